@@ -1,0 +1,42 @@
+"""The one error that a user can cause, and the nearest-name hint that goes with it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(Exception):
+    """Something the user gave is wrong.
+
+    The message is one line that names the file, line, key or parameter and says what would be right. The
+    command line prints it without a traceback and exits with status 2.
+    """
+
+
+def did_you_mean(name: str, options: Iterable[str]) -> str:
+    """Return a hint such as ``"did you mean 'AROW'? "`` plus the names that exist.
+
+    Parameters
+    ----------
+    name : str
+        What the user wrote.
+    options : iterable of str
+        The names that would have been right.
+
+    Returns
+    -------
+    str
+        A phrase to end an error line with; never empty.
+
+    Examples
+    --------
+    >>> did_you_mean("AORW", ["AROW", "Perceptron"])
+    "did you mean 'AROW'? (known: AROW, Perceptron)"
+    """
+    known = sorted(set(options))
+    # Compared without case: "arow" is as near to "AROW" as a name can be.
+    by_lower = {option.lower(): option for option in known}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    listing = f"known: {', '.join(known)}" if known else "none are known"
+    return f"did you mean {by_lower[near[0]]!r}? ({listing})" if near else listing
