@@ -1,0 +1,57 @@
+"""Single-pass (online) classifiers compiled with Numba, as scikit-learn estimators.
+
+Importing the package costs nothing: Numba and scikit-learn are loaded with the first name taken from it.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._base import OnlineClassifier
+    from ._rows import as_rows, row_range, take_rows
+    from .linear.arow import AROW
+    from .linear.confidence_weighted import ConfidenceWeighted
+    from .linear.passive_aggressive import PassiveAggressive
+    from .linear.perceptron import Perceptron
+    from .linear.second_order_perceptron import SecondOrderPerceptron
+    from .registry import available, load_plugin
+
+_MODULES = {
+    "AROW": ".linear.arow",
+    "ConfidenceWeighted": ".linear.confidence_weighted",
+    "OnlineClassifier": "._base",
+    "PassiveAggressive": ".linear.passive_aggressive",
+    "Perceptron": ".linear.perceptron",
+    "SecondOrderPerceptron": ".linear.second_order_perceptron",
+    "as_rows": "._rows",
+    "available": ".registry",
+    "load_plugin": ".registry",
+    "row_range": "._rows",
+    "take_rows": "._rows",
+}
+
+__all__ = [
+    "AROW",
+    "ConfidenceWeighted",
+    "OnlineClassifier",
+    "PassiveAggressive",
+    "Perceptron",
+    "SecondOrderPerceptron",
+    "as_rows",
+    "available",
+    "load_plugin",
+    "row_range",
+    "take_rows",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,1 @@
+"""Linear learners: one weight vector, updated row by row."""

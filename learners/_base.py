@@ -1,0 +1,300 @@
+"""What all learners share: labels, validation, counters and the scikit-learn interface.
+
+A learner adds its parameters, its state arrays and one kernel (see `OnlineClassifier`).
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._parameters import check_count
+from ._rows import as_rows, first_nonfinite_row, linear_scores, row_range
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+class OnlineClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the single-pass learners: two classes, dense or CSR rows, float32 or float64.
+
+    A subclass has parameters in ``__init__`` (the last one ``epochs=1``) and defines
+
+    - ``_check_parameters()``: raise ValueError for a parameter that makes no sense;
+    - ``_allocate(n_features)``: create the state arrays;
+    - ``_pass(X, codes, scores)``: run the kernel over the rows in order, write the score of each row BEFORE
+      its update, return ``(mistakes, updates)``; codes are positions in ``classes_``, 0 or 1;
+    - ``coef_``, and ``_score(X, scores)`` where the score is not ``coef_ · x``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; a positive score means ``classes_[1]``.
+    n_features_in_ : int
+    n_examples_ : int
+        Rows learnt from.
+    n_mistakes_ : int
+        Rows whose signed margin was <= 0 before their update (a score of exactly 0 is a mistake).
+    n_updates_ : int
+        Rows that changed the model.
+    """
+
+    #: Part of the pipeline's result keys: raised whenever a learner's outcomes change.
+    algorithm_version = 1
+
+    def _check_parameters(self):
+        """Raise ValueError for a parameter that makes no sense."""
+
+    def _score(self, X, scores):
+        """Write the score of every row into `scores`."""
+        linear_scores(X, self.coef_[0], scores)
+
+    def learn(self, X, y, classes=None):
+        """Predict each row, then learn from it, in order.
+
+        How rows are cut into calls never changes the outcome.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Read once, not kept; NaN and infinity are refused. Conforming input (C-contiguous or canonical
+            CSR, float32 or float64) is not copied.
+        y : array-like of shape (n,)
+            Labels.
+        classes : array-like of shape (2,), default=None
+            Both labels that will ever occur. Needed on the first call when `y` does not hold both; later
+            calls may repeat it.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            Score of each row BEFORE the update on it; positive means ``classes_[1]``.
+
+        Raises
+        ------
+        ValueError
+            For bad parameters, rows or labels; nothing is learnt then.
+
+        Examples
+        --------
+        >>> from singlepass.learners import Perceptron
+        >>> learner = Perceptron()
+        >>> learner.learn([[1.0, 0.0], [1.0, 1.0]], ["no", "yes"]).tolist()
+        [0.0, -1.0]
+        >>> learner.n_mistakes_
+        2
+        """
+        self._validate_parameters()
+        if self.__sklearn_is_fitted__():
+            rows, codes = self._validate_next(X, y, classes)
+        else:
+            rows, codes = self._validate_first(X, y, classes, check_finite=True)
+        return self._learn_rows(rows, codes)
+
+    def partial_fit(self, X, y, classes=None):
+        """Learn from rows in order; `learn` without the scores.
+
+        Parameters
+        ----------
+        X, y, classes
+            As for `learn`.
+
+        Returns
+        -------
+        self
+        """
+        self.learn(X, y, classes)
+        return self
+
+    def fit(self, X, y):
+        """Forget everything and pass over the rows `epochs` times.
+
+        Parameters
+        ----------
+        X, y
+            As for `learn`; `y` holds both labels.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_parameters()
+        before = vars(self).copy()
+        try:
+            rows, codes = self._validate_first(X, y, None)
+            # A NaN or infinite feature makes the row's score one, even with weights of 0, so the first pass
+            # finds them without reading the matrix twice.
+            if not np.isfinite(self._learn_rows(rows, codes)).all():
+                self._check_finite(rows)
+        except BaseException:
+            # The model was begun afresh in new arrays: the one before is intact.
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        for _ in range(self.epochs - 1):
+            self._learn_rows(rows, codes)
+        return self
+
+    def decision_function(self, X):
+        """Return the score of each row under the current model, changing nothing.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            For a row that `learn` would get next, the score that it would return, to the last bit.
+        """
+        check_is_fitted(self)
+        return self._score_rows(self._validate_rows(X))
+
+    def predict(self, X):
+        """Return the predicted label of each row: ``classes_[1]`` where the score is >= 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        scores = self.decision_function(X)
+        return self.classes_[(scores >= 0.0).astype(np.intp)]
+
+    # The pipeline, which has validated a stream once for all learners, calls the next three directly.
+
+    def _begin(self, classes, n_features):
+        """Start afresh: `classes` sorted and distinct, `n_features` columns."""
+        self._validate_parameters()
+        self._allocate(n_features)
+        self.classes_ = classes
+        self.n_features_in_ = n_features
+        self.n_examples_ = self.n_mistakes_ = self.n_updates_ = 0
+
+    def _learn_rows(self, X, codes):
+        """Learn from validated rows (see `as_rows`); codes are positions in ``classes_``, int8."""
+        scores = np.empty(len(codes))
+        mistakes, updates = self._pass(as_rows(X), codes, scores)
+        self.n_examples_ += len(codes)
+        self.n_mistakes_ += mistakes
+        self.n_updates_ += updates
+        return scores
+
+    def _score_rows(self, X):
+        """Return the scores of validated rows."""
+        X = as_rows(X)
+        scores = np.empty(X[2].shape[0] - 1 if isinstance(X, tuple) else X.shape[0])
+        self._score(X, scores)
+        return scores
+
+    def _validate_parameters(self):
+        check_count(self, "epochs")
+        self._check_parameters()
+
+    def _validate_first(self, X, y, classes, check_finite=False):
+        """Start afresh; return rows for kernels and label codes."""
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=_FLOATS, order="C", ensure_all_finite=False
+        )
+        check_classification_targets(y)
+        classes = self._check_classes(y, classes)
+        rows, codes = _safe_rows(X), _codes(y, classes)
+        if check_finite:
+            self._check_finite(rows)
+        self._begin(classes, X.shape[1])
+        return rows, codes
+
+    def _validate_next(self, X, y, classes):
+        """Return rows for kernels and label codes of a later chunk."""
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
+            )
+        rows = self._validate_rows(X)
+        if not (isinstance(y, np.ndarray) and y.ndim == 1 and len(y) == X.shape[0]):
+            _, y = validate_data(self, X, y, reset=False, accept_sparse="csr", ensure_all_finite=False)
+        return rows, _codes(y, self.classes_)
+
+    def _validate_rows(self, X):
+        """Return rows for kernels, of as many features as the first call's and finite."""
+        conforms = (
+            (type(X) in (np.ndarray, np.memmap) or (sp.issparse(X) and X.format == "csr"))
+            and X.ndim == 2
+            and X.dtype in _FLOATS
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and (sp.issparse(X) or X.flags.c_contiguous)
+            and not hasattr(self, "feature_names_in_")
+        )
+        if not conforms:
+            # scikit-learn says what is wrong, or converts; this costs more than learning from a short chunk.
+            X = validate_data(
+                self, X, reset=False, accept_sparse="csr", dtype=_FLOATS, order="C", ensure_all_finite=False
+            )
+        rows = _safe_rows(X)
+        self._check_finite(rows)
+        return rows
+
+    def _check_finite(self, rows):
+        i = first_nonfinite_row(rows)
+        if i >= 0:
+            values = row_range(rows, i, i + 1)
+            if isinstance(values, tuple):
+                values = values[0][slice(*values[2])]
+            what = "NaN" if np.isnan(values).any() else "infinity"
+            raise ValueError(f"Input X contains {what} in row {i} (counted from 0).")
+
+    def _check_classes(self, y, classes):
+        """Return the sorted class labels of the first call."""
+        name = type(self).__name__
+        if classes is None:
+            classes = np.unique(y)
+            if len(classes) == 1:
+                raise ValueError(
+                    f"{name} needs two classes, but the labels hold 1 class, {classes.tolist()}; a first chunk "
+                    "of one class needs classes=[...]"
+                )
+        classes = np.unique(classes)
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass. "
+                f"{name} was given {len(classes)} classes."
+            )
+        if len(classes) < 2:
+            raise ValueError(f"{name} needs two classes, got classes={classes.tolist()}")
+        return classes
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "classes_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _safe_rows(X):
+    """Return a matrix as rows for kernels, which look at neither alignment nor the bounds of CSR columns."""
+    if not sp.issparse(X):
+        return as_rows(X if X.flags.aligned else X.copy())
+    if X.nnz and not (X.indices.min() >= 0 and X.indices.max() < X.shape[1]):
+        raise ValueError(f"X is a CSR matrix with column indices outside 0 to {X.shape[1] - 1}")
+    if not X.has_canonical_format:
+        # Squared norms are those of the row, so each column may occur only once.
+        X = X.copy()
+        X.sum_duplicates()
+    return as_rows(X)
+
+
+def _codes(y, classes):
+    """Return the position of each label in the two `classes`, as int8."""
+    codes = y == classes[1]
+    known = codes | (y == classes[0])
+    if not np.all(known):
+        unknown = y[np.flatnonzero(~np.broadcast_to(known, y.shape))[0]]
+        raise ValueError(f"label {unknown!r} is not one of the classes {classes.tolist()}")
+    return codes.astype(np.int8)

@@ -1,0 +1,49 @@
+"""Checks of hyper-parameters: one line that names the learner, the parameter, its value and what is right."""
+
+import math
+import numbers
+
+import numpy as np
+
+
+def _refuse(learner, name, requirement):
+    value = getattr(learner, name)
+    raise ValueError(f"{type(learner).__name__}: {name} must be {requirement}, got {value!r}")
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def check_positive(learner, name):
+    """Raise ValueError unless the parameter is a finite number > 0."""
+    value = getattr(learner, name)
+    if not (_is_number(value) and 0.0 < value < math.inf):
+        _refuse(learner, name, "a finite number > 0")
+
+
+def check_between(learner, name, low, high):
+    """Raise ValueError unless the parameter is a number strictly between `low` and `high`."""
+    value = getattr(learner, name)
+    if not (_is_number(value) and low < value < high):
+        _refuse(learner, name, f"a number between {low} and {high}, both excluded")
+
+
+def check_option(learner, name, options):
+    """Raise ValueError unless the parameter is one of the strings `options`."""
+    value = getattr(learner, name)
+    if not (isinstance(value, str) and value in options):
+        _refuse(learner, name, "one of " + ", ".join(map(repr, options)))
+
+
+def check_bool(learner, name):
+    """Raise ValueError unless the parameter is True or False."""
+    if not isinstance(getattr(learner, name), (bool, np.bool_)):
+        _refuse(learner, name, "True or False")
+
+
+def check_count(learner, name):
+    """Raise ValueError unless the parameter is an integer >= 1."""
+    value = getattr(learner, name)
+    if not (isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= 1):
+        _refuse(learner, name, "an integer >= 1")

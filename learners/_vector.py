@@ -1,0 +1,162 @@
+"""Sums over a row as explicit vector code: full speed, and the same value on every machine.
+
+LLVM may not reorder floating-point sums, so a plain loop stays scalar; ``fastmath`` lets it, but then the
+value depends on how wide the machine's vectors are. Here the order is written down instead: lane k of a few
+accumulators adds the terms k, k + step, k + 2 step, …, the accumulators are folded in a fixed tree and the
+last ``n mod step`` terms are added one by one. No fast-math flag and no fused multiply-add is used, so the
+value is a function of the inputs alone.
+
+All arithmetic is in float64, whatever the precision of the data: a float32 row is widened as it is loaded.
+"""
+
+from functools import reduce
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# (lanes, accumulators). Dense: 16 float64 lanes are two AVX-512, four AVX2 or eight NEON registers, and two
+# such accumulators hide the latency of an addition on all of them. Sparse: the weights are gathered one by
+# one anyway and rows are short, so a step of 8 leaves fewer terms to the scalar tail.
+_DENSE = (16, 2)
+_SPARSE = (4, 2)
+
+_DOUBLE = ir.DoubleType()
+_INT32 = ir.IntType(32)
+
+
+def is_sparse_row(x):
+    """Tell whether a Numba type is a CSR row ``(data, indices)`` rather than a dense 1-D array."""
+    return isinstance(x, types.BaseTuple) and len(x) == 2
+
+
+class _Array:
+    """A 1-D C-contiguous array while code is generated: its pointer, length and Numba type."""
+
+    def __init__(self, context, builder, kind, value):
+        struct = context.make_array(kind)(context, builder, value)
+        self.kind = kind
+        self.pointer = struct.data
+        self.length = cgutils.unpack_tuple(builder, struct.shape, 1)[0]
+
+    def load(self, builder, index, lanes):
+        """Load the values at index, index + 1, … (`lanes` of them; 1: a scalar)."""
+        address = builder.gep(self.pointer, [index])
+        if lanes > 1:
+            vector = ir.VectorType(self.pointer.type.pointee, lanes)
+            address = builder.bitcast(address, vector.as_pointer())
+        value = builder.load(address)
+        # A row starts wherever it starts: only the alignment of one element is certain.
+        value.align = self.kind.dtype.bitwidth // 8
+        return value
+
+    def load_double(self, builder, index, lanes):
+        """Load as `load` does, widened to float64."""
+        value = self.load(builder, index, lanes)
+        if self.kind.dtype == types.float64:
+            return value
+        return builder.fpext(value, _DOUBLE if lanes == 1 else ir.VectorType(_DOUBLE, lanes))
+
+    def gather_double(self, builder, positions, lanes):
+        """Load the float64 values at the given positions (a vector of `lanes` indices, or one index)."""
+        if lanes == 1:
+            return self.load_double(builder, positions, 1)
+        result = ir.Constant(ir.VectorType(_DOUBLE, lanes), ir.Undefined)
+        for lane in range(lanes):
+            number = ir.Constant(_INT32, lane)
+            value = self.load_double(builder, builder.extract_element(positions, number), 1)
+            result = builder.insert_element(result, value, number)
+        return result
+
+
+def _fold(builder, vector):
+    """Add the lanes of a vector in a fixed tree: upper half onto lower half until one is left."""
+    width = vector.type.count
+    while width > 1:
+        width //= 2
+        index = ir.VectorType(_INT32, width)
+        undefined = ir.Constant(vector.type, ir.Undefined)
+        low = builder.shuffle_vector(vector, undefined, ir.Constant(index, list(range(width))))
+        high = builder.shuffle_vector(vector, undefined, ir.Constant(index, list(range(width, 2 * width))))
+        vector = builder.fadd(low, high)
+    return builder.extract_element(vector, ir.Constant(_INT32, 0))
+
+
+def _sum_terms(builder, emit, n_sums, length, lanes, accumulators):
+    """Emit the loops that add ``emit(index, lanes)`` over 0 … length - 1; return the `n_sums` totals."""
+    intp = length.type
+    step = ir.Constant(intp, lanes * accumulators)
+    whole = builder.mul(builder.udiv(length, step), step)
+    zero = ir.Constant(ir.VectorType(_DOUBLE, lanes), [0.0] * lanes)
+    totals = [[cgutils.alloca_once_value(builder, zero) for _ in range(accumulators)] for _ in range(n_sums)]
+    with cgutils.for_range_slice(builder, ir.Constant(intp, 0), whole, step, intp) as (index, _):
+        for a in range(accumulators):
+            terms = emit(builder.add(index, ir.Constant(intp, a * lanes)), lanes)
+            for total, term in zip(totals, terms, strict=True):
+                builder.store(builder.fadd(builder.load(total[a]), term), total[a])
+    folded = []
+    for total in totals:
+        vector = reduce(builder.fadd, [builder.load(accumulator) for accumulator in total])
+        folded.append(cgutils.alloca_once_value(builder, _fold(builder, vector)))
+    one = ir.Constant(intp, 1)
+    with cgutils.for_range_slice(builder, whole, length, one, intp) as (index, _):
+        for total, term in zip(folded, emit(index, 1), strict=True):
+            builder.store(builder.fadd(builder.load(total), term), total)
+    return [builder.load(total) for total in folded]
+
+
+def lane_sums(n_sums, terms):
+    """Build an intrinsic that sums `terms` over the features of a row.
+
+    Parameters
+    ----------
+    n_sums : int
+        How many sums are taken in one read of the row.
+    terms : callable
+        ``terms(builder, *state, x)`` emits the terms of one feature, or of one vector of features, as a list
+        of `n_sums` float64 values; `state` are the values of the state arrays there, `x` those of the row.
+
+    Returns
+    -------
+    intrinsic
+        ``f(state, x)``: `state` is a tuple of float64 arrays of shape (n_features,), `x` a dense row or a CSR
+        row ``(data, indices)``, float32 or float64, indices within bounds. The result is a float64, or a
+        tuple of `n_sums` of them.
+    """
+
+    @intrinsic
+    def sums(_typing_context, state, x):
+        result = types.float64 if n_sums == 1 else types.UniTuple(types.float64, n_sums)
+
+        def codegen(context, builder, signature, arguments):
+            state_types, x_type = signature.args
+            arrays = [
+                _Array(context, builder, kind, builder.extract_value(arguments[0], position))
+                for position, kind in enumerate(state_types)
+            ]
+            if is_sparse_row(x_type):
+                data, indices = (
+                    _Array(context, builder, kind, builder.extract_value(arguments[1], position))
+                    for position, kind in enumerate(x_type)
+                )
+
+                def emit(index, lanes):
+                    # Without state (a norm) nothing is looked up by column.
+                    columns = indices.load(builder, index, lanes) if arrays else None
+                    gathered = [array.gather_double(builder, columns, lanes) for array in arrays]
+                    return terms(builder, *gathered, data.load_double(builder, index, lanes))
+
+                totals = _sum_terms(builder, emit, n_sums, data.length, *_SPARSE)
+            else:
+                row = _Array(context, builder, x_type, arguments[1])
+
+                def emit(index, lanes):
+                    return terms(builder, *(a.load_double(builder, index, lanes) for a in [*arrays, row]))
+
+                totals = _sum_terms(builder, emit, n_sums, row.length, *_DENSE)
+            return totals[0] if n_sums == 1 else context.make_tuple(builder, result, totals)
+
+        return result(state, x), codegen
+
+    return sums

@@ -1,0 +1,142 @@
+"""The second-order Perceptron."""
+
+import numpy as np
+from numba.extending import overload
+
+from .._base import OnlineClassifier
+from .._covariance import new_covariance, rank_one_downdate, variance
+from .._jit import kernel
+from .._parameters import check_option, check_positive
+from .._rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
+from .._vector import lane_sums
+
+# Σ_j u_j x_j / (A_j + x_j²)
+_diagonal_score = lane_sums(1, lambda ir, u, a, x: [ir.fdiv(ir.fmul(u, x), ir.fadd(a, ir.fmul(x, x)))])
+
+
+def _score_with_row(u, A, x, z):
+    """Return ``(s, q)``: the score with x in the matrix and ``q = xᵀA⁻¹x``, leaving A⁻¹x in `z`.
+
+    `A` is A⁻¹, kept by Sherman and Morrison (full), or the diagonal of A, of which no q is needed.
+    """
+    raise in_kernels_only("_score_with_row")
+
+
+@overload(_score_with_row)
+def _score_with_row_of_shape(u, A, x, z):
+    if A.ndim == 1:
+        return lambda u, A, x, z: (_diagonal_score((u, A), x), 0.0)
+
+    def full(u, A, x, z):
+        q = variance(A, x, z)
+        return dot(u, z) / (1.0 + q), q
+
+    return full
+
+
+def _add_row(A, x, z, q):
+    """Replace A by ``A + x xᵀ`` after `_score_with_row` for the same row, in a kernel."""
+    raise in_kernels_only("_add_row")
+
+
+@overload(_add_row)
+def _add_row_of_shape(A, x, z, q):
+    if A.ndim == 1:
+
+        def diagonal(A, x, z, q):
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                A[j] += x_j * x_j
+
+        return diagonal
+    return lambda A, x, z, q: rank_one_downdate(A, z, 1.0 / (1.0 + q))
+
+
+@kernel
+def _learn(X, codes, scores, u, A, z):
+    """One pass of Cesa-Bianchi et al. (2005), Fig. 3.1."""
+    updates = 0
+    for t in range(n_rows(X)):
+        x = row(X, t)
+        y = 1.0 if codes[t] == 1 else -1.0
+        scores[t], q = _score_with_row(u, A, x, z)
+        if y * scores[t] <= 0.0:
+            add_scaled(u, y, x)
+            _add_row(A, x, z, q)
+            updates += 1
+    return updates, updates
+
+
+@kernel
+def _scores(X, u, A, z, scores):
+    for t in range(n_rows(X)):
+        scores[t], _ = _score_with_row(u, A, row(X, t), z)
+
+
+class SecondOrderPerceptron(OnlineClassifier):
+    """The second-order Perceptron: a Perceptron in the geometry of the rows it was wrong on.
+
+    ``s = u·(A + x xᵀ)⁻¹x`` (the current row is in the matrix when predicting); on a mistake ``u += y x`` and
+    ``A += x xᵀ``, otherwise nothing.
+
+    Parameters
+    ----------
+    a : float, default=1.0
+        A starts at a·I; > 0. (LIBOL's parameter is 1/a.)
+    covariance : {"diagonal", "full"}, default="diagonal"
+        "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``; "full" keeps A⁻¹, (d, d):
+        d² work and memory.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+        A⁻¹u, the weights without the row to predict in the matrix. The full score is
+        ``coef_·x/(1 + xᵀA⁻¹x)``, of the same sign; the diagonal score can differ from ``coef_·x`` in sign.
+    sigma_ : ndarray of float64, shape (d,) or (d, d)
+        A⁻¹.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Cesa-Bianchi, Conconi, Gentile (2005), "A second-order perceptron algorithm", SIAM J. Comput. 34.
+
+    Examples
+    --------
+    >>> SecondOrderPerceptron().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).coef_.tolist()
+    [[-0.5, 0.5]]
+    """
+
+    def __init__(self, a=1.0, covariance="diagonal", epochs=1):
+        self.a = a
+        self.covariance = covariance
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        check_positive(self, "a")
+        check_option(self, "covariance", ("diagonal", "full"))
+
+    def _allocate(self, n_features):
+        scale = float(self.a) if self.covariance == "diagonal" else 1.0 / float(self.a)
+        self._A, self._buffer = new_covariance(self.covariance, n_features, scale)
+        self._u = np.zeros(n_features)
+
+    def _pass(self, X, codes, scores):
+        return _learn(X, codes, scores, self._u, self._A, self._buffer)
+
+    def _score(self, X, scores):
+        # A buffer of its own: several threads may predict with one fitted model.
+        _scores(X, self._u, self._A, np.empty_like(self._buffer), scores)
+
+    @property
+    def coef_(self):
+        weights = self._u / self._A if self._A.ndim == 1 else self._A @ self._u
+        return weights.reshape(1, -1)
+
+    @property
+    def sigma_(self):
+        return 1.0 / self._A if self._A.ndim == 1 else self._A

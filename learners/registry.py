@@ -1,0 +1,132 @@
+"""The learners by name: built in, installed (entry points) or in a Python file of the user's."""
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+import warnings
+from importlib.metadata import entry_points
+from pathlib import Path
+
+ENTRY_POINT_GROUP = "singlepass.learners"
+_BUILT_IN = ("AROW", "ConfidenceWeighted", "PassiveAggressive", "Perceptron", "SecondOrderPerceptron")
+_METHODS = ("learn", "fit", "predict", "get_params")
+
+_plugins = {}
+
+
+def _is_learner(candidate):
+    return inspect.isclass(candidate) and all(callable(getattr(candidate, name, None)) for name in _METHODS)
+
+
+def available():
+    """Return every learner that can be named in a study.
+
+    Returns
+    -------
+    dict of str to type
+        Built-in ones, those of installed packages (entry point group ``singlepass.learners``, under the entry
+        point's name) and those of files given to `load_plugin`, sorted by name. A built-in name cannot be
+        taken: an entry point that wants it, cannot be imported or is no learner is left out with a warning.
+
+    Examples
+    --------
+    >>> available()["AROW"](r=0.1)
+    AROW(r=0.1)
+    """
+    from .. import learners
+
+    found = {name: getattr(learners, name) for name in _BUILT_IN}
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        try:
+            learner = point.load()
+        except Exception as error:  # a broken package must not take the others with it
+            problem = f"it cannot be imported ({type(error).__name__}: {error})"
+        else:
+            problem = _problem(point.name, learner, found)
+        if problem is None:
+            found[point.name] = learner
+        else:
+            warnings.warn(
+                f"learner {point.name!r} of entry point {point.value!r} is left out: {problem}", stacklevel=2
+            )
+    return dict(sorted((found | _plugins).items()))
+
+
+def _problem(name, learner, taken):
+    """Return why `learner` cannot be registered as `name`, None if it can."""
+    if not _is_learner(learner):
+        return f"a learner is a class with the methods {', '.join(_METHODS)}"
+    if name in taken and taken[name] is not learner:
+        return "the name is taken"
+    return None
+
+
+def load_plugin(path):
+    """Run a Python file and register the learners that it defines.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        The file is executed: load only what you trust. A learner is a class defined in it (not imported into
+        it, no leading underscore) that has ``learn``, ``fit``, ``predict`` and ``get_params``; subclassing
+        `OnlineClassifier` is the short way to have them.
+
+    Returns
+    -------
+    dict of str to type
+        The learners of the file. Loading the same unchanged file again returns the same classes.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        When it cannot be run, defines no learner, or uses a name that is taken; nothing is registered then.
+    """
+    path = Path(path).resolve()
+    if not path.is_file():
+        raise FileNotFoundError(f"plugin file {path} does not exist")
+    # The name depends on path and content: an edited file is another module, and a class can be found again
+    # by its module's name when it is pickled within this process.
+    digest = hashlib.sha256(str(path).encode() + b"\0" + path.read_bytes()).hexdigest()[:16]
+    module_name = f"singlepass_plugin_{digest}"
+    module = sys.modules.get(module_name)
+    if module is None:
+        module = _run(path, module_name)
+    learners = {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and _is_learner(value) and value.__module__ == module_name
+    }
+    try:
+        if not learners:
+            raise ValueError(f"plugin file {path} defines no class with the methods {', '.join(_METHODS)}")
+        others = {name: learner for name, learner in available().items() if _source(learner) != str(path)}
+        for name in learners:
+            if name in others:
+                raise ValueError(f"plugin file {path}: the learner name {name!r} is taken")
+    except ValueError:
+        del sys.modules[module_name]
+        raise
+    _plugins.update(learners)
+    return learners
+
+
+def _run(path, module_name):
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None:
+        raise ValueError(f"plugin file {path} must be a Python file, its name ending in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[module_name]
+        raise ValueError(f"plugin file {path} cannot be run: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _source(learner):
+    """Return the file of the module that defines a learner."""
+    return getattr(sys.modules.get(learner.__module__), "__file__", None)

@@ -1,0 +1,241 @@
+"""Study → cells: every (dataset, algorithm, noise, seed), the grids' cells first, each with a stable key."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from ..learners import registry
+from . import data
+from .errors import InputError, did_you_mean
+from .study import TUNING_SEED, AlgorithmEntry, Protocol, Scalar, Study
+
+# Part of every key. Raise it when the way a cell is run changes its integers.
+CELL_VERSION = 1
+
+Stage = Literal["tune", "run"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Everything a worker needs to run one cell: a few hundred bytes, no data.
+
+    Two cells with equal `key` have equal integer outcomes.
+    """
+
+    dataset: data.TaskRef
+    algorithm: str
+    learner: str
+    params: tuple[tuple[str, Scalar], ...]
+    noise: float
+    seed: int
+    stage: Stage
+    protocol: Protocol
+    judge: str
+    root_seed: int
+    checkpoints: str | int
+    test_fraction: float
+    validation_fraction: float
+    max_train: int | None
+    max_test: int | None
+    fingerprint: str
+    algorithm_version: int
+    grid: str | None = None
+    plugins: tuple[str, ...] = ()
+
+    @cached_property
+    def key(self) -> str:
+        """Hex digest of the resolved spec, the data's fingerprint and the versions of cell and learner."""
+        # Where the files lie and what else was on the grid do not change what this cell computes.
+        spec = {name: value for name, value in vars(self).items() if name not in ("grid", "plugins")}
+        spec["dataset"] = {"label": self.dataset.label, "task": self.dataset.task}
+        spec["cell_version"] = CELL_VERSION
+        return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:32]
+
+    @property
+    def group(self) -> tuple[str, str, float]:
+        """The (dataset, algorithm, noise) that a grid is tuned for."""
+        return self.dataset.label, self.algorithm, self.noise
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study with its names resolved: the tasks, and for each algorithm the learner and grid points."""
+
+    study: Study
+    tasks: tuple[data.TaskRef, ...]
+    fingerprints: dict[str, str]
+    plugins: tuple[str, ...]
+
+    def tuning_cells(self) -> Iterator[Cell]:
+        """Yield one cell on the reserved seed for every grid point of every (dataset, algorithm, noise)."""
+        for task, noise, entry in self._groups():
+            if entry.grid:
+                for point in grid_points(entry):
+                    yield self._cell(task, entry, noise, TUNING_SEED, "tune", point)
+
+    def run_cells(self, winners: dict[tuple[str, str, float], dict[str, Scalar]]) -> Iterator[Cell]:
+        """Yield the cells of the study's seeds.
+
+        Parameters
+        ----------
+        winners : dict
+            Parameters that won the grid, by `Cell.group`; groups with a grid but no winner are left out.
+        """
+        for task, noise, entry in self._groups():
+            params = entry.fixed
+            if entry.grid:
+                winner = winners.get((task.label, entry.label, noise))
+                if winner is None:
+                    continue
+                params = winner
+            for seed in self.study.seeds:
+                yield self._cell(task, entry, noise, seed, "run", params)
+
+    @property
+    def n_tuning_cells(self) -> int:
+        """How many cells `tuning_cells` yields."""
+        per_block = sum(sum(1 for _ in grid_points(entry)) for entry in self.study.algorithms if entry.grid)
+        return len(self.tasks) * len(self.study.noise) * per_block
+
+    @property
+    def n_run_cells(self) -> int:
+        """How many cells `run_cells` yields once every grid has a winner."""
+        study = self.study
+        return len(self.tasks) * len(study.algorithms) * len(study.noise) * len(study.seeds)
+
+    def _groups(self) -> Iterator[tuple[data.TaskRef, float, AlgorithmEntry]]:
+        # Tasks outermost: a worker then meets the cells of one data set in a row and opens it once.
+        for task in self.tasks:
+            for noise in self.study.noise:
+                for entry in self.study.algorithms:
+                    yield task, noise, entry
+
+    def _cell(
+        self,
+        task: data.TaskRef,
+        entry: AlgorithmEntry,
+        noise: float,
+        seed: int,
+        stage: Stage,
+        params: dict[str, Scalar],
+    ) -> Cell:
+        study = self.study
+        return Cell(
+            dataset=task,
+            algorithm=entry.label,
+            learner=entry.name,
+            params=tuple(sorted(params.items())),
+            noise=noise,
+            seed=seed,
+            stage=stage,
+            protocol=study.protocol,
+            judge=study.judge,
+            root_seed=study.root_seed,
+            checkpoints=study.checkpoints,
+            test_fraction=study.test_fraction,
+            validation_fraction=study.validation_fraction,
+            max_train=study.max_train,
+            max_test=study.max_test,
+            fingerprint=self.fingerprints[task.label],
+            algorithm_version=registry.available()[entry.name].algorithm_version,
+            grid=json.dumps(entry.grid, sort_keys=True) if entry.grid else None,
+            plugins=self.plugins,
+        )
+
+
+def grid_points(entry: AlgorithmEntry) -> Iterator[dict[str, Scalar]]:
+    """Yield the parameter settings of an algorithm: the product of its lists, the last one fastest.
+
+    Examples
+    --------
+    >>> entry = AlgorithmEntry.model_validate({"name": "AROW", "loss": "hinge", "r": [0.1, 1.0]})
+    >>> list(grid_points(entry))
+    [{'loss': 'hinge', 'r': 0.1}, {'loss': 'hinge', 'r': 1.0}]
+    """
+    for values in itertools.product(*entry.grid.values()):
+        yield {**entry.fixed, **dict(zip(entry.grid, values, strict=True))}
+
+
+def check_algorithm(entry: AlgorithmEntry) -> None:
+    """Refuse an unknown learner or parameter, or a value the learner does not take.
+
+    Parameters
+    ----------
+    entry : AlgorithmEntry
+
+    Raises
+    ------
+    InputError
+        One line with the nearest name, or with the learner's own words on the value.
+    """
+    known = registry.available()
+    if entry.name not in known:
+        raise InputError(f"algorithm {entry.name!r} is unknown: {did_you_mean(entry.name, known)}")
+    learner = known[entry.name]
+    names = learner().get_params()
+    for key in (*entry.fixed, *entry.grid):
+        if key not in names:
+            raise InputError(f"algorithm {entry.name!r} has no parameter {key!r}: {did_you_mean(key, names)}")
+    for point in grid_points(entry):
+        try:
+            learner(**point)._validate_parameters()
+        except (TypeError, ValueError) as error:
+            raise InputError(f"algorithm {entry.label!r}: {error}") from None
+
+
+def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...] = ()) -> Plan:
+    """Resolve the names of a study.
+
+    Parameters
+    ----------
+    study : Study
+    base : Path, default=None
+        Folder that relative paths of data files start from; None: the current one.
+    plugins : tuple of str, default=()
+        Python files with learners of the user's own.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    InputError
+        A data set, algorithm, parameter or task is unknown, a file is missing or malformed, or two data
+        sets come out with one label.
+    """
+    for plugin in plugins:
+        try:
+            registry.load_plugin(Path(plugin))
+        except (OSError, ImportError, SyntaxError, ValueError) as error:
+            raise InputError(f"plugin {plugin}: {error}") from None
+    for algorithm in study.algorithms:
+        check_algorithm(algorithm)
+    tasks: list[data.TaskRef] = []
+    for entry in study.datasets:
+        tasks += data.expand(
+            name=entry.name,
+            path=entry.path,
+            target=entry.target,
+            task=entry.task,
+            label=entry.label,
+            options=entry.options,
+            base=base or Path(),
+        )
+    labels = [task.label for task in tasks]
+    twice = sorted({label for label in labels if labels.count(label) > 1})
+    if twice:
+        raise InputError(f"datasets: two tasks are called {twice[0]!r}: give one data set a 'label'")
+    return Plan(
+        study=study,
+        tasks=tuple(tasks),
+        fingerprints={task.label: data.fingerprint(task) for task in tasks},
+        plugins=plugins,
+    )

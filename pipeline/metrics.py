@@ -1,0 +1,90 @@
+"""The metrics that algorithms are compared by; which way is better is part of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from .ranks import Direction
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number per cell, and which way is better.
+
+    Attributes
+    ----------
+    name : str
+        Identifier, also the stem of file names.
+    label : str
+        How it is called in prose, in lower case.
+    direction : {"lower", "higher"}
+        Which values are better.
+    of : callable
+        Maps the cells table, shape (n, …), to a Series of n floats; NaN where a cell has no such number.
+    percent : bool
+        Whether values are shares, shown as percentages.
+    decimals : int
+        Digits after the point when shown.
+    """
+
+    name: str
+    label: str
+    direction: Direction
+    of: Callable[[pd.DataFrame], pd.Series[float]]
+    percent: bool = False
+    decimals: int = 1
+
+    def show(self, value: float, *, unit: bool = False) -> str:
+        """Format one value as the reports print it.
+
+        Examples
+        --------
+        >>> METRICS["test_accuracy"].show(0.9543), METRICS["mistakes_clean"].show(1234.5)
+        ('95.4', '1,234.5')
+        """
+        if not np.isfinite(value):
+            return "–"
+        text = f"{100 * value if self.percent else value:,.{self.decimals}f}"
+        return f"{text}%" if unit and self.percent else text
+
+
+def _column(name: str) -> Callable[[pd.DataFrame], pd.Series[float]]:
+    return lambda cells: cells[name].astype("float64")
+
+
+def _share(name: str) -> Callable[[pd.DataFrame], pd.Series[float]]:
+    return lambda cells: cells[name].astype("float64") / cells["n_examples"].astype("float64")
+
+
+def _speed(cells: pd.DataFrame) -> pd.Series[float]:
+    # A stream too short for the clock took 0 s: no speed rather than an infinite one.
+    seconds = cells["fit_seconds"].astype("float64")
+    return cells["n_examples"].astype("float64") / seconds.where(seconds > 0)
+
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("test_accuracy", "test accuracy", "higher", _column("test_accuracy"), percent=True),
+        Metric(
+            "clean_error",
+            "online error against the clean labels",
+            "lower",
+            _share("mistakes_clean"),
+            percent=True,
+        ),
+        Metric(
+            "online_error", "online error against the given labels", "lower", _share("mistakes"), percent=True
+        ),
+        Metric(
+            "mistakes_clean", "online mistakes against the clean labels", "lower", _column("mistakes_clean")
+        ),
+        Metric("mistakes", "online mistakes against the given labels", "lower", _column("mistakes")),
+        Metric("update_rate", "updates per example", "lower", _share("updates"), percent=True),
+        Metric("examples_per_second", "examples per second", "higher", _speed, decimals=0),
+    )
+}

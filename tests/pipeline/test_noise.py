@@ -1,0 +1,41 @@
+"""Label noise: the rate, the classes it lands on, and what it leaves alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from singlepass.pipeline.noise import flip_labels
+
+
+@given(
+    n=st.integers(1, 200),
+    rate=st.floats(0, 0.99),
+    n_classes=st.integers(2, 7),
+    seed=st.integers(0, 1000),
+)
+def test_flipped_labels_are_other_classes(n: int, rate: float, n_classes: int, seed: int) -> None:
+    clean = np.random.RandomState(seed).randint(0, n_classes, n).astype(np.int32)
+    before = clean.copy()
+    noisy = flip_labels(clean, rate, n_classes, np.random.RandomState(seed + 1))
+    assert np.array_equal(clean, before)
+    assert noisy.dtype == np.int32
+    assert noisy.min() >= 0
+    assert noisy.max() < n_classes
+    if rate == 0:
+        assert np.array_equal(noisy, clean)
+
+
+@pytest.mark.parametrize(("rate", "n_classes"), [(0.1, 2), (0.3, 2), (0.25, 5)])
+def test_rate_and_spread(rate: float, n_classes: int) -> None:
+    n = 40_000
+    clean = np.zeros(n, dtype=np.int32)
+    noisy = flip_labels(clean, rate, n_classes, np.random.RandomState(0))
+    counts = np.bincount(noisy, minlength=n_classes)
+    # Five standard deviations of a binomial count: a right sampler fails once in a million seeds.
+    for wrong in counts[1:]:
+        expected = n * rate / (n_classes - 1)
+        assert abs(wrong - expected) < 5 * np.sqrt(expected)
+    assert counts[1:].sum() == pytest.approx(n * rate, abs=5 * np.sqrt(n * rate * (1 - rate)))

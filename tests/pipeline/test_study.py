@@ -1,0 +1,80 @@
+"""A study's TOML: defaults, shorthand, and one clear line for everything that is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.study import TUNING_SEED, parse_study, read_study
+
+MINIMAL = {"name": "mine", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}
+
+
+def test_defaults_and_shorthand() -> None:
+    study = parse_study({**MINIMAL, "seeds": 3, "noise": 0.1})
+    assert study.seeds == [0, 1, 2]
+    assert study.noise == [0.1]
+    assert study.protocol == "prequential"
+    assert study.algorithms[0].label == "AROW"
+
+
+@pytest.mark.parametrize(("protocol", "judge"), [("prequential", "online"), ("holdout", "validation")])
+def test_grids_are_judged_as_the_protocol_allows(protocol: str, judge: str) -> None:
+    assert parse_study({**MINIMAL, "protocol": protocol}).judge == judge
+    assert parse_study({**MINIMAL, "protocol": protocol, "tune_by": "online"}).judge == "online"
+
+
+def test_a_list_is_a_grid_and_a_value_is_not() -> None:
+    entry = parse_study({**MINIMAL, "algorithms": [{"name": "AROW", "r": [0.1, 1.0], "loss": "hinge"}]})
+    assert entry.algorithms[0].grid == {"r": [0.1, 1.0]}
+    assert entry.algorithms[0].fixed == {"loss": "hinge"}
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"noise": [0.0, 1.0]}, "noise: 1.0 is not a noise rate: give numbers in [0, 1)"),
+        ({"noise": -0.1}, "noise: -0.1 is not a noise rate"),
+        ({"noise": "much"}, "noise: 'much' is not a noise rate"),
+        ({"noise": [0.1, 0.1]}, "noise: names a rate twice"),
+        ({"seeds": 0}, "seeds: 0 repetitions make no study"),
+        ({"seeds": [1, 1]}, "seeds: names a seed twice"),
+        ({"seeds": [TUNING_SEED]}, "is not a seed: give whole numbers in [0, 1,000,000)"),
+        ({"seeds": "many"}, "seeds: 'many' should be a valid list"),
+        ({"protocol": "crossvall"}, "protocol: 'crossvall' should be 'prequential' or 'holdout'"),
+        ({"checkpoints": "linear"}, "checkpoints: 'linear' is not a number of checkpoints"),
+        ({"sede": 3}, "unknown key 'sede': did you mean 'seeds'?"),
+        ({"name": "../up"}, "name: '../up' is not a usable name"),
+        ({"datasets": []}, "datasets: List should have at least 1 item"),
+        ({"datasets": [{"task": "pairs"}]}, "datasets[1]: needs a 'name'"),
+        ({"algorithms": [{"label": "x"}]}, "algorithms[1].name: this key is required"),
+        ({"algorithms": [{"name": "AROW"}, {"name": "AROW"}]}, "two entries are called 'AROW'"),
+        ({"algorithms": [{"name": "AROW", "r": []}]}, "the grid of 'r' is empty"),
+        ({"algorithms": [{"name": "AROW", "r": [1.0, 1.0]}]}, "the grid of 'r' names a value twice"),
+        ({"rankings": [{"title": "t", "algorithms": ["AROW", "AORW"]}]}, "did you mean 'AROW'?"),
+    ],
+)
+def test_a_bad_study_is_one_line_that_names_the_key(change: dict[str, object], line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_study({**MINIMAL, **change}, "mine.toml")
+    assert line in str(caught.value)
+    assert str(caught.value).startswith("mine.toml: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [(None, "no such study file"), (b"name = ", "not TOML"), (b"name = '\xff'", "byte 8 is not UTF-8 text")],
+)
+def test_a_bad_file_is_named(tmp_path, content: bytes | None, line: str) -> None:
+    path = tmp_path / "s.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=line) as caught:
+        read_study(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_folder_is_no_study(tmp_path) -> None:
+    with pytest.raises(InputError, match="is a folder"):
+        read_study(tmp_path)

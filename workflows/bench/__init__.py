@@ -1,0 +1,23 @@
+"""`singlepass bench`: speed as ratios against peers in the same run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def run_bench(what: str, out: Path | None = None) -> None:
+    """Run one benchmark and print its table.
+
+    Parameters
+    ----------
+    what : {"linear", "overhead"}
+    out : Path, default=None
+        Markdown file to append the table to.
+    """
+    from . import linear, overhead
+    from .timing import show
+
+    # The linear benchmark ends with what the pipeline adds to the learners.
+    modules = {"linear": (linear, overhead), "overhead": (overhead,)}[what]
+    for module in modules:
+        show(f"singlepass bench: {module.__name__.rpartition('.')[2]}", module.measure(), out)

@@ -1,0 +1,157 @@
+"""The command line. Every command imports what it needs when it is called: `--help` answers at once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..pipeline.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Failed cells shown on the terminal; the report has them all.
+FAILED_SHOWN = 20
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="singlepass")
+def app() -> None:
+    """Benchmark online (single-pass) classifiers: run a study, read its report."""
+
+
+@app.command()
+@click.argument("study")
+@click.option("--out", help="Folder or fsspec URL of the results.  [default: results/<study>]")
+@click.option("--threads", type=click.IntRange(min=1), help="Threads.  [default: one a core]")
+@click.option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler, tcp://….")
+@click.option("--scheduler-file", metavar="FILE", help="Scheduler file of a running Dask cluster.")
+@click.option(
+    "--plugin", "plugins", multiple=True, metavar="FILE", help="Python file with your own learners."
+)
+@click.option("--retry-failed", is_flag=True, help="Compute failed cells again.")
+def run(
+    study: str,
+    out: str | None,
+    threads: int | None,
+    scheduler: str | None,
+    scheduler_file: str | None,
+    plugins: tuple[str, ...],
+    retry_failed: bool,
+) -> None:
+    """Run STUDY (a shipped study's name or a TOML file), or what is missing of it, and write its report."""
+    from .progress import progress_display
+    from .run import run_study
+    from .shipped import find_study
+
+    found, base = find_study(study)
+    target = out or str(Path("results") / found.name)
+    with progress_display() as progress:
+        summary = run_study(
+            found,
+            target,
+            progress=progress,
+            base=base,
+            plugins=tuple(str(Path(path).resolve()) for path in plugins),
+            threads=threads,
+            scheduler=scheduler,
+            scheduler_file=scheduler_file,
+            retry_failed=retry_failed,
+        )
+    click.echo(
+        f"{found.name}: {summary.computed} cells computed, {summary.reused} reused, "
+        f"{summary.failed} failed, {summary.seconds:.1f} s"
+    )
+    _report(target, None)
+    if summary.failed:
+        _show_failed(summary.results.cells)
+        sys.exit(1)
+
+
+@app.command()
+@click.argument("results")
+@click.option("--to", help="Folder of the report.  [default: the results' own folder]")
+def report(results: str, to: str | None) -> None:
+    """Write the report of RESULTS (a folder or URL that `run` wrote to) anew: HTML, Markdown, CSV, LaTeX."""
+    _report(results, to)
+
+
+@app.command("list")
+@click.argument("what", type=click.Choice(["learners", "datasets", "studies"]))
+def list_(what: str) -> None:
+    """List learners, datasets or studies."""
+    from .listing import show
+
+    show(what)
+
+
+@app.command()
+@click.argument("what", type=click.Choice(["linear", "overhead"]), default="linear")
+@click.option("--out", type=click.Path(path_type=Path), help="Also write the table to this Markdown file.")
+def bench(what: str, out: Path | None) -> None:
+    """Measure speed, as ratios against peers in the same run.
+
+    linear: one pass of the linear learners beside scikit-learn and beside reading the memory once.
+    overhead: what a cell costs beside its learning, and how two threads scale.
+    """
+    from .bench import run_bench
+
+    run_bench(what, out)
+
+
+@app.group("data")
+def data_group() -> None:
+    """Data sets."""
+
+
+@data_group.command()
+@click.argument("names", nargs=-1, required=True)
+def fetch(names: tuple[str, ...]) -> None:
+    """Download the public data sets NAMES and verify them."""
+    from ..pipeline import data
+
+    for path in data.fetch(list(names)):
+        click.echo(path)
+
+
+def _report(results: str, to: str | None) -> None:
+    from .report import write_report
+
+    # Results at a URL are reported into the current folder, local ones beside the results.
+    if to is None:
+        to = "report" if "://" in results else results
+    written = write_report(results, Path(to))
+    click.echo(f"report: {next(path for path in written if path.suffix == '.html')}")
+
+
+def _show_failed(cells: pd.DataFrame) -> None:
+    failed = cells[cells["status"] != "ok"]
+    columns = ["dataset", "algorithm", "params", "noise", "seed", "error"]
+    click.echo(failed[columns].head(FAILED_SHOWN).to_string(index=False), err=True)
+    if len(failed) > FAILED_SHOWN:
+        click.echo(f"… and {len(failed) - FAILED_SHOWN} more: see the report", err=True)
+
+
+def main() -> None:
+    """Entry point: bad input is one line on standard error and exit status 2, never a traceback."""
+    try:
+        status = app(standalone_mode=False)
+    except InputError as error:
+        _fail(str(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(0)
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("singlepass: stopped; what was finished is kept, run again to go on", err=True)
+        sys.exit(130)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _fail(line: str) -> None:
+    click.echo(f"singlepass: error: {' '.join(line.split())}", err=True)
+    sys.exit(2)

@@ -1,0 +1,253 @@
+"""Run a study: plan its cells, compute what the store lacks, tune first, report last."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..pipeline.cells import Cell, Plan, make_plan
+from ..pipeline.execution import connect, run_cells
+from ..pipeline.outcome import Outcome
+from ..pipeline.results import Results, read_results
+from ..pipeline.store import Store, exclusive
+from ..pipeline.study import Study
+from ..pipeline.tuning import tuned_grids
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+# A part is written after this many seconds: what a kill can lose at most.
+FLUSH_SECONDS = 2.0
+_PACKAGES = (
+    "singlepass",
+    "numpy",
+    "scipy",
+    "numba",
+    "scikit-learn",
+    "dask",
+    "distributed",
+    "pandas",
+    "pyarrow",
+)
+
+
+class Progress(Protocol):
+    """What `run_study` tells of its progress."""
+
+    def start(self, total: int, already: int) -> None:
+        """Say how many cells there are, and how many of them were in the store."""
+
+    def advance(self, cells: int) -> None:
+        """Say that this many more are finished."""
+
+    def note(self, text: str) -> None:
+        """Say something in one line."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run came to.
+
+    Attributes
+    ----------
+    results : Results
+        Everything the store now holds of the study.
+    computed, reused, failed : int
+        Cells computed now, cells found in the store, and failed ones among both.
+    seconds : float
+        Wall time.
+    """
+
+    results: Results
+    computed: int
+    reused: int
+    failed: int
+    seconds: float
+
+
+@dataclass
+class _Workers:
+    """Connects to the workers when the first cell needs them: a finished study starts none."""
+
+    stack: ExitStack
+    options: dict[str, Any]
+    client: Client | None = None
+
+    def get(self) -> Client:
+        if self.client is None:
+            self.client = self.stack.enter_context(connect(**self.options))
+        return self.client
+
+
+def run_study(
+    study: Study,
+    out: str,
+    *,
+    progress: Progress,
+    base: Path | None = None,
+    plugins: tuple[str, ...] = (),
+    threads: int | None = None,
+    scheduler: str | None = None,
+    scheduler_file: str | None = None,
+    retry_failed: bool = False,
+) -> Summary:
+    """Run what is missing of a study.
+
+    Parameters
+    ----------
+    study : Study
+    out : str
+        Folder or fsspec URL of the results.
+    progress : Progress
+        Told how far the run is.
+    base : Path, default=None
+        Folder that relative paths in the study start from; None: the current one.
+    plugins : tuple of str, default=()
+        Python files with further learners.
+    threads, scheduler, scheduler_file
+        See `singlepass.pipeline.execution.connect`.
+    retry_failed : bool, default=False
+        Compute failed cells again.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    InputError
+        Something in the study, the output or the scheduler is not as it must be.
+    """
+    began = time.perf_counter()
+    plan = make_plan(study, base=base, plugins=plugins)
+    store = Store(out)
+    store.prepare()
+    with exclusive(store), ExitStack() as stack:
+        for part in store.set_aside:
+            progress.note(f"{part}: damaged, moved to {out}/damaged; its cells are computed again")
+        done = store.done()
+        known = {key for key, status in done.items() if status == "ok" or not retry_failed}
+        total = plan.n_tuning_cells + plan.n_run_cells
+        workers = _Workers(
+            stack, {"threads": threads, "scheduler": scheduler, "scheduler_file": scheduler_file}
+        )
+        missing_tuning = [cell for cell in plan.tuning_cells() if cell.key not in known]
+        store.write_json("study.json", study.model_dump(mode="json") | {"planned": total})
+        # What the winners' cells lack is only known once the grids are judged.
+        progress.start(total, plan.n_tuning_cells - len(missing_tuning))
+        _compute(missing_tuning, workers, store, progress)
+        planned = [cell.key for cell in plan.tuning_cells()]
+        tuning = store.cells() if planned else None
+        winners = {}
+        if tuning is not None:
+            for tuned in tuned_grids(tuning[tuning["key"].isin(planned)]):
+                if tuned.winner is not None:
+                    winners[tuned.group] = tuned.winner
+        run_keys = [cell.key for cell in plan.run_cells(winners)]
+        store.write_plan([*planned, *run_keys])
+        missing = sum(key not in known for key in run_keys)
+        if missing or missing_tuning:
+            _add_provenance(store, plan)
+        progress.advance(len(run_keys) - missing)
+        _compute(
+            (cell for cell in plan.run_cells(winners) if cell.key not in known), workers, store, progress
+        )
+        if missing or missing_tuning:
+            store.compact()
+    results = read_results(out)
+    computed = missing + len(missing_tuning)
+    return Summary(
+        results=results,
+        computed=computed,
+        reused=len(results.cells) - computed,
+        failed=int((results.cells["status"] != "ok").sum()),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _compute(cells: Iterable[Cell], workers: _Workers, store: Store, progress: Progress) -> None:
+    """Run cells and write them in parts; what is finished when the run is interrupted is written too."""
+    pending: list[Outcome] = []
+    cells = iter(cells)
+    first = next(cells, None)
+    if first is None:
+        return
+    last_flush = time.monotonic()
+
+    def flush() -> None:
+        nonlocal last_flush
+        store.write(pending)
+        pending.clear()
+        last_flush = time.monotonic()
+
+    def collect(outcomes: list[Outcome]) -> None:
+        pending.extend(outcomes)
+        progress.advance(len(outcomes))
+        if time.monotonic() - last_flush > FLUSH_SECONDS:
+            flush()
+
+    def chained() -> Iterable[Cell]:
+        yield first
+        yield from cells
+
+    try:
+        run_cells(workers.get(), chained(), collect)
+    finally:
+        flush()
+
+
+def _add_provenance(store: Store, plan: Plan) -> None:
+    """Add what this run is made with to what the runs before it left."""
+    runs = store.read_json("provenance.json").get("runs", [])
+    this_run = {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "platform": platform.platform(),
+        "cpu": _cpu(),
+        "git": _git_commit(),
+        "fingerprints": plan.fingerprints,
+    }
+    store.write_json("provenance.json", {"runs": [*runs, this_run]})
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _cpu() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _git_commit() -> str | None:
+    """Return the commit of the checkout this code runs from, None when it is installed."""
+    checkout = Path(__file__).resolve().parent.parent
+    if not (checkout / ".git").exists():
+        return None
+    try:
+        found = subprocess.run(
+            ["git", "-C", str(checkout), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip()

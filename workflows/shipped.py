@@ -1,0 +1,44 @@
+"""The studies that come with the package, by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..pipeline.errors import InputError, did_you_mean
+from ..pipeline.study import Study, read_study
+
+FOLDER = Path(__file__).parent / "studies"
+
+
+def shipped_studies() -> dict[str, Path]:
+    """Return the shipped studies: name and file."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
+
+
+def find_study(name_or_path: str) -> tuple[Study, Path]:
+    """Return a study, and the folder that its relative paths start from.
+
+    Parameters
+    ----------
+    name_or_path : str
+        Name of a shipped study, or a TOML file.
+
+    Returns
+    -------
+    study : Study
+    base : Path
+
+    Raises
+    ------
+    InputError
+        No study has this name and no file this path, or the file describes no valid study.
+    """
+    shipped = shipped_studies()
+    if name_or_path in shipped:
+        return read_study(shipped[name_or_path]), Path()
+    path = Path(name_or_path)
+    if path.suffix == ".toml" or path.exists():
+        return read_study(path), path.parent
+    raise InputError(
+        f"study {name_or_path!r} is neither shipped nor a TOML file: {did_you_mean(name_or_path, shipped)}"
+    )
