@@ -185,7 +185,7 @@ def check_algorithm(entry: AlgorithmEntry) -> None:
             raise InputError(f"algorithm {entry.name!r} has no parameter {key!r}: {did_you_mean(key, names)}")
     for point in grid_points(entry):
         try:
-            learner(**point)._validate_parameters()
+            learner(**point).check_parameters()
         except (TypeError, ValueError) as error:
             raise InputError(f"algorithm {entry.label!r}: {error}") from None
 

@@ -66,7 +66,8 @@ def connect(
                 processes=False,
                 n_workers=1,
                 threads_per_worker=threads,
-                dashboard_address=None,
+                # Any free port, for this machine only: a second run beside this one must not meet it.
+                dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
             ) as client,
         ):
@@ -120,16 +121,21 @@ def run_cells(client: Client, cells: Iterable[Cell], done: Callable[[list[Outcom
     refill()
     while by_future:
         finished = futures.next_batch(block=True)
-        done([_outcome(future, by_future.pop(future.key)) for future in finished])
+        done(_outcomes(client, [(future, by_future.pop(future.key)) for future in finished]))
         # Refilled in halves: one message to the scheduler carries many cells.
         if len(by_future) <= window // 2:
             refill()
 
 
-def _outcome(future: Any, cell: Cell) -> Outcome:
-    """Return what the task returned; a task that Dask itself lost becomes a failed row."""
-    try:
-        outcome: Outcome = future.result()
-    except Exception as error:
-        return Outcome(describe(cell) | {"status": "failed", "error": f"{type(error).__name__}: {error}"})
-    return outcome
+def _outcomes(client: Client, finished: list[tuple[Any, Cell]]) -> list[Outcome]:
+    """Return what the tasks returned; a task that Dask itself lost becomes a failed row."""
+    # Gathered together: every call waits for a turn of the event loop.
+    returned = client.gather([future for future, _ in finished if future.status == "finished"], errors="skip")
+    outcomes: list[Outcome] = list(returned)
+    kept = {outcome.row["key"] for outcome in outcomes}
+    for future, cell in finished:
+        if cell.key not in kept:
+            error = future.exception() or RuntimeError(f"the task was {future.status}")
+            row = describe(cell) | {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+            outcomes.append(Outcome(row))
+    return outcomes

@@ -37,9 +37,14 @@ def _learners() -> Table:
 
 
 def _datasets() -> Table:
-    table = _table("data set", "kind", "shape", "classes", "state", "licence")
+    table = _table("data set", "kind", "rows × features", "classes", "tasks", "state", "licence")
     for row in data.describe():
-        table.add_row(*_plain(row.name, row.kind, row.shape, row.classes, row.state, row.licence))
+        rows, features = row.shape
+        classes = ", ".join(row.classes)
+        shape = f"{rows:,} × {features:,}"
+        table.add_row(
+            *_plain(row.name, row.kind, shape, classes, ", ".join(row.tasks), row.state, row.licence)
+        )
     return table
 
 

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from sklearn.linear_model import SGDClassifier
 
 from ...learners import AROW, PassiveAggressive
-from ...learners.rows import memory_sum
 from .timing import Measurement, best_times, milliseconds
 
 # MNIST's shape, and that of RCV1's training part with its 75 non-zeros a row.
@@ -76,7 +75,7 @@ def measure() -> list[Measurement]:
     flat = X.reshape(-1)
     times = best_times(
         {
-            "read": lambda: memory_sum(flat),
+            "read": lambda: read_once(flat),
             "PA-I": lambda: PassiveAggressive().fit(X, y),
             "AROW": lambda: AROW().fit(X, y),
             "scikit-learn": scikit_learn_pass(X, y),

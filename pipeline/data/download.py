@@ -1,0 +1,178 @@
+"""Where the files of a public set are: the user's folder, the cache, or the network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ..errors import InputError
+from .cache import cache_folder, scratch_folder
+from .catalogue import PublicFile, PublicSet
+
+Progress = Callable[[str, int, int], None]
+
+# Seconds to connect, seconds between two packets: a dead server is noticed, a slow line is not cut.
+_TIMEOUT = (10, 60)
+# Bytes between two reports of progress.
+_CHUNK = 1 << 16
+
+
+def data_folder() -> Path | None:
+    """Return the folder named by ``SINGLEPASS_DATA``, or None when it is not set.
+
+    Raises
+    ------
+    InputError
+        When it is set to something that is not a folder.
+    """
+    named = os.environ.get("SINGLEPASS_DATA")
+    if not named:
+        return None
+    folder = Path(named).expanduser().absolute()
+    if not folder.is_dir():
+        raise InputError(
+            f"SINGLEPASS_DATA = {named!r} is not a folder; unset it, or name the folder of your data"
+        )
+    return folder
+
+
+def present(entry: PublicSet, file: PublicFile) -> Path | None:
+    """Return the path of a file of a public set, or None when it is not on this machine.
+
+    Parameters
+    ----------
+    entry : PublicSet
+        The set.
+    file : PublicFile
+        One of its files. Looked for in ``SINGLEPASS_DATA``, then in the cache.
+    """
+    folder = data_folder()
+    for candidate in ([] if folder is None else [folder / file.name]) + [_kept(entry) / file.name]:
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def locate(entry: PublicSet, progress: Progress | None = None) -> tuple[Path, ...]:
+    """Return the paths of all files of a public set; downloads what is missing.
+
+    Parameters
+    ----------
+    entry : PublicSet
+        The set.
+    progress : callable, optional
+        Called as ``progress(file name, bytes so far, bytes in all)``, 0 in all when unknown.
+
+    Returns
+    -------
+    tuple of Path
+        In the order of ``entry.files``.
+
+    Raises
+    ------
+    InputError
+        When a file cannot be had, or what came is not the public file. A downloaded file is
+        kept only when it has the public checksum, or, where none is known, when the counts of the set are
+        right.
+    """
+    paths = {file.name: present(entry, file) for file in entry.files}
+    missing = [file for file in entry.files if paths[file.name] is None]
+    if missing:
+        scratch = scratch_folder(_kept(entry))
+        try:
+            for file in missing:
+                paths[file.name] = _download(entry, file, scratch, progress)
+                if file.checksum:
+                    # Right beyond doubt: not downloaded again, should a later file fail.
+                    paths[file.name] = (scratch / file.name).replace(_kept(entry) / file.name)
+            found = [path for path in paths.values() if path is not None]
+            try:
+                entry.read(found)
+            except InputError as error:
+                raise InputError(f"data set {entry.name!r}: a download was refused: {error}") from None
+            for file in missing:
+                if not file.checksum:
+                    paths[file.name] = (scratch / file.name).replace(_kept(entry) / file.name)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    return tuple(path for path in paths.values() if path is not None)
+
+
+def _kept(entry: PublicSet) -> Path:
+    return cache_folder() / "data" / entry.name
+
+
+def _bases(file: PublicFile) -> tuple[str, ...]:
+    """``SINGLEPASS_MIRROR`` stands in for every server: machines without a way out, and tests."""
+    mirror = os.environ.get("SINGLEPASS_MIRROR")
+    return (mirror.rstrip("/"),) if mirror else file.bases
+
+
+class _Bar:
+    """The part of tqdm's interface that pooch calls."""
+
+    def __init__(self, name: str, progress: Progress) -> None:
+        self._name, self._progress, self._done, self.total = name, progress, 0, 0
+
+    def update(self, size: int) -> None:
+        self._done += size
+        # Pooch counts whole chunks, the last one too.
+        self._progress(self._name, min(self._done, self.total) if self.total else self._done, self.total)
+
+    def reset(self) -> None:
+        self._done = 0
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def _download(entry: PublicSet, file: PublicFile, folder: Path, progress: Progress | None) -> Path:
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel("WARNING")
+    reasons = []
+    for base in _bases(file):
+        downloader = pooch.HTTPDownloader(
+            progressbar=_Bar(file.name, progress) if progress else False,
+            chunk_size=_CHUNK,
+            timeout=_TIMEOUT,
+            # As stored: a server must not hand over a .gz uncompressed.
+            headers={"Accept-Encoding": "identity"},
+        )
+        try:
+            kept = pooch.retrieve(
+                f"{base}/{file.name}", file.checksum, file.name, folder, downloader=downloader
+            )
+            return Path(kept)
+        except requests.RequestException as error:
+            reasons.append(f"{urlsplit(base).netloc}: {_reason(error)}")
+        except ValueError:
+            # Pooch's word for a checksum that differs.
+            reasons.append(f"{urlsplit(base).netloc}: what came does not have the checksum {file.checksum}")
+        except OSError as error:
+            raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None
+    folder_named = os.environ.get("SINGLEPASS_DATA") or "not set"
+    tried = f"and the download failed ({'; '.join(reasons)})" if reasons else "and it cannot be downloaded"
+    source = f"get it from {file.bases[0]}/{file.name}" if file.bases else "get a copy"
+    raise InputError(
+        f"data set {entry.name!r}: {file.name} is not in SINGLEPASS_DATA ({folder_named}), {tried}; "
+        f"{source} and set SINGLEPASS_DATA to its folder"
+    )
+
+
+def _reason(error: Exception) -> str:
+    import requests
+
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"HTTP {error.response.status_code}"
+    if isinstance(error, requests.Timeout):
+        return "no answer in time"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the connection broke off"
+    if isinstance(error, requests.ConnectionError):
+        return "no connection"
+    return type(error).__name__

@@ -1,0 +1,112 @@
+"""Label columns to class names and codes, the same for every file format."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from .stream import Codes
+from .tasks import listed
+
+
+def encode_labels(
+    train: npt.NDArray[Any],
+    train_path: Path,
+    test: npt.NDArray[Any] | None = None,
+    test_path: Path | None = None,
+) -> tuple[tuple[str, ...], Codes, Codes | None]:
+    """Turn the labels of a file (and its test file) into class names and codes.
+
+    Parameters
+    ----------
+    train, test : ndarray of shape (n,)
+        Numbers, booleans or strings. ``1``, ``1.0`` and ``"+1"`` are one class, called ``"1"``.
+    train_path, test_path : Path
+        For the error line.
+
+    Returns
+    -------
+    classes : tuple of str
+        In numerical order when all are numbers (so that +1 is code 1 beside -1), else alphabetical.
+    y, y_test : ndarray of shape (n,), int32, or None
+        Codes.
+
+    Raises
+    ------
+    InputError
+        On a missing label, a single class, or a test label that the training part does not have.
+
+    Examples
+    --------
+    >>> encode_labels(np.array(["+1", "-1"]), Path("toy.csv"))[0]
+    ('-1', '1')
+    """
+    if len(train) == 0:
+        raise InputError(f"{train_path}: the file has no rows")
+    names, codes = _named(train, train_path)
+    if len(names) < 2:
+        raise InputError(
+            f"{train_path}: all {len(train):,} labels are {names[0]!r}; two classes or more are needed"
+        )
+    classes = tuple(sorted(names, key=_class_order(names)))
+    y = _lookup(names, classes)[codes]
+    if test is None or test_path is None:
+        return classes, y, None
+    test_names, test_codes = _named(test, test_path)
+    unknown = sorted(set(test_names) - set(classes))
+    if unknown:
+        raise InputError(
+            f"{test_path}: label {unknown[0]!r} is not a class of {train_path.name}: {listed(classes)}"
+        )
+    return classes, y, _lookup(test_names, classes)[test_codes]
+
+
+def is_number(text: str) -> bool:
+    """Return whether a field is written as a number; NaN and infinity count, Python's 1_000 does not."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+def _named(labels: npt.NDArray[Any], path: Path) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Names of the distinct labels, each once, and the index into them for every row."""
+    values, inverse = np.unique(labels, return_inverse=True)
+    texts = [_name(value) for value in values]
+    if "" in texts:
+        row = int(np.flatnonzero(inverse == texts.index(""))[0]) + 1
+        raise InputError(f"{path}, row {row}: the label is missing")
+    names = list(dict.fromkeys(texts))
+    merged = np.array([names.index(text) for text in texts], dtype=np.int64)
+    return names, merged[inverse.reshape(-1)]
+
+
+def _name(value: Any) -> str:
+    """Name of a label value; ``""`` when it is missing."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value)).lower()
+    text = str(value).strip()
+    if not is_number(text):
+        return text
+    number = float(text)
+    if math.isnan(number):
+        return ""
+    # Past 2**53 neighbouring integers share a float64: such identifiers stay as written.
+    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else text
+
+
+def _class_order(names: list[str]) -> Any:
+    if all(is_number(name) for name in names):
+        return lambda name: (float(name), name)
+    return None
+
+
+def _lookup(names: list[str], classes: tuple[str, ...]) -> Codes:
+    code = {name: position for position, name in enumerate(classes)}
+    return np.array([code[name] for name in names], dtype=np.int32)

@@ -1,0 +1,90 @@
+"""Every test has a cache of its own and no data folder, so that nothing outside is read or written."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from singlepass.pipeline.data import opening, sources
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("SINGLEPASS_CACHE", str(folder))
+    monkeypatch.delenv("SINGLEPASS_DATA", raising=False)
+    monkeypatch.delenv("SINGLEPASS_MIRROR", raising=False)
+    forget()
+    return folder
+
+
+def forget() -> None:
+    """Forget what this process has opened, as a new process would."""
+    opening._streams.clear()
+    sources._tables.clear()
+
+
+@pytest.fixture
+def new_process() -> Callable[[], None]:
+    return forget
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+    """Write a file into the test's folder."""
+
+    def write_file(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write_file
+
+
+class Server:
+    """A web server on this machine. `files` maps paths to bytes; `cut` names what breaks off half-way."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.cut: set[str] = set()
+        self.requests: list[str] = []
+        self.encodings: set[str | None] = set()
+        server = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                server.requests.append(self.path)
+                server.encodings.add(self.headers["Accept-Encoding"])
+                content = server.files.get(self.path)
+                if content is None:
+                    self.send_error(404)
+                    return
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content[: len(content) // 2] if self.path in server.cut else content)
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Keep the test output quiet."""
+
+        self._http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    running = Server()
+    yield running
+    running.close()

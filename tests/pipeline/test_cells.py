@@ -1,0 +1,109 @@
+"""Study → cells: the product, the grids, and keys that change when and only when the outcome may."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from singlepass.pipeline.cells import Cell, make_plan
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.study import TUNING_SEED, parse_study
+
+STUDY: dict[str, Any] = {
+    "name": "mine",
+    "noise": [0.0, 0.2],
+    "seeds": 3,
+    "datasets": [{"name": "gauss", "n_train": 50, "n_test": 20}, {"name": "breast-cancer"}],
+    "algorithms": [
+        {"name": "Perceptron"},
+        {"name": "AROW", "r": [0.1, 1.0], "loss": ["hinge", "squared_hinge"]},
+    ],
+}
+
+
+def first_cell() -> Cell:
+    return next(make_plan(parse_study(STUDY)).run_cells({}))
+
+
+def test_the_product_is_complete() -> None:
+    plan = make_plan(parse_study(STUDY))
+    tuning = list(plan.tuning_cells())
+    assert len(tuning) == plan.n_tuning_cells == 2 * 2 * 4
+    assert {cell.seed for cell in tuning} == {TUNING_SEED}
+    assert {cell.algorithm for cell in tuning} == {"AROW"}
+    winners = {cell.group: dict(cell.params) for cell in tuning}
+    cells = list(plan.run_cells(winners))
+    assert len(cells) == plan.n_run_cells == 2 * 2 * 2 * 3
+    keys = [cell.key for cell in tuning + cells]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_grid_without_a_winner_is_not_run() -> None:
+    plan = make_plan(parse_study(STUDY))
+    assert {cell.algorithm for cell in plan.run_cells({})} == {"Perceptron"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"noise": 0.1},
+        {"seed": 7},
+        {"params": (("average", True),)},
+        {"fingerprint": "other"},
+        {"algorithm_version": 2},
+        {"protocol": "holdout"},
+        {"checkpoints": 7},
+        {"root_seed": 1},
+        {"stage": "tune"},
+        {"max_train": 10},
+        {"algorithm": "Rosenblatt"},
+    ],
+)
+def test_what_changes_the_outcome_changes_the_key(change: dict[str, Any]) -> None:
+    cell = first_cell()
+    assert replace(cell, **change).key != cell.key
+
+
+def test_what_does_not_change_the_outcome_does_not_change_the_key() -> None:
+    cell = first_cell()
+    moved = replace(cell.dataset, source="/elsewhere/gauss")
+    assert replace(cell, dataset=moved, grid="{}", plugins=("p.py",)).key == cell.key
+
+
+def test_a_cell_is_small_and_travels() -> None:
+    cell = first_cell()
+    sent = pickle.dumps(cell)
+    # A task's message to the scheduler: the data itself is opened where the cell runs.
+    assert len(sent) < 2000
+    assert pickle.loads(sent).key == cell.key
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"algorithms": [{"name": "AORW"}]}, "algorithm 'AORW' is unknown: did you mean 'AROW'?"),
+        ({"algorithms": [{"name": "AROW", "R": 1.0}]}, "has no parameter 'R': did you mean 'r'?"),
+        ({"algorithms": [{"name": "AROW", "r": -1.0}]}, "r must be a finite number > 0, got -1.0"),
+        ({"algorithms": [{"name": "AROW", "r": [1.0, 0.0]}]}, "r must be a finite number > 0, got 0.0"),
+        ({"algorithms": [{"name": "PassiveAggressive", "variant": "PA-3"}]}, "variant must be one of"),
+        ({"datasets": [{"name": "digts", "task": "pairs"}]}, "did you mean 'digits'?"),
+        ({"datasets": [{"name": "digits", "task": "paris"}]}, "unknown task 'paris'"),
+        ({"datasets": [{"name": "digits", "task": "binary"}]}, "needs two classes, found 10"),
+        ({"datasets": [{"name": "gauss", "n_trian": 5}]}, "did you mean 'n_train'?"),
+        ({"datasets": [{"name": "gauss"}, {"name": "gauss"}]}, "two tasks are called 'gauss'"),
+        ({"datasets": [{"path": "nowhere.csv"}]}, "nowhere.csv"),
+    ],
+)
+def test_unknown_names_are_one_line(change: dict[str, Any], line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make_plan(parse_study({**STUDY, **change}))
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_plugin_is_one_line(tmp_path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        make_plan(parse_study(STUDY), plugins=(str(tmp_path / "none.py"),))

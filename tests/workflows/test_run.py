@@ -1,0 +1,208 @@
+"""Running a study: complete, resumable, and the same integers wherever and however it is run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from singlepass.pipeline.results import read_results
+from singlepass.pipeline.store import PROVENANCE
+from singlepass.workflows.run import run_study
+from singlepass.workflows.shipped import find_study
+
+
+def tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Cells and curves without the columns that say when, where and how fast."""
+    results = read_results(str(folder))
+    return results.cells.drop(columns=list(PROVENANCE)), results.curves.drop(columns="fit_seconds")
+
+
+def assert_same(first: Path, second: Path) -> None:
+    for ours, theirs in zip(tables(first), tables(second), strict=True):
+        pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+
+
+@pytest.fixture
+def finished(study_file: Path, tmp_path: Path, silent: Any) -> Path:
+    study, _ = find_study(str(study_file))
+    run_study(study, str(tmp_path / "one"), progress=silent, threads=1)
+    return tmp_path / "one"
+
+
+def test_a_run_is_complete(finished: Path, silent: Any) -> None:
+    cells, curves = tables(finished)
+    assert (cells["status"] == "ok").all()
+    # 2 data sets × 2 noise levels: a grid of 3, and 2 algorithms × 2 seeds.
+    assert cells["stage"].value_counts().to_dict() == {"run": 16, "tune": 12}
+    assert silent.finished == silent.total == 28
+    run = cells[cells["stage"] == "run"]
+    assert run["test_accuracy"].notna().all()
+    # Neither test data nor clean labels are looked at while tuning.
+    tune = cells[cells["stage"] == "tune"]
+    assert tune["test_accuracy"].isna().all()
+    assert tune["validation_mistakes"].notna().all()
+    last = curves.groupby("key").last().loc[cells["key"]].reset_index()
+    assert last["t"].tolist() == cells["n_examples"].tolist()
+    for column in ("mistakes", "mistakes_clean", "updates"):
+        assert last[column].tolist() == cells[column].tolist()
+    assert (curves.groupby("key").size() == 4).all()
+
+
+def test_all_algorithms_meet_the_same_noise(finished: Path) -> None:
+    cells, _ = tables(finished)
+    run = cells[cells["stage"] == "run"]
+    assert (run.groupby(["dataset", "noise", "seed"])["noise_realised"].nunique() == 1).all()
+    assert (run.loc[run["noise"] == 0, "noise_realised"] == 0).all()
+    assert (run.loc[run["noise"] == 0, "mistakes"] == run.loc[run["noise"] == 0, "mistakes_clean"]).all()
+    assert run.loc[run["noise"] > 0, "noise_realised"].between(0.1, 0.3).all()
+
+
+def test_a_finished_run_computes_nothing_and_starts_no_cluster(
+    finished: Path, study_file: Path, silent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("singlepass.workflows.run.connect", None)
+    study, _ = find_study(str(study_file))
+    summary = run_study(study, str(finished), progress=silent)
+    assert (summary.computed, summary.reused, summary.failed) == (0, 28, 0)
+
+
+def test_two_threads_give_what_one_gives(finished: Path, study_file: Path, tmp_path: Path, silent: Any) -> None:
+    study, _ = find_study(str(study_file))
+    run_study(study, str(tmp_path / "two"), progress=silent, threads=2)
+    assert_same(finished, tmp_path / "two")
+
+
+def test_a_changed_study_computes_only_what_is_new(
+    finished: Path, study_file: Path, silent: Any
+) -> None:
+    study, _ = find_study(str(study_file))
+    longer = study.model_copy(update={"seeds": [0, 1, 2]})
+    summary = run_study(longer, str(finished), progress=silent)
+    assert (summary.computed, summary.reused) == (8, 28)
+    shorter = study.model_copy(update={"noise": [0.0]})
+    summary = run_study(shorter, str(finished), progress=silent)
+    assert summary.computed == 0
+    # Rows of the longer study stay in the store, but its report does not see them.
+    assert set(summary.results.cells["noise"]) == {0.0}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """Start a real scheduler and two single-threaded worker processes."""
+    address = f"tcp://127.0.0.1:{_free_port()}"
+    port = address.rpartition(":")[2]
+    dask = [sys.executable, "-m", "dask"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    workers = [*dask, "worker", address, "--nworkers", "2", "--nthreads", "1", "--no-dashboard"]
+    scheduler = [*dask, "scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard"]
+    processes = [subprocess.Popen(command, **quiet) for command in (scheduler, workers)]
+    yield address
+    for process in processes:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def test_a_cluster_of_processes_gives_what_threads_give(
+    finished: Path, study_file: Path, tmp_path: Path, silent: Any, cluster: str
+) -> None:
+    study, _ = find_study(str(study_file))
+    run_study(study, str(tmp_path / "cluster"), progress=silent, scheduler=cluster)
+    assert_same(finished, tmp_path / "cluster")
+    assert read_results(str(tmp_path / "cluster")).cells["worker"].nunique() == 2
+
+
+SLOW = """
+from singlepass.learners import Perceptron as _Perceptron
+import time
+
+class SlowPerceptron(_Perceptron):
+    def learn_rows(self, X, codes):
+        time.sleep(0.05)
+        return super().learn_rows(X, codes)
+"""
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, silent: Any) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    text = 'name = "s"\nseeds = 40\ncheckpoints = 2\n[[datasets]]\nname = "breast-cancer"\n'
+    (tmp_path / "s.toml").write_text(text + '[[algorithms]]\nname = "SlowPerceptron"\n')
+    plugins = (str(tmp_path / "slow.py"),)
+    command = [sys.executable, "-c", "from singlepass.workflows.cli import main; main()"]
+    command += ["run", "s.toml", "--plugin", plugins[0], "--out", "killed", "--threads", "1"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    parts = tmp_path / "killed" / "cells"
+    deadline = time.monotonic() + 60
+    while not list(parts.glob("*.parquet")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    kept = sum(len(pd.read_parquet(part)) for part in parts.glob("*.parquet"))
+    assert 0 < kept < 40
+    study, _ = find_study(str(tmp_path / "s.toml"))
+    summary = run_study(study, str(tmp_path / "killed"), progress=silent, plugins=plugins)
+    assert (summary.computed, summary.reused, summary.failed) == (40 - kept, kept, 0)
+    # No cell twice: as many rows on disk as there are cells.
+    on_disk = pd.concat([pd.read_parquet(part) for part in parts.glob("*.parquet")])
+    assert len(on_disk) == on_disk["key"].nunique() == 40
+    run_study(study, str(tmp_path / "whole"), progress=silent, plugins=plugins, threads=2)
+    assert_same(tmp_path / "whole", tmp_path / "killed")
+
+
+FAILING = """
+from singlepass.learners import Perceptron as _Perceptron
+import os
+
+class Touchy(_Perceptron):
+    def learn_rows(self, X, codes):
+        if codes[0] == 1 and not os.environ.get("TOUCHY_CALM"):
+            raise RuntimeError("odd one out")
+        return super().learn_rows(X, codes)
+"""
+
+
+def test_a_failing_cell_is_a_row_and_can_be_retried(
+    tmp_path: Path, silent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "touchy.py").write_text(FAILING)
+    text = 'name = "s"\nseeds = 6\nnoise = 0.3\ncheckpoints = 1\n[[datasets]]\nname = "gauss"\nn_train = 60\n'
+    (tmp_path / "s.toml").write_text(text + '[[algorithms]]\nname = "Touchy"\n')
+    study, _ = find_study(str(tmp_path / "s.toml"))
+    again = {"out": str(tmp_path / "o"), "progress": silent, "plugins": (str(tmp_path / "touchy.py"),)}
+    first = run_study(study, **again)
+    failed = first.results.cells[first.results.cells["status"] == "failed"]
+    assert set(failed["error"]) == {"RuntimeError: odd one out"}
+    assert 0 < len(failed) == first.failed < 6
+    assert failed["traceback"].str.contains("odd one out").all()
+    assert run_study(study, **again).computed == 0
+    monkeypatch.setenv("TOUCHY_CALM", "1")
+    retried = run_study(study, retry_failed=True, **again)
+    assert (retried.computed, retried.failed) == (first.failed, 0)
+    assert len(retried.results.cells) == 6
+
+
+def test_a_damaged_part_is_recomputed(finished: Path, study_file: Path, tmp_path: Path, silent: Any) -> None:
+    study, _ = find_study(str(study_file))
+    run_study(study, str(tmp_path / "whole"), progress=silent)
+    victim = next((finished / "cells").glob("*.parquet"))
+    lost = len(pd.read_parquet(victim))
+    victim.write_bytes(victim.read_bytes()[:-20])
+    summary = run_study(study, str(finished), progress=silent)
+    assert summary.computed == lost
+    assert any(victim.name in note and "damaged" in note for note in silent.notes)
+    assert_same(tmp_path / "whole", finished)
