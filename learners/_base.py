@@ -7,10 +7,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ._parameters import check_count
-from ._rows import as_rows, first_nonfinite_row, linear_scores, row_range
+from ._rows import as_rows, count_rows, first_nonfinite_row, linear_scores, row_range
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -84,12 +84,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         >>> learner.n_mistakes_
         2
         """
-        self._validate_parameters()
+        self.check_parameters()
         if self.__sklearn_is_fitted__():
             rows, codes = self._validate_next(X, y, classes)
         else:
             rows, codes = self._validate_first(X, y, classes, check_finite=True)
-        return self._learn_rows(rows, codes)
+        return self.learn_rows(rows, codes)
 
     def partial_fit(self, X, y, classes=None):
         """Learn from rows in order; `learn` without the scores.
@@ -118,13 +118,13 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        self._validate_parameters()
+        self.check_parameters()
         before = vars(self).copy()
         try:
             rows, codes = self._validate_first(X, y, None)
             # A NaN or infinite feature makes the row's score one, even with weights of 0, so the first pass
             # finds them without reading the matrix twice.
-            if not np.isfinite(self._learn_rows(rows, codes)).all():
+            if not np.isfinite(self.learn_rows(rows, codes)).all():
                 self._check_finite(rows)
         except BaseException:
             # The model was begun afresh in new arrays: the one before is intact.
@@ -132,7 +132,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             vars(self).update(before)
             raise
         for _ in range(self.epochs - 1):
-            self._learn_rows(rows, codes)
+            self.learn_rows(rows, codes)
         return self
 
     def decision_function(self, X):
@@ -148,7 +148,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             For a row that `learn` would get next, the score that it would return, to the last bit.
         """
         check_is_fitted(self)
-        return self._score_rows(self._validate_rows(X))
+        return self.score_rows(self._validate_rows(X))
 
     def predict(self, X):
         """Return the predicted label of each row: ``classes_[1]`` where the score is >= 0.
@@ -164,18 +164,48 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return self.classes_[(scores >= 0.0).astype(np.intp)]
 
-    # The pipeline, which has validated a stream once for all learners, calls the next three directly.
+    # The pipeline, which has validated a stream once for all learners, calls the next four directly.
 
-    def _begin(self, classes, n_features):
-        """Start afresh: `classes` sorted and distinct, `n_features` columns."""
-        self._validate_parameters()
+    def check_parameters(self):
+        """Raise ValueError for a parameter that makes no sense, in one line that names it."""
+        check_count(self, "epochs")
+        self._check_parameters()
+
+    def begin(self, classes, n_features):
+        """Forget everything and prepare for a stream.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (2,)
+            The labels, sorted and distinct.
+        n_features : int
+
+        Raises
+        ------
+        ValueError
+            For bad parameters, and for a full covariance of more than 4 GiB.
+        """
+        self.check_parameters()
         self._allocate(n_features)
         self.classes_ = classes
         self.n_features_in_ = n_features
         self.n_examples_ = self.n_mistakes_ = self.n_updates_ = 0
 
-    def _learn_rows(self, X, codes):
-        """Learn from validated rows (see `as_rows`); codes are positions in ``classes_``, int8."""
+    def learn_rows(self, X, codes):
+        """Do as `learn` does, without validation and after `begin`.
+
+        Parameters
+        ----------
+        X : ndarray, CSR matrix or tuple
+            What `as_rows` takes: finite, with column indices below `n_features`. Others crash or give
+            nonsense.
+        codes : ndarray of int8, shape (n,)
+            The labels as positions in ``classes_``.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         scores = np.empty(len(codes))
         mistakes, updates = self._pass(as_rows(X), codes, scores)
         self.n_examples_ += len(codes)
@@ -183,16 +213,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.n_updates_ += updates
         return scores
 
-    def _score_rows(self, X):
-        """Return the scores of validated rows."""
+    def score_rows(self, X):
+        """Do as `decision_function` does, without validation; `X` as for `learn_rows`."""
         X = as_rows(X)
-        scores = np.empty(X[2].shape[0] - 1 if isinstance(X, tuple) else X.shape[0])
+        scores = np.empty(count_rows(X))
         self._score(X, scores)
         return scores
-
-    def _validate_parameters(self):
-        check_count(self, "epochs")
-        self._check_parameters()
 
     def _validate_first(self, X, y, classes, check_finite=False):
         """Start afresh; return rows for kernels and label codes."""
@@ -204,7 +230,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         rows, codes = _safe_rows(X), _codes(y, classes)
         if check_finite:
             self._check_finite(rows)
-        self._begin(classes, X.shape[1])
+        self.begin(classes, X.shape[1])
         return rows, codes
 
     def _validate_next(self, X, y, classes):
@@ -214,8 +240,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
                 f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
             )
         rows = self._validate_rows(X)
-        if not (isinstance(y, np.ndarray) and y.ndim == 1 and len(y) == X.shape[0]):
-            _, y = validate_data(self, X, y, reset=False, accept_sparse="csr", ensure_all_finite=False)
+        if not (type(y) is np.ndarray and y.ndim == 1):
+            y = column_or_1d(y, warn=True)
+        if len(y) != count_rows(rows):
+            sizes = [count_rows(rows), len(y)]
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {sizes}")
         return rows, _codes(y, self.classes_)
 
     def _validate_rows(self, X):
@@ -254,8 +283,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             classes = np.unique(y)
             if len(classes) == 1:
                 raise ValueError(
-                    f"{name} needs two classes, but the labels hold 1 class, {classes.tolist()}; a first chunk "
-                    "of one class needs classes=[...]"
+                    f"{name} needs two classes, but the labels hold 1 class, {classes.tolist()}; "
+                    "a first chunk of one class needs classes=[...]"
                 )
         classes = np.unique(classes)
         if len(classes) > 2:

@@ -1,8 +1,8 @@
 """Σ, the confidence of the second-order learners: what is done with it, for both of its shapes.
 
 "full": a (d, d) array kept exactly symmetric. "diagonal": a (d,) array σ. Which one a kernel works on is
-chosen when it is compiled, so that an algorithm is written once. `s` is a (d,) buffer that holds Σx between the
-functions; the diagonal needs none and gets an empty one.
+chosen when it is compiled, so that an algorithm is written once. `s` is a (d,) buffer that holds Σx between
+the functions; the diagonal needs none and gets an empty one.
 """
 
 import numpy as np
@@ -136,7 +136,8 @@ def _update(mu, sigma, x, s, alpha, beta, gamma, precision):
                     sigma_x = sigma[j] * x_j
                     mu[j] += alpha * sigma_x
                     # β v < 1, so this stays positive but for rounding; a variance below 0 would be none.
-                    sigma[j] = max(sigma[j] - (beta * sigma_x) * sigma_x, 0.0)
+                    shrunk = sigma[j] - (beta * sigma_x) * sigma_x
+                    sigma[j] = shrunk if shrunk > 0.0 else 0.0
 
         return diagonal
 
@@ -165,8 +166,8 @@ def rank_one_downdate(sigma, s, beta):
 def is_usable(v):
     """Tell whether the variance ``v = xᵀΣx`` allows an update.
 
-    ``v = 0`` (x = 0, or a direction in which Σ has collapsed) leaves nothing to move or to divide by; rounding
-    can leave a full Σ a v just below 0; and a v that overflowed says nothing. Such rows are passed over.
+    ``v = 0`` (x = 0, or a direction in which Σ has collapsed) leaves nothing to move or to divide by;
+    rounding can leave a full Σ a v just below 0; a v that overflowed says nothing. Such rows are passed over.
     """
     return 0.0 < v < np.inf
 

@@ -163,6 +163,11 @@ def as_rows(X):
     return _read_only(X.data), _read_only(indices), _read_only(indptr)
 
 
+def count_rows(X):
+    """Return the number of rows of what `as_rows` returned."""
+    return len(X[2]) - 1 if isinstance(X, tuple) else len(X)
+
+
 def row_range(X, start, stop):
     """Return rows start … stop - 1 of what `as_rows` returned, without copying.
 
@@ -220,7 +225,7 @@ def take_rows(X, order):
     [3.0, 1.0]
     """
     rows = as_rows(X)
-    n = rows[2].shape[0] - 1 if isinstance(rows, tuple) else rows.shape[0]
+    n = count_rows(rows)
     order = np.ascontiguousarray(order, dtype=np.int64)
     if order.size and not (order.min() >= 0 and order.max() < n):
         raise IndexError(f"row numbers must be 0 to {n - 1}, got {order.min()} to {order.max()}")

@@ -1,10 +1,10 @@
 """Sums over a row as explicit vector code: full speed, and the same value on every machine.
 
 LLVM may not reorder floating-point sums, so a plain loop stays scalar; ``fastmath`` lets it, but then the
-value depends on how wide the machine's vectors are. Here the order is written down instead: lane k of a few
-accumulators adds the terms k, k + step, k + 2 step, …, the accumulators are folded in a fixed tree and the
-last ``n mod step`` terms are added one by one. No fast-math flag and no fused multiply-add is used, so the
-value is a function of the inputs alone.
+value depends on how wide the machine's vectors are. Here the order is written down instead: two accumulators
+of L lanes take turns at the terms, L at a time (what is left for one alone goes to the first); they are
+added and folded in a fixed tree, and the last ``n mod L`` terms are added one by one. No fast-math flag and
+no fused multiply-add is used, so the value is a function of the inputs alone.
 
 All arithmetic is in float64, whatever the precision of the data: a float32 row is widened as it is loaded.
 """
@@ -86,8 +86,9 @@ def _fold(builder, vector):
 def _sum_terms(builder, emit, n_sums, length, lanes, accumulators):
     """Emit the loops that add ``emit(index, lanes)`` over 0 … length - 1; return the `n_sums` totals."""
     intp = length.type
-    step = ir.Constant(intp, lanes * accumulators)
+    step, lane_step = ir.Constant(intp, lanes * accumulators), ir.Constant(intp, lanes)
     whole = builder.mul(builder.udiv(length, step), step)
+    whole_lanes = builder.mul(builder.udiv(length, lane_step), lane_step)
     zero = ir.Constant(ir.VectorType(_DOUBLE, lanes), [0.0] * lanes)
     totals = [[cgutils.alloca_once_value(builder, zero) for _ in range(accumulators)] for _ in range(n_sums)]
     with cgutils.for_range_slice(builder, ir.Constant(intp, 0), whole, step, intp) as (index, _):
@@ -95,12 +96,15 @@ def _sum_terms(builder, emit, n_sums, length, lanes, accumulators):
             terms = emit(builder.add(index, ir.Constant(intp, a * lanes)), lanes)
             for total, term in zip(totals, terms, strict=True):
                 builder.store(builder.fadd(builder.load(total[a]), term), total[a])
+    with cgutils.for_range_slice(builder, whole, whole_lanes, lane_step, intp) as (index, _):
+        for total, term in zip(totals, emit(index, lanes), strict=True):
+            builder.store(builder.fadd(builder.load(total[0]), term), total[0])
     folded = []
     for total in totals:
         vector = reduce(builder.fadd, [builder.load(accumulator) for accumulator in total])
         folded.append(cgutils.alloca_once_value(builder, _fold(builder, vector)))
     one = ir.Constant(intp, 1)
-    with cgutils.for_range_slice(builder, whole, length, one, intp) as (index, _):
+    with cgutils.for_range_slice(builder, whole_lanes, length, one, intp) as (index, _):
         for total, term in zip(folded, emit(index, 1), strict=True):
             builder.store(builder.fadd(builder.load(total), term), total)
     return [builder.load(total) for total in folded]

@@ -1,5 +1,6 @@
 """The learners by name: built in, installed (entry points) or in a Python file of the user's."""
 
+import functools
 import hashlib
 import importlib.util
 import inspect
@@ -34,6 +35,12 @@ def available():
     >>> available()["AROW"](r=0.1)
     AROW(r=0.1)
     """
+    return dict(sorted((_installed() | _plugins).items()))
+
+
+@functools.cache
+def _installed():
+    """Return the built-in learners and those of installed packages: looked for once a process."""
     from .. import learners
 
     found = {name: getattr(learners, name) for name in _BUILT_IN}
@@ -48,9 +55,9 @@ def available():
             found[point.name] = learner
         else:
             warnings.warn(
-                f"learner {point.name!r} of entry point {point.value!r} is left out: {problem}", stacklevel=2
+                f"learner {point.name!r} of entry point {point.value!r} is left out: {problem}", stacklevel=3
             )
-    return dict(sorted((found | _plugins).items()))
+    return found
 
 
 def _problem(name, learner, taken):

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .cell import describe, run_cell
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 # Seconds to wait for a scheduler or its first worker before saying that nobody answers.
-CONNECT_TIMEOUT = 10.0
+CONNECT_TIMEOUT = 5.0
 # Cells handed to Dask and not yet back: enough that no worker runs dry between two refills, few enough that
 # a study of a million cells does not choke the scheduler.
 CELLS_PER_THREAD = 64
@@ -73,22 +74,25 @@ def connect(
         ):
             yield client
         return
-    where = scheduler or f"scheduler file {scheduler_file}"
+    where = f"scheduler {scheduler}" if scheduler else f"scheduler file {scheduler_file}"
+    # Dask would wait for the file for ever.
+    if scheduler_file is not None and not Path(scheduler_file).is_file():
+        raise InputError(
+            f"scheduler file {scheduler_file}: no such file: `dask scheduler --scheduler-file` writes it"
+        )
     # The retries of the connection would be logged line by line; the one line below says it all.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         client = Client(scheduler, scheduler_file=scheduler_file, timeout=CONNECT_TIMEOUT)
     except (OSError, TimeoutError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(
-            f"scheduler {where}: does not answer within {CONNECT_TIMEOUT:.0f} s ({reason})"
-        ) from None
+        raise InputError(f"{where}: does not answer within {CONNECT_TIMEOUT:.0f} s ({reason})") from None
     with client:
         try:
             client.wait_for_workers(1, timeout=CONNECT_TIMEOUT)
         except TimeoutError:
             raise InputError(
-                f"scheduler {where}: has no workers: start one with `dask worker {scheduler or '...'}`"
+                f"{where}: has no workers: start one with `dask worker {scheduler or '...'}`"
             ) from None
         yield client
 

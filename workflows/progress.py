@@ -65,9 +65,8 @@ class Lines:
         self.began = self.last = time.monotonic()
 
     def start(self, total: int, already: int) -> None:
-        """Say how much there is to do."""
+        """Remember how much there is to do."""
         self.total, self.finished, self.reused = total, already, already
-        self.note(f"{total} cells")
 
     def advance(self, cells: int) -> None:
         """Say how far the run is, every `PLAIN_INTERVAL` seconds."""

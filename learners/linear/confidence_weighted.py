@@ -12,13 +12,14 @@ from .._jit import kernel
 from .._parameters import check_between, check_option
 from .._rows import n_rows, row
 
-# Below this v the steps (of the order of 1/v², squared once more on the way) leave the range of float64.
-_SMALLEST_VARIANCE = 1e-140
+# The steps α and γ are of the order of 1/v: below this v they leave the range of float64.
+_SMALLEST_VARIANCE = 1e-250
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 @register_jitable
 def _variance_step(m, v, phi):
-    """Return (α, β, γ) of the constraint ``m >= φ v``: Dredze et al. (2008), eq. 14 and its Σ update.
+    """Return (α, β, γ) of the constraint ``m >= φ v`` (Dredze et al. 2008).
 
     The root of the quadratic is taken in the form that does not cancel, and its discriminant
     ``(1 + 2φm)² - 8φ(m - φv)`` as ``(1 - 2φm)² + 8φ²v``, which rounding cannot make negative.
@@ -32,7 +33,11 @@ def _variance_step(m, v, phi):
 
 @register_jitable
 def _stdev_step(m, v, phi):
-    """Return (α, β, γ) of the constraint ``m >= φ √v``: Crammer et al. (2008), eqs. 9 to 12."""
+    """Return (α, β, γ) of the constraint ``m >= φ √v`` (Crammer et al. 2008).
+
+    The step makes the margin φ√u, u being the new variance. Where that is below the rounding error of the
+    old one, it cannot be told from 0: no step (α = 0).
+    """
     psi = 1.0 + phi * phi / 2.0
     zeta = 1.0 + phi * phi
     root = math.sqrt(m * m * phi**4 / 4.0 + v * phi * phi * zeta)
@@ -40,6 +45,8 @@ def _stdev_step(m, v, phi):
     alpha = (phi * phi * v - m * m) / (v * (root + m * psi)) if m > 0.0 else (root - m * psi) / (v * zeta)
     a = alpha * v * phi
     sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
+    if phi * sqrt_u <= _EPSILON * abs(m):
+        alpha = 0.0
     return alpha, alpha * phi / (sqrt_u + a), alpha * phi / sqrt_u
 
 
@@ -63,9 +70,9 @@ def _learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
 class ConfidenceWeighted(OnlineClassifier):
     """Confidence-Weighted learning: a Gaussian over weight vectors, each row right with probability η.
 
-    Every row is fitted at any cost, so noise drives Σ towards 0. With the stdev constraint and the
-    precision projection it gets there doubly exponentially; rows with ``v = xᵀΣx`` below 1e-140 are then
-    passed over, and the model stays as it is, finite.
+    Every row is fitted at any cost, so noise drives Σ towards 0; with the stdev constraint and the precision
+    projection it gets there doubly exponentially. A row after which the margin would be below the rounding
+    error of the one before (stdev), or whose ``v = xᵀΣx`` is below 1e-250, is passed over.
 
     Parameters
     ----------
@@ -128,7 +135,7 @@ class ConfidenceWeighted(OnlineClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # scikit-learn's check data overlap: at η = 0.9 Σ collapses on them (at η = 0.7 they are learnt to 93%).
+        # scikit-learn's check data overlap: at η = 0.9 Σ collapses on them (at 0.7 they are learnt to 93%).
         tags.classifier_tags.poor_score = self.constraint == "stdev"
         return tags
 

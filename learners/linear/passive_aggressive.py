@@ -7,10 +7,12 @@ from .._jit import kernel
 from .._parameters import check_option, check_positive
 from .._rows import add_scaled, dot, n_rows, row, squared_norm
 
+_SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+
 
 @kernel
 def _learn(X, codes, scores, w, largest_step, slack):
-    """One pass of Crammer et al. (2006), Fig. 1: ``τ = min(C, l / (‖x‖² + 1/(2C)))``.
+    """One pass of Crammer et al. (2006): ``τ = min(C, l / (‖x‖² + 1/(2C)))``.
 
     `largest_step` is the C of PA-I (else infinity), `slack` the 1/(2C) of PA-II (else 0).
     """
@@ -24,8 +26,9 @@ def _learn(X, codes, scores, w, largest_step, slack):
         l = 1.0 - m
         if l > 0.0:
             norm = squared_norm(x)
-            # A row of zeros (or of values whose squares vanish) cannot be moved towards.
-            if norm > 0.0:
+            # A row of zeros cannot be moved towards; nor one whose squares leave the normal range of
+            # float64, for which the step would overflow.
+            if norm >= _SMALLEST_NORMAL:
                 add_scaled(w, y * min(largest_step, l / (norm + slack)), x)
                 updates += 1
     return mistakes, updates
@@ -55,8 +58,7 @@ class PassiveAggressive(OnlineClassifier):
 
     References
     ----------
-    Crammer, Dekel, Keshet, Shalev-Shwartz, Singer (2006), "Online passive-aggressive algorithms", JMLR 7,
-    Fig. 1.
+    Crammer, Dekel, Keshet, Shalev-Shwartz, Singer (2006), "Online passive-aggressive algorithms", JMLR 7.
 
     Examples
     --------

@@ -4,7 +4,7 @@ import numpy as np
 from numba.extending import overload
 
 from .._base import OnlineClassifier
-from .._covariance import new_covariance, rank_one_downdate, variance
+from .._covariance import is_usable, new_covariance, rank_one_downdate, variance
 from .._jit import kernel
 from .._parameters import check_option, check_positive
 from .._rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
@@ -49,12 +49,17 @@ def _add_row_of_shape(A, x, z, q):
                 A[j] += x_j * x_j
 
         return diagonal
-    return lambda A, x, z, q: rank_one_downdate(A, z, 1.0 / (1.0 + q))
+
+    def full(A, x, z, q):
+        if is_usable(q):
+            rank_one_downdate(A, z, 1.0 / (1.0 + q))
+
+    return full
 
 
 @kernel
 def _learn(X, codes, scores, u, A, z):
-    """One pass of Cesa-Bianchi et al. (2005), Fig. 3.1."""
+    """One pass of Cesa-Bianchi et al. (2005)."""
     updates = 0
     for t in range(n_rows(X)):
         x = row(X, t)
@@ -84,8 +89,8 @@ class SecondOrderPerceptron(OnlineClassifier):
     a : float, default=1.0
         A starts at a·I; > 0. (LIBOL's parameter is 1/a.)
     covariance : {"diagonal", "full"}, default="diagonal"
-        "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``; "full" keeps A⁻¹, (d, d):
-        d² work and memory.
+        "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``; "full" keeps A⁻¹,
+        (d, d): d² work and memory.
     epochs : int, default=1
         Passes that `fit` makes.
 

@@ -76,15 +76,15 @@ def test_a_finished_run_computes_nothing_and_starts_no_cluster(
     assert (summary.computed, summary.reused, summary.failed) == (0, 28, 0)
 
 
-def test_two_threads_give_what_one_gives(finished: Path, study_file: Path, tmp_path: Path, silent: Any) -> None:
+def test_two_threads_give_what_one_gives(
+    finished: Path, study_file: Path, tmp_path: Path, silent: Any
+) -> None:
     study, _ = find_study(str(study_file))
     run_study(study, str(tmp_path / "two"), progress=silent, threads=2)
     assert_same(finished, tmp_path / "two")
 
 
-def test_a_changed_study_computes_only_what_is_new(
-    finished: Path, study_file: Path, silent: Any
-) -> None:
+def test_a_changed_study_computes_only_what_is_new(finished: Path, study_file: Path, silent: Any) -> None:
     study, _ = find_study(str(study_file))
     longer = study.model_copy(update={"seeds": [0, 1, 2]})
     summary = run_study(longer, str(finished), progress=silent)

@@ -75,7 +75,7 @@ def measure() -> list[Measurement]:
     flat = X.reshape(-1)
     times = best_times(
         {
-            "read": lambda: read_once(flat),
+            "read": lambda: np.sum(flat),
             "PA-I": lambda: PassiveAggressive().fit(X, y),
             "AROW": lambda: AROW().fit(X, y),
             "scikit-learn": scikit_learn_pass(X, y),

@@ -1,0 +1,125 @@
+"""Ranks of algorithms within data sets, on complete blocks only.
+
+A *block* is one data set: its row of scores holds one number per algorithm, already averaged over seeds. The
+number of blocks N that enters every test is therefore the number of data sets and never the number of seeds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+Direction = Literal["lower", "higher"]
+
+# Averages of equal counts taken in another order differ in the 16th digit. Twelve digits keep every real
+# difference (the finest step of a mean over 1,000 seeds of 1e6 examples is 1e-9) and drop those artefacts.
+_DIGITS = 12
+
+
+def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round to 12 digits of the largest magnitude, so that equal results compare equal.
+
+    Parameters
+    ----------
+    values : ndarray of float64, any shape
+        Scores or differences of scores; NaN stays NaN.
+
+    Returns
+    -------
+    ndarray of float64, same shape
+        The values rounded.
+
+    Examples
+    --------
+    >>> bool(0.1 + 0.2 == 0.3), np.unique(snap(np.array([0.1 + 0.2, 0.3]))).size
+    (False, 1)
+    """
+    finite = np.abs(values[np.isfinite(values)])
+    largest = float(finite.max()) if finite.size else 0.0
+    if largest == 0.0:
+        return values
+    decimals = _DIGITS - int(np.ceil(np.log10(largest)))
+    return np.asarray(np.round(values, decimals))
+
+
+@dataclass(frozen=True)
+class DroppedBlock:
+    """A data set left out of the ranks, with what it lacks.
+
+    Attributes
+    ----------
+    dataset : str
+        Label of the data set.
+    missing : dict of str to str
+        For each algorithm without a complete result, what is missing, such as ``"seeds 3, 4"``.
+    """
+
+    dataset: str
+    missing: dict[str, str]
+
+
+def block_ranks(scores: pd.DataFrame, direction: Direction) -> pd.DataFrame:
+    """Rank the algorithms within every data set; rank 1 is best, ties share the average rank.
+
+    Parameters
+    ----------
+    scores : DataFrame of float, shape (N data sets, k algorithms)
+        One score per data set and algorithm (the mean over seeds), without gaps.
+    direction : {"lower", "higher"}
+        Which scores are better.
+
+    Returns
+    -------
+    DataFrame of float, shape (N, k)
+        Ranks from 1 to k; every row adds up to k(k + 1)/2.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN: a block with a gap has no ranks.
+
+    Notes
+    -----
+    J. Demšar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7 (2006), section 3.2.2.
+
+    Examples
+    --------
+    >>> block_ranks(pd.DataFrame({"A": [0.9, 0.8], "B": [0.7, 0.8]}), "higher").to_numpy().tolist()
+    [[1.0, 2.0], [1.5, 1.5]]
+    """
+    values = scores.to_numpy(dtype=np.float64)
+    if np.isnan(values).any():
+        raise ValueError("ranks need complete blocks: a data set has no score for some algorithm")
+    if values.size == 0:
+        return scores.astype(np.float64)
+    keyed = values if direction == "lower" else -values
+    ranks = [rankdata(snap(row), method="average") for row in keyed]
+    return pd.DataFrame(np.array(ranks), index=scores.index, columns=scores.columns)
+
+
+def mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
+    """Average the ranks over data sets, best algorithm first.
+
+    Parameters
+    ----------
+    ranks : DataFrame of float, shape (N, k)
+        The outcome of `block_ranks`.
+
+    Returns
+    -------
+    Series of float, length k
+        Mean rank of every algorithm, sorted; equal means keep the order of the columns.
+
+    Examples
+    --------
+    >>> mean_ranks(pd.DataFrame({"A": [2.0, 1.5], "B": [1.0, 1.5]})).to_dict()
+    {'B': 1.25, 'A': 1.75}
+    """
+    means = ranks.mean(axis=0)
+    means = pd.Series(snap(means.to_numpy(dtype=np.float64)), index=means.index)
+    return means.sort_values(kind="stable")

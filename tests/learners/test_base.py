@@ -1,0 +1,191 @@
+"""Bad parameters, rows and labels: refused with one clear line, and nothing is learnt."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+from singlepass.learners import AROW, ConfidenceWeighted, PassiveAggressive, Perceptron, SecondOrderPerceptron
+
+from .streams import every_learner, noisy_stream, state
+
+X, Y = noisy_stream(0, n=20, d=3)
+
+BAD_PARAMETERS = [
+    (Perceptron(average="yes"), "Perceptron: average must be True or False, got 'yes'"),
+    (Perceptron(epochs=0), "Perceptron: epochs must be an integer >= 1, got 0"),
+    (Perceptron(epochs=1.5), "Perceptron: epochs must be an integer >= 1, got 1.5"),
+    (PassiveAggressive(variant="PA-III"), "variant must be one of 'PA', 'PA-I', 'PA-II', got 'PA-III'"),
+    (PassiveAggressive(C=0), "PassiveAggressive: C must be a finite number > 0, got 0"),
+    (PassiveAggressive(C="1"), "PassiveAggressive: C must be a finite number > 0, got '1'"),
+    (PassiveAggressive(C=True), "PassiveAggressive: C must be a finite number > 0, got True"),
+    (SecondOrderPerceptron(a=-1.0), "SecondOrderPerceptron: a must be a finite number > 0, got -1.0"),
+    (SecondOrderPerceptron(covariance="half"), "covariance must be one of 'diagonal', 'full', got 'half'"),
+    (ConfidenceWeighted(eta=0.5), "eta must be a number between 0.5 and 1.0, both excluded, got 0.5"),
+    (ConfidenceWeighted(eta=1), "eta must be a number between 0.5 and 1.0, both excluded, got 1"),
+    (ConfidenceWeighted(constraint="mean"), "constraint must be one of 'variance', 'stdev', got 'mean'"),
+    (ConfidenceWeighted(covariance=None), "covariance must be one of 'diagonal', 'full', got None"),
+    (ConfidenceWeighted(projection="x"), "projection must be one of 'covariance', 'precision', got 'x'"),
+    (AROW(r=-0.1), "AROW: r must be a finite number > 0, got -0.1"),
+    (AROW(r=float("nan")), "AROW: r must be a finite number > 0, got nan"),
+    (AROW(r=float("inf")), "AROW: r must be a finite number > 0, got inf"),
+    (AROW(loss="log"), "AROW: loss must be one of 'squared_hinge', 'hinge', got 'log'"),
+    (AROW(covariance="Full"), "AROW: covariance must be one of 'diagonal', 'full', got 'Full'"),
+    (AROW(projection="sigma"), "AROW: projection must be one of 'covariance', 'precision', got 'sigma'"),
+]
+
+
+@pytest.mark.parametrize(("learner", "message"), BAD_PARAMETERS, ids=lambda value: repr(value)[:60])
+def test_bad_parameters(learner, message):
+    for method in (learner.fit, learner.learn, learner.partial_fit):
+        with pytest.raises(ValueError, match="must be") as raised:
+            method(X, Y)
+        assert message in str(raised.value)
+        assert "\n" not in str(raised.value)
+    assert not hasattr(learner, "classes_")
+
+
+@pytest.mark.parametrize("value", [np.float64(0.5), np.float32(0.5), np.int64(1), 1])
+def test_numbers_of_any_kind_are_parameters(value):
+    assert AROW(r=value).fit(X, Y).coef_.tolist() == AROW(r=float(value)).fit(X, Y).coef_.tolist()
+
+
+@every_learner
+@pytest.mark.parametrize(("bad", "name"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+def test_rows_that_are_not_finite_are_named(learner, bad, name, convert):
+    rows = X.copy()
+    rows[13, 1] = bad
+    rows[17, 0] = np.nan
+    message = rf"X contains {name} in row 13 \(counted from 0\)"
+    model = type(learner)(**learner.get_params())
+    for method in (model.learn, model.partial_fit, model.fit):
+        with pytest.raises(ValueError, match=message):
+            method(convert(rows), Y)
+    assert not hasattr(model, "classes_")
+    model.fit(X, Y)
+    before = state(model)
+    for method in (model.learn, model.partial_fit, model.fit):
+        with pytest.raises(ValueError, match=message):
+            method(convert(rows), Y)
+    with pytest.raises(ValueError, match=message):
+        model.predict(convert(rows))
+    assert state(model) == before
+
+
+@every_learner
+def test_a_bad_first_row_is_found(learner):
+    rows = X.copy()
+    rows[0, 2] = np.inf
+    with pytest.raises(ValueError, match="infinity in row 0"):
+        type(learner)(**learner.get_params()).fit(rows, Y)
+
+
+def test_labels():
+    with pytest.raises(ValueError, match=r"needs two classes, but the labels hold 1 class, \[1\]"):
+        AROW().fit(X, np.ones(20, int))
+    with pytest.raises(ValueError, match=r"a first chunk of one class needs classes="):
+        AROW().learn(X[:1], [1])
+    with pytest.raises(
+        ValueError, match=r"Only binary classification is supported\. .*AROW was given 3 classes"
+    ):
+        AROW().fit(X, np.arange(20) % 3)
+    with pytest.raises(ValueError, match="given 3 classes"):
+        AROW().learn(X, Y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match=r"needs two classes, got classes=\[1\]"):
+        AROW().learn(X, Y, classes=[1, 1])
+    with pytest.raises(ValueError, match=r"label .*0.* is not one of the classes \[1, 2\]"):
+        AROW().learn(X, Y, classes=[1, 2])
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        AROW().fit(X, np.linspace(0, 1, 20))
+
+
+def test_later_labels():
+    model = AROW().partial_fit(X, Y)
+    before = state(model)
+    with pytest.raises(ValueError, match=r"label .*7.* is not one of the classes \[0, 1\]"):
+        model.learn(X[:2], np.array([0, 7]))
+    with pytest.raises(ValueError, match="is not one of the classes"):
+        model.learn(X[:2], np.array(["0", "1"]))
+    with pytest.raises(ValueError, match=r"classes \[0, 2\] are not those of the first call, \[0, 1\]"):
+        model.learn(X, Y, classes=[0, 2])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.learn(X, Y[:-1])
+    assert state(model) == before
+    assert model.learn(X[:1], [1]).shape == (1,)  # one class in a later chunk is fine
+
+
+def test_features():
+    with pytest.raises(NotFittedError):
+        AROW().decision_function(X)
+    model = AROW().fit(X, Y)
+    with pytest.raises(ValueError, match="X has 2 features, but AROW is expecting 3"):
+        model.learn(X[:, :2], Y)
+    with pytest.raises(ValueError, match="X has 4 features, but AROW is expecting 3"):
+        model.predict(sp.csr_matrix((2, 4)))
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        model.predict(X[0])
+
+
+@pytest.mark.parametrize("column", [-1, 3])
+def test_csr_columns_out_of_bounds(column):
+    broken = sp.csr_matrix(X)
+    broken.indices[5] = column
+    with pytest.raises(ValueError, match="column indices outside 0 to 2"):
+        AROW().fit(broken, Y)
+    model = AROW().fit(X, Y)
+    with pytest.raises(ValueError, match="column indices outside 0 to 2"):
+        model.learn(broken, Y)
+
+
+def test_csr_duplicates_are_summed_and_the_matrix_left_alone():
+    split = sp.csr_matrix((np.repeat(X / 2, 2), np.tile([0, 0, 1, 1, 2, 2], 20), np.arange(0, 121, 6)))
+    model = PassiveAggressive().fit(split, Y)
+    assert split.nnz == 120
+    assert model.coef_.tolist() == PassiveAggressive().fit(sp.csr_matrix(X), Y).coef_.tolist()
+
+
+@pytest.mark.parametrize("Learner", [AROW, ConfidenceWeighted, SecondOrderPerceptron])
+def test_full_covariance_of_too_many_features(Learner):
+    wide = sp.csr_matrix(([1.0, 1.0], ([0, 1], [0, 99_999])), shape=(2, 100_000))
+    message = "covariance='full' with 100000 features needs 80000000000 bytes .* use covariance='diagonal'"
+    with pytest.raises(ValueError, match=message):
+        Learner(covariance="full").fit(wide, [0, 1])
+    assert Learner().fit(wide, [0, 1]).predict(wide).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "layout", ["fortran", "strided", "unaligned", "big-endian", "memmap", "integers", "list"]
+)
+def test_any_layout_of_the_same_values(layout, tmp_path):
+    rows = np.round(X * 4)
+    if layout == "fortran":
+        given = np.asfortranarray(rows)
+    elif layout == "strided":
+        given = np.repeat(rows, 2, axis=0)[::2]
+    elif layout == "unaligned":
+        raw = np.zeros(rows.nbytes + 1, np.uint8)
+        given = raw[1:].view(np.float64).reshape(rows.shape)
+        given[:] = rows
+        assert not given.flags.aligned
+    elif layout == "big-endian":
+        given = rows.astype(">f8")
+    elif layout == "memmap":
+        np.save(tmp_path / "rows.npy", rows)
+        given = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    else:
+        given = rows.astype(int) if layout == "integers" else rows.tolist()
+    model, expected = AROW().fit(given, Y), AROW().fit(rows, Y)
+    assert state(model) == state(expected)
+    assert state(model.partial_fit(given, Y)) == state(expected.partial_fit(rows, Y))
+    assert model.decision_function(given).tolist() == expected.decision_function(rows).tolist()
+
+
+def test_the_pipeline_s_way_in_equals_the_public_one():
+    model, public = AROW(), AROW().fit(X, Y)
+    model.begin(np.array([0, 1]), 3)
+    for start in (0, 7, 20):
+        rows = X[start : start + 13] if start else X[:7]
+        codes = (Y[start : start + 13] if start else Y[:7]).astype(np.int8)
+        assert model.learn_rows(rows, codes).shape == (len(codes),)
+    assert state(model) == state(public)

@@ -1,0 +1,112 @@
+"""Every linear binary learner against independent implementations, mistake by mistake."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from singlepass.learners import AROW, ConfidenceWeighted, PassiveAggressive, Perceptron, SecondOrderPerceptron
+
+from .streams import as_csr, golden_runs, golden_stream
+
+RUNS = golden_runs()
+REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
+
+# Relative, per figure: the differences are of rounding order (1e-12 at most when this was written).
+TOLERANCE = 1e-9
+# The golden runs have φ = Φ⁻¹(0.7).
+ETA = 0.7
+
+
+def learner_of(algorithm, parameters):
+    """Return our learner for the name and hyper-parameters of a golden run."""
+    if algorithm == "perceptron":
+        return Perceptron()
+    if algorithm in ("pa", "pa1", "pa2"):
+        variant = {"pa": "PA", "pa1": "PA-I", "pa2": "PA-II"}[algorithm]
+        return PassiveAggressive(variant=variant, C=parameters.get("C", 1.0))
+    if algorithm in ("sop", "sop_diag"):
+        covariance = "full" if algorithm == "sop" else "diagonal"
+        return SecondOrderPerceptron(a=parameters["a"], covariance=covariance)
+    shape = {
+        "covariance": "full" if parameters["form"] == "full" else "diagonal",
+        "projection": "precision" if parameters["form"] == "diag_inv" else "covariance",
+    }
+    if algorithm.startswith("arow"):
+        loss = "hinge" if "hinge" in algorithm else "squared_hinge"
+        return AROW(r=parameters["r"], loss=loss, **shape)
+    assert parameters["phi"] == pytest.approx(norm.ppf(ETA), rel=1e-15)
+    constraint = "stdev" if "stdev" in algorithm else "variance"
+    return ConfidenceWeighted(eta=ETA, constraint=constraint, **shape)
+
+
+def updated_rows(learner, X, y):
+    """Learn row by row and return the numbers of the rows that were updates."""
+    rows, before = [], 0
+    for t in range(len(y)):
+        learner.learn(X[t : t + 1], y[t : t + 1], classes=[-1, 1])
+        if learner.n_updates_ > before:
+            rows.append(t)
+        before = learner.n_updates_
+    return rows
+
+
+def test_all_algorithms_and_streams_are_covered():
+    algorithms = {name.split(".")[0] for name in RUNS}
+    assert len(algorithms) == 17
+    assert {name.split("__")[1] for name in RUNS} == {"s1_gauss2d", "s2_synth20", "s3_digits_binary"}
+    assert len(RUNS) == 3 * len(algorithms)
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_reference(name):
+    run = RUNS[name]
+    X, y = golden_stream(run["stream"])
+    learner = learner_of(run["algorithm"], run["hyperparameters"])
+    scores = learner.learn(X, y, classes=[-1, 1])
+
+    mistakes = y * scores <= 0
+    assert np.flatnonzero(mistakes).tolist() == run["mistake_indices_0based"]
+    assert np.cumsum(mistakes)[9::10].tolist() == run["cumulative_mistakes_every_10"]
+    assert learner.n_mistakes_ == run["mistakes_final"]
+    assert learner.n_updates_ == run["n_updates_final"]
+    np.testing.assert_allclose(learner.coef_[0], run["weights"], rtol=TOLERANCE)
+    np.testing.assert_allclose(scores[:50], run["online_score_first50"], rtol=TOLERANCE)
+    np.testing.assert_allclose(scores[49::50], run["online_score_every_50_from_49"], rtol=TOLERANCE)
+    np.testing.assert_allclose(
+        learner.decision_function(X[:20]), run["final_decision_first20"], rtol=TOLERANCE
+    )
+    if "sigma_diag" in run:
+        sigma = learner.sigma_ if learner.sigma_.ndim == 1 else np.diag(learner.sigma_)
+        np.testing.assert_allclose(sigma, run["sigma_diag"], rtol=TOLERANCE)
+
+    again = learner_of(run["algorithm"], run["hyperparameters"])
+    assert updated_rows(again, X, y) == run["update_indices_0based"]
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_reference_sparse(name):
+    run = RUNS[name]
+    X, y = golden_stream(run["stream"])
+    learner = learner_of(run["algorithm"], run["hyperparameters"])
+    scores = learner.learn(as_csr(X), y, classes=[-1, 1])
+    assert np.flatnonzero(y * scores <= 0).tolist() == run["mistake_indices_0based"]
+    assert learner.n_updates_ == run["n_updates_final"]
+    np.testing.assert_allclose(learner.coef_[0], run["weights"], rtol=TOLERANCE)
+
+
+@pytest.mark.parametrize("stream", ["s1_gauss2d", "s2_synth20", "s3_digits_binary"])
+def test_diagonal_second_order_perceptron_of_sol(stream):
+    """SOL calls a score of 0 a prediction of +1: the rows before the first negative one teach it nothing.
+
+    Given the stream from that row on, ours makes the same mistakes.
+    """
+    run = RUNS[f"sop_diag.sol__{stream}"]
+    X, y = golden_stream(stream)
+    first = int(np.argmax(y == -1))
+    learner = learner_of(run["algorithm"], run["hyperparameters"])
+    learner.learn(X[first:], y[first:], classes=[-1, 1])
+    # Its float32 arithmetic may turn one row's sign.
+    assert abs(learner.n_mistakes_ - run["mistakes_final"]) <= 1
+    # Printed with six digits, from float32.
+    printed = run["weights_first10_6digits"]
+    np.testing.assert_allclose(learner.coef_[0][:10], printed, rtol=1e-4, atol=1e-6)

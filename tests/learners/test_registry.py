@@ -1,0 +1,116 @@
+"""Learners by name: built in, installed, and from a user's file."""
+
+import importlib.metadata
+import pickle
+
+import numpy as np
+import pytest
+
+from singlepass.learners import AROW, OnlineClassifier, Perceptron, available, load_plugin, registry
+
+PLUGIN = """
+from singlepass.learners import AROW, Perceptron
+
+class Timid(AROW):
+    pass
+
+class _Hidden(Perceptron):
+    pass
+
+class NotALearner:
+    def fit(self): ...
+"""
+
+
+@pytest.fixture(autouse=True)
+def _forget_plugins(monkeypatch):
+    monkeypatch.setattr(registry, "_plugins", {})
+    registry._installed.cache_clear()
+    yield
+    registry._installed.cache_clear()
+
+
+def _install(monkeypatch, *points):
+    group = registry.ENTRY_POINT_GROUP
+    found = [importlib.metadata.EntryPoint(name, value, group) for name, value in points]
+    monkeypatch.setattr(registry, "entry_points", lambda group: found)
+
+
+def test_built_in_learners_are_estimators():
+    names = ["AROW", "ConfidenceWeighted", "PassiveAggressive", "Perceptron", "SecondOrderPerceptron"]
+    assert [name for name in available() if name in names] == names
+    for learner in available().values():
+        assert issubclass(learner, OnlineClassifier)
+        assert learner.algorithm_version >= 1
+        assert learner().epochs == 1
+
+
+def test_installed_learners(monkeypatch):
+    _install(monkeypatch, ("Mine", "singlepass.learners.linear.perceptron:Perceptron"))
+    assert available()["Mine"] is Perceptron
+
+
+@pytest.mark.parametrize(
+    ("point", "reason"),
+    [
+        (("AROW", "singlepass.learners:Perceptron"), "the name is taken"),
+        (("Gone", "no_such_package:Learner"), r"cannot be imported \(ModuleNotFoundError"),
+        (("Odd", "numpy:ndarray"), "a learner is a class with the methods learn, fit, predict, get_params"),
+    ],
+)
+def test_broken_installed_learners_are_left_out(monkeypatch, point, reason):
+    _install(monkeypatch, point)
+    with pytest.warns(UserWarning, match=f"learner '{point[0]}' of entry point .* is left out: .*{reason}"):
+        found = available()
+    assert found["AROW"] is AROW
+    assert sorted(found) == sorted(registry._BUILT_IN)
+
+
+def test_plugin_file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(PLUGIN)
+    loaded = load_plugin(path)
+    assert list(loaded) == ["Timid"]
+    Timid = available()["Timid"]
+    model = Timid(r=10.0).fit([[1.0], [-1.0]], [1, 0])
+    again = pickle.loads(pickle.dumps(model))
+    assert again.predict(np.array([[2.0]])).tolist() == [1]
+    assert load_plugin(str(path))["Timid"] is Timid
+    path.write_text(PLUGIN.replace("    pass", "    algorithm_version = 2", 1))
+    assert load_plugin(path)["Timid"].algorithm_version == 2
+    assert available()["Timid"].algorithm_version == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1", "defines no class with the methods learn, fit, predict, get_params"),
+        ("def f(:", "cannot be run: SyntaxError"),
+        ("1 / 0", "cannot be run: ZeroDivisionError"),
+        (PLUGIN.replace("Timid", "Perceptron"), "the learner name 'Perceptron' is taken"),
+    ],
+)
+def test_bad_plugin_files(tmp_path, text, message):
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    before = available()
+    for _ in range(2):
+        with pytest.raises(ValueError, match=message):
+            load_plugin(path)
+    assert available() == before
+
+
+def test_two_plugin_files_of_one_name(tmp_path):
+    (tmp_path / "a.py").write_text(PLUGIN)
+    (tmp_path / "b.py").write_text(PLUGIN)
+    load_plugin(tmp_path / "a.py")
+    with pytest.raises(ValueError, match=r"b\.py: the learner name 'Timid' is taken"):
+        load_plugin(tmp_path / "b.py")
+
+
+def test_files_that_are_no_plugin(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"plugin file .*gone\.py does not exist"):
+        load_plugin(tmp_path / "gone.py")
+    (tmp_path / "mine.txt").write_text(PLUGIN)
+    with pytest.raises(ValueError, match=r"mine\.txt must be a Python file"):
+        load_plugin(tmp_path / "mine.txt")

@@ -1,0 +1,132 @@
+"""Results of studies that never ran: frames as the store returns them, with a known best algorithm."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from singlepass.pipeline.results import Results
+from singlepass.pipeline.store import CELLS, CURVES
+
+T = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+DATASETS = (*(f"digits[{digit}-vs-rest]" for digit in range(8)), "breast-cancer", "gauss", "checkerboard")
+ALGORITHMS = ("Perceptron", "PA", "PA-I", "SOP", "CW", "AROW", "AROW-H")
+
+
+def make_results(
+    *,
+    datasets: tuple[str, ...] = (),
+    algorithms: tuple[str, ...] = ALGORITHMS,
+    noise: tuple[float, ...] = (0.0, 0.1, 0.3),
+    seeds: int = 5,
+    protocol: str = "holdout",
+    tuned: tuple[str, ...] = ("PA-I", "AROW"),
+    title: str = "Synthetic study",
+) -> Results:
+    """Build results in which later algorithms err less, by a margin that noise shrinks."""
+    datasets = datasets or DATASETS
+    rng = np.random.RandomState(7)
+    cells: list[dict[str, Any]] = []
+    curves: list[dict[str, Any]] = []
+    tuning: list[dict[str, Any]] = []
+    for d, dataset in enumerate(datasets):
+        for rate in noise:
+            for a, algorithm in enumerate(algorithms):
+                if algorithm in tuned:
+                    values = [0.01, 0.1, 1.0, 10.0]
+                    tuning.append(
+                        {
+                            "dataset": dataset,
+                            "algorithm": algorithm,
+                            "noise": rate,
+                            "grid": {"r": values},
+                            "winner": {"r": values[d % 4], "covariance": "diagonal"},
+                            "criterion": "online mistakes",
+                            "scores": [[{"r": value}, 100 - a] for value in values],
+                            "at_edge": ["r"] if d % 4 in (0, 3) else [],
+                        }
+                    )
+                # What suits one data set does not suit the next, so that not every pair differs.
+                suits = 0.025 * rng.standard_normal()
+                for seed in range(seeds):
+                    error = suits + 0.08 + 0.01 * d + 0.25 * rate + 0.02 * (len(algorithms) - a) * (1 - rate)
+                    error = float(np.clip(error + 0.01 * rng.standard_normal(), 0.0, 0.9))
+                    key = f"{d}-{a}-{rate}-{seed}"
+                    wrong = round(1000 * error)
+                    cells.append(
+                        {
+                            "key": key,
+                            "dataset": dataset,
+                            "source": dataset.partition("[")[0],
+                            "task": "binary",
+                            "algorithm": algorithm,
+                            "learner": "AROW",
+                            "params": "{}",
+                            "grid": json.dumps({"r": [0.01, 0.1, 1.0, 10.0]}) if algorithm in tuned else None,
+                            "noise": rate,
+                            "seed": seed,
+                            "stage": "run",
+                            "protocol": protocol,
+                            "status": "ok",
+                            "n_features": 20,
+                            "n_examples": 1000,
+                            "noise_realised": rate,
+                            "mistakes": wrong + round(500 * rate),
+                            "mistakes_clean": wrong,
+                            "updates": wrong + 100,
+                            "fit_seconds": 0.001 * (1 + a),
+                            "total_seconds": 0.01,
+                        }
+                    )
+                    if protocol == "holdout":
+                        cells[-1] |= {
+                            "test_examples": 500,
+                            "test_mistakes": round(400 * error),
+                            "test_accuracy": 1 - round(400 * error) / 500,
+                        }
+                    curves += [
+                        {
+                            "key": key,
+                            "t": t,
+                            "mistakes": int(t * (error + rate / 2)),
+                            "mistakes_clean": int(t * error * (2 - t / 1000)),
+                            "updates": t // 3,
+                            "fit_seconds": t * 1e-6,
+                        }
+                        for t in T
+                    ]
+    study = {
+        "name": "synthetic",
+        "title": title,
+        "description": "Drawn from a formula.",
+        "protocol": protocol,
+        "noise": list(noise),
+        "seeds": list(range(seeds)),
+        "datasets": [{"name": name} for name in dict.fromkeys(name.partition("[")[0] for name in datasets)],
+        "algorithms": [{"name": "AROW", "label": label} for label in algorithms],
+    }
+    meta = {
+        "study": study,
+        "provenance": {"python": "3.11.0", "packages": {"numpy": "2.0", "numba": None}, "cpu": "a <CPU>"},
+        "tuning": tuning,
+        "planned": len(cells),
+    }
+    return Results(pd.DataFrame(cells, columns=CELLS.names), pd.DataFrame(curves, columns=CURVES.names), meta)
+
+
+def fail(results: Results, keys: list[str], error: str = "ValueError: no <good>") -> Results:
+    """Turn cells into failed ones."""
+    cells = results.cells.copy()
+    hit = cells["key"].isin(keys)
+    cells.loc[hit, "status"] = "failed"
+    cells["error"] = cells["error"].astype(object)
+    cells["traceback"] = cells["traceback"].astype(object)
+    cells.loc[hit, "error"] = error
+    cells.loc[hit, "traceback"] = "Traceback (most recent call last):\n  boom & bust"
+    numbers = ["mistakes", "mistakes_clean", "updates", "test_accuracy", "n_examples", "fit_seconds"]
+    cells[numbers] = cells[numbers].astype("float64")
+    cells.loc[hit, numbers] = np.nan
+    return Results(cells, results.curves, results.meta)

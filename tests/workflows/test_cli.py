@@ -1,0 +1,185 @@
+"""The command line as a user types it: one line and exit 2 for bad input, never a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+Call = Callable[..., Any]
+
+
+def assert_one_line(result: Any, *fragments: str) -> None:
+    assert result.returncode == 2, result.stderr
+    assert "Traceback" not in result.stderr
+    lines = [line for line in result.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("singlepass: error: ")
+    for fragment in fragments:
+        assert fragment in lines[0]
+
+
+def test_a_process_of_its_own(study_file: Path) -> None:
+    command = Path(sys.executable).with_name("singlepass")
+    result = subprocess.run(
+        [command, "run", study_file.name], cwd=study_file.parent, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    assert "28 cells computed" in result.stdout
+    result = subprocess.run([command, "run", "quikstart"], capture_output=True, text=True)
+    assert_one_line(result, "did you mean 'quickstart'?")
+
+
+def test_run_report_and_run_again(singlepass: Call, study_file: Path, tmp_path: Path) -> None:
+    first = singlepass("run", study_file.name)
+    assert first.returncode == 0, first.stderr
+    assert "small: 28 cells computed, 0 reused, 0 failed" in first.stdout
+    out = tmp_path / "results" / "small"
+    for name in ("report.html", "report.md"):
+        assert (out / name).stat().st_size > 1000
+    assert list((out / "tables").glob("*.csv"))
+    assert list((out / "tables").glob("*.tex"))
+    again = singlepass("run", study_file.name)
+    assert again.returncode == 0
+    assert "small: 0 cells computed, 28 reused, 0 failed" in again.stdout
+    (out / "report.html").unlink()
+    assert singlepass("report", "results/small").returncode == 0
+    assert (out / "report.html").exists()
+    elsewhere = singlepass("report", "results/small", "--to", "elsewhere")
+    assert elsewhere.returncode == 0
+    assert (tmp_path / "elsewhere" / "report.html").exists()
+
+
+def test_failed_cells_exit_1_and_are_listed(singlepass: Call, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(
+        "from singlepass.learners import Perceptron as _P\n"
+        "class Bad(_P):\n"
+        "    def learn_rows(self, X, codes):\n"
+        "        raise RuntimeError('always')\n"
+    )
+    (tmp_path / "s.toml").write_text(
+        'name = "s"\nseeds = 2\n[[datasets]]\nname = "breast-cancer"\n'
+        '[[algorithms]]\nname = "Bad"\n[[algorithms]]\nname = "Perceptron"\n'
+    )
+    result = singlepass("run", "s.toml", "--plugin", "bad.py")
+    assert result.returncode == 1
+    assert "4 cells computed, 0 reused, 2 failed" in result.stdout
+    assert "RuntimeError: always" in result.stderr
+    assert (tmp_path / "results" / "s" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragments"),
+    [
+        (["run", "quikstart"], ["'quikstart'", "did you mean 'quickstart'?"]),
+        (["run", "none.toml"], ["none.toml", "no such study file"]),
+        (["run"], ["Missing argument 'STUDY'"]),
+        (["rum"], ["No such command 'rum'"]),
+        (["run", "quickstart", "--threads", "0"], ["--threads", "0 is not in the range"]),
+        (["list", "learner"], ["'learner' is not one of"]),
+        (["report", "nowhere"], ["nowhere", "no results here"]),
+        (["run", "quickstart", "--plugin", "none.py"], ["none.py", "does not exist"]),
+        (["data", "fetch", "mnits"], ["did you mean 'mnist'?"]),
+    ],
+)
+def test_bad_arguments(singlepass: Call, arguments: list[str], fragments: list[str]) -> None:
+    assert_one_line(singlepass(*arguments), *fragments)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fragments"),
+    [
+        ('"AROW"', '"AROWW"', ["algorithm 'AROWW' is unknown", "did you mean 'AROW'?"]),
+        ('"gauss"', '"gaus"', ["did you mean 'gauss'?"]),
+        ("r = [0.1, 1.0, 10.0]", "R = 1.0", ["no parameter 'R'", "did you mean 'r'?"]),
+        ("r = [0.1, 1.0, 10.0]", "r = -1.0", ["r must be a finite number > 0, got -1.0"]),
+        ("noise = [0.0, 0.2]", "noise = [1.0]", ["small.toml: noise: 1.0 is not a noise rate"]),
+        ("seeds = 2", "seed = 2", ["unknown key 'seed'", "did you mean 'seeds'?"]),
+    ],
+)
+def test_bad_studies(
+    singlepass: Call, study_file: Path, before: str, after: str, fragments: list[str]
+) -> None:
+    study_file.write_text(study_file.read_text().replace(before, after))
+    assert_one_line(singlepass("run", study_file.name), *fragments)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fragments"),
+    [
+        ("none.csv", None, ["none.csv"]),
+        ("empty.csv", "", ["empty.csv", "empty"]),
+        ("ragged.csv", "a,b,label\n1,2,x\n3,y\n", ["ragged.csv", "line 3"]),
+        ("text.csv", "a,b,label\n1,2,x\n3,four,y\n", ["text.csv", "line 3", "four"]),
+        ("nan.csv", "a,b,label\n1,2,x\n3,nan,y\n", ["nan.csv", "line 3"]),
+        ("inf.svmlight", "1 1:2\n-1 1:inf\n", ["inf.svmlight"]),
+        ("single.csv", "a,label\n1,x\n2,x\n", ["single.csv", "class"]),
+        ("three.csv", "a,label\n1,x\n2,y\n3,z\n", ["two classes", "x, y, z"]),
+    ],
+)
+def test_bad_files(
+    singlepass: Call, tmp_path: Path, name: str, content: str | None, fragments: list[str]
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    (tmp_path / "s.toml").write_text(
+        f'name = "s"\n[[datasets]]\npath = "{name}"\ntask = "binary"\n[[algorithms]]\nname = "Perceptron"\n'
+    )
+    assert_one_line(singlepass("run", "s.toml"), *fragments)
+
+
+def test_an_output_that_cannot_be_written(singlepass: Call, study_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    result = singlepass("run", study_file.name, "--out", "taken/here")
+    assert_one_line(result, "taken/here", "cannot be written to")
+
+
+def test_a_scheduler_that_does_not_answer(singlepass: Call, study_file: Path) -> None:
+    # Port 9 (discard) has no listener on any sane machine.
+    result = singlepass("run", study_file.name, "--scheduler", "tcp://127.0.0.1:9")
+    assert_one_line(result, "tcp://127.0.0.1:9", "does not answer")
+    result = singlepass("run", study_file.name, "--scheduler-file", "none.json")
+    assert_one_line(result, "none.json")
+
+
+def test_a_damaged_part_loses_nothing_but_itself(singlepass: Call, study_file: Path, tmp_path: Path) -> None:
+    assert singlepass("run", study_file.name).returncode == 0
+    part = next((tmp_path / "results/small/cells").glob("*.parquet"))
+    lost = len(pd.read_parquet(part))
+    part.write_bytes(part.read_bytes()[:100])
+    assert_one_line(singlepass("report", "results/small"), part.name, "damaged")
+    again = singlepass("run", study_file.name)
+    assert again.returncode == 0
+    assert f"{lost} cells computed" in again.stdout
+    assert part.name in again.stderr
+    assert (tmp_path / "results/small/damaged" / f"cells-{part.name}").exists()
+
+
+@pytest.mark.parametrize("what", ["learners", "datasets", "studies"])
+def test_lists(singlepass: Call, what: str) -> None:
+    result = singlepass("list", what)
+    assert result.returncode == 0
+    assert {"learners": "AROW", "datasets": "arow-synthetic", "studies": "quickstart"}[what] in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("statement", "unwanted"),
+    [
+        ("import singlepass.learners", ["dask", "distributed", "pandas", "pyarrow", "matplotlib"]),
+        # scikit-learn itself looks for pandas.
+        ("from singlepass.learners import AROW", ["dask", "distributed", "matplotlib"]),
+        (
+            "import singlepass.workflows.cli",
+            ["dask", "distributed", "pandas", "pyarrow", "matplotlib", "numba", "sklearn", "numpy"],
+        ),
+    ],
+)
+def test_imports_are_lazy(statement: str, unwanted: list[str]) -> None:
+    code = f"{statement}\nimport sys\nprint([name for name in {unwanted} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

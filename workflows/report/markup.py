@@ -1,0 +1,70 @@
+"""Escapes for LaTeX and Markdown. (HTML is escaped by Jinja.)"""
+
+from __future__ import annotations
+
+import re
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    # A row that starts with "[" would be read as the optional length of the line break before it.
+    "[": "{[}",
+    "]": "{]}",
+    "±": r"$\pm$",
+    "≤": r"$\leq$",
+    "χ": r"$\chi$",
+    "²": r"$^2$",
+    "−": "$-$",
+    "–": "--",
+    "…": r"\ldots{}",
+    "\n": " ",
+    "\r": " ",
+    "\t": " ",
+}
+# "$" opens a formula and "~" a deletion on GitHub; "(" and "!" mean nothing once "[" is escaped.
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&])")
+
+
+def latex(text: str) -> str:
+    r"""Escape text for LaTeX; line breaks become blanks.
+
+    Examples
+    --------
+    >>> print(latex("50% of R&D_x"))
+    50\% of R\&D\_x
+    """
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def markdown(text: str) -> str:
+    r"""Escape text for Markdown, also inside a table cell; line breaks become blanks.
+
+    Examples
+    --------
+    >>> print(markdown("a|b <i>"))
+    a\|b \<i\>
+    """
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def slug(text: str) -> str:
+    """Turn a name into a part of a file name.
+
+    Examples
+    --------
+    >>> slug("digits[3-vs-rest] & co/../x")
+    'digits-3-vs-rest-co-x'
+    """
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-") or "x"

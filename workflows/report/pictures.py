@@ -1,0 +1,217 @@
+"""Which pictures a report shows: few enough to look at, chosen by rule and not by outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...pipeline.comparison import Comparison
+from ...pipeline.learning_curves import Curve, mean_curves
+from ...pipeline.tables import Layout, run_cells
+from .figures import (
+    box_plot,
+    critical_difference,
+    curves_sheet,
+    learning_curves,
+    percent,
+    ranks_by_noise,
+)
+from .markup import slug
+from .rank_tables import rank_frame
+from .svg import shorten, standalone
+from .wording import count
+
+# Panels of learning curves: five base sets at three noise levels. Each costs about 40 kB of the page.
+MAX_PANELS = 15
+# The paper's box plot is for one data set; from five on the tables say it in less room.
+MAX_BOX_DATASETS = 4
+MAX_BOX_LEVELS = 3
+# Quartiles of fewer values are the values themselves.
+MIN_BOX_SEEDS = 5
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One figure: raw SVG for the page, a finished file for Markdown.
+
+    Attributes
+    ----------
+    title : str
+        What it shows, for readers who cannot see it.
+    heading : str
+        Printed above it.
+    svg : str
+        As `svg.draw` returns it.
+    file : str
+        Relative name of the file, empty when the picture is shown in the page only.
+    content : str
+        The file's text.
+    """
+
+    title: str
+    heading: str
+    svg: str
+    file: str = ""
+    content: str = ""
+
+
+@dataclass(frozen=True)
+class CurveGroup:
+    """The learning curves of one data set: a panel per noise level, and one file with all of them."""
+
+    name: str
+    panels: list[Picture]
+    file: str
+    content: str
+
+
+def _picture(title: str, heading: str, svg: str, file: str) -> Picture:
+    return Picture(title, heading, svg, file, standalone(svg, title))
+
+
+def diagrams(comparisons: Sequence[Comparison]) -> list[Picture]:
+    """Draw a critical difference diagram for every noise level with two data sets and algorithms or more."""
+    shown = [c for c in comparisons if c.n >= 2 and c.k >= 2]
+    return [
+        _picture(
+            f"Critical difference diagram by {c.metric.label}, {percent(c.noise)} label noise",
+            f"{percent(c.noise)} label noise, {count(c.n, 'data set')}",
+            critical_difference(c, shown),
+            f"figures/critical-difference-{c.noise:g}.svg",
+        )
+        for c in shown
+    ]
+
+
+def rank_picture(comparisons: Sequence[Comparison], plan: Layout) -> Picture | None:
+    """Draw mean rank against noise; None below two noise levels or two algorithms."""
+    frame = rank_frame(comparisons, plan).dropna(axis="columns", how="all")
+    if min(frame.shape) < 2:
+        return None
+    title = f"Mean rank by {comparisons[0].metric.label} against label noise"
+    sheet = ranks_by_noise(frame, plan.algorithms, legend=True)
+    return Picture(
+        title,
+        "Mean rank by label noise",
+        ranks_by_noise(frame, plan.algorithms),
+        "figures/mean-rank-by-noise.svg",
+        standalone(sheet, title),
+    )
+
+
+def boxes(cells: pd.DataFrame, plan: Layout) -> list[Picture]:
+    """Draw test error over seeds, one panel per data set and noise level.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The store's cells table.
+    plan : Layout
+        The study's names and their order.
+
+    Returns
+    -------
+    list of Picture
+        Empty for more than four data sets, fewer than five seeds, or without test accuracy.
+    """
+    if len(plan.datasets) > MAX_BOX_DATASETS or len(plan.seeds) < MIN_BOX_SEEDS:
+        return []
+    rows = run_cells(cells, status="ok")
+    rows = rows.assign(error=100 * (1 - rows["test_accuracy"].astype("float64"))).dropna(subset=["error"])
+    pictures = []
+    for place, dataset in enumerate(plan.datasets, 1):
+        for noise in _spaced(plan.noise, MAX_BOX_LEVELS):
+            here = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise)]
+            values = [
+                (name, here.loc[here["algorithm"] == name, "error"].tolist()) for name in plan.algorithms
+            ]
+            values = [(name, sample) for name, sample in values if sample]
+            if values:
+                pictures.append(
+                    _picture(
+                        f"Test error over seeds, {dataset}, {percent(noise)} label noise",
+                        f"{shorten(dataset, 40)}, {percent(noise)} label noise",
+                        box_plot(values, plan.algorithms, "test error, %"),
+                        f"figures/test-error-{place}-{slug(dataset)}-{noise:g}.svg",
+                    )
+                )
+    return pictures
+
+
+def _spaced(levels: Sequence[float], most: int) -> list[float]:
+    """At most so many levels, evenly spaced, the first and the last among them."""
+    if len(levels) <= most:
+        return list(levels)
+    places = np.unique(np.linspace(0, len(levels) - 1, most).round().astype(int))
+    return [levels[place] for place in places]
+
+
+def curve_groups(cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout) -> tuple[list[CurveGroup], str]:
+    """Draw learning curves: the first task of every base set, at every noise level if they fit.
+
+    Parameters
+    ----------
+    cells, curves : DataFrame
+        The store's tables.
+    plan : Layout
+        The study's names and their order.
+
+    Returns
+    -------
+    groups : list of CurveGroup
+        One per data set shown; empty when the store has no curves.
+    note : str
+        What is drawn and what was left out.
+    """
+    levels = _spaced(plan.noise, 6)
+    firsts = list(dict(zip(reversed(plan.sources), reversed(plan.datasets), strict=True)).values())[::-1]
+    room = max(1, MAX_PANELS // max(1, len(levels)))
+    shown = firsts[:room]
+    groups: list[CurveGroup] = []
+    for dataset in shown:
+        panels: list[tuple[float, list[Curve]]] = []
+        for noise in levels:
+            found = mean_curves(cells, curves, dataset=dataset, noise=noise, algorithms=plan.algorithms)
+            if found:
+                panels.append((noise, found))
+        if panels:
+            groups.append(_group(len(groups) + 1, dataset, panels, plan))
+    note = (
+        "Cumulative mistakes against the clean labels as the stream goes by: mean over seeds, shaded by one "
+        "standard deviation."
+    )
+    if len(shown) < len(plan.datasets):
+        note += (
+            f" Shown: the first task of {'each' if len(shown) == len(firsts) else 'the first'} "
+            f"{'base set' if len(shown) == len(firsts) else count(len(shown), 'base set')}; "
+            f"{len(shown)} of {count(len(plan.datasets), 'data set')} in all."
+        )
+    if len(levels) < len(plan.noise):
+        note += f" Noise levels shown: {', '.join(percent(level) for level in levels)}."
+    return groups, note
+
+
+def _group(place: int, dataset: str, panels: list[tuple[float, list[Curve]]], plan: Layout) -> CurveGroup:
+    label = "mistakes (clean labels)"
+    pictures = [
+        Picture(
+            f"Learning curves on {dataset}, {percent(noise)} label noise",
+            f"{percent(noise)} label noise",
+            learning_curves(found, plan.algorithms, label),
+        )
+        for noise, found in panels
+    ]
+    sheet = curves_sheet(
+        [(f"{shorten(dataset, 24)}, {percent(noise)} noise", found) for noise, found in panels],
+        plan.algorithms,
+        label,
+    )
+    return CurveGroup(
+        name=dataset,
+        panels=pictures,
+        file=f"figures/learning-curves-{place}-{slug(dataset)}.svg",
+        content=standalone(sheet, f"Learning curves on {dataset}"),
+    )

@@ -1,0 +1,102 @@
+"""A table that prints itself as HTML (by the template), Markdown, LaTeX and CSV."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .markup import latex, markdown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry: its text, whether it is the best of its kind (bold), whether it carries a warning."""
+
+    text: str
+    best: bool = False
+    flag: bool = False
+
+
+def _emphasise(texts: list[str], row: list[Cell], form: str) -> list[str]:
+    return [form.format(text) if cell.best else text for text, cell in zip(texts, row, strict=True)]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table.
+
+    Attributes
+    ----------
+    name : str
+        Stem of its files, unique in a report.
+    title : str
+        What it shows, as plain text.
+    header : list of str
+        Column heads.
+    rows : list of list of Cell
+        The body, as wide as the header.
+    labels : int
+        Leading columns that hold names and are aligned left; the others hold numbers.
+    note : str
+        A remark printed below.
+    data : DataFrame or None
+        Unrounded values for the CSV file, long form; None writes the texts.
+    """
+
+    name: str
+    title: str
+    header: list[str]
+    rows: list[list[Cell]]
+    labels: int = 1
+    note: str = ""
+    data: pd.DataFrame | None = None
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table, best entries bold."""
+        rule = [":--" if i < self.labels else "--:" for i in range(len(self.header))]
+        lines = [[markdown(head) or " " for head in self.header], rule]
+        for row in self.rows:
+            texts = [markdown(cell.text) + (" ⚠" if cell.flag else "") for cell in row]
+            lines.append(
+                [f"**{text}**" if cell.best else text for text, cell in zip(texts, row, strict=True)]
+            )
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    def to_latex(self) -> str:
+        """Return a LaTeX table environment in booktabs style, best entries bold, flagged ones starred."""
+        columns = "l" * self.labels + "r" * (len(self.header) - self.labels)
+        lines = [
+            "% needs \\usepackage{booktabs}",
+            "\\begin{table}",
+            "\\centering",
+            f"\\caption{{{latex(self.title)}}}",
+            f"\\label{{tab:{self.name}}}",
+            f"\\begin{{tabular}}{{{columns}}}",
+            "\\toprule",
+            " & ".join(latex(head) for head in self.header) + " \\\\",
+            "\\midrule",
+        ]
+        for row in self.rows:
+            texts = [latex(cell.text) + ("$^{*}$" if cell.flag else "") for cell in row]
+            bold = [
+                f"\\textbf{{{text}}}" if cell.best else text for text, cell in zip(texts, row, strict=True)
+            ]
+            lines.append(" & ".join(bold) + " \\\\")
+        lines += ["\\bottomrule", "\\end{tabular}", "\\end{table}", ""]
+        return "\n".join(lines)
+
+    def to_csv(self) -> str:
+        """Return CSV: the unrounded long form if there is one, else the texts."""
+        if self.data is not None:
+            return self.data.to_csv(index=False, lineterminator="\n")
+        import csv
+
+        sink = io.StringIO()
+        writer = csv.writer(sink, lineterminator="\n")
+        writer.writerow(self.header)
+        writer.writerows([cell.text for cell in row] for row in self.rows)
+        return sink.getvalue()
