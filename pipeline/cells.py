@@ -144,7 +144,7 @@ class Plan:
             max_train=study.max_train,
             max_test=study.max_test,
             fingerprint=self.fingerprints[task.label],
-            algorithm_version=registry.available()[entry.name].algorithm_version,
+            algorithm_version=getattr(registry.available()[entry.name], "algorithm_version", 1),
             grid=json.dumps(entry.grid, sort_keys=True) if entry.grid else None,
             plugins=self.plugins,
         )
@@ -185,9 +185,27 @@ def check_algorithm(entry: AlgorithmEntry) -> None:
             raise InputError(f"algorithm {entry.name!r} has no parameter {key!r}: {did_you_mean(key, names)}")
     for point in grid_points(entry):
         try:
-            learner(**point).check_parameters()
+            made = learner(**point)
+            # A learner of the user's own may have no such method: its cells then say what is wrong.
+            if hasattr(made, "check_parameters"):
+                made.check_parameters()
         except (TypeError, ValueError) as error:
             raise InputError(f"algorithm {entry.label!r}: {error}") from None
+
+
+def _check_class_counts(study: Study, tasks: list[data.TaskRef]) -> None:
+    """Refuse a task of many classes for a learner of two."""
+    many = next((task.label for task in tasks if task.task == "multiclass"), None)
+    if many is None:
+        return
+    for entry in study.algorithms:
+        learner = registry.available()[entry.name]
+        tags = getattr(learner(), "__sklearn_tags__", None)
+        if tags is not None and not tags().classifier_tags.multi_class:
+            raise InputError(
+                f"data set {many!r} has more than two classes and algorithm {entry.name!r} takes two: "
+                "give the data set task = 'one-vs-rest' or 'pairs'"
+            )
 
 
 def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...] = ()) -> Plan:
@@ -229,6 +247,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
             options=entry.options,
             base=base or Path(),
         )
+    _check_class_counts(study, tasks)
     labels = [task.label for task in tasks]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:

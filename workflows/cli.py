@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,6 +61,7 @@ def run(
             scheduler=scheduler,
             scheduler_file=scheduler_file,
             retry_failed=retry_failed,
+            command=shlex.join(["singlepass", *sys.argv[1:]]),
         )
     click.echo(
         f"{found.name}: {summary.computed} cells computed, {summary.reused} reused, "

@@ -98,6 +98,7 @@ def run_study(
     scheduler: str | None = None,
     scheduler_file: str | None = None,
     retry_failed: bool = False,
+    command: str | None = None,
 ) -> Summary:
     """Run what is missing of a study.
 
@@ -116,6 +117,8 @@ def run_study(
         See `singlepass.pipeline.execution.connect`.
     retry_failed : bool, default=False
         Compute failed cells again.
+    command : str, default=None
+        The command line that asked for the run, for the report.
 
     Returns
     -------
@@ -155,7 +158,7 @@ def run_study(
         store.write_plan([*planned, *run_keys])
         missing = sum(key not in known for key in run_keys)
         if missing or missing_tuning:
-            _add_provenance(store, plan)
+            _add_provenance(store, plan, command)
         progress.advance(len(run_keys) - missing)
         _compute(
             (cell for cell in plan.run_cells(winners) if cell.key not in known), workers, store, progress
@@ -204,10 +207,11 @@ def _compute(cells: Iterable[Cell], workers: _Workers, store: Store, progress: P
         flush()
 
 
-def _add_provenance(store: Store, plan: Plan) -> None:
+def _add_provenance(store: Store, plan: Plan, command: str | None) -> None:
     """Add what this run is made with to what the runs before it left."""
     runs = store.read_json("provenance.json").get("runs", [])
     this_run = {
+        "command": command,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in _PACKAGES},

@@ -95,6 +95,7 @@ def test_a_cell_is_small_and_travels() -> None:
         ({"datasets": [{"name": "gauss", "n_trian": 5}]}, "did you mean 'n_train'?"),
         ({"datasets": [{"name": "gauss"}, {"name": "gauss"}]}, "two tasks are called 'gauss'"),
         ({"datasets": [{"path": "nowhere.csv"}]}, "nowhere.csv"),
+        ({"datasets": [{"name": "digits"}]}, "more than two classes and algorithm 'Perceptron' takes two"),
     ],
 )
 def test_unknown_names_are_one_line(change: dict[str, Any], line: str) -> None:

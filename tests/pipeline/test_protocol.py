@@ -1,0 +1,96 @@
+"""Splits, orders and checkpoints: what a learner sees, and never sees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from singlepass.pipeline import data
+from singlepass.pipeline.cells import Cell, make_plan
+from singlepass.pipeline.protocol import Part, checkpoints, split
+from singlepass.pipeline.study import parse_study
+
+
+def cell_of(dataset: dict[str, Any], **study: Any) -> Cell:
+    table = {"name": "s", "datasets": [dataset], "algorithms": [{"name": "Perceptron"}], **study}
+    return next(make_plan(parse_study(table)).run_cells({}))
+
+
+def opened(cell: Cell) -> data.Stream:
+    return data.open_stream(cell.dataset, root=cell.root_seed, seed=cell.seed)
+
+
+@given(n=st.integers(1, 5000), spec=st.one_of(st.just("log"), st.integers(1, 200)))
+def test_checkpoints_rise_to_the_end(n: int, spec: str | int) -> None:
+    found = checkpoints(n, spec)
+    assert found[-1] == n
+    assert found[0] >= 1
+    assert (np.diff(found) > 0).all()
+    assert len(found) <= (spec if isinstance(spec, int) else 12 * 4)
+
+
+def test_prequential_reads_every_row_once() -> None:
+    cell = cell_of({"name": "breast-cancer"})
+    part, test = split(cell, opened(cell))
+    assert test is None
+    assert sorted(part.rows) == list(range(569))
+
+
+def test_a_seeded_split_has_no_row_twice_and_is_the_same_at_every_noise_level() -> None:
+    cell = cell_of({"name": "breast-cancer"}, protocol="holdout", test_fraction=0.25)
+    stream = opened(cell)
+    part, test = split(cell, stream)
+    assert test is not None
+    assert len(test.rows) == round(569 * 0.25)
+    assert sorted([*part.rows, *test.rows]) == list(range(569))
+    noisy_part, noisy_test = split(replace(cell, noise=0.3), stream)
+    assert noisy_test is not None
+    assert np.array_equal(test.rows, noisy_test.rows)
+    assert not np.array_equal(part.rows, noisy_part.rows)
+
+
+def test_a_task_of_some_rows_is_split_within_them() -> None:
+    cell = cell_of({"name": "digits", "task": "pair:3,8"}, protocol="holdout")
+    stream = opened(cell)
+    part, test = split(cell, stream)
+    assert test is not None
+    assert stream.rows is not None
+    assert sorted([*part.rows, *test.rows]) == sorted(stream.rows)
+    codes = dict(zip(stream.rows.tolist(), stream.y.tolist(), strict=True))
+    for half in (part, test):
+        assert [codes[row] for row in half.rows.tolist()] == half.codes.tolist()
+
+
+def test_limits_take_rows_in_seeded_order() -> None:
+    dataset = {"name": "gauss", "n_train": 100, "n_test": 80}
+    whole, limited = (
+        split(cell, opened(cell))
+        for cell in (
+            cell_of(dataset, protocol="holdout"),
+            cell_of(dataset, protocol="holdout", max_train=30, max_test=20),
+        )
+    )
+    assert np.array_equal(limited[0].rows, whole[0].rows[:30])
+    assert limited[1] is not None
+    assert len(limited[1].rows) == 20
+    assert not np.array_equal(limited[1].rows, np.arange(20))
+
+
+@pytest.mark.parametrize("n", [1, 17, 5000])
+def test_blocks_cover_a_part_in_order(n: int) -> None:
+    X = np.arange(3.0 * n).reshape(n, 3)
+    order = np.random.RandomState(0).permutation(n)
+    part = Part(X, order, np.zeros(n, dtype=np.int32))
+    stops = []
+    rows = []
+    for start, stop, block in part.blocks():
+        assert start == (stops[-1] if stops else 0)
+        stops.append(stop)
+        rows.append(block)
+    assert stops[-1] == n
+    assert np.array_equal(np.concatenate(rows), X[order])
