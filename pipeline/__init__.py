@@ -1,0 +1,1 @@
+"""Study → cells → stream → learner → Parquet → ranks: everything between a TOML file and its results."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import pickle
-import pkgutil
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +125,3 @@ def test_describe_says_what_each_set_is() -> None:
     assert rows["mnist"].official_split
     assert rows["mnist"].state == "can be fetched"
     assert "round" in rows["mnist"].tasks
-
-
-@pytest.mark.parametrize("module", sorted(info.name for info in pkgutil.iter_modules(data.__path__)))
-def test_examples_in_docstrings(module: str) -> None:
-    found = doctest.testmod(importlib.import_module(f"{data.__name__}.{module}"))
-    assert found.failed == 0
