@@ -6,17 +6,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from .friedman import Friedman, friedman, nemenyi_difference
 from .metrics import Metric
+from .pairwise import PairTest, cliques, smallest_p, wilcoxon_holm
 from .ranks import DroppedBlock, block_ranks, mean_ranks
-from .significance import (
-    Friedman,
-    PairTest,
-    cliques,
-    friedman,
-    nemenyi_difference,
-    smallest_p,
-    wilcoxon_holm,
-)
 from .tables import Layout, run_cells, scores
 
 ALPHA = 0.05

@@ -7,6 +7,7 @@ flipped labels, and comparisons are paired.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from typing import Literal
 
@@ -18,6 +19,7 @@ Purpose = Literal["draw", "split", "order", "noise"]
 _WITHOUT_NOISE = ("draw", "split")
 
 
+@functools.lru_cache(maxsize=1024)
 def _code(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
 

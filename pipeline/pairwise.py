@@ -1,9 +1,8 @@
-"""Tests for several classifiers on several data sets: Friedman, Wilcoxon–Holm, Nemenyi.
+"""Pairs of algorithms: Wilcoxon's signed-rank test, Holm's correction, runs without differences.
 
-Every test takes one row per data set (scores already averaged over seeds): J. Demšar, "Statistical
-Comparisons of Classifiers over Multiple Data Sets", JMLR 7 (2006). Wilcoxon–Holm is the main post-hoc test,
-because Nemenyi's verdict on a pair depends on which other algorithms take part (A. Benavoli, G. Corani,
-F. Mangili, "Should We Really Use Post-Hoc Tests Based on Mean-Ranks?", JMLR 17 (2016)).
+Every test takes one row per data set (scores already averaged over seeds). This is the main post-hoc test:
+its verdict on a pair does not depend on which other algorithms are ranked, as that of tests on mean ranks
+does (A. Benavoli, G. Corani, F. Mangili, JMLR 17 (2016)).
 """
 
 from __future__ import annotations
@@ -15,101 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from .ranks import Direction
 from .signed_rank import signed_rank
-
-
-@dataclass(frozen=True)
-class Friedman:
-    """Outcome of the Friedman test and of its Iman–Davenport refinement.
-
-    Attributes
-    ----------
-    n, k : int
-        Data sets and algorithms.
-    chi2, chi2_p : float
-        Friedman's statistic, corrected for ties unless asked otherwise, and its p-value (k - 1 degrees of
-        freedom).
-    f, f_p : float
-        Iman and Davenport's F and its p-value; F is infinite when every data set ranks alike.
-    df : tuple of int
-        Degrees of freedom of F: (k - 1, (k - 1)(n - 1)).
-    """
-
-    n: int
-    k: int
-    chi2: float
-    chi2_p: float
-    f: float
-    f_p: float
-    df: tuple[int, int]
-
-    @property
-    def p(self) -> float:
-        """The p-value that decides: F's, or chi-square's where F is infinite.
-
-        When all data sets agree F's denominator vanishes and its p-value is 0 however few they are (two data
-        sets agree on three algorithms by chance once in six times), so chi-square, the cautious one, decides.
-        """
-        return self.f_p if math.isfinite(self.f) else self.chi2_p
-
-
-def friedman(ranks: ArrayLike, *, correct_ties: bool = True) -> Friedman:
-    """Test whether the algorithms' ranks differ at all.
-
-    Parameters
-    ----------
-    ranks : array_like of float, shape (n, k)
-        Ranks within each data set, ties averaged; n >= 2, k >= 3.
-    correct_ties : bool, default=True
-        Divide by the share of rank variance that ties leave, as R and SciPy do. Without it the statistic is
-        Demšar's formula, which ties make too small.
-
-    Returns
-    -------
-    Friedman
-        Both statistics with their p-values; when all algorithms tie everywhere, statistic 0 and p-value 1.
-
-    Raises
-    ------
-    ValueError
-        With fewer than two data sets or fewer than three algorithms.
-
-    Notes
-    -----
-    M. Friedman (1937); R. L. Iman and J. M. Davenport (1980); Demšar (2006), section 3.2.2.
-
-    Examples
-    --------
-    >>> outcome = friedman([[1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]])
-    >>> round(outcome.chi2, 3), round(outcome.f, 3), outcome.df
-    (6.5, 13.0, (2, 6))
-    """
-    table = np.asarray(ranks, dtype=np.float64)
-    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 3:
-        raise ValueError("the Friedman test needs at least two data sets and three algorithms")
-    n, k = table.shape
-    means = table.mean(axis=0)
-    between = 12 * n / (k * (k + 1)) * (float((means**2).sum()) - k * (k + 1) ** 2 / 4)
-    if correct_ties:
-        spread = float(((table - (k + 1) / 2) ** 2).sum()) / (n * k * (k * k - 1) / 12)
-        between = between / spread if spread > 0 else 0.0
-    df = (k - 1, (k - 1) * (n - 1))
-    chi2 = max(between, 0.0)
-    room = n * (k - 1) - chi2
-    # All data sets ranking alike leaves `room` at rounding error, not at exactly 0.
-    f = math.inf if room < 1e-9 * n * (k - 1) else (n - 1) * chi2 / room
-    return Friedman(
-        n=n,
-        k=k,
-        chi2=chi2,
-        chi2_p=float(stats.chi2.sf(chi2, k - 1)),
-        f=f,
-        f_p=float(stats.f.sf(f, *df)) if math.isfinite(f) else 0.0,
-        df=df,
-    )
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -237,44 +144,6 @@ def smallest_p(n: int, k: int) -> float:
     (0.0625, 0.03125, True, True)
     """
     return min(1.0, k * (k - 1) / 2 * math.ldexp(1.0, 1 - n))
-
-
-def nemenyi_difference(k: int, n: int, *, alpha: float = 0.05) -> float:
-    """Nemenyi's critical difference of mean ranks.
-
-    Parameters
-    ----------
-    k : int
-        Algorithms, >= 2.
-    n : int
-        Data sets, >= 1.
-    alpha : float, default=0.05
-        Family-wise level.
-
-    Returns
-    -------
-    float
-        Two mean ranks further apart than this differ significantly.
-
-    Raises
-    ------
-    ValueError
-        With fewer than two algorithms or no data set.
-
-    Notes
-    -----
-    P. Nemenyi (1963); Demšar (2006), section 3.2.2: CD = q sqrt(k(k + 1)/(6n)), where q is the quantile of
-    the studentised range for k groups and infinite degrees of freedom, divided by sqrt 2.
-
-    Examples
-    --------
-    >>> round(nemenyi_difference(4, 14), 2)
-    1.25
-    """
-    if k < 2 or n < 1:
-        raise ValueError("the critical difference needs at least two algorithms and one data set")
-    q = float(stats.studentized_range.ppf(1 - alpha, k, math.inf)) / math.sqrt(2)
-    return q * math.sqrt(k * (k + 1) / (6 * n))
 
 
 def cliques(order: Sequence[str], different: Collection[frozenset[str]]) -> list[tuple[str, ...]]:
