@@ -12,15 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from singlepass.pipeline.friedman import friedman, nemenyi_difference
+from singlepass.pipeline.pairwise import cliques, holm, smallest_p, wilcoxon_holm
 from singlepass.pipeline.ranks import block_ranks, mean_ranks
-from singlepass.pipeline.significance import (
-    cliques,
-    friedman,
-    holm,
-    nemenyi_difference,
-    smallest_p,
-    wilcoxon_holm,
-)
 
 # Demšar (2006), table 6: area under the curve of four variants of C4.5 on 14 data sets. (On "voting" the last
 # two are printed alike and ranked 2 and 3.)

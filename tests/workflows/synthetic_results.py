@@ -61,7 +61,9 @@ def make_results(
                             "key": key,
                             "dataset": dataset,
                             "source": dataset.partition("[")[0],
-                            "task": "binary",
+                            "task": f"one-vs-rest:{dataset[-10]}"
+                            if dataset.endswith("-vs-rest]")
+                            else "binary",
                             "algorithm": algorithm,
                             "learner": "AROW",
                             "params": "{}",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import re
-import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -15,67 +12,10 @@ from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.results import Results
 from singlepass.workflows.report import render_report, write_report
 
+from .report_page import Page, csv_rows, headings, render
 from .synthetic_results import DATASETS, fail, make_results
 
 EVIL = ("A<b>&_$^{%}", "_under\\score", '"quoted" ~tilde # é', "long " * 12)
-VOID = {"meta", "br", "hr", "img", "input", "link", "rect", "path", "use", "line"}
-
-
-class Page(HTMLParser):
-    """Checks nesting; collects ids, references, text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.references: list[str] = []
-        self.tags: dict[str, int] = {}
-        self.text: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def _see(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.tags[tag] = self.tags.get(tag, 0) + 1
-        for name, value in attributes:
-            assert not name.startswith("on"), f"event handler {name}"
-            if name == "id":
-                self.ids.append(value or "")
-            if name in ("href", "src", "xlink:href", "action", "data", "srcset"):
-                self.references.append(value or "")
-            self.references += re.findall(r"url\(([^)]*)\)", value or "")
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._see(tag, attrs)
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._see(tag, attrs)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in VOID:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text.append(data)
-
-
-def render(results: Results, out: Path) -> tuple[Page, str]:
-    written = render_report(results, out)
-    assert written[0] == out / "report.html"
-    assert len(set(written)) == len(written)
-    page = Page((out / "report.html").read_text(encoding="utf-8"))
-    assert len(set(page.ids)) == len(page.ids), "an id is used twice"
-    for reference in page.references:
-        assert reference.startswith("#"), f"the page asks for {reference}"
-        assert reference[1:] in page.ids, f"{reference} leads nowhere"
-    markdown = (out / "report.md").read_text(encoding="utf-8")
-    for name in re.findall(r"\]\(([^)]+\.(?:svg|csv))\)", markdown):
-        assert (out / name).is_file()
-    for figure in out.glob("figures/*.svg"):
-        ET.fromstring(figure.read_text(encoding="utf-8"))
-    return page, markdown
 
 
 @pytest.fixture(scope="module")
@@ -84,20 +24,12 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Page, str]:
     return (out, *render(make_results(), out))
 
 
-def csv_rows(file: Path) -> list[list[str]]:
-    with file.open(encoding="utf-8", newline="") as lines:
-        return list(csv.reader(lines))
-
-
-def headings(markdown: str) -> list[str]:
-    return re.findall(r"^## (.*)$", markdown, flags=re.MULTILINE)
-
-
 def test_every_section_is_there(usual: tuple[Path, Page, str]) -> None:
     _, page, markdown = usual
     assert headings(markdown) == [
         "Mean ranks",
         "Significance",
+        "Groups of tasks",
         "Test accuracy",
         "Online mistakes",
         "Learning curves",
@@ -105,7 +37,17 @@ def test_every_section_is_there(usual: tuple[Path, Page, str]) -> None:
         "Tuning",
         "Provenance and how to reproduce",
     ]
-    sections = {"ranks", "significance", "accuracy", "mistakes", "curves", "cost", "tuning", "provenance"}
+    sections = {
+        "ranks",
+        "significance",
+        "groups",
+        "accuracy",
+        "mistakes",
+        "curves",
+        "cost",
+        "tuning",
+        "provenance",
+    }
     assert sections <= set(page.ids)
     # One panel of ranks, three diagrams, learning curves of four base sets at three noise levels, and the
     # legend's seven lines twice.
@@ -227,7 +169,8 @@ def test_one_of_everything(tmp_path: Path) -> None:
     )
     page, markdown = render(results, tmp_path)
     assert "AROW is the only algorithm, so there is nothing to compare." in markdown
-    assert "no test is possible" in markdown
+    assert "no significance test is made" in markdown
+    assert "seeds are repetitions" not in markdown
     assert "judged by online error against the clean labels" in markdown
     assert "accuracy" not in page.ids
     assert "tuning" not in page.ids
@@ -242,6 +185,19 @@ def test_one_data_set_has_a_leader_and_no_test(tmp_path: Path) -> None:
     page, markdown = render(results, tmp_path)
     assert re.search(r"has the best test accuracy \(\d\d\.\d%\), followed by", markdown)
     assert "with one data set no difference can be tested" in markdown
+    assert "no significance test is made" in markdown
+    assert "The 6 seeds are repetitions on the same data set" in markdown
+    assert headings(markdown)[:2] == ["Ranks", "Test accuracy"]
+    assert "significance" not in page.ids
+    # Ranks of one data set are whole, and scores stand below each other.
+    [first] = set(re.findall(r"^\| (\S+) \| \*\*1\*\* \|$", markdown, flags=re.MULTILINE))
+    assert re.search(rf"^\| {first} \| \*\*\d\d\.\d ± \d\.\d\*\* \|$", markdown, flags=re.MULTILINE)
+    # The key to the only panel says where its curves end, the highest first.
+    curves = results.curves.merge(results.cells[["key", "algorithm"]], on="key")
+    ends = curves[curves["t"] == 1000].groupby("algorithm")["mistakes_clean"].mean()
+    key = page.text[page.text.index("Mistakes at the end") :]
+    shown = [text for text in key if text in set(ends.index)]
+    assert shown[:7] == ends.sort_values(ascending=False).index.tolist()
     # A box plot and a panel of learning curves, and no critical difference diagram.
     assert page.tags["figure"] == 2
     assert len(list((tmp_path / "figures").iterdir())) == 2

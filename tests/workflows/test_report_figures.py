@@ -11,8 +11,12 @@ from singlepass.pipeline.comparison import Comparison, compare
 from singlepass.pipeline.metrics import METRICS
 from singlepass.pipeline.results import Results
 from singlepass.pipeline.tables import layout
-from singlepass.workflows.report.figures import box_plot, critical_difference, percent, ranks_by_noise, swatch
+from singlepass.workflows.report.box_plot import box_plot
+from singlepass.workflows.report.critical_difference import critical_difference
+from singlepass.workflows.report.line_plots import ranks_by_noise, swatch
+from singlepass.workflows.report.phrases import percent
 from singlepass.workflows.report.pictures import MAX_PANELS, boxes, curve_groups
+from singlepass.workflows.report.styles import series_styles
 
 from .synthetic_results import make_results
 
@@ -75,8 +79,9 @@ def test_a_difference_wider_than_the_scale_says_so() -> None:
 def test_pictures_are_the_same_every_time(usual: Results) -> None:
     comparison = compared(usual, 0.0)
     assert critical_difference(comparison) == critical_difference(comparison)
-    assert swatch(3) == swatch(3)
-    assert swatch(3) != swatch(11)
+    style, other = series_styles(["A", "B"]).values()
+    assert swatch(style) == swatch(style)
+    assert swatch(style) != swatch(other)
 
 
 def test_dollars_and_missing_glyphs_are_plain_text() -> None:

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from singlepass.workflows.report.markup import latex, markdown, slug
-from singlepass.workflows.report.svg import MARKERS, PALETTE, inline, series_style, shorten, standalone
+from singlepass.workflows.report.phrases import count, enumerate_names, p_value
+from singlepass.workflows.report.styles import MARKERS, PALETTE, series_styles
+from singlepass.workflows.report.svg import inline, shorten, standalone
 from singlepass.workflows.report.table import Cell, Table
-from singlepass.workflows.report.wording import count, enumerate_names, p_value
 
 NAMES = st.text(st.sampled_from("ab <>&%$#_{}~^\\|\"'`*[]()!\n±é"), max_size=12)
 
@@ -43,10 +44,23 @@ def test_table_in_three_forms() -> None:
 
 
 def test_styles_differ_for_as_many_algorithms_as_a_study_has() -> None:
-    styles = [series_style(index) for index in range(24)]
+    styles = list(series_styles([str(index) for index in range(24)]).values())
     assert len(set(styles)) == 24
     assert len({(marker, dash) for _, marker, dash in styles}) == 24
     assert len(PALETTE) < len(MARKERS)
+
+
+def test_full_and_diagonal_versions_share_a_colour() -> None:
+    names = ["PA", "SOP full", "SOP diagonal", "AROW-full", "AROW-diag", "CW full", "a full"]
+    styles = series_styles(names)
+    assert list(styles) == names
+    for full, diagonal in (names[1:3], names[3:5]):
+        assert styles[full][:2] == styles[diagonal][:2]
+        assert (styles[full].dash, styles[diagonal].dash) == ("--", "-")
+    # A version without its counterpart is an algorithm like others.
+    assert [styles[name].dash for name in ("PA", "CW full", "a full")] == ["-"] * 3
+    assert len({style.colour for style in styles.values()}) == 5
+    assert len(set(styles.values())) == len(names)
 
 
 SVG = (

@@ -68,3 +68,18 @@ def slug(text: str) -> str:
     'digits-3-vs-rest-co-x'
     """
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-") or "x"
+
+
+def fence(text: str) -> str:
+    """Put text into a Markdown code block that its own backticks cannot end.
+
+    Examples
+    --------
+    >>> print(fence("ls"))
+    ```sh
+    ls
+    ```
+    """
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    marks = "`" * max(3, longest + 1)
+    return f"{marks}sh\n{text}\n{marks}"

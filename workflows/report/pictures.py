@@ -11,18 +11,13 @@ import pandas as pd
 from ...pipeline.comparison import Comparison
 from ...pipeline.learning_curves import Curve, mean_curves
 from ...pipeline.tables import Layout, run_cells
-from .figures import (
-    box_plot,
-    critical_difference,
-    curves_sheet,
-    learning_curves,
-    percent,
-    ranks_by_noise,
-)
+from .box_plot import box_plot
+from .critical_difference import critical_difference
+from .line_plots import curves_sheet, learning_curves, ranks_by_noise
 from .markup import slug
+from .phrases import count, percent
 from .rank_tables import rank_frame
 from .svg import shorten, standalone
-from .wording import count
 
 # Panels of learning curves: five base sets at three noise levels. Each costs about 40 kB of the page.
 MAX_PANELS = 15
@@ -60,27 +55,56 @@ class Picture:
 
 @dataclass(frozen=True)
 class CurveGroup:
-    """The learning curves of one data set: a panel per noise level, and one file with all of them."""
+    """The learning curves of one data set: a panel per noise level, and one file with all of them.
+
+    Attributes
+    ----------
+    name : str
+        Label of the data set.
+    panels : list of Picture
+        Shown in the page only.
+    file, content : str
+        Relative name and text of the file.
+    finals : list of (algorithm, number)
+        Where the only panel's curves end, top to bottom, as a key to it; empty for more than one panel.
+    """
 
     name: str
     panels: list[Picture]
     file: str
     content: str
+    finals: list[tuple[str, str]]
 
 
 def _picture(title: str, heading: str, svg: str, file: str) -> Picture:
     return Picture(title, heading, svg, file, standalone(svg, title))
 
 
-def diagrams(comparisons: Sequence[Comparison]) -> list[Picture]:
-    """Draw a critical difference diagram for every noise level with two data sets and algorithms or more."""
+def diagrams(comparisons: Sequence[Comparison], *, prefix: str = "", scope: str = "") -> list[Picture]:
+    """Draw a critical difference diagram for every noise level with two data sets and algorithms or more.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per noise rate, of one metric.
+    prefix : str, default=""
+        Put before the files' names.
+    scope : str, default=""
+        The part of the study they are about, for readers who cannot see them.
+
+    Returns
+    -------
+    list of Picture
+        On one scale.
+    """
     shown = [c for c in comparisons if c.n >= 2 and c.k >= 2]
     return [
         _picture(
-            f"Critical difference diagram by {c.metric.label}, {percent(c.noise)} label noise",
+            f"Critical difference diagram by {c.metric.label}, {percent(c.noise)} label noise"
+            + (f" ({scope})" if scope else ""),
             f"{percent(c.noise)} label noise, {count(c.n, 'data set')}",
             critical_difference(c, shown),
-            f"figures/critical-difference-{c.noise:g}.svg",
+            f"figures/{prefix}critical-difference-{c.noise:g}.svg",
         )
         for c in shown
     ]
@@ -214,4 +238,11 @@ def _group(place: int, dataset: str, panels: list[tuple[float, list[Curve]]], pl
         panels=pictures,
         file=f"figures/learning-curves-{place}-{slug(dataset)}.svg",
         content=standalone(sheet, f"Learning curves on {dataset}"),
+        finals=_finals(panels[0][1]) if len(panels) == 1 else [],
     )
+
+
+def _finals(curves: Sequence[Curve]) -> list[tuple[str, str]]:
+    ordered = sorted(curves, key=lambda curve: -curve.mean[-1])
+    spread = [f" ± {curve.sd[-1]:,.0f}" if curve.seeds > 1 else "" for curve in ordered]
+    return [(c.algorithm, f"{c.mean[-1]:,.0f}{sd}") for c, sd in zip(ordered, spread, strict=True)]

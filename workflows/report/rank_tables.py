@@ -9,10 +9,9 @@ import pandas as pd
 
 from ...pipeline.comparison import ALPHA, Comparison, overall_ranks
 from ...pipeline.tables import Layout
-from .figures import percent
 from .markup import slug
+from .phrases import p_value, percent
 from .table import Cell, Table
-from .wording import p_value
 
 
 def rank_frame(comparisons: Sequence[Comparison], plan: Layout) -> pd.DataFrame:
@@ -22,14 +21,32 @@ def rank_frame(comparisons: Sequence[Comparison], plan: Layout) -> pd.DataFrame:
     return frame.dropna(how="all")
 
 
-def _ranked(values: Sequence[float], places: int) -> list[Cell]:
-    """Cells of one column, its smallest numbers bold."""
+def _ranked(values: Sequence[float], places: int = 2) -> list[Cell]:
+    """Cells of one row or column of ranks, the smallest bold."""
     known = [round(value, places) for value in values if np.isfinite(value)]
     best = min(known, default=None)
     return [
         Cell(f"{value:.{places}f}", best=round(value, places) == best) if np.isfinite(value) else Cell("–")
         for value in values
     ]
+
+
+def _noise_column(column: float | str) -> str:
+    return column if isinstance(column, str) else f"noise {column:g}"
+
+
+def _places(comparisons: Sequence[Comparison]) -> int:
+    """Digits after the point that mean ranks need; the ranks of a single data set are whole or halves."""
+    if any(c.n > 1 for c in comparisons):
+        return 2
+    return 0 if all((c.ranks % 1 == 0).all(axis=None) for c in comparisons) else 1
+
+
+def _sizes(comparisons: Sequence[Comparison]) -> str:
+    """Say how many data sets were ranked at each noise rate."""
+    sizes = ", ".join(f"{c.n} at {percent(c.noise)}" for c in comparisons)
+    same = len({c.n for c in comparisons}) == 1
+    return f"Data sets ranked: {comparisons[0].n if same else sizes}."
 
 
 def mean_rank_table(comparisons: Sequence[Comparison], plan: Layout) -> Table:
@@ -49,31 +66,94 @@ def mean_rank_table(comparisons: Sequence[Comparison], plan: Layout) -> Table:
     """
     frame = rank_frame(comparisons, plan)
     metric = comparisons[0].metric
-    columns = [_ranked(frame[noise].tolist(), 2) for noise in frame.columns]
+    places = _places(comparisons)
+    columns = [_ranked(frame[noise].tolist(), places) for noise in frame.columns]
     header = ["algorithm", *(percent(float(noise)) for noise in frame.columns)]
     if len(comparisons) > 1:
         overall = overall_ranks(list(comparisons)).reindex(frame.index)
-        columns.append(_ranked(overall.tolist(), 2))
+        columns.append(_ranked(overall.tolist()))
         header.append("overall")
         frame = frame.assign(overall=overall)
     rows = [[Cell(str(name)), *cells] for name, *cells in zip(frame.index, *columns, strict=True)]
-    sizes = ", ".join(f"{c.n} at {percent(c.noise)}" for c in comparisons)
-    same = len({c.n for c in comparisons}) == 1
-    note = f"1 is best. Data sets ranked: {comparisons[0].n if same else sizes}."
+    note = f"1 is best. {_sizes(comparisons)}"
     if len(comparisons) > 1:
         note += (
             " The last column averages the noise levels within each data set complete at all of them; no "
             "test is made of it."
         )
+    what = "Mean rank" if any(c.n > 1 for c in comparisons) else "Rank"
     return Table(
         name=f"mean-ranks-{slug(metric.name)}",
-        title=f"Mean rank by {metric.label}, by label noise",
+        title=f"{what} by {metric.label}, by label noise",
         header=header,
         rows=rows,
         note=note,
-        data=frame.rename(columns=lambda c: c if c == "overall" else f"noise {c:g}")
-        .rename_axis("algorithm")
-        .reset_index(),
+        data=frame.rename(columns=_noise_column).rename_axis("algorithm").reset_index(),
+    )
+
+
+def mean_score_table(comparisons: Sequence[Comparison], plan: Layout) -> Table:
+    """Mean of the metric itself over the data sets that were ranked, by noise rate.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per noise rate, of one metric.
+    plan : Layout
+        The study's names and their order.
+
+    Returns
+    -------
+    Table
+        One row per algorithm, in the study's order; every data set counts the same.
+    """
+    metric = comparisons[0].metric
+    columns = {c.noise: c.scores.mean(axis=0) for c in comparisons if c.n}
+    frame = pd.DataFrame(columns, index=plan.algorithms, dtype="float64").dropna(how="all")
+    shown = []
+    for noise in frame.columns:
+        texts = [metric.show(value) for value in frame[noise]]
+        place = frame[noise].argmax() if metric.direction == "higher" else frame[noise].argmin()
+        shown.append([Cell(text, best=text == texts[place]) for text in texts])
+    return Table(
+        name=f"mean-{slug(metric.name)}",
+        title=f"Mean {metric.label}{', %' if metric.percent else ''}, by label noise",
+        header=["algorithm", *(percent(float(noise)) for noise in frame.columns)],
+        rows=[[Cell(str(name)), *cells] for name, *cells in zip(frame.index, *shown, strict=True)],
+        note="Mean over the data sets ranked, each a mean over seeds.",
+        data=frame.rename(columns=_noise_column).rename_axis("algorithm").reset_index(),
+    )
+
+
+def group_table(groups: Sequence[tuple[str, Sequence[Comparison]]], plan: Layout) -> Table:
+    """Mean ranks within groups of tasks, one row per group and noise rate.
+
+    Parameters
+    ----------
+    groups : sequence of (name, comparisons)
+        For each group its comparisons, one per noise rate, of one metric.
+    plan : Layout
+        The study's names and their order.
+
+    Returns
+    -------
+    Table
+        Columns are the algorithms, in the study's order.
+    """
+    rows, data = [], []
+    for name, comparisons in groups:
+        for c in comparisons:
+            ranks = c.mean_ranks.reindex(plan.algorithms).astype("float64")
+            rows.append([Cell(f"{name} ({c.n})"), Cell(percent(c.noise)), *_ranked(ranks.tolist())])
+            data += [(name, c.noise, c.n, algorithm, rank) for algorithm, rank in ranks.items()]
+    return Table(
+        name="mean-ranks-by-task-group",
+        title=f"Mean rank by {groups[0][1][0].metric.label}, by base set and kind of task",
+        header=["tasks (number ranked)", "noise", *plan.algorithms],
+        rows=rows,
+        labels=2,
+        note="1 is best. No test is made within groups: their tasks share examples.",
+        data=pd.DataFrame(data, columns=["group", "noise", "datasets", "algorithm", "mean_rank"]),
     )
 
 

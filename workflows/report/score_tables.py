@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ...pipeline.metrics import METRICS, Metric
 from ...pipeline.tables import Layout, long_table, run_cells, scores
-from .figures import percent
 from .markup import slug
+from .phrases import percent
 from .table import Cell, Table
 
 
@@ -30,40 +31,76 @@ def score_tables(cells: pd.DataFrame, metric: Metric, plan: Layout) -> list[Tabl
     Returns
     -------
     list of Table
-        One per noise rate that has any value.
+        One per noise rate that has any value; for a single data set one in all, algorithms by noise rates.
     """
     tables = []
     everything = long_table(cells, metric, plan)
+    if len(plan.datasets) == 1:
+        return [_single_table(cells, metric, plan, everything)] if len(everything) else []
     for noise in plan.noise:
         table = scores(cells, metric, noise, plan)
         if not table.count.to_numpy().any():
             continue
-        rows, gaps = [], False
         values = table.mean.to_numpy(float), table.sd.to_numpy(float)
+        rows = []
         for dataset, means, sds in zip(plan.datasets, *values, strict=True):
-            shown = [metric.show(value) for value in means]
-            keyed = means * (1 if metric.direction == "lower" else -1)
-            # Bold goes by what is printed: two means that look the same share it.
-            winner = shown[int(np.nanargmin(keyed))] if np.isfinite(keyed).any() else None
-            line = [Cell(dataset)]
-            for name, text, sd in zip(plan.algorithms, shown, sds, strict=True):
-                spread = f" ± {metric.show(sd)}" if np.isfinite(sd) else ""
-                partial = (dataset, name) in table.missing and text != "–"
-                gaps = gaps or partial
-                line.append(Cell(text + spread, best=text == winner and text != "–", flag=partial))
-            rows.append(line)
-        unit = ", %" if metric.percent else ""
+            partial = [(dataset, name) in table.missing for name in plan.algorithms]
+            rows.append([Cell(dataset), *_scored(metric, means, sds, partial)])
         tables.append(
             Table(
                 name=f"{slug(metric.name)}-noise-{noise:g}",
-                title=f"{metric.label[0].upper()}{metric.label[1:]}{unit}, {percent(noise)} label noise",
+                title=f"{_title(metric)}, {percent(noise)} label noise",
                 header=["data set", *plan.algorithms],
                 rows=rows,
-                note="Flagged: not all seeds have run." if gaps else "",
+                note=_note(rows),
                 data=everything[everything["noise"] == noise],
             )
         )
     return tables
+
+
+def _title(metric: Metric) -> str:
+    return f"{metric.label[0].upper()}{metric.label[1:]}{', %' if metric.percent else ''}"
+
+
+def _note(rows: Sequence[Sequence[Cell]]) -> str:
+    return "Flagged: not all seeds have run." if any(cell.flag for row in rows for cell in row) else ""
+
+
+def _scored(
+    metric: Metric, means: NDArray[np.float64], sds: NDArray[np.float64], partial: Sequence[bool]
+) -> list[Cell]:
+    """Cells "mean ± sd" that compete with each other: the best is bold, means over too few seeds flagged."""
+    shown = [metric.show(value) for value in means]
+    keyed = means * (1 if metric.direction == "lower" else -1)
+    # Bold goes by what is printed: two means that look the same share it.
+    winner = shown[int(np.nanargmin(keyed))] if np.isfinite(keyed).any() else None
+    cells = []
+    for text, sd, gap in zip(shown, sds, partial, strict=True):
+        spread = f" ± {metric.show(sd)}" if np.isfinite(sd) else ""
+        cells.append(Cell(text + spread, best=text == winner and text != "–", flag=gap and text != "–"))
+    return cells
+
+
+def _single_table(cells: pd.DataFrame, metric: Metric, plan: Layout, everything: pd.DataFrame) -> Table:
+    [dataset] = plan.datasets
+    columns, header = [], ["algorithm"]
+    for noise in plan.noise:
+        table = scores(cells, metric, noise, plan)
+        if table.count.to_numpy().any():
+            partial = [(dataset, name) in table.missing for name in plan.algorithms]
+            line = table.mean.to_numpy(float)[0], table.sd.to_numpy(float)[0]
+            columns.append(_scored(metric, *line, partial))
+            header.append(f"{percent(noise)} noise")
+    rows = [[Cell(name), *line] for name, *line in zip(plan.algorithms, *columns, strict=True)]
+    return Table(
+        name=slug(metric.name),
+        title=f"{_title(metric)}, {dataset}",
+        header=header,
+        rows=rows,
+        note=_note(rows),
+        data=everything,
+    )
 
 
 def cost_table(cells: pd.DataFrame, plan: Layout) -> Table:

@@ -14,36 +14,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .styles import PALETTE
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# (on white, on the dark page): chosen by search so that any two stay apart by at least 0.12 in OKLab for
-# normal, deuteranopic and protanopic sight, with a contrast of at least 3:1 to the page and kindred hues in
-# both modes.
-PALETTE = (
-    ("#268bfc", "#c0e8fd"),
-    ("#b01003", "#e56f17"),
-    ("#1b2874", "#557ea8"),
-    ("#d8662a", "#feb354"),
-    ("#226873", "#30c0f8"),
-    ("#65001c", "#d5305f"),
-    ("#5941c2", "#8e6ffb"),
-    ("#878c99", "#b4a3a2"),
-)
-MARKERS = "os^Dv<>pPXh*"
-DASHES: tuple[str, ...] = ("-", "--", "-.", ":")
+# Width and height of a panel in CSS pixels: as wide as a phone shows without shrinking the lettering; wide
+# pages lay several side by side.
+PANEL = (360.0, 260.0)
 
 # Stand-ins that no palette contains.
 INK = "#010203"
 FAINT = "#040506"
 _FIXED = {INK: "#1b1f24", FAINT: "#c4c9d0"}
 _THEMED = {INK: "currentColor", FAINT: "var(--rule)"}
-
-
-def series_style(index: int) -> tuple[str, str, str]:
-    """Return colour, marker and dash of the index-th algorithm of a study."""
-    cycle = index // len(PALETTE)
-    return PALETTE[index % len(PALETTE)][0], MARKERS[index % len(MARKERS)], DASHES[cycle % len(DASHES)]
 
 
 @contextmanager
@@ -147,6 +131,19 @@ def _open(svg: str, attributes: str, title: str) -> str:
     return svg.replace("<svg", f"<svg {attributes}", 1).replace(">", f"><title>{escape(title)}</title>", 1)
 
 
+def _compact(svg: str) -> str:
+    """Leave out what a page does not need: unused ids, hundredths of a pixel, line breaks."""
+    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', svg))
+    svg = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", svg)
+
+    def path(found: re.Match[str]) -> str:
+        return " ".join(re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.5g}", found[0]).split())
+
+    svg = re.sub(r'(?<= )d="[^"]*"', path, svg)
+    # Within an element only: a break between words of a name is a blank.
+    return re.sub(r">\s*\n\s*<", "><", svg)
+
+
 def inline(svg: str, prefix: str, title: str) -> str:
     """Make an SVG fit to stand in an HTML page: themed colours, its own ids, a title.
 
@@ -166,6 +163,7 @@ def inline(svg: str, prefix: str, title: str) -> str:
     """
     from markupsafe import escape
 
+    svg = _compact(svg)
     themed = {light: f"var(--s{i})" for i, (light, _) in enumerate(PALETTE)}
     svg = _recolour(svg, {**themed, **_THEMED})
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)

@@ -45,6 +45,8 @@ class Table:
         A remark printed below.
     data : DataFrame or None
         Unrounded values for the CSV file, long form; None writes the texts.
+    scope : str
+        The part of the study it is about, for the LaTeX caption; a page says it by a heading.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Table:
     labels: int = 1
     note: str = ""
     data: pd.DataFrame | None = None
+    scope: str = ""
 
     def to_markdown(self) -> str:
         """Return a Markdown table, best entries bold."""
@@ -73,7 +76,7 @@ class Table:
             "% needs \\usepackage{booktabs}",
             "\\begin{table}",
             "\\centering",
-            f"\\caption{{{latex(self.title)}}}",
+            f"\\caption{{{latex(f'{self.title} ({self.scope})' if self.scope else self.title)}}}",
             f"\\label{{tab:{self.name}}}",
             f"\\begin{{tabular}}{{{columns}}}",
             "\\toprule",

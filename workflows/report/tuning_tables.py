@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ...pipeline.tables import Layout
-from .figures import percent
+from .phrases import percent
 from .table import Cell, Table
 
 

@@ -6,61 +6,10 @@ from collections.abc import Sequence
 
 from ...pipeline.comparison import ALPHA, Comparison
 from ...pipeline.tables import Layout
-from .figures import percent
+from .phrases import at_noise, count, enumerate_names, equation, p_value, percent
 
 # Below this many data sets an exact two-sided signed-rank test cannot reach 0.05 even for a single pair.
 _FEWEST_FOR_A_PAIR = 6
-
-
-def enumerate_names(names: Sequence[str], join: str = "and") -> str:
-    """Join names as a sentence does.
-
-    Examples
-    --------
-    >>> enumerate_names(["A", "B", "C"])
-    'A, B and C'
-    """
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} {join} {names[-1]}"
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """Write a number with its noun.
-
-    Examples
-    --------
-    >>> count(1, "data set"), count(1200, "cell")
-    ('1 data set', '1,200 cells')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def p_value(p: float) -> str:
-    """Write a p-value to three digits.
-
-    Examples
-    --------
-    >>> p_value(0.0421), p_value(0.00004)
-    ('0.042', '<0.001')
-    """
-    return "<0.001" if p < 0.0005 else f"{p:.3f}"
-
-
-def _equation(p: float) -> str:
-    text = p_value(p)
-    return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
-
-
-def at_noise(rate: float) -> str:
-    """Name a noise rate within a sentence.
-
-    Examples
-    --------
-    >>> at_noise(0.0), at_noise(0.3)
-    ('Without label noise', 'At 30% label noise')
-    """
-    return "Without label noise" if rate == 0 else f"At {percent(rate)} label noise"
 
 
 def leaders(comparison: Comparison) -> list[str]:
@@ -152,6 +101,22 @@ def headline(comparisons: Sequence[Comparison]) -> str:
     """
     if not comparisons:
         return "No cell has run yet."
+    return f"Algorithms are judged by {comparisons[0].metric.label}. {leads(comparisons)}"
+
+
+def leads(comparisons: Sequence[Comparison]) -> str:
+    """Say who leads at each noise rate, rates with the same outcome in one sentence.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per noise rate, of one metric; at least one.
+
+    Returns
+    -------
+    str
+        Plain text.
+    """
     runs: list[list[Comparison]] = []
     for comparison in comparisons:
         if runs and _same_story(runs[-1][0], comparison):
@@ -159,7 +124,7 @@ def headline(comparisons: Sequence[Comparison]) -> str:
         else:
             runs.append([comparison])
     parts = [f"{at_noise(run[0].noise)} {verdict(run[0])}" if len(run) == 1 else _story(run) for run in runs]
-    return f"Algorithms are judged by {comparisons[0].metric.label}. " + " ".join(parts)
+    return " ".join(parts)
 
 
 def _same_story(one: Comparison, other: Comparison) -> bool:
@@ -178,6 +143,24 @@ def _story(run: Sequence[Comparison]) -> str:
     low, high = f"{min(ranks):.2f}", f"{max(ranks):.2f}"
     between = low if low == high else f"{low} to {high}"
     return f"At {rates} label noise {first[0]} leads (mean rank {between}){_against(run[0], first)}."
+
+
+def why_no_test(plan: Layout) -> str:
+    """Say why a study of one data set has ranks but no tests; empty for any other study."""
+    if len(plan.datasets) != 1:
+        return ""
+    seeds = len(plan.seeds)
+    text = (
+        "The study has one data set, so these are its ranks, not means of ranks, and no significance test is "
+        "made: such tests ask whether algorithms differ from data set to data set, and take data sets as "
+        "their sample."
+    )
+    if seeds > 1:
+        text += (
+            f" The {seeds} seeds are repetitions on the same data set, not further data sets; how much they "
+            "vary is shown by the standard deviations and the spread in the figures below."
+        )
+    return text
 
 
 def friedman_sentence(comparison: Comparison) -> str:
@@ -208,13 +191,13 @@ def friedman_sentence(comparison: Comparison) -> str:
         if outcome.f == float("inf"):
             sentences.append(
                 f"All {outcome.n} data sets rank the algorithms alike: Friedman χ²({outcome.k - 1}) = "
-                f"{outcome.chi2:.2f}, {_equation(outcome.chi2_p)}; the test finds {finds}."
+                f"{outcome.chi2:.2f}, {equation(outcome.chi2_p)}; the test finds {finds}."
             )
         else:
             sentences.append(
-                f"Friedman χ²({outcome.k - 1}) = {outcome.chi2:.2f}, {_equation(outcome.chi2_p)}; "
+                f"Friedman χ²({outcome.k - 1}) = {outcome.chi2:.2f}, {equation(outcome.chi2_p)}; "
                 f"Iman–Davenport F({outcome.df[0]}, {outcome.df[1]}) = {outcome.f:.2f}, "
-                f"{_equation(outcome.f_p)}: the test finds {finds}."
+                f"{equation(outcome.f_p)}: the test finds {finds}."
             )
     if comparison.smallest_p > ALPHA:
         why = (

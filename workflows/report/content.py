@@ -1,0 +1,170 @@
+"""What a report contains: comparisons, tables, pictures and words, before any template."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ...pipeline.comparison import compare
+from ...pipeline.metrics import METRICS, Metric
+from ...pipeline.parts import task_groups, within
+from ...pipeline.results import Results
+from ...pipeline.tables import Layout, layout, primary_metric
+from . import pictures, rank_tables, rankings, score_tables, tuning_tables, wording
+from .phrases import at_noise
+from .pictures import MAX_BOX_DATASETS
+from .table import Table
+
+# Longer tables are folded in the page and left to their CSV file in Markdown.
+FOLD_ABOVE = 30
+_TRACEBACKS = 5
+_DIAGRAMS_NOTE = (
+    "Critical difference diagrams: every algorithm hangs at its mean rank, best on the left. A thick bar "
+    "joins neighbours that do not differ significantly (Wilcoxon–Holm at 5%, after a Friedman test). The "
+    "ruler is Nemenyi's critical difference, for comparison; the bars do not use it."
+)
+_PROTOCOLS = {
+    "holdout": "Protocol: holdout. The training part is streamed once, each example predicted before it is "
+    "learnt from; accuracy is then measured on clean test labels.",
+    "prequential": "Protocol: prequential. The whole stream is seen once, each example predicted before it "
+    "is learnt from; there is no test part.",
+    "crossval": "Protocol: cross-validation. Every seed is a fold, streamed once and tested on clean labels.",
+}
+
+
+def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
+    """Work out everything the templates print, and the tables that get files of their own.
+
+    Parameters
+    ----------
+    results : Results
+        Cells, curves and metadata; at least one cell on the study's seeds.
+
+    Returns
+    -------
+    content : dict
+        Texts, tables and pictures by the names the templates use.
+    tables : list of Table
+        With names that differ.
+    """
+    cells, meta = results.cells, results.meta
+    study: dict[str, Any] = {key: value for key, value in meta["study"].items() if key != "planned"}
+    plan = layout(cells, meta)
+    metric = primary_metric(cells)
+    comparisons = [compare(cells, metric, noise, plan) for noise in plan.noise]
+    noisy = any(rate > 0 for rate in plan.noise)
+    other_metrics = [
+        METRICS[name]
+        for name in ("clean_error", "online_error")
+        if name != metric.name and (noisy or name != "online_error")
+    ]
+    others = [[compare(cells, other, noise, plan) for noise in plan.noise] for other in other_metrics]
+    rank_table = rank_tables.mean_rank_table(comparisons, plan)
+    other_ranks = [rank_tables.mean_rank_table(series, plan) for series in others]
+    tested = [c for series in (comparisons, *others) for c in series if c.n > 1 and c.k > 1]
+    friedman = rank_tables.friedman_table(tested) if tested else None
+    pairs = rank_tables.pairs_table(comparisons, plan)
+    mean_scores = (
+        rank_tables.mean_score_table(comparisons, plan)
+        if len(plan.datasets) > MAX_BOX_DATASETS and any(c.n for c in comparisons)
+        else None
+    )
+    by_group = _by_group(cells, metric, plan)
+    some = rankings.rankings(cells, metric, plan, study)
+    dropped = rank_tables.dropped_table(comparisons)
+    accuracy = score_tables.score_tables(cells, METRICS["test_accuracy"], plan)
+    mistakes = score_tables.score_tables(cells, METRICS["mistakes_clean"], plan)
+    # Without noise the given labels are the clean ones, and the table would be printed twice.
+    given = score_tables.score_tables(cells, METRICS["mistakes"], plan) if noisy else []
+    given = [table for table in given if not table.name.endswith("-noise-0")]
+    cost = score_tables.cost_table(cells, plan)
+    tuning = meta.get("tuning") or []
+    grids = tuning_tables.grid_table(tuning, plan) if tuning else None
+    winners = tuning_tables.winner_tables(tuning, plan)
+    failed = score_tables.failed_table(cells)
+    groups, curves_note = pictures.curve_groups(cells, results.curves, plan)
+    boxes = pictures.boxes(cells, plan)
+    provenance = meta.get("provenance") or {}
+    content = {
+        "title": study.get("title") or study.get("name") or "Study",
+        "description": study.get("description", ""),
+        "protocol": _PROTOCOLS.get(str(study.get("protocol")), f"Protocol: {study.get('protocol')}."),
+        "headline": wording.headline(comparisons),
+        "facts": wording.facts(plan),
+        "cautions": wording.cautions(plan, comparisons),
+        "algorithms": plan.algorithms,
+        "rank_heading": "Mean ranks" if len(plan.datasets) > 1 else "Ranks",
+        "rank_table": rank_table,
+        "mean_scores": mean_scores,
+        "by_group": by_group,
+        "why_no_test": wording.why_no_test(plan),
+        "rankings_heading": "Selected algorithms among themselves",
+        "rankings": some,
+        "other_ranks": other_ranks,
+        "rank_figure": pictures.rank_picture(comparisons, plan),
+        "dropped": dropped,
+        "diagrams": pictures.diagrams(comparisons),
+        "diagrams_note": _DIAGRAMS_NOTE,
+        "tests": [(at_noise(c.noise), wording.friedman_sentence(c)) for c in comparisons]
+        if len(plan.datasets) > 1
+        else [],
+        "friedman": friedman,
+        "pairs": pairs,
+        "accuracy": accuracy,
+        "boxes": boxes,
+        "boxes_note": wording.boxes_note(plan, len(boxes)) if boxes else "",
+        "mistakes": mistakes,
+        "given_mistakes": given,
+        "curve_groups": groups,
+        "curves_note": curves_note,
+        "cost": cost,
+        "grids": grids,
+        "winners": winners,
+        "failed": failed,
+        "tracebacks": _tracebacks(cells),
+        "provenance": score_tables.provenance_table(
+            {key: value for key, value in provenance.items() if key != "command"}
+        )
+        if provenance
+        else None,
+        "command": _command(study, provenance),
+        "study": json.dumps(study, indent=2, ensure_ascii=False),
+        "fold": len(plan.datasets) > FOLD_ABOVE,
+        "fold_above": FOLD_ABOVE,
+        "single": len(plan.datasets) == 1,
+    }
+    optional = [mean_scores, by_group, friedman, pairs, dropped, grids, failed]
+    own = [table for ranking in some for table in ranking.tables]
+    tables = [rank_table, *other_ranks, *own, *accuracy, *mistakes, *given, cost, *winners]
+    return content, tables + [table for table in optional if table is not None]
+
+
+def _by_group(cells: pd.DataFrame, metric: Metric, plan: Layout) -> Table | None:
+    """Mean ranks within groups of tasks; None where groups are the whole study or single data sets."""
+    groups = task_groups(cells, plan)
+    if len(groups) < 2 or len(groups) == len(plan.datasets) or len(plan.algorithms) < 2:
+        return None
+    parts = [(group.name, within(plan, group.datasets)) for group in groups]
+    compared = [(name, [compare(cells, metric, noise, part) for noise in plan.noise]) for name, part in parts]
+    return rank_tables.group_table(compared, plan)
+
+
+def _command(study: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
+    """Return the command line of the latest run, or that of a study of this name where none was kept."""
+    command = provenance.get("command")
+    if isinstance(command, str) and command.strip():
+        return command.strip()
+    name = shlex.quote(str(study.get("name", "STUDY")))
+    return f"singlepass run {name}\nsinglepass report results/{name}"
+
+
+def _tracebacks(cells: pd.DataFrame) -> list[tuple[str, str]]:
+    bad = cells[(cells["status"] == "failed") & cells["traceback"].notna()]
+    bad = bad.drop_duplicates("traceback").head(_TRACEBACKS)
+    return [
+        (f"{row['dataset']}, {row['algorithm']}", str(row["traceback"])) for row in bad.to_dict("records")
+    ]

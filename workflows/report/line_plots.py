@@ -1,0 +1,195 @@
+"""Line plots: mean ranks by noise, learning curves, and the lines' legends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .phrases import percent
+from .styles import Style, series_styles
+from .svg import PANEL, draw, new_figure, shorten, text_width, theme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ...pipeline.learning_curves import Curve
+
+
+def _label(name: str) -> str:
+    # Matplotlib leaves labels that start with an underscore out of its legends.
+    return "\u200b" + shorten(name) if name.startswith("_") else shorten(name)
+
+
+def _grid(axes: Axes) -> None:
+    axes.grid(True, axis="y")
+    axes.set_axisbelow(True)
+
+
+def _plain_numbers(axes: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    # Five steps of "20,000" fit a phone; round ones end where streams end.
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+
+
+def ranks_by_noise(table: pd.DataFrame, algorithms: Sequence[str], *, legend: bool = False) -> str:
+    """Draw mean rank against noise rate, one line per algorithm, rank 1 on top.
+
+    Parameters
+    ----------
+    table : DataFrame of float, shape (algorithms, noise rates)
+        Mean ranks; NaN where a rate could not be ranked.
+    algorithms : sequence of str
+        All algorithms of the study, which fix colours and marks.
+    legend : bool, default=False
+        Put the names beside the panel, for a file of its own; a page has one legend for all panels.
+
+    Returns
+    -------
+    str
+        SVG.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    with theme():
+        margin = max(text_width(shorten(str(name))) for name in table.index) + 50 if legend else 10.0
+        width, height = PANEL[0] + margin, max(PANEL[1], 20.0 * len(table) + 70)
+        figure = new_figure(width, height)
+        axes = figure.add_axes((50 / width, 46 / height, (PANEL[0] - 50) / width, (height - 56) / height))
+        places = np.arange(table.shape[1])
+        styles = series_styles(algorithms)
+        for name in table.index:
+            colour, marker, dash = styles[str(name)]
+            values = table.loc[name].to_numpy(float)
+            axes.plot(places, values, color=colour, marker=marker, ls=dash, label=_label(str(name)))
+        axes.set_xticks(places, [percent(float(rate)) for rate in table.columns])
+        axes.set_ylim(len(table) + 0.3, 0.7)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("label noise")
+        axes.set_ylabel("mean rank (1 is best)")
+        _grid(axes)
+        if legend:
+            axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
+        return draw(figure)
+
+
+def _curves(axes: Axes, curves: Sequence[Curve], algorithms: Sequence[str]) -> None:
+    styles = series_styles(algorithms)
+    for curve in curves:
+        colour, marker, dash = styles[curve.algorithm]
+        place = list(styles).index(curve.algorithm)
+        axes.fill_between(
+            curve.t, curve.mean - curve.sd, curve.mean + curve.sd, color=colour, alpha=0.18, lw=0
+        )
+        # Marks at a few places only, staggered so that close curves show theirs in turn.
+        marks = np.searchsorted(curve.t, curve.t[-1] * (0.25 * np.arange(1, 5) - 0.03 * (place % 5)))
+        axes.plot(
+            curve.t,
+            curve.mean,
+            color=colour,
+            ls=dash,
+            marker=marker,
+            clip_on=False,
+            markevery=sorted(set(np.minimum(marks, curve.t.size - 1).tolist())),
+        )
+    axes.set_xlim(0, max(curve.t[-1] for curve in curves))
+    axes.set_ylim(bottom=0)
+    _plain_numbers(axes)
+    _grid(axes)
+
+
+def learning_curves(curves: Sequence[Curve], algorithms: Sequence[str], ylabel: str) -> str:
+    """Draw one panel of learning curves: mean over seeds, shaded by one standard deviation.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        One per algorithm.
+    algorithms : sequence of str
+        All algorithms of the study, which fix colours and marks.
+    ylabel : str
+        What is counted.
+
+    Returns
+    -------
+    str
+        SVG without a legend: the page has one for all panels.
+    """
+    with theme():
+        figure = new_figure(*PANEL)
+        # The last tick's number reaches out to the right of the axis.
+        axes = figure.add_axes((0.155, 0.17, 0.785, 0.79))
+        _curves(axes, curves, algorithms)
+        axes.set_xlabel("examples seen")
+        axes.set_ylabel(ylabel)
+        return draw(figure)
+
+
+def curves_sheet(
+    panels: Sequence[tuple[str, Sequence[Curve]]], algorithms: Sequence[str], ylabel: str
+) -> str:
+    """Draw several panels of learning curves on one sheet with a legend, for a file of its own.
+
+    Parameters
+    ----------
+    panels : sequence of (title, curves)
+        In reading order.
+    algorithms : sequence of str
+        All algorithms of the study.
+    ylabel : str
+        What is counted.
+
+    Returns
+    -------
+    str
+        SVG, three panels to a row.
+    """
+    with theme():
+        columns = min(3, len(panels))
+        rows = -(-len(panels) // columns)
+        # Two names to a panel's width, spread evenly over the rows.
+        legend_rows = -(-len(algorithms) // (2 * columns))
+        legend = 22.0 * legend_rows + 8
+        width, height = 330.0 * columns, 250.0 * rows + legend
+        figure = new_figure(width, height)
+        for i, (title, curves) in enumerate(panels):
+            left = 330.0 * (i % columns) + 56
+            bottom = height - 250.0 * (i // columns) - 206
+            axes = figure.add_axes((left / width, bottom / height, 252 / width, 180 / height))
+            _curves(axes, curves, algorithms)
+            axes.set_title(title, loc="left")
+            axes.set_xlabel("examples seen")
+            axes.set_ylabel(ylabel)
+        _legend(figure, algorithms, -(-len(algorithms) // legend_rows))
+        return draw(figure)
+
+
+def _legend(figure: Figure, algorithms: Sequence[str], columns: int) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = []
+    for name, (colour, marker, dash) in series_styles(algorithms).items():
+        handles.append(Line2D([], [], color=colour, marker=marker, ls=dash, label=_label(name)))
+    figure.legend(handles=handles, loc="lower center", ncols=columns)
+
+
+def swatch(style: Style) -> str:
+    """Draw the line and mark of one algorithm, for a legend in the page."""
+    colour, marker, dash = style
+    with theme():
+        figure = new_figure(34, 12)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.set_xlim(0, 34)
+        axes.set_ylim(0, 12)
+        axes.plot([1, 33], [6, 6], color=colour, ls=dash)
+        axes.plot([17], [6], color=colour, marker=marker)
+        return draw(figure)

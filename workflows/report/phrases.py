@@ -1,0 +1,74 @@
+"""Numbers and names as a sentence says them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def percent(rate: float) -> str:
+    """Write a rate as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.1), percent(0.025)
+    ('10%', '2.5%')
+    """
+    return f"{100 * rate:.6g}%"
+
+
+def enumerate_names(names: Sequence[str], join: str = "and") -> str:
+    """Join names as a sentence does.
+
+    Examples
+    --------
+    >>> enumerate_names(["A", "B", "C"])
+    'A, B and C'
+    """
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {join} {names[-1]}"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "data set"), count(1200, "cell")
+    ('1 data set', '1,200 cells')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def p_value(p: float) -> str:
+    """Write a p-value to three digits.
+
+    Examples
+    --------
+    >>> p_value(0.0421), p_value(0.00004)
+    ('0.042', '<0.001')
+    """
+    return "<0.001" if p < 0.0005 else f"{p:.3f}"
+
+
+def equation(p: float) -> str:
+    """Write a p-value as an equation or inequality.
+
+    Examples
+    --------
+    >>> equation(0.0421), equation(0.00004)
+    ('p = 0.042', 'p < 0.001')
+    """
+    text = p_value(p)
+    return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def at_noise(rate: float) -> str:
+    """Name a noise rate within a sentence.
+
+    Examples
+    --------
+    >>> at_noise(0.0), at_noise(0.3)
+    ('Without label noise', 'At 30% label noise')
+    """
+    return "Without label noise" if rate == 0 else f"At {percent(rate)} label noise"
