@@ -225,7 +225,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=_FLOATS, order="C", ensure_all_finite=False
         )
-        check_classification_targets(y)
+        if y.dtype.kind not in "biu":  # those are class labels; to be told so costs two sorts of y
+            check_classification_targets(y)
         classes = self._check_classes(y, classes)
         rows, codes = _safe_rows(X), _codes(y, classes)
         if check_finite:
@@ -280,7 +281,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Return the sorted class labels of the first call."""
         name = type(self).__name__
         if classes is None:
-            classes = np.unique(y)
+            classes = _distinct(y)
             if len(classes) == 1:
                 raise ValueError(
                     f"{name} needs two classes, but the labels hold 1 class, {classes.tolist()}; "
@@ -317,6 +318,15 @@ def _safe_rows(X):
         X = X.copy()
         X.sum_duplicates()
     return as_rows(X)
+
+
+def _distinct(y):
+    """Return the sorted distinct labels, without sorting where integers are just two."""
+    if y.dtype.kind in "iu":
+        two = np.array([y.min(), y.max()])
+        if np.all((y == two[0]) | (y == two[1])):
+            y = two
+    return np.unique(y)
 
 
 def _codes(y, classes):

@@ -2,24 +2,33 @@
 
 "full": a (d, d) array kept exactly symmetric. "diagonal": a (d,) array σ. Which one a kernel works on is
 chosen when it is compiled, so that an algorithm is written once. `s` is a (d,) buffer that holds Σx between
-the functions; the diagonal needs none and gets an empty one.
+the functions (not that of a diagonal and CSR rows).
+
+With a diagonal, dense rows and the covariance projection, an update waits in `s` until the next row is there:
+both are then one pass over the state, and memory is read during the update.
 """
 
 import numpy as np
 from numba.extending import overload, register_jitable
 
+from ._jit import INLINE
 from ._rows import (
     dot,
     dot_and_weighted_squared_norm,
     entry,
     in_kernels_only,
     n_entries,
+    new_state,
     weighted_squared_norm,
 )
+from ._vector import is_sparse_row, lane_pass, zero_like
 
 # A (d, d) matrix above this is refused: d = 23,170 is far beyond what d² work per example makes sense for,
 # and a limit of its own fails alike on every machine, where asking for the free memory would not.
 _MAX_BYTES = 4 * 2**30
+
+# An update that waits is (True, α, β).
+NOTHING_WAITS = (False, 0.0, 0.0)
 
 
 def new_covariance(shape, n_features, scale=1.0):
@@ -35,7 +44,7 @@ def new_covariance(shape, n_features, scale=1.0):
     Returns
     -------
     sigma : ndarray of float64, shape (d, d) or (d,)
-    buffer : ndarray of float64, shape (d,) or (0,)
+    buffer : ndarray of float64, shape (d,)
         Where a kernel keeps Σx.
 
     Raises
@@ -44,7 +53,7 @@ def new_covariance(shape, n_features, scale=1.0):
         When a full matrix would take more than 4 GiB.
     """
     if shape == "diagonal":
-        return np.full(n_features, scale), np.empty(0)
+        return new_state(n_features, scale, place=1), new_state(n_features, place=2)
     n_bytes = 8 * n_features**2
     if n_bytes > _MAX_BYTES:
         raise ValueError(
@@ -84,7 +93,7 @@ def variance(sigma, x, s):
     raise in_kernels_only("variance")
 
 
-@overload(variance)
+@overload(variance, jit_options=INLINE)
 def _variance(sigma, x, s):
     if sigma.ndim == 1:
         return lambda sigma, x, s: weighted_squared_norm(sigma, x)
@@ -96,31 +105,93 @@ def _variance(sigma, x, s):
     return full
 
 
-def score_and_variance(mu, sigma, x, s):
-    """Return ``(μ·x, xᵀΣx)``, leaving Σx in `s`, in a kernel."""
-    raise in_kernels_only("score_and_variance")
+def _shrink(ir, mu, sigma, s, alpha, beta):
+    """Emit ``μ += α Σx`` and ``σ_j -= β σ_j² x_j²`` on a diagonal, as `update` does it feature by feature."""
+    mu = ir.fadd(mu, ir.fmul(alpha, s))
+    shrunk = ir.fsub(sigma, ir.fmul(ir.fmul(beta, s), s))
+    zero = zero_like(shrunk)
+    return mu, ir.select(ir.fcmp_ordered(">", shrunk, zero), shrunk, zero)
 
 
-@overload(score_and_variance)
-def _score_and_variance(mu, sigma, x, s):
+def _multiply_and_score(ir, mu, sigma, s, x):
+    s = ir.fmul(sigma, x)
+    return [None, None, s], [ir.fmul(mu, x), ir.fmul(s, x)]
+
+
+def _update_and_score(ir, mu, sigma, s, x, alpha, beta):
+    mu, sigma = _shrink(ir, mu, sigma, s, alpha, beta)
+    s = ir.fmul(sigma, x)
+    return [mu, sigma, s], [ir.fmul(mu, x), ir.fmul(s, x)]
+
+
+_score_dense = lane_pass(2, _multiply_and_score)
+_update_and_score_dense = lane_pass(2, _update_and_score)
+
+
+def update_and_score(mu, sigma, s, waiting, x, with_variance):
+    """Make the update that waits, if one does; return ``(μ·x, xᵀΣx)`` of the next row, in a kernel.
+
+    `waiting` is what `update` returned, NOTHING_WAITS at first. Σx is left in `s`. Where the variance is work
+    of its own (all but dense rows with a diagonal) it is taken only `with_variance`; else `variance_at_hand`
+    takes it once it is known to be needed.
+    """
+    raise in_kernels_only("update_and_score")
+
+
+@overload(update_and_score, jit_options=INLINE)
+def _update_and_score_of_shape(mu, sigma, s, waiting, x, with_variance):
+    if sigma.ndim == 1 and not is_sparse_row(x):
+
+        def dense(mu, sigma, s, waiting, x, with_variance):
+            # A flag of its own, known before the division by which α and β are: the branch waits for neither.
+            waits, alpha, beta = waiting
+            if waits:
+                return _update_and_score_dense((mu, sigma, s), x, (alpha, beta))
+            return _score_dense((mu, sigma, s), x, ())
+
+        return dense
+
     if sigma.ndim == 1:
-        return lambda mu, sigma, x, s: dot_and_weighted_squared_norm(mu, sigma, x)
-    return lambda mu, sigma, x, s: (dot(mu, x), variance(sigma, x, s))
+
+        def sparse(mu, sigma, s, waiting, x, with_variance):
+            if with_variance:
+                return dot_and_weighted_squared_norm(mu, sigma, x)
+            return dot(mu, x), 0.0
+
+        return sparse
+
+    def full(mu, sigma, s, waiting, x, with_variance):
+        return dot(mu, x), variance(sigma, x, s) if with_variance else 0.0
+
+    return full
+
+
+def variance_at_hand(v, sigma, x, s):
+    """Return ``xᵀΣx`` after `update_and_score` without it returned `v` for the same row, in a kernel."""
+    raise in_kernels_only("variance_at_hand")
+
+
+@overload(variance_at_hand, jit_options=INLINE)
+def _variance_at_hand(v, sigma, x, s):
+    if sigma.ndim == 1 and not is_sparse_row(x):
+        return lambda v, sigma, x, s: v
+    return lambda v, sigma, x, s: variance(sigma, x, s)
 
 
 def update(mu, sigma, x, s, alpha, beta, gamma, precision):
-    """Move the mean and shrink the covariance after `variance` was taken for the same row, in a kernel.
+    """Move the mean and shrink the covariance after the variance was taken for the same row, in a kernel.
 
     ``μ += α Σx``; ``Σ -= β Σx xᵀΣ`` (full), the diagonal of that (diagonal, projection "covariance":
     ``σ_j -= β σ_j² x_j²``) or the diagonal of the inverse's update ``Σ⁻¹ += γ x xᵀ`` (`precision` true:
-    ``1/σ_j += γ x_j²``).
+    ``1/σ_j += γ x_j²``). Returns what waits for `update_and_score` or, after the last row, `finish_update`.
     """
     raise in_kernels_only("update")
 
 
-@overload(update)
+@overload(update, jit_options=INLINE)
 def _update(mu, sigma, x, s, alpha, beta, gamma, precision):
     if sigma.ndim == 1:
+        sparse = is_sparse_row(x)
 
         def diagonal(mu, sigma, x, s, alpha, beta, gamma, precision):
             if precision:
@@ -130,7 +201,7 @@ def _update(mu, sigma, x, s, alpha, beta, gamma, precision):
                     mu[j] += alpha * sigma_x
                     # 1/(1/σ + γx²) without the inner division, which a collapsed σ would overflow.
                     sigma[j] /= 1.0 + gamma * (sigma_x * x_j)
-            else:
+            elif sparse:
                 for k in range(n_entries(x)):
                     j, x_j = entry(x, k)
                     sigma_x = sigma[j] * x_j
@@ -138,6 +209,9 @@ def _update(mu, sigma, x, s, alpha, beta, gamma, precision):
                     # β v < 1, so this stays positive but for rounding; a variance below 0 would be none.
                     shrunk = sigma[j] - (beta * sigma_x) * sigma_x
                     sigma[j] = shrunk if shrunk > 0.0 else 0.0
+            else:
+                return True, alpha, beta
+            return NOTHING_WAITS
 
         return diagonal
 
@@ -145,11 +219,31 @@ def _update(mu, sigma, x, s, alpha, beta, gamma, precision):
         for i in range(s.shape[0]):
             mu[i] += alpha * s[i]
         rank_one_downdate(sigma, s, beta)
+        return NOTHING_WAITS
 
     return full
 
 
-@register_jitable
+def finish_update(mu, sigma, s, waiting):
+    """Make the update that waits after the last row, if one does, in a kernel."""
+    raise in_kernels_only("finish_update")
+
+
+@overload(finish_update, jit_options=INLINE)
+def _finish_update(mu, sigma, s, waiting):
+    if sigma.ndim == 2:
+        return lambda mu, sigma, s, waiting: None
+
+    def diagonal(mu, sigma, s, waiting):
+        waits, alpha, beta = waiting
+        if waits:
+            # A pass over any row does it; its sums go to waste.
+            _update_and_score_dense((mu, sigma, s), s, (alpha, beta))
+
+    return diagonal
+
+
+@register_jitable(**INLINE)
 def rank_one_downdate(sigma, s, beta):
     """Subtract ``β s sᵀ`` from a full matrix, leaving it exactly symmetric."""
     d = s.shape[0]
@@ -162,7 +256,7 @@ def rank_one_downdate(sigma, s, beta):
                 sigma_i[j] -= beta * (s_i * s[j])
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def is_usable(v):
     """Tell whether the variance ``v = xᵀΣx`` allows an update.
 

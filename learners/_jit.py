@@ -22,6 +22,10 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
+# Options of the primitives that kernels call once a row. LLVM keeps most of them out of line when left to
+# itself, and a call with arrays (seven words each, and a reference count) costs up to a fifth of a short row.
+INLINE = {"forceinline": True}
+
 # A folder of other sources (an older version) is removed once nobody has used it for this long.
 _KEEP_SECONDS = 30 * 24 * 3600
 

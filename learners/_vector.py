@@ -1,4 +1,4 @@
-"""Sums over a row as explicit vector code: full speed, and the same value on every machine.
+"""Passes over a row as explicit vector code: full speed, and the same value on every machine.
 
 LLVM may not reorder floating-point sums, so a plain loop stays scalar; ``fastmath`` lets it, but then the
 value depends on how wide the machine's vectors are. Here the order is written down instead: two accumulators
@@ -58,6 +58,13 @@ class _Array:
             return value
         return builder.fpext(value, _DOUBLE if lanes == 1 else ir.VectorType(_DOUBLE, lanes))
 
+    def store_double(self, builder, index, value):
+        """Store what `load_double` loads from a float64 array."""
+        address = builder.gep(self.pointer, [index])
+        if isinstance(value.type, ir.VectorType):
+            address = builder.bitcast(address, value.type.as_pointer())
+        builder.store(value, address).align = 8
+
     def gather_double(self, builder, positions, lanes):
         """Load the float64 values at the given positions (a vector of `lanes` indices, or one index)."""
         if lanes == 1:
@@ -68,6 +75,22 @@ class _Array:
             value = self.load_double(builder, builder.extract_element(positions, number), 1)
             result = builder.insert_element(result, value, number)
         return result
+
+
+def _spread(builder, scalar, lanes):
+    """Return a vector whose lanes all hold `scalar` (1 lane: the scalar itself)."""
+    if lanes == 1:
+        return scalar
+    undefined = ir.Constant(ir.VectorType(_DOUBLE, lanes), ir.Undefined)
+    first = builder.insert_element(undefined, scalar, ir.Constant(_INT32, 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, lanes), [0] * lanes))
+
+
+def zero_like(value):
+    """Return the constant 0 of the type of a float64 or of a vector of them."""
+    if isinstance(value.type, ir.VectorType):
+        return ir.Constant(value.type, [0.0] * value.type.count)
+    return ir.Constant(value.type, 0.0)
 
 
 def _fold(builder, vector):
@@ -164,3 +187,53 @@ def lane_sums(n_sums, terms):
         return result(state, x), codegen
 
     return sums
+
+
+def lane_pass(n_sums, step):
+    """Build an intrinsic that changes state along a dense row and sums over the row, in one pass.
+
+    So a learner applies the update of one row while it reads the next: the state is read once for both, and
+    memory is never idle. The sums are those, to the last bit, that `lane_sums` takes from the changed state.
+
+    Parameters
+    ----------
+    n_sums : int
+        How many sums are taken.
+    step : callable
+        ``step(builder, *state, x, *scalars)`` emits the work on one feature, or on one vector of features,
+        and returns the new state, a list with None for what stays as it is, and the list of `n_sums` terms.
+
+    Returns
+    -------
+    intrinsic
+        ``f(state, x, scalars)``: `state` is a tuple of float64 arrays of shape (n_features,), none
+        overlapping another, `x` a dense row, `scalars` a tuple of float64. Returns as `lane_sums`.
+    """
+
+    @intrinsic
+    def pass_(_typing_context, state, x, scalars):
+        result = types.float64 if n_sums == 1 else types.UniTuple(types.float64, n_sums)
+
+        def codegen(context, builder, signature, arguments):
+            state_types, x_type, scalar_types = signature.args
+            arrays = [
+                _Array(context, builder, kind, builder.extract_value(arguments[0], position))
+                for position, kind in enumerate(state_types)
+            ]
+            row = _Array(context, builder, x_type, arguments[1])
+            constants = [builder.extract_value(arguments[2], i) for i in range(len(scalar_types))]
+
+            def emit(index, lanes):
+                values = [array.load_double(builder, index, lanes) for array in [*arrays, row]]
+                new, terms = step(builder, *values, *(_spread(builder, c, lanes) for c in constants))
+                for array, value in zip(arrays, new, strict=True):
+                    if value is not None:
+                        array.store_double(builder, index, value)
+                return terms
+
+            totals = _sum_terms(builder, emit, n_sums, row.length, *_DENSE)
+            return totals[0] if n_sums == 1 else context.make_tuple(builder, result, totals)
+
+        return result(state, x, scalars), codegen
+
+    return pass_

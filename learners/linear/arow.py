@@ -1,32 +1,42 @@
 """Adaptive Regularization of Weights."""
 
-import numpy as np
-
 from .._base import OnlineClassifier
-from .._covariance import is_usable, new_covariance, projects_precision, update, variance
+from .._covariance import (
+    NOTHING_WAITS,
+    finish_update,
+    is_usable,
+    new_covariance,
+    projects_precision,
+    update,
+    update_and_score,
+    variance_at_hand,
+)
 from .._jit import kernel
 from .._parameters import check_option, check_positive
-from .._rows import dot, n_rows, row
+from .._rows import n_rows, new_state, row
 
 
 @kernel
 def _learn(X, codes, scores, mu, sigma, s, r, hinge, precision):
     """One pass of Fig. 1 of the paper; equation numbers are those of Crammer et al. (2013)."""
     mistakes = updates = 0
+    waiting = NOTHING_WAITS
     for t in range(n_rows(X)):
         x = row(X, t)
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t] = dot(mu, x)
+        scores[t], v = update_and_score(mu, sigma, s, waiting, x, False)
+        waiting = NOTHING_WAITS
         m = y * scores[t]
         mistakes += m <= 0.0
         l = 1.0 - m
         if l > 0.0:
-            v = variance(sigma, x, s)
+            v = variance_at_hand(v, sigma, x, s)
             if is_usable(v):
                 beta = 1.0 / (v + r)  # eqs. 15, 16: Σ as for the squared hinge in both
                 alpha = min(1.0 / (2.0 * r), l / v) if hinge else l * beta  # eq. 23; eqs. 12, 16
-                update(mu, sigma, x, s, alpha * y, beta, 1.0 / r, precision)
+                waiting = update(mu, sigma, x, s, alpha * y, beta, 1.0 / r, precision)
                 updates += 1
+    finish_update(mu, sigma, s, waiting)
     return mistakes, updates
 
 
@@ -87,7 +97,7 @@ class AROW(OnlineClassifier):
 
     def _allocate(self, n_features):
         self.sigma_, self._buffer = new_covariance(self.covariance, n_features)
-        self._mu = np.zeros(n_features)
+        self._mu = new_state(n_features)
 
     def _pass(self, X, codes, scores):
         hinge, precision = self.loss == "hinge", projects_precision(self.projection)

@@ -7,10 +7,18 @@ from numba.extending import register_jitable
 from scipy.special import ndtri
 
 from .._base import OnlineClassifier
-from .._covariance import is_usable, new_covariance, projects_precision, score_and_variance, update
+from .._covariance import (
+    NOTHING_WAITS,
+    finish_update,
+    is_usable,
+    new_covariance,
+    projects_precision,
+    update,
+    update_and_score,
+)
 from .._jit import kernel
 from .._parameters import check_between, check_option
-from .._rows import n_rows, row
+from .._rows import n_rows, new_state, row
 
 # The steps α and γ are of the order of 1/v: below this v they leave the range of float64.
 _SMALLEST_VARIANCE = 1e-250
@@ -53,17 +61,20 @@ def _stdev_step(m, v, phi):
 @kernel
 def _learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
     mistakes = updates = 0
+    waiting = NOTHING_WAITS
     for t in range(n_rows(X)):
         x = row(X, t)
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t], v = score_and_variance(mu, sigma, x, s)
+        scores[t], v = update_and_score(mu, sigma, s, waiting, x, True)
+        waiting = NOTHING_WAITS
         m = y * scores[t]
         mistakes += m <= 0.0
         if v > _SMALLEST_VARIANCE and is_usable(v):
             alpha, beta, gamma = _stdev_step(m, v, phi) if stdev else _variance_step(m, v, phi)
             if alpha > 0.0:
-                update(mu, sigma, x, s, alpha * y, beta, gamma, precision)
+                waiting = update(mu, sigma, x, s, alpha * y, beta, gamma, precision)
                 updates += 1
+    finish_update(mu, sigma, s, waiting)
     return mistakes, updates
 
 
@@ -126,7 +137,7 @@ class ConfidenceWeighted(OnlineClassifier):
 
     def _allocate(self, n_features):
         self.sigma_, self._buffer = new_covariance(self.covariance, n_features)
-        self._mu = np.zeros(n_features)
+        self._mu = new_state(n_features)
 
     def _pass(self, X, codes, scores):
         phi, stdev = float(ndtri(self.eta)), self.constraint == "stdev"

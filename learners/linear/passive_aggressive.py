@@ -1,36 +1,108 @@
 """The Passive-Aggressive algorithms PA, PA-I and PA-II."""
 
 import numpy as np
+from numba.extending import overload
 
 from .._base import OnlineClassifier
-from .._jit import kernel
+from .._jit import INLINE, kernel
 from .._parameters import check_option, check_positive
-from .._rows import add_scaled, dot, n_rows, row, squared_norm
+from .._rows import add_scaled, dot, in_kernels_only, n_rows, new_state, row, squared_norm
+from .._vector import is_sparse_row, lane_pass
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
 
+def _widen(ir, w, z, x):
+    return [None, x], [ir.fmul(w, x), ir.fmul(x, x)]
+
+
+def _add_and_widen(ir, w, z, x, a):
+    w = ir.fadd(w, ir.fmul(a, z))
+    return [w, x], [ir.fmul(w, x), ir.fmul(x, x)]
+
+
+_score_dense = lane_pass(2, _widen)
+_add_and_score_dense = lane_pass(2, _add_and_widen)
+
+
+def _add_and_score(w, z, waits, a, x):
+    """Make the update ``w += a z`` if it `waits`; return ``(w·x, ‖x‖²)``, in a kernel.
+
+    An update with a dense row waits in `z` until the next row is there: both are then one pass over `w`, and
+    memory is read during the update. With CSR rows nothing waits, and the norm, which is not free, is left
+    to `_norm_at_hand`.
+    """
+    raise in_kernels_only("_add_and_score")
+
+
+@overload(_add_and_score, jit_options=INLINE)
+def _add_and_score_of_kind(w, z, waits, a, x):
+    if is_sparse_row(x):
+        return lambda w, z, waits, a, x: (dot(w, x), 0.0)
+
+    def dense(w, z, waits, a, x):
+        if waits:
+            return _add_and_score_dense((w, z), x, (a,))
+        return _score_dense((w, z), x, ())
+
+    return dense
+
+
+def _norm_at_hand(norm, x):
+    """Return ``‖x‖²`` of a row for which `_add_and_score` returned `norm`, in a kernel."""
+    raise in_kernels_only("_norm_at_hand")
+
+
+@overload(_norm_at_hand, jit_options=INLINE)
+def _norm_at_hand_of_kind(norm, x):
+    if is_sparse_row(x):
+        return lambda norm, x: squared_norm(x)
+    return lambda norm, x: norm
+
+
+def _add_later(w, a, x):
+    """Add ``a x`` of the row scored last: a CSR row at once; return whether it waits, in a kernel."""
+    raise in_kernels_only("_add_later")
+
+
+@overload(_add_later, jit_options=INLINE)
+def _add_later_of_kind(w, a, x):
+    if is_sparse_row(x):
+
+        def csr(w, a, x):
+            add_scaled(w, a, x)
+            return False
+
+        return csr
+    return lambda w, a, x: True
+
+
 @kernel
-def _learn(X, codes, scores, w, largest_step, slack):
+def _learn(X, codes, scores, w, z, largest_step, slack):
     """One pass of Crammer et al. (2006): ``τ = min(C, l / (‖x‖² + 1/(2C)))``.
 
     `largest_step` is the C of PA-I (else infinity), `slack` the 1/(2C) of PA-II (else 0).
     """
     mistakes = updates = 0
+    waits, step = False, 0.0
     for t in range(n_rows(X)):
         x = row(X, t)
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t] = dot(w, x)
+        scores[t], norm = _add_and_score(w, z, waits, step, x)
+        waits = False
         m = y * scores[t]
         mistakes += m <= 0.0
         l = 1.0 - m
         if l > 0.0:
-            norm = squared_norm(x)
+            norm = _norm_at_hand(norm, x)
             # A row of zeros cannot be moved towards; nor one whose squares leave the normal range of
             # float64, for which the step would overflow.
             if norm >= _SMALLEST_NORMAL:
-                add_scaled(w, y * min(largest_step, l / (norm + slack)), x)
+                step = y * min(largest_step, l / (norm + slack))
+                waits = _add_later(w, step, x)
                 updates += 1
+    if waits:
+        add_scaled(w, step, z)
     return mistakes, updates
 
 
@@ -76,12 +148,12 @@ class PassiveAggressive(OnlineClassifier):
         check_positive(self, "C")
 
     def _allocate(self, n_features):
-        self._w = np.zeros(n_features)
+        self._w, self._buffer = new_state(n_features), new_state(n_features, place=1)
 
     def _pass(self, X, codes, scores):
         largest_step = float(self.C) if self.variant == "PA-I" else np.inf
         slack = 0.5 / float(self.C) if self.variant == "PA-II" else 0.0
-        return _learn(X, codes, scores, self._w, largest_step, slack)
+        return _learn(X, codes, scores, self._w, self._buffer, largest_step, slack)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -47,6 +47,20 @@ def test_rows_one_by_one_and_scores_beforehand(learner):
 
 
 @every_learner
+@pytest.mark.parametrize("d", [37, 100])
+def test_rows_wide_enough_for_vectors_one_by_one(learner, d):
+    """An update made together with the next row's score is the update made alone, to the last bit."""
+    X, y = noisy_stream(12, n=60, d=d)
+    X = X.astype(np.float32)
+    whole, single = clone(learner), clone(learner)
+    scores = whole.learn(X, y, classes=[0, 1])
+    assert whole.n_updates_ > 0
+    alone = [single.learn(X[t : t + 1], y[t : t + 1], classes=[0, 1])[0] for t in range(len(y))]
+    assert alone == scores.tolist()
+    assert state(single) == state(whole)
+
+
+@every_learner
 def test_chunks_may_be_overwritten_once_learnt(learner):
     X, y = noisy_stream(4, n=90)
     whole, chunked = clone(learner), clone(learner)
