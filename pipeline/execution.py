@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT = 5.0
 # Cells handed to Dask and not yet back: enough that no worker runs dry between two refills, few enough that
 # a study of a million cells does not choke the scheduler.
-CELLS_PER_THREAD = 64
+CELLS_PER_THREAD = 128
 # Finished cells are fetched together this often: long beside a fetch (about 0.3 ms), short beside a flush.
-BATCH_SECONDS = 0.02
+BATCH_SECONDS = 0.05
 
 
 @contextlib.contextmanager
@@ -58,6 +58,9 @@ def connect(
         settings = {
             # Without a limit on saturation a task costs 0.3 ms instead of 1.9.
             "distributed.scheduler.worker-saturation": "inf",
+            # Nobody reads the profile and the logs of a scheduler that lives as long as this call.
+            "distributed.worker.profile.enabled": False,
+            "distributed.admin.low-level-log-length": 0,
             # Memory belongs to the user's process as a whole: a cap on its worker threads means nothing.
             "distributed.worker.memory.target": False,
             "distributed.worker.memory.spill": False,
