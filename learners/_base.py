@@ -34,9 +34,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     n_examples_ : int
         Rows learnt from.
     n_mistakes_ : int
-        Rows whose signed margin was <= 0 before their update (a score of exactly 0 is a mistake).
+        Rows whose signed margin was <= 0 before their update (a score of exactly 0 is a mistake, and so is
+        one that overflowed to NaN).
     n_updates_ : int
-        Rows that changed the model.
+        Rows for which the update rule asked for a step; a row of zeros is one for the Perceptrons, for which
+        it is a mistake, and none for the others.
+
+    Notes
+    -----
+    ``coef_`` and ``sigma_`` show the state itself wherever it has their form: copy what later learning must
+    not change.
     """
 
     #: Part of the pipeline's result keys: raised whenever a learner's outcomes change.

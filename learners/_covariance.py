@@ -261,7 +261,8 @@ def is_usable(v):
     """Tell whether the variance ``v = xᵀΣx`` allows an update.
 
     ``v = 0`` (x = 0, or a direction in which Σ has collapsed) leaves nothing to move or to divide by;
-    rounding can leave a full Σ a v just below 0; a v that overflowed says nothing. Such rows are passed over.
+    rounding can leave a full Σ a v just below 0; a v that overflowed says nothing. AROW and
+    CW pass over such rows; the second-order Perceptron leaves A as it is.
     """
     return 0.0 < v < np.inf
 

@@ -194,10 +194,11 @@ def as_rows(X):
     if isinstance(X, np.ndarray):
         # np.memmap and other subclasses would each compile anew.
         return _read_only(np.asarray(X))
-    indices, indptr = X.indices, X.indptr
+    # Contiguous as nearly every CSR matrix is; a strided one (`.real` of a complex matrix) is copied.
+    data, indices, indptr = (np.ascontiguousarray(part) for part in (X.data, X.indices, X.indptr))
     if indices.dtype != np.int32 and max(X.shape[1], X.nnz) <= np.iinfo(np.int32).max:
         indices, indptr = indices.astype(np.int32), indptr.astype(np.int32)
-    return _read_only(X.data), _read_only(indices), _read_only(indptr)
+    return _read_only(data), _read_only(indices), _read_only(indptr)
 
 
 def count_rows(X):

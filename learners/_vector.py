@@ -35,6 +35,8 @@ class _Array:
     """A 1-D C-contiguous array while code is generated: its pointer, length and Numba type."""
 
     def __init__(self, context, builder, kind, value):
+        if kind.layout != "C":
+            raise TypeError(f"rows and state must be C-contiguous, got layout {kind.layout!r}")
         struct = context.make_array(kind)(context, builder, value)
         self.kind = kind
         self.pointer = struct.data

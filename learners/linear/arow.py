@@ -27,7 +27,7 @@ def _learn(X, codes, scores, mu, sigma, s, r, hinge, precision):
         scores[t], v = update_and_score(mu, sigma, s, waiting, x, False)
         waiting = NOTHING_WAITS
         m = y * scores[t]
-        mistakes += m <= 0.0
+        mistakes += not m > 0.0
         l = 1.0 - m
         if l > 0.0:
             v = variance_at_hand(v, sigma, x, s)
@@ -49,9 +49,10 @@ class AROW(OnlineClassifier):
     Parameters
     ----------
     r : float, default=1.0
-        Regularisation, > 0: the larger, the smaller each step.
+        Regularisation, > 0: the larger, the smaller each step. Rounding swamps Σ once ``‖x‖²/r`` comes near
+        1e15: scale such features down.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        With "hinge" (AROW-H) ``μ += min(1/(2r), l/v) y Σx``.
+        With "hinge" (AROW-H) ``μ += min(1/(2r), l/v) y Σx``, and Σ as before.
     covariance : {"diagonal", "full"}, default="diagonal"
         "full" keeps a (d, d) matrix: d² work and memory.
     projection : {"covariance", "precision"}, default="covariance"

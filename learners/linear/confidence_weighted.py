@@ -68,7 +68,7 @@ def _learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
         scores[t], v = update_and_score(mu, sigma, s, waiting, x, True)
         waiting = NOTHING_WAITS
         m = y * scores[t]
-        mistakes += m <= 0.0
+        mistakes += not m > 0.0
         if v > _SMALLEST_VARIANCE and is_usable(v):
             alpha, beta, gamma = _stdev_step(m, v, phi) if stdev else _variance_step(m, v, phi)
             if alpha > 0.0:

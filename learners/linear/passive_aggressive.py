@@ -91,7 +91,7 @@ def _learn(X, codes, scores, w, z, largest_step, slack):
         scores[t], norm = _add_and_score(w, z, waits, step, x)
         waits = False
         m = y * scores[t]
-        mistakes += m <= 0.0
+        mistakes += not m > 0.0
         l = 1.0 - m
         if l > 0.0:
             norm = _norm_at_hand(norm, x)
@@ -123,6 +123,10 @@ class PassiveAggressive(OnlineClassifier):
     ----------
     coef_ : ndarray of float64, shape (1, d)
         w.
+
+    Notes
+    -----
+    A row of zeros, or one whose ‖x‖² is below the smallest normal float64 (2.2e-308), is passed over.
 
     See Also
     --------

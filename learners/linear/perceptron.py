@@ -15,7 +15,7 @@ def _learn(X, codes, scores, w):
         x = row(X, t)
         y = 1.0 if codes[t] == 1 else -1.0
         scores[t] = dot(w, x)
-        if y * scores[t] <= 0.0:
+        if not y * scores[t] > 0.0:
             add_scaled(w, y, x)
             updates += 1
     return updates, updates
@@ -34,8 +34,8 @@ def _learn_averaged(X, codes, scores, w, u, rounds):
         y = 1.0 if codes[t] == 1 else -1.0
         s = dot(w, x)
         scores[t] = s - dot(u, x) / max(rounds, 1)
-        mistakes += y * scores[t] <= 0.0
-        if y * s <= 0.0:
+        mistakes += not y * scores[t] > 0.0
+        if not y * s > 0.0:
             add_scaled(w, y, x)
             add_scaled(u, y * rounds, x)
             updates += 1

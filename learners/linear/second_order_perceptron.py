@@ -60,16 +60,19 @@ def _add_row_of_shape(A, x, z, q):
 @kernel
 def _learn(X, codes, scores, u, A, z):
     """One pass of Cesa-Bianchi et al. (2005)."""
-    updates = 0
+    mistakes = updates = 0
     for t in range(n_rows(X)):
         x = row(X, t)
         y = 1.0 if codes[t] == 1 else -1.0
         scores[t], q = _score_with_row(u, A, x, z)
-        if y * scores[t] <= 0.0:
-            add_scaled(u, y, x)
-            _add_row(A, x, z, q)
-            updates += 1
-    return updates, updates
+        if not y * scores[t] > 0.0:
+            mistakes += 1
+            # An x whose xᵀA⁻¹x overflows would leave NaN in u and A for good.
+            if q < np.inf:
+                add_scaled(u, y, x)
+                _add_row(A, x, z, q)
+                updates += 1
+    return mistakes, updates
 
 
 @kernel
@@ -88,6 +91,7 @@ class SecondOrderPerceptron(OnlineClassifier):
     ----------
     a : float, default=1.0
         A starts at a·I; > 0. (LIBOL's parameter is 1/a.)
+        Rounding swamps the full A⁻¹ once ``‖x‖²/a`` comes near 1e15.
     covariance : {"diagonal", "full"}, default="diagonal"
         "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``; "full" keeps A⁻¹,
         (d, d): d² work and memory.

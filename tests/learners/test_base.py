@@ -189,3 +189,30 @@ def test_the_pipeline_s_way_in_equals_the_public_one():
         codes = (Y[start : start + 13] if start else Y[:7]).astype(np.int8)
         assert model.learn_rows(rows, codes).shape == (len(codes),)
     assert state(model) == state(public)
+
+
+def test_strided_csr_arrays_are_read_right():
+    matrix = sp.csr_matrix([[1.0, 2.0], [3.0, 4.0]])
+    strided = (matrix + 1j * sp.csr_matrix(np.full((2, 2), 9.0))).real
+    assert not strided.data.flags.c_contiguous
+    backwards = sp.csr_matrix((matrix.data[::-1].copy()[::-1], matrix.indices, matrix.indptr))
+    expected = Perceptron().learn(matrix.toarray(), [0, 1]).tolist()
+    for X in (strided, backwards):
+        assert Perceptron().learn(X, [0, 1]).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "learner", [Perceptron(), Perceptron(average=True), SecondOrderPerceptron(), AROW(), PassiveAggressive()]
+)
+def test_an_overflowed_score_is_a_mistake(learner):
+    X = np.random.RandomState(0).choice([-1e200, 1e200], size=(15, 3))
+    y = np.arange(15) % 2
+    scores = learner.learn(X, y)
+    assert learner.n_mistakes_ == int((~(np.where(y == 1, scores, -scores) > 0)).sum())
+
+
+def test_a_row_of_zeros_changes_no_weight():
+    for learner in (Perceptron(), SecondOrderPerceptron(), AROW(), PassiveAggressive(), ConfidenceWeighted()):
+        learner.learn(np.zeros((4, 2)), [0, 1, 0, 1])
+        assert not learner.coef_.any()
+        assert learner.n_mistakes_ == 4
