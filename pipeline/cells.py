@@ -177,7 +177,8 @@ def check_algorithm(entry: AlgorithmEntry) -> None:
     """
     known = registry.available()
     if entry.name not in known:
-        raise InputError(f"algorithm {entry.name!r} is unknown: {did_you_mean(entry.name, known)}")
+        hint = did_you_mean(entry.name, known)
+        raise InputError(f"algorithm {entry.name!r} is unknown: {hint}; your own ones need --plugin FILE")
     learner = known[entry.name]
     names = learner().get_params()
     for key in (*entry.fixed, *entry.grid):
@@ -190,7 +191,9 @@ def check_algorithm(entry: AlgorithmEntry) -> None:
             if hasattr(made, "check_parameters"):
                 made.check_parameters()
         except (TypeError, ValueError) as error:
-            raise InputError(f"algorithm {entry.label!r}: {error}") from None
+            # The label names the entry; the learner's own name before its words would say it twice.
+            words = str(error).removeprefix(f"{learner.__name__}: ")
+            raise InputError(f"algorithm {entry.label!r}: {words}") from None
 
 
 def _check_class_counts(study: Study, tasks: list[data.TaskRef]) -> None:
@@ -233,7 +236,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
         try:
             registry.load_plugin(Path(plugin))
         except (OSError, ImportError, SyntaxError, ValueError) as error:
-            raise InputError(f"plugin {plugin}: {error}") from None
+            raise InputError(str(error)) from None
     for algorithm in study.algorithms:
         check_algorithm(algorithm)
     tasks: list[data.TaskRef] = []

@@ -162,7 +162,8 @@ class Study(BaseModel):
                     raise ValueError(f"{seed!r} is not a seed: give whole numbers in [0, {TUNING_SEED:,})")
             if len(set(value)) < len(value):
                 raise ValueError("names a seed twice")
-        return value
+            return value
+        raise ValueError(f"{value!r} is neither a number of repetitions nor a list of seeds")
 
     @model_validator(mode="after")
     def _labels_differ(self) -> Study:

@@ -44,6 +44,8 @@ def run(
     retry_failed: bool,
 ) -> None:
     """Run STUDY (a shipped study's name or a TOML file), or what is missing of it, and write its report."""
+    if threads is not None and (scheduler or scheduler_file):
+        raise click.UsageError("--threads is for runs in this process: a cluster's workers have their own")
     from .progress import progress_display
     from .run import run_study
     from .shipped import find_study

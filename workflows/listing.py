@@ -16,8 +16,9 @@ from .shipped import find_study, shipped_studies
 
 def _table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    for number, column in enumerate(columns):
+        # A name that is folded cannot be copied.
+        table.add_column(column, overflow="fold", no_wrap=number == 0)
     return table
 
 
@@ -31,7 +32,7 @@ def _learners() -> Table:
     for name, learner in sorted(registry.available().items()):
         signature = inspect.signature(learner)
         parameters = ", ".join(f"{key}={value.default!r}" for key, value in signature.parameters.items())
-        summary = (inspect.getdoc(learner) or "").partition("\n")[0]
+        summary = (inspect.getdoc(learner) or "").partition("\n")[0].replace("``", "")
         table.add_row(*_plain(name, parameters, summary))
     return table
 

@@ -40,7 +40,7 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
         ({"seeds": 0}, "seeds: 0 repetitions make no study"),
         ({"seeds": [1, 1]}, "seeds: names a seed twice"),
         ({"seeds": [TUNING_SEED]}, "is not a seed: give whole numbers in [0, 1,000,000)"),
-        ({"seeds": "many"}, "seeds: 'many' should be a valid list"),
+        ({"seeds": "many"}, "seeds: 'many' is neither a number of repetitions nor a list of seeds"),
         ({"protocol": "crossvall"}, "protocol: 'crossvall' should be 'prequential' or 'holdout'"),
         ({"checkpoints": "linear"}, "checkpoints: 'linear' is not a number of checkpoints"),
         ({"sede": 3}, "unknown key 'sede': did you mean 'seeds'?"),

@@ -83,6 +83,7 @@ def test_failed_cells_exit_1_and_are_listed(singlepass: Call, tmp_path: Path) ->
         (["run", "quickstart", "--threads", "0"], ["--threads", "0 is not in the range"]),
         (["list", "learner"], ["'learner' is not one of"]),
         (["report", "nowhere"], ["nowhere", "no results here"]),
+        (["run", "quickstart", "--threads", "2", "--scheduler", "tcp://127.0.0.1:9"], ["--threads is for"]),
         (["run", "quickstart", "--plugin", "none.py"], ["none.py", "does not exist"]),
         (["data", "fetch", "mnits"], ["did you mean 'mnist'?"]),
     ],

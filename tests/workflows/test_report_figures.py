@@ -59,8 +59,8 @@ def test_bars_span_their_clique(usual: Results) -> None:
     bars = [(float(a), float(b)) for a, b, width in lines if width == "4"]
     for (left, right), group in zip(bars, comparison.cliques, strict=True):
         ranks = [comparison.mean_ranks[name] for name in group]
-        assert left == pytest.approx(start + unit * (min(ranks) - 1) - 3, abs=0.01)
-        assert right == pytest.approx(start + unit * (max(ranks) - 1) + 3, abs=0.01)
+        assert left == pytest.approx(start + unit * (min(ranks) - 1) - 1, abs=0.01)
+        assert right == pytest.approx(start + unit * (max(ranks) - 1) + 1, abs=0.01)
 
 
 def test_diagrams_side_by_side_share_a_scale(usual: Results) -> None:

@@ -132,7 +132,7 @@ def measure() -> list[Measurement]:
     measurements = measure_dense("Gaussian stream", *dense_stream(rng))
     mnist = mnist_stream()
     if mnist is None:
-        reason = "not on this machine: singlepass fetch mnist"
+        reason = "not on this machine: singlepass data fetch mnist"
         measurements.append(Measurement("MNIST 3 against the rest", "skipped", reason, float("nan")))
     else:
         measurements += measure_dense("MNIST 3 against the rest", *mnist)

@@ -24,8 +24,9 @@ FOLD_ABOVE = 30
 _TRACEBACKS = 5
 _DIAGRAMS_NOTE = (
     "Critical difference diagrams: every algorithm hangs at its mean rank, best on the left. A thick bar "
-    "joins neighbours that do not differ significantly (Wilcoxon–Holm at 5%, after a Friedman test). The "
-    "ruler is Nemenyi's critical difference, for comparison; the bars do not use it."
+    "spans neighbours of which no two differ significantly (Wilcoxon–Holm at 5%; of three or more algorithms "
+    "only where a Friedman test rejects too). The ruler is "
+    "Nemenyi's critical difference, for comparison; the bars do not use it."
 )
 _PROTOCOLS = {
     "holdout": "Protocol: holdout. The training part is streamed once, each example predicted before it is "

@@ -176,4 +176,6 @@ def _markdown(content: dict[str, Any]) -> str:
     rank_figure = content["rank_figure"]
     page = {**content, "rank_file": rank_figure.file if rank_figure else ""}
     text = _environment(escape=False).get_template("report.md.j2").render(page)
-    return re.sub(r"\n{3,}", "\n\n", str(text)).strip() + "\n"
+    # Markdown glues a heading or a table's title to the line beside it unless a blank line is between them.
+    apart = re.sub(r"^(#+ .+|\*\*.+\*\*)$", r"\n\1\n", str(text), flags=re.MULTILINE)
+    return re.sub(r"\n{3,}", "\n\n", apart).strip() + "\n"
