@@ -42,6 +42,8 @@ class Cell:
     checkpoints: str | int
     test_fraction: float
     validation_fraction: float
+    folds: int
+    max_examples: int | None
     max_train: int | None
     max_test: int | None
     fingerprint: str
@@ -141,6 +143,8 @@ class Plan:
             checkpoints=study.checkpoints,
             test_fraction=study.test_fraction,
             validation_fraction=study.validation_fraction,
+            folds=study.folds,
+            max_examples=study.max_examples,
             max_train=study.max_train,
             max_test=study.max_test,
             fingerprint=self.fingerprints[task.label],

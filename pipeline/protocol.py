@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..learners import take_rows
 from . import data
 from .cells import Cell
+from .errors import InputError
 from .randomness import random_state
 
 # Rows are gathered into blocks of about this many bytes, so that a block stays in the core's own cache
@@ -81,23 +82,39 @@ def split(cell: Cell, stream: data.Stream) -> tuple[Part, Part | None]:
     """Return the training part in its seeded order and the clean test part, if the protocol has one.
 
     The part held out to judge a grid is cut from the end of the training part later: it carries noise.
+
+    Parameters
+    ----------
+    cell : Cell
+    stream : data.Stream
+
+    Returns
+    -------
+    train : Part
+    test : Part or None
+
+    Raises
+    ------
+    InputError
+        A class has so few rows that a fold's training part has none of them.
     """
-    n = len(stream.y)
-    train = np.arange(n)
+    train = np.arange(len(stream.y))
+    if cell.max_examples is not None:
+        # One choice for all repetitions, so that folds are folds of one set.
+        train = np.sort(_permutation(cell, 0, len(train))[: cell.max_examples])
     test: Part | None = None
-    if cell.protocol == "holdout":
-        if stream.y_test is not None:
-            held_out = np.arange(len(stream.y_test))
-            if cell.max_test is not None:
-                held_out = _split_order(cell, len(held_out))[: cell.max_test]
-            rows = held_out if stream.rows_test is None else stream.rows_test[held_out]
-            test = Part(stream.X_test, rows, stream.y_test[held_out])
-        else:
-            shuffled = _split_order(cell, n)
-            n_test = max(1, round(n * cell.test_fraction))
-            train, held_out = shuffled[n_test:], shuffled[:n_test][: cell.max_test]
-            rows = held_out if stream.rows is None else stream.rows[held_out]
-            test = Part(stream.X, rows, stream.y[held_out])
+    if cell.protocol == "holdout" and stream.y_test is not None:
+        held_out = np.arange(len(stream.y_test))
+        if cell.max_test is not None:
+            held_out = _permutation(cell, cell.seed, len(held_out))[: cell.max_test]
+        rows = held_out if stream.rows_test is None else stream.rows_test[held_out]
+        test = Part(stream.X_test, rows, stream.y_test[held_out])
+    elif cell.protocol != "prequential":
+        cut = _seeded_split if cell.protocol == "holdout" else _fold
+        train, held_out = cut(cell, train, stream)
+        held_out = held_out[: cell.max_test]
+        rows = held_out if stream.rows is None else stream.rows[held_out]
+        test = Part(stream.X, rows, stream.y[held_out])
     order = random_state(
         cell.root_seed, cell.dataset.label, seed=cell.seed, purpose="order", noise=cell.noise
     )
@@ -106,6 +123,33 @@ def split(cell: Cell, stream: data.Stream) -> tuple[Part, Part | None]:
     return Part(stream.X, rows, stream.y[train]), test
 
 
-def _split_order(cell: Cell, n: int) -> NDArray[np.int64]:
-    split = random_state(cell.root_seed, cell.dataset.label, seed=cell.seed, purpose="split")
-    return split.permutation(n)
+Halves = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def _seeded_split(cell: Cell, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
+    """Return training and test rows of a holdout without an official test part."""
+    shuffled = rows[_permutation(cell, cell.seed, len(rows))]
+    n_test = max(1, round(len(rows) * cell.test_fraction))
+    return shuffled[n_test:], shuffled[:n_test]
+
+
+def _fold(cell: Cell, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
+    """Return training and test rows of a fold: the repetition's number, in one partition for all of them."""
+    tuning = cell.stage == "tune"
+    # Tuning has a partition of its own, as it has a seed of its own.
+    shuffled = rows[_permutation(cell, cell.seed if tuning else 0, len(rows))]
+    # Dealt out class by class, so that every fold has its share of each.
+    shuffled = shuffled[np.argsort(stream.y[shuffled], kind="stable")]
+    held_out = np.arange(len(shuffled)) % cell.folds == (0 if tuning else cell.seed)
+    train, test = shuffled[~held_out], shuffled[held_out]
+    lost = np.setdiff1d(stream.y[test], stream.y[train])
+    if len(lost):
+        raise InputError(
+            f"data set {cell.dataset.label!r}: class {stream.classes[lost[0]]!r} has too few rows for "
+            f"{cell.folds} folds: the training part of fold {cell.seed} has none of them"
+        )
+    return train, test
+
+
+def _permutation(cell: Cell, seed: int, n: int) -> NDArray[np.int64]:
+    return random_state(cell.root_seed, cell.dataset.label, seed=seed, purpose="split").permutation(n)

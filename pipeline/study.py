@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from .errors import InputError, did_you_mean
 
-Protocol = Literal["prequential", "holdout"]
+Protocol = Literal["prequential", "holdout", "crossval"]
 Scalar = str | bool | int | float
 
 # Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
@@ -96,24 +96,30 @@ class Study(BaseModel):
         Name of the study and of its results folder: letters, digits, ``.``, ``_`` and ``-``.
     title : str, default=""
         Heading of the report; the name when empty.
-    protocol : {"prequential", "holdout"}, default="prequential"
+    protocol : {"prequential", "holdout", "crossval"}, default="prequential"
         "prequential": predict, then learn, over the whole (training) stream. "holdout": the same over the
         training part, then accuracy on the official test part, or on a seeded split where there is none.
+        "crossval": the training part is cut into `folds` stratified folds; repetition k streams the others
+        and is tested on fold k.
     noise : list of float in [0, 1), default=[0.0]
         Label-noise rates: every training label is flipped independently with this probability.
     seeds : list of int, default=[0, 1, 2, 3, 4]
-        Repetitions; a single number n stands for 0 .. n-1.
+        Repetitions; a single number n stands for 0 .. n-1. Of "crossval" the folds, all by default.
+    folds : int, default=10
+        Folds of "crossval".
     root_seed : int, default=0
         Root of all randomness of the study.
     checkpoints : "log" or int, default="log"
         Points of the learning curve: log-spaced, or this many equal steps.
     test_fraction : float in (0, 1), default=0.3
         Share of the rows that a seeded split holds out for testing.
+    max_examples : int or None, default=None
+        Rows of a task's training part that take part at all, the same ones in every repetition.
     max_train, max_test : int or None, default=None
         Upper limits on the rows of a task; the seeded order decides which.
     tune_by : {"online", "validation"} or None, default=None
         What a grid is judged by: mistakes along the noisy training stream, or mistakes on a held-out part of
-        the noisy training labels. None stands for "online" when prequential, "validation" when holdout.
+        the noisy training labels. None stands for "online" when prequential, else "validation".
     validation_fraction : float in (0, 1), default=0.2
         Share of the training rows held out for "validation".
     datasets, algorithms, rankings : list
@@ -130,6 +136,8 @@ class Study(BaseModel):
     root_seed: Annotated[int, Field(ge=0)] = 0
     checkpoints: Literal["log"] | Annotated[int, Field(ge=1, le=10_000)] = "log"
     test_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.3
+    folds: Annotated[int, Field(ge=2)] = 10
+    max_examples: Annotated[int, Field(ge=1)] | None = None
     max_train: Annotated[int, Field(ge=1)] | None = None
     max_test: Annotated[int, Field(ge=1)] | None = None
     tune_by: Literal["online", "validation"] | None = None
@@ -166,6 +174,17 @@ class Study(BaseModel):
         raise ValueError(f"{value!r} is neither a number of repetitions nor a list of seeds")
 
     @model_validator(mode="after")
+    def _seeds_are_folds(self) -> Study:
+        if self.protocol == "crossval":
+            if "seeds" not in self.model_fields_set:
+                object.__setattr__(self, "seeds", list(range(self.folds)))
+            if max(self.seeds) >= self.folds:
+                raise ValueError(
+                    f"seeds: of crossval they are folds, 0 .. {self.folds - 1}, so {max(self.seeds)} is none"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _labels_differ(self) -> Study:
         labels = [entry.label for entry in self.algorithms]
         twice = sorted({label for label in labels if labels.count(label) > 1})
@@ -184,7 +203,7 @@ class Study(BaseModel):
         """What grids are judged by, the default resolved."""
         if self.tune_by is not None:
             return self.tune_by
-        return "validation" if self.protocol == "holdout" else "online"
+        return "online" if self.protocol == "prequential" else "validation"
 
 
 def _one_line(error: ValidationError, source: str) -> str:

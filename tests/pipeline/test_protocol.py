@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from singlepass.pipeline import data
 from singlepass.pipeline.cells import Cell, make_plan
+from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.protocol import Part, checkpoints, split
 from singlepass.pipeline.study import parse_study
 
@@ -94,3 +95,42 @@ def test_blocks_cover_a_part_in_order(n: int) -> None:
         rows.append(block)
     assert stops[-1] == n
     assert np.array_equal(np.concatenate(rows), X[order])
+
+
+@pytest.mark.parametrize("max_examples", [None, 203])
+def test_folds_are_a_stratified_partition(max_examples: int | None) -> None:
+    cell = cell_of({"name": "breast-cancer"}, protocol="crossval", folds=7, max_examples=max_examples)
+    stream = opened(cell)
+    folds = [split(replace(cell, seed=fold), stream) for fold in range(7)]
+    tested = np.concatenate([test.rows for _, test in folds if test is not None])
+    size = 569 if max_examples is None else max_examples
+    assert len(tested) == len(set(tested.tolist())) == size
+    for part, test in folds:
+        assert test is not None
+        assert set(part.rows) | set(test.rows) == set(tested)
+        assert not set(part.rows) & set(test.rows)
+        assert test.codes.mean() == pytest.approx(stream.y[tested].mean(), abs=1 / len(test.rows))
+
+
+def test_crossval_tunes_on_a_partition_of_its_own() -> None:
+    cell = cell_of({"name": "breast-cancer"}, protocol="crossval")
+    stream = opened(cell)
+    tuning = split(replace(cell, stage="tune", seed=1_000_000), stream)[1]
+    runs = [split(replace(cell, seed=fold), stream)[1] for fold in range(10)]
+    assert tuning is not None
+    assert all(test is not None and set(test.rows) != set(tuning.rows) for test in runs)
+
+
+def test_a_class_too_small_for_its_fold_is_named(tmp_path) -> None:
+    path = tmp_path / "rare.csv"
+    path.write_text("x,label\n" + "".join(f"{i},common\n" for i in range(20)) + "99,rare\n")
+    cell = cell_of({"path": str(path)}, protocol="crossval", folds=5)
+    stream = opened(cell)
+    lines = []
+    for fold in range(5):
+        try:
+            split(replace(cell, seed=fold), stream)
+        except InputError as error:
+            lines.append(str(error))
+    (line,) = lines
+    assert "class 'rare' has too few rows for 5 folds" in line

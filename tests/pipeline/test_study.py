@@ -18,7 +18,14 @@ def test_defaults_and_shorthand() -> None:
     assert study.algorithms[0].label == "AROW"
 
 
-@pytest.mark.parametrize(("protocol", "judge"), [("prequential", "online"), ("holdout", "validation")])
+def test_the_seeds_of_crossval_are_its_folds() -> None:
+    assert parse_study({**MINIMAL, "protocol": "crossval", "folds": 4}).seeds == [0, 1, 2, 3]
+    assert parse_study({**MINIMAL, "protocol": "crossval", "seeds": [2, 5]}).seeds == [2, 5]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "judge"), [("prequential", "online"), ("holdout", "validation"), ("crossval", "validation")]
+)
 def test_grids_are_judged_as_the_protocol_allows(protocol: str, judge: str) -> None:
     assert parse_study({**MINIMAL, "protocol": protocol}).judge == judge
     assert parse_study({**MINIMAL, "protocol": protocol, "tune_by": "online"}).judge == "online"
@@ -41,7 +48,8 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
         ({"seeds": [1, 1]}, "seeds: names a seed twice"),
         ({"seeds": [TUNING_SEED]}, "is not a seed: give whole numbers in [0, 1,000,000)"),
         ({"seeds": "many"}, "seeds: 'many' is neither a number of repetitions nor a list of seeds"),
-        ({"protocol": "crossvall"}, "protocol: 'crossvall' should be 'prequential' or 'holdout'"),
+        ({"protocol": "crossvall"}, "protocol: 'crossvall' should be 'prequential', 'holdout' or 'crossval'"),
+        ({"protocol": "crossval", "seeds": 11}, "seeds: of crossval they are folds, 0 .. 9, so 10 is none"),
         ({"checkpoints": "linear"}, "checkpoints: 'linear' is not a number of checkpoints"),
         ({"sede": 3}, "unknown key 'sede': did you mean 'seeds'?"),
         ({"name": "../up"}, "name: '../up' is not a usable name"),
