@@ -1,14 +1,30 @@
 """Data sets: names and paths to streams. This is the only door.
 
 `expand` turns a study entry into task references, `fingerprint` names their content, `open_stream` opens one
-wherever it is needed, `describe` lists what there is and `fetch` downloads ahead of a run.
+wherever it is needed. `describe` lists what there is; `fetch` downloads and `convert` parses ahead of a run.
+`stream_blocks` reads a file in its order without conversion, `stream_rows` an opened stream, both in bounded
+memory.
 """
 
 from __future__ import annotations
 
+from .blocks import Block, stream_blocks, stream_rows
 from .opening import expand, fingerprint, open_stream
-from .overview import DatasetRow, describe, fetch
+from .overview import DatasetRow, convert, describe, fetch
 from .stream import Stream
 from .tasks import TaskRef
 
-__all__ = ["DatasetRow", "Stream", "TaskRef", "describe", "expand", "fetch", "fingerprint", "open_stream"]
+__all__ = [
+    "Block",
+    "DatasetRow",
+    "Stream",
+    "TaskRef",
+    "convert",
+    "describe",
+    "expand",
+    "fetch",
+    "fingerprint",
+    "open_stream",
+    "stream_blocks",
+    "stream_rows",
+]

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from .growing import steps
 from .stream import Table, arrays_of, content_fingerprint, freeze
 
 # Raised whenever the same file would be parsed to a different table.
@@ -136,8 +137,7 @@ def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
         sums = {}
         for name, array in _parts(table).items():
             path = scratch / f"{name}.npy"
-            np.save(path, array, allow_pickle=False)
-            sums[name] = {"bytes": path.stat().st_size, "crc32": _crc32(array)}
+            sums[name] = {"crc32": _save(path, array), "bytes": path.stat().st_size}
         manifest = {
             "fingerprint": content_fingerprint(table),
             "classes": list(table.classes),
@@ -198,5 +198,20 @@ def _matrix(parts: Mapping[str, npt.NDArray[Any]], name: str, shape: list[int]) 
     return csr_array((data, indices, indptr), shape=(shape[0], shape[1]))
 
 
+def _save(path: Path, array: npt.NDArray[Any]) -> int:
+    """Write an ``.npy`` file step by step (the array may be larger than memory); return its crc32."""
+    crc = 0
+    with path.open("wb") as file:
+        header = np.lib.format.header_data_from_array_1_0(np.ascontiguousarray(array))
+        np.lib.format.write_array_header_1_0(file, header)
+        for step in steps(array):
+            file.write(step)
+            crc = zlib.crc32(step, crc)
+    return crc
+
+
 def _crc32(array: npt.NDArray[Any]) -> int:
-    return zlib.crc32(np.ascontiguousarray(array).data)
+    crc = 0
+    for step in steps(array):
+        crc = zlib.crc32(step, crc)
+    return crc

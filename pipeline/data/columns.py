@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy.typing as npt
+import numpy as np
 
 from ..errors import InputError
-from .labels import encode_labels
+from .cache import cache_folder
+from .growing import Growing
+from .labels import CodedLabels, encode_labels
 from .stream import FloatArray, Table
 from .tasks import listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Names that can only mean the label; one of them, once, is taken without asking.
 LABEL_NAMES = ("label", "target", "class", "y")
@@ -25,7 +30,48 @@ class Columns:
     path: Path
     features: tuple[str, ...]
     X: FloatArray
-    labels: npt.NDArray[Any]
+    labels: CodedLabels
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnBlock:
+    """Some rows of a file with columns: X of shape (n, d), float32 or float64, and n labels as they stand."""
+
+    X: FloatArray
+    labels: pa.Array
+
+
+def gather(path: Path, features: tuple[str, ...], blocks: Iterable[ColumnBlock], dtype: str = "") -> Columns:
+    """Put the blocks of a file together in bounded memory.
+
+    Parameters
+    ----------
+    path : Path
+        For error lines.
+    features : tuple of str
+        Names of the d features.
+    blocks : iterable of ColumnBlock
+        In file order.
+    dtype : str, default=""
+        "float32" or "float64"; that of the blocks when empty.
+    """
+    folder = cache_folder() / "streams"
+    X: Growing[Any] | None = None
+    codes: Growing[np.int32] = Growing(np.int32, folder)
+    found: dict[Any, int] = {}
+    for block in blocks:
+        if X is None:
+            X = Growing(np.dtype(dtype).type if dtype else block.X.dtype.type, folder)
+        X.append(block.X)
+        coded = block.labels.dictionary_encode()
+        places = [found.setdefault(value, len(found)) for value in coded.dictionary.to_pylist()]
+        codes.append(np.array(places, dtype=np.int32)[coded.indices.to_numpy()])
+    n = codes.size
+    whole: Any = np.empty((0, len(features))) if X is None else X.finish((n, len(features)))
+    values = list(found)
+    if values and not isinstance(values[0], (bool, int, float)):
+        values = [str(value) for value in values]
+    return Columns(path, features, whole, CodedLabels(np.array(values), codes.finish()))
 
 
 def find_target(path: Path, names: Sequence[str], target: str) -> int:

@@ -4,24 +4,43 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from .columns import Columns, find_target
+from .columns import ColumnBlock, Columns, find_target, gather
 from .labels import is_number
-from .text import first_line, lines, open_bytes
+from .progress import report
+from .text import COMPRESSED, first_line, lines, open_bytes
 
-# A line must fit in a block of the parser: 64 MiB is about three million numbers.
-_BLOCK_BYTES = 1 << 26
+# Arrow reads blocks ahead: at 8 MiB each it holds 400 MB, at 1 MiB a quarter of that.
+_BLOCK_BYTES = 1 << 20
+# A line must fit in a block. All lines have as many fields as the first: "0," beside a number of 25 digits.
+_LONGEST_TO_FIRST = 32
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the rows of a file start, what its columns are called, and which one is the label."""
+
+    skip_rows: int
+    names: tuple[str, ...]
+    label: int
+    header: bool
+    block_bytes: int
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        return tuple(name for position, name in enumerate(self.names) if position != self.label)
 
 
 def read_delimited(
-    path: Path, *, delimiter: str = ",", target: str = "", header: bool | None = None
+    path: Path, *, delimiter: str = ",", target: str = "", header: bool | None = None, dtype: str = ""
 ) -> Columns:
-    """Read a delimited text file.
+    """Read a delimited text file, in bounded memory.
 
     Parameters
     ----------
@@ -33,20 +52,37 @@ def read_delimited(
         Name of the label column, or its number from 1 where there is no header.
     header : bool, optional
         Whether the first line holds names. By default it does when none of its fields is a number.
+    dtype : str, default=""
+        "float32" or "float64" (the default).
 
     Returns
     -------
     Columns
-        float64 features in file order; labels as text.
+        Features in file order; labels as text.
 
     Raises
     ------
     InputError
         Naming line and column: ragged lines, text or nothing where a number belongs, NaN or infinity.
     """
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
+    layout = _layout(path, delimiter, target, header)
+    columns = gather(path, layout.features, _blocks(path, layout, delimiter), dtype)
+    if len(columns.labels) == 0:
+        raise InputError(f"{path}: no rows below the header")
+    return columns
 
+
+def delimited_blocks(
+    path: Path, *, delimiter: str = ",", target: str = "", header: bool | None = None
+) -> Iterator[ColumnBlock]:
+    """Yield the rows of a delimited text file a few MB at a time, in file order.
+
+    Parameters and errors as of `read_delimited`; an error comes when its block is reached.
+    """
+    yield from _blocks(path, _layout(path, delimiter, target, header), delimiter)
+
+
+def _layout(path: Path, delimiter: str, target: str, header: bool | None) -> _Layout:
     start, text = first_line(path)
     names = _fields(path, start, text, delimiter)
     if header is None:
@@ -54,33 +90,46 @@ def read_delimited(
     if not header:
         names = [str(position) for position in range(1, len(names) + 1)]
     label = find_target(path, names, target)
+    block_bytes = max(_BLOCK_BYTES, _LONGEST_TO_FIRST * len(text))
+    return _Layout(start if header else start - 1, tuple(names), label, header, block_bytes)
+
+
+def _blocks(path: Path, layout: _Layout, delimiter: str) -> Iterator[ColumnBlock]:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
     # Columns are told apart by position: names may repeat.
-    keys = [str(position) for position in range(len(names))]
-    types = {key: pa.float64() for key in keys} | {keys[label]: pa.string()}
+    keys = [str(position) for position in range(len(layout.names))]
+    types = {key: pa.float64() for key in keys} | {keys[layout.label]: pa.string()}
+    features = [position for position in range(len(keys)) if position != layout.label]
+    total = path.stat().st_size if path.suffix.lower() not in COMPRESSED else 0
     try:
-        with open_bytes(path) as stream:
-            table = arrow_csv.read_csv(
+        with (
+            open_bytes(path) as stream,
+            arrow_csv.open_csv(
                 stream,
                 arrow_csv.ReadOptions(
-                    column_names=keys, skip_rows=start if header else start - 1, block_size=_BLOCK_BYTES
+                    column_names=keys,
+                    skip_rows=layout.skip_rows,
+                    block_size=layout.block_bytes,
+                    use_threads=False,
                 ),
                 arrow_csv.ParseOptions(delimiter=delimiter),
                 # Nothing stands for "missing": an empty field is an error, and found as one.
                 arrow_csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
-            )
+            ) as reader,
+        ):
+            for batch in reader:
+                X = np.empty((batch.num_rows, len(features)))
+                for column, position in enumerate(features):
+                    X[:, column] = batch.column(position).to_numpy()
+                if not np.isfinite(X).all():
+                    _explain(path, layout, delimiter)
+                yield ColumnBlock(X, batch.column(layout.label))
+                report(path.name, min(stream.tell(), total), total)
     except pa.ArrowException as error:
-        _explain(path, names, label, delimiter, header)
+        _explain(path, layout, delimiter)
         raise InputError(f"{path}: cannot be read as delimited text ({str(error).splitlines()[0]})") from None
-    if table.num_rows == 0:
-        raise InputError(f"{path}: no rows below the header")
-    features = [position for position in range(len(names)) if position != label]
-    X = np.empty((table.num_rows, len(features)))
-    for column, position in enumerate(features):
-        X[:, column] = table.column(position).to_numpy()
-    if not np.isfinite(X).all():
-        _explain(path, names, label, delimiter, header)
-    labels: np.ndarray[Any, Any] = np.array(table.column(label).to_pylist(), dtype=np.str_)
-    return Columns(path, tuple(names[position] for position in features), X, labels)
 
 
 def _fields(path: Path, number: int, text: str, delimiter: str) -> list[str]:
@@ -90,9 +139,10 @@ def _fields(path: Path, number: int, text: str, delimiter: str) -> list[str]:
         raise InputError(f"{path}, line {number}: not delimited text ({error})") from None
 
 
-def _explain(path: Path, names: list[str], label: int, delimiter: str, header: bool) -> None:
+def _explain(path: Path, layout: _Layout, delimiter: str) -> None:
     """Raise the error of the first wrong line; the fast parser does not say which it is."""
-    for row, (number, text) in enumerate(lines(path), start=0 if header else 1):
+    names, label = layout.names, layout.label
+    for row, (number, text) in enumerate(lines(path), start=0 if layout.header else 1):
         fields = _fields(path, number, text, delimiter)
         where = f"{path}, line {number}"
         if len(fields) != len(names):

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from ..errors import InputError
 from .cache import cache_folder, scratch_folder
-from .catalogue import PublicFile, PublicSet
+from .declarations import PublicFile, PublicSet
 
 Progress = Callable[[str, int, int], None]
 
@@ -47,12 +47,14 @@ def present(entry: PublicSet, file: PublicFile) -> Path | None:
     entry : PublicSet
         The set.
     file : PublicFile
-        One of its files. Looked for in ``SINGLEPASS_DATA``, then in the cache.
+        One of its files, under its public name or one of the others. Looked for in ``SINGLEPASS_DATA``,
+        then in the cache.
     """
     folder = data_folder()
-    for candidate in ([] if folder is None else [folder / file.name]) + [_kept(entry) / file.name]:
-        if candidate.is_file():
-            return candidate
+    for parent in (*([] if folder is None else [folder]), _kept(entry)):
+        for name in (file.name, *file.also):
+            if (parent / name).is_file():
+                return parent / name
     return None
 
 
@@ -102,13 +104,14 @@ def locate(entry: PublicSet, progress: Progress | None = None) -> tuple[Path, ..
 
 
 def _kept(entry: PublicSet) -> Path:
-    return cache_folder() / "data" / entry.name
+    # The tasks of a family share their files.
+    return cache_folder() / "data" / (entry.family or entry.name)
 
 
-def _bases(file: PublicFile) -> tuple[str, ...]:
+def _addresses(file: PublicFile) -> tuple[str, ...]:
     """``SINGLEPASS_MIRROR`` stands in for every server: machines without a way out, and tests."""
     mirror = os.environ.get("SINGLEPASS_MIRROR")
-    return (mirror.rstrip("/"),) if mirror else file.bases
+    return (f"{mirror.rstrip('/')}/{file.name}",) if mirror else file.addresses
 
 
 class _Bar:
@@ -135,7 +138,7 @@ def _download(entry: PublicSet, file: PublicFile, folder: Path, progress: Progre
 
     pooch.get_logger().setLevel("WARNING")
     reasons = []
-    for base in _bases(file):
+    for address in _addresses(file):
         downloader = pooch.HTTPDownloader(
             progressbar=_Bar(file.name, progress) if progress else False,
             chunk_size=_CHUNK,
@@ -144,20 +147,20 @@ def _download(entry: PublicSet, file: PublicFile, folder: Path, progress: Progre
             headers={"Accept-Encoding": "identity"},
         )
         try:
-            kept = pooch.retrieve(
-                f"{base}/{file.name}", file.checksum, file.name, folder, downloader=downloader
-            )
-            return Path(kept)
+            return Path(pooch.retrieve(address, file.checksum, file.name, folder, downloader=downloader))
         except requests.RequestException as error:
-            reasons.append(f"{urlsplit(base).netloc}: {_reason(error)}")
+            reasons.append(f"{urlsplit(address).netloc}: {_reason(error)}")
         except ValueError:
             # Pooch's word for a checksum that differs.
-            reasons.append(f"{urlsplit(base).netloc}: what came does not have the checksum {file.checksum}")
+            reasons.append(
+                f"{urlsplit(address).netloc}: what came does not have the checksum {file.checksum}"
+            )
         except OSError as error:
             raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None
     folder_named = os.environ.get("SINGLEPASS_DATA") or "not set"
     tried = f"and the download failed ({'; '.join(reasons)})" if reasons else "and it cannot be downloaded"
-    source = f"get it from {file.bases[0]}/{file.name}" if file.bases else "get a copy"
+    copy = f"get a copy ({entry.source})" if entry.source else "get a copy"
+    source = f"get it from {file.addresses[0]}" if file.addresses else copy
     raise InputError(
         f"data set {entry.name!r}: {file.name} is not in SINGLEPASS_DATA ({folder_named}), {tried}; "
         f"{source} and set SINGLEPASS_DATA to its folder"

@@ -38,7 +38,7 @@ def apply_feature_options(name: str, table: Table, options: Options) -> Table:
         if is_sparse(table.X):
             raise InputError(
                 f"data set {name!r} is sparse: standardize would make it dense; leave standardize out, or "
-                "set dense = true for an svmlight file"
+                "set dense = true"
             )
         parts = _standardized(parts)
     if options["bias"]:
@@ -46,6 +46,50 @@ def apply_feature_options(name: str, table: Table, options: Options) -> Table:
     if options["dtype"]:
         parts = [None if X is None else X.astype(options["dtype"], copy=False) for X in parts]
     return Table(parts[0], table.y, table.classes, parts[1], table.y_test)
+
+
+# A dense copy beside its source must fit into a worker's memory; 2 GiB is half of a common one's.
+_LARGEST_DENSE = 2 << 30
+
+
+def with_layout(name: str, table: Table, *, dense: bool) -> Table:
+    """Return a table as dense arrays or as CSR.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set, for the error line.
+    table : Table
+        In either layout.
+    dense : bool
+        The layout wanted. CSR leaves zeros out and has int32 indices.
+
+    Raises
+    ------
+    InputError
+        When the dense form would take more than 2 GiB.
+    """
+    parts: list[Any] = [_laid_out(name, X, dense) for X in (table.X, table.X_test)]
+    return Table(parts[0], table.y, table.classes, parts[1], table.y_test)
+
+
+def _laid_out(name: str, X: Any, dense: bool) -> Any:
+    if X is None or is_sparse(X) != dense:
+        return X
+    if dense:
+        size = X.shape[0] * X.shape[1] * X.dtype.itemsize
+        if size > _LARGEST_DENSE:
+            raise InputError(
+                f"data set {name!r}: {X.shape[0]:,} x {X.shape[1]:,} would take {size / 2**30:.1f} GiB; "
+                "leave out dense = true"
+            )
+        return np.ascontiguousarray(X.toarray())
+    from scipy.sparse import csr_array
+
+    sparse = csr_array(X)
+    sparse.indices = sparse.indices.astype(np.int32, copy=False)
+    sparse.indptr = sparse.indptr.astype(np.int32, copy=False)
+    return sparse
 
 
 def _standardized(parts: list[Any]) -> list[Any]:

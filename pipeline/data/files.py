@@ -96,7 +96,8 @@ def read_file(path: Path, options: Options) -> Table:
     Returns
     -------
     Table
-        As stored; the feature options are not applied here.
+        As stored, but in the dtype asked for (unless the features are yet to be standardised); the other
+        feature options are not applied here.
 
     Raises
     ------
@@ -105,6 +106,8 @@ def read_file(path: Path, options: Options) -> Table:
     """
     test = Path(str(options["test"])) if options["test"] else None
     kind = file_format(path, options["format"])
+    # Means and spreads are those of the numbers in the file.
+    dtype = "" if options["standardize"] else str(options["dtype"])
     if kind == "svmlight":
         return read_svmlight(
             path,
@@ -112,23 +115,28 @@ def read_file(path: Path, options: Options) -> Table:
             n_features=int(options["n_features"]),
             zero_based=bool(options["zero_based"]),
             dense=bool(options["dense"]),
+            dtype=dtype,
         )
     target = str(options["target"])
     paths = [path] if test is None else [path, test]
     if kind == "csv":
         header = None if options["header"] == "" else bool(options["header"])
         parts = [
-            read_delimited(each, delimiter=_delimiter(each, options), target=target, header=header)
+            read_delimited(
+                each, delimiter=delimiter_of(each, options), target=target, header=header, dtype=dtype
+            )
             for each in paths
         ]
     else:
         parts = [
-            read_columnar(each, "parquet" if kind == "parquet" else "arrow", target=target) for each in paths
+            read_columnar(each, "parquet" if kind == "parquet" else "arrow", target=target, dtype=dtype)
+            for each in paths
         ]
     return combine(parts[0], parts[1] if test else None)
 
 
-def _delimiter(path: Path, options: Options) -> str:
+def delimiter_of(path: Path, options: Options) -> str:
+    """Return the delimiter of a CSV file: the one given, else by suffix."""
     given = str(options["delimiter"])
     if len(given) > 1 or given in ('"', "\r", "\n"):
         raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")

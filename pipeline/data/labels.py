@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,28 @@ from .stream import Codes
 from .tasks import listed
 
 
+@dataclass(frozen=True, eq=False)
+class CodedLabels:
+    """The labels of a long file: distinct values as they stand, and for every row a position in them."""
+
+    values: npt.NDArray[Any]
+    codes: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
 def encode_labels(
-    train: npt.NDArray[Any],
+    train: npt.NDArray[Any] | CodedLabels,
     train_path: Path,
-    test: npt.NDArray[Any] | None = None,
+    test: npt.NDArray[Any] | CodedLabels | None = None,
     test_path: Path | None = None,
 ) -> tuple[tuple[str, ...], Codes, Codes | None]:
     """Turn the labels of a file (and its test file) into class names and codes.
 
     Parameters
     ----------
-    train, test : ndarray of shape (n,)
+    train, test : ndarray of shape (n,) or CodedLabels
         Numbers, booleans or strings. ``1``, ``1.0`` and ``"+1"`` are one class, called ``"1"``.
     train_path, test_path : Path
         For the error line.
@@ -75,9 +87,13 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def _named(labels: npt.NDArray[Any], path: Path) -> tuple[list[str], npt.NDArray[np.int64]]:
+def _named(labels: npt.NDArray[Any] | CodedLabels, path: Path) -> tuple[list[str], npt.NDArray[np.int64]]:
     """Names of the distinct labels, each once, and the index into them for every row."""
-    values, inverse = np.unique(labels, return_inverse=True)
+    inverse: npt.NDArray[Any]
+    if isinstance(labels, CodedLabels):
+        values, inverse = labels.values, labels.codes
+    else:
+        values, inverse = np.unique(labels, return_inverse=True)
     texts = [_name(value) for value in values]
     if "" in texts:
         row = int(np.flatnonzero(inverse == texts.index(""))[0]) + 1

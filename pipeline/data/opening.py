@@ -9,14 +9,15 @@ from pathlib import Path
 
 from ..errors import InputError, did_you_mean
 from ..randomness import random_state
-from .catalogue import ALIASES
+from .catalogue import ALIASES, FAMILIES
+from .declarations import Family
 from .features import apply_feature_options
 from .generators import GENERATORS
 from .memo import Memo
 from .options import Option, Options, Value, resolve_options
 from .sources import find_source, source_names
 from .stream import Stream, freeze
-from .tasks import Groupings, TaskRef, derive, name_tasks, task_fingerprint
+from .tasks import Groupings, Named, TaskRef, derive, name_tasks, task_fingerprint
 
 # A stream of a table is a few label arrays beside the shared table; one of a generator is its drawn rows
 # (2.4 MB for the defaults of arow-synthetic). The 45 pairs of a digit set fit, so that a study which walks
@@ -51,7 +52,9 @@ def expand(
     options : mapping, optional
         Any set: ``bias`` (append a constant feature 1: the linear learners have no bias term),
         ``standardize`` (mean 0, standard deviation 1 over the training part of the whole set), ``dtype``
-        ("float32" or "float64"), ``positive`` (the positive class of a binary task). Generators:
+        ("float32" or "float64"), ``positive`` (the positive class of a binary task). Public sets: ``dense``
+        (true: dense rows, false: CSR; by default as distributed), ``join`` (append the official test part to
+        the training part), ``verify`` (false: take content that is not the known one). Generators:
         ``n_train``, ``n_test``. Files: ``test`` (path of a test file), ``format``, and by format
         ``header``, ``delimiter`` (CSV), ``n_features``, ``zero_based``, ``dense`` (svmlight).
     base : str or Path, default="."
@@ -87,20 +90,46 @@ def expand(
         raise InputError(f"a data set needs a name or a path; {did_you_mean('', source_names())}")
     else:
         source_name, shown = ALIASES.get(name, name), label or name
+    if source_name in FAMILIES:
+        return _expand_family(FAMILIES[source_name], shown, task, positive, given)
     declared: Mapping[str, Option]
     groupings: Groupings = {}
+    named: Named = {}
     if source_name in GENERATORS:
         generator = GENERATORS[source_name]
         declared, classes = generator.options, generator.classes
         resolved = resolve_options(source_name, given, declared)
     else:
         source = find_source(source_name)
-        declared, groupings = source.declared(given), source.groupings
+        declared, groupings, named = source.declared(given), source.groupings, source.named
         resolved = resolve_options(shown, given, declared)
         classes = source.classes(resolved)
     kept = tuple(sorted((key, value) for key, value in resolved.items() if value != declared[key].default))
-    tasks = name_tasks(shown, classes, task, groupings=groupings, positive=positive)
+    tasks = name_tasks(shown, classes, task, groupings=groupings, positive=positive, named=named)
     return [TaskRef(each, source_name, resolved_task, kept) for each, resolved_task in tasks]
+
+
+def _expand_family(family: Family, shown: str, task: str, positive: str, given: Options) -> list[TaskRef]:
+    """Return a reference for each part that `task` names: all, a named list of parts, or one part."""
+    part = task.removeprefix(f"{family.task}:")
+    if task in ("auto", family.task):
+        parts = tuple(family.members)
+    elif part in family.groups:
+        parts = family.groups[part]
+    elif part in family.members:
+        parts = (part,)
+    else:
+        known = [family.task, *family.groups, *family.members]
+        raise InputError(f"data set {shown!r}: unknown task {task!r}; {did_you_mean(part, known)}")
+    refs = []
+    for each in parts:
+        refs += expand(
+            name=family.members[each],
+            task="binary",
+            label=f"{shown}[{each}]",
+            options={**given, "positive": positive} if positive else given,
+        )
+    return refs
 
 
 def fingerprint(ref: TaskRef) -> str:

@@ -9,9 +9,14 @@ from typing import Literal
 
 from ..errors import InputError, did_you_mean
 from .bundled import BUNDLED
-from .catalogue import ALIASES, CATALOGUE, PublicSet
+from .catalogue import ALIASES, CATALOGUE, FAMILIES
+from .declarations import Family, PublicSet, StandIn
 from .download import Progress, data_folder, locate, present
 from .generators import GENERATORS
+from .opening import expand, fingerprint
+from .options import Options
+from .progress import watched
+from .sources import source_names
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,7 @@ class DatasetRow:
     kind : {"bundled", "generator", "public"}
         Where the rows come from.
     shape : tuple of int
-        Rows (training and test part together) and features.
+        Rows (training and test part together) and features; 0 where only the user's copy tells.
     classes : tuple of str
         Class names.
     official_split : bool
@@ -35,7 +40,10 @@ class DatasetRow:
     licence, note : str
         Terms of use; scaling, order or content.
     state : str
-        ``"present"``, ``"present (cache)"``, ``"can be fetched"`` or ``"needs your copy: …"``.
+        ``"present"``, ``"present (cache)"``, ``"present (what stands in for it)"``, ``"can be fetched"`` or
+        ``"needs your copy: …"``.
+    title, source : str
+        What it is; who distributes it. Empty where the name says it.
     """
 
     name: str
@@ -47,6 +55,8 @@ class DatasetRow:
     licence: str
     note: str
     state: str
+    title: str = ""
+    source: str = ""
 
 
 def describe() -> list[DatasetRow]:
@@ -89,17 +99,40 @@ def describe() -> list[DatasetRow]:
         DatasetRow(
             name=public.name,
             kind="public",
-            shape=(sum(public.counts) + sum(public.counts_test), public.n_features),
+            shape=(_rows(public), public.n_features),
             classes=public.classes,
             official_split=bool(public.counts_test),
-            tasks=_tasks(public.classes, public.groupings),
+            tasks=_tasks(public.classes, [*public.groupings, *public.named]),
             licence=public.licence,
             note=public.note,
             state=_state(public),
+            title=public.title,
+            source=public.source,
         )
         for public in CATALOGUE.values()
+        if not public.family
     ]
-    return rows
+    return rows + [_family_row(family) for family in FAMILIES.values()]
+
+
+def _family_row(family: Family) -> DatasetRow:
+    """Describe a family: the rows of all its tasks together, the features of the widest."""
+    members = [CATALOGUE[name] for name in family.members.values()]
+    first = members[0]
+    same = all(member.classes == first.classes for member in members)
+    return DatasetRow(
+        name=family.name,
+        kind="public",
+        shape=(sum(map(_rows, members)), max(member.n_features for member in members)),
+        classes=first.classes if same else tuple(family.members),
+        official_split=bool(first.counts_test),
+        tasks=(family.task, *(f"{family.task}:{part}" for part in (*family.groups, *family.members))),
+        licence=first.licence,
+        note=first.note,
+        state=_state(first),
+        title=family.title,
+        source=first.source,
+    )
 
 
 def fetch(names: Iterable[str], progress: Progress | None = None) -> list[Path]:
@@ -123,25 +156,86 @@ def fetch(names: Iterable[str], progress: Progress | None = None) -> list[Path]:
         On an unknown name, before anything is downloaded; or when a file cannot be had.
     """
     wanted = list(names)
-    known = [*BUNDLED, *GENERATORS, *CATALOGUE, *ALIASES]
+    known = source_names()
     for name in wanted:
         if name not in known:
             raise InputError(f"unknown data set {name!r}; {did_you_mean(name, known)}")
-    entries = [CATALOGUE.get(ALIASES.get(name, name)) for name in wanted]
-    return [path for entry in entries if entry is not None for path in locate(entry, progress)]
+    paths: dict[Path, None] = {}
+    for name in wanted:
+        members = FAMILIES[name].members.values() if name in FAMILIES else [ALIASES.get(name, name)]
+        for member in members:
+            if member in CATALOGUE:
+                paths |= dict.fromkeys(locate(CATALOGUE[member], progress))
+    return list(paths)
+
+
+def convert(
+    *,
+    name: str | None = None,
+    path: str | Path | None = None,
+    target: str | int | None = None,
+    options: Options | None = None,
+    base: str | Path = ".",
+    progress: Progress | None = None,
+) -> list[str]:
+    """Convert a data set ahead of a run: parsed once here, memory-mapped by every cell from then on.
+
+    Parameters
+    ----------
+    name, path, target, options, base
+        As in `expand`. Text is read in bounded memory: a file may be larger than memory.
+    progress : callable, optional
+        Called as ``progress(file name, bytes so far, bytes in all)``, 0 in all when unknown (compressed
+        files; of a columnar file the rows so far); in this thread.
+
+    Returns
+    -------
+    list of str
+        The fingerprints of its tables (several for a family).
+
+    Raises
+    ------
+    InputError
+        As `expand` and `open_stream`.
+    """
+    with watched(progress):
+        refs = expand(name=name, path=path, target=target, options=options, base=base)
+        return [fingerprint(ref) for ref in refs]
+
+
+def _rows(entry: PublicSet) -> int:
+    """Published number of rows; of what stands in for the set, where that is what there is."""
+    stand_in = _stand_in(entry)
+    return sum(entry.counts if stand_in is None else stand_in.counts) + sum(entry.counts_test)
+
+
+def _stand_in(entry: PublicSet) -> StandIn | None:
+    places = [place.as_posix() for file in entry.files if (place := present(entry, file)) is not None]
+    for name, stand_in in entry.stand_ins.items():
+        if any(place.endswith(f"/{name}") for place in places):
+            return stand_in
+    return None
 
 
 def _tasks(classes: tuple[str, ...], groupings: Iterable[str]) -> tuple[str, ...]:
-    return ("binary",) if len(classes) == 2 else ("one-vs-rest", "pairs", *groupings, "multiclass")
+    if len(classes) == 2:
+        return ("binary",)
+    return ("one-vs-rest", "pairs", *groupings, "multiclass")
 
 
 def _state(entry: PublicSet) -> str:
     places = [present(entry, file) for file in entry.files]
     missing = [file for file, place in zip(entry.files, places, strict=True) if place is None]
     if missing:
-        if all(file.bases for file in missing):
+        wanting = [file.name for file in missing if not file.addresses]
+        if not wanting:
             return "can be fetched"
-        return f"needs your copy: put {', '.join(file.name for file in missing)} in SINGLEPASS_DATA"
+        source = f" ({entry.source})" if entry.source else ""
+        return f"needs your copy: put {', '.join(wanting)} in SINGLEPASS_DATA{source}"
     folder = data_folder()
-    own = folder is not None and all(place is not None and place.parent == folder for place in places)
+    found = [place for place in places if place is not None]
+    stand_in = _stand_in(entry)
+    if stand_in is not None:
+        return f"present ({stand_in.remark})"
+    own = folder is not None and all(folder in place.parents for place in found)
     return "present" if own else "present (cache)"

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 from ..errors import InputError, did_you_mean
 from .bundled import BUNDLED, BundledSet
 from .cache import converted_classes, converted_fingerprint, converted_table, recipe_key
-from .catalogue import ALIASES, CATALOGUE, PublicSet
+from .catalogue import ALIASES, CATALOGUE, FAMILIES, PublicSet
+from .declarations import arranged
 from .download import locate
 from .features import apply_feature_options
 from .files import file_options, read_file
@@ -20,7 +21,7 @@ from .identity import file_sha256
 from .memo import Memo
 from .options import Option, Options
 from .stream import Table, content_fingerprint, freeze
-from .tasks import Groupings
+from .tasks import Groupings, Named
 
 # Tables are memory-mapped or small, so keeping a few is cheap; every task of a set shares one.
 _tables: Memo[Table] = Memo(size=16)
@@ -34,6 +35,10 @@ class Source(Protocol):
     @property
     def groupings(self) -> Groupings:
         """Named groupings of the classes."""
+
+    @property
+    def named(self) -> Named:
+        """Named lists of tasks."""
 
     def declared(self, given: Options) -> Mapping[str, Option]:
         """Return the options that the source takes."""
@@ -58,6 +63,10 @@ class _Bundled:
     @property
     def groupings(self) -> Groupings:
         return self.entry.groupings
+
+    @property
+    def named(self) -> Named:
+        return {}
 
     def declared(self, given: Options) -> Mapping[str, Option]:
         return self.entry.options
@@ -121,11 +130,15 @@ class _Public(_Converted):
     def groupings(self) -> Groupings:
         return self.entry.groupings
 
+    @property
+    def named(self) -> Named:
+        return self.entry.named
+
     def declared(self, given: Options) -> Mapping[str, Option]:
         return self.entry.options
 
     def classes(self, options: Options) -> tuple[str, ...]:
-        return self.entry.classes
+        return self.entry.classes or super().classes(options)
 
     def _recipe(self, options: Options) -> dict[str, Any]:
         hashes = [file_sha256(path) for path in locate(self.entry)]
@@ -133,7 +146,8 @@ class _Public(_Converted):
         return {**named, "files": hashes, "options": dict(options)}
 
     def _parse(self, options: Options) -> Table:
-        return self.entry.read(locate(self.entry))
+        table = self.entry.read(locate(self.entry), verify=bool(options["verify"]))
+        return arranged(self.entry, table, dense=options["dense"], join=bool(options["join"]))
 
 
 class _File(_Converted):
@@ -143,6 +157,10 @@ class _File(_Converted):
 
     @property
     def groupings(self) -> Groupings:
+        return {}
+
+    @property
+    def named(self) -> Named:
         return {}
 
     def declared(self, given: Options) -> Mapping[str, Option]:
@@ -161,7 +179,8 @@ class _File(_Converted):
 
 def source_names() -> list[str]:
     """Return every data set name that needs no path, sorted."""
-    return sorted([*BUNDLED, *GENERATORS, *CATALOGUE, *ALIASES])
+    public = [name for name, entry in CATALOGUE.items() if not entry.family]
+    return sorted([*BUNDLED, *GENERATORS, *public, *FAMILIES, *ALIASES])
 
 
 def find_source(source: str) -> Source:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .growing import steps
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -121,6 +123,7 @@ def content_fingerprint(table: Table) -> str:
         header = {name: [array.dtype.str, list(array.shape)] for name, array in parts.items()}
         digest.update(json.dumps([list(X.shape), header], sort_keys=True).encode())
         for name in sorted(parts):
-            digest.update(np.ascontiguousarray(parts[name]).data)
+            for step in steps(parts[name]):
+                digest.update(step)
     digest.update(json.dumps(table.classes).encode())
     return digest.hexdigest()

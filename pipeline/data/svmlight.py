@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import math
-from contextlib import ExitStack
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InputError
+from .cache import cache_folder
+from .growing import Growing
 from .labels import encode_labels, is_number
-from .stream import Matrix, Table
-from .text import first_line, lines, open_bytes
+from .progress import report
+from .stream import Table
+from .text import COMPRESSED, decode_line, first_line, open_bytes
+
+if TYPE_CHECKING:
+    from .tokenizer import Tokens
+
+# A block with its tokens takes about ten times its size, and larger blocks are no faster.
+_BLOCK_BYTES = 1 << 18
 
 
 def read_svmlight(
@@ -22,6 +33,7 @@ def read_svmlight(
     n_features: int = 0,
     zero_based: bool = False,
     dense: bool = False,
+    dtype: str = "",
 ) -> Table:
     """Read an svmlight file, and its test file with it so that both have the same features.
 
@@ -35,60 +47,122 @@ def read_svmlight(
         Whether indices start at 0; LIBSVM's own files start at 1.
     dense : bool, default=False
         Return a dense array instead of CSR.
+    dtype : str, default=""
+        "float32" or "float64" (the default).
 
     Returns
     -------
     Table
-        float64; CSR with int32 indices unless `dense`.
+        CSR with int32 indices unless `dense`.
 
     Raises
     ------
     InputError
         Naming the file and the line.
     """
-    from sklearn.datasets import load_svmlight_files
-
     paths = [path] if test is None else [path, test]
     for each in paths:
         first_line(each)
-    with ExitStack() as stack:
-        streams = [stack.enter_context(open_bytes(each)) for each in paths]
-        try:
-            # multilabel=False, query_id=False: a `qid:` field is skipped.
-            loaded = load_svmlight_files(streams, n_features=n_features or None, zero_based=zero_based)
-        except (ValueError, OverflowError) as error:
-            for each in paths:
-                _explain(each, n_features, zero_based)
-            raise InputError(f"{path}: not svmlight text ({str(error).splitlines()[0]})") from None
-    parts = []
-    for X, labels, each in zip(loaded[::2], loaded[1::2], paths, strict=True):
-        if not (np.isfinite(X.data).all() and np.isfinite(labels).all()):
-            _explain(each, n_features, zero_based)
-        parts.append(_compact(X, each))
-    classes, y, y_test = encode_labels(loaded[1], path, loaded[3] if test else None, test)
-    matrices: list[Matrix] = [np.ascontiguousarray(X.toarray()) if dense else X for X in parts]
+    parts = [_read(each, n_features, zero_based, dtype or "float64") for each in paths]
+    width = n_features or max(part.width for part in parts)
+    classes, y, y_test = encode_labels(parts[0].labels, path, parts[1].labels if test else None, test)
+    matrices: list[Any] = [part.matrix(width) for part in parts]
+    if dense:
+        matrices = [np.ascontiguousarray(X.toarray()) for X in matrices]
     return Table(matrices[0], y, classes, matrices[1] if test else None, y_test)
 
 
-def _compact(X: Any, path: Path) -> Any:
-    from scipy.sparse import csr_array
+def svmlight_blocks(path: Path, *, n_features: int = 0, zero_based: bool = False) -> Iterator[Tokens]:
+    """Yield the lines of an svmlight file a few MB at a time, in file order, in bounded memory.
 
-    if X.nnz >= 2**31:
-        raise InputError(f"{path}: {X.nnz:,} non-zeros; the index of a stream is 32 bit, so split the file")
-    parts = (X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False))
-    return csr_array(parts, shape=X.shape)
+    Parameters
+    ----------
+    path, n_features, zero_based
+        As in `read_svmlight`.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the line, when the block with that line is reached.
+    """
+    # Numba is not needed to list or to plan.
+    from .tokenizer import tokenize
+
+    total = path.stat().st_size if path.suffix.lower() not in COMPRESSED else 0
+    with open_bytes(path) as stream:
+        number, rest, done = 1, b"", 0
+        while True:
+            block = stream.read(_BLOCK_BYTES)
+            done += len(block)
+            if number == 1 and not rest:
+                block = block.removeprefix(b"\xef\xbb\xbf")
+            whole, newline, tail = (rest + block).rpartition(b"\n")
+            # The last line may lack its end.
+            whole, rest = (whole + newline, tail) if block else (rest, b"")
+            if whole:
+                tokens = tokenize(whole, zero_based=zero_based, n_features=n_features)
+                if tokens is None:
+                    _explain(path, number, whole, n_features, zero_based)
+                    raise InputError(f"{path}, at or after line {number}: not svmlight text")
+                yield tokens
+                number += whole.count(b"\n")
+            report(path.name, done, total)
+            if not block:
+                return
 
 
-def _explain(path: Path, n_features: int, zero_based: bool) -> None:
-    """Raise the error of the first wrong line; the fast parser does not say which it is."""
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """A file, read: labels as numbers, the parts of its CSR form, and one more than its largest index."""
+
+    path: Path
+    labels: npt.NDArray[np.float64]
+    data: npt.NDArray[Any]
+    indices: npt.NDArray[np.int32]
+    indptr: npt.NDArray[np.int32]
+    width: int
+
+    def matrix(self, width: int) -> Any:
+        from scipy.sparse import csr_array
+
+        return csr_array((self.data, self.indices, self.indptr), shape=(len(self.labels), width))
+
+
+def _read(path: Path, n_features: int, zero_based: bool, dtype: str) -> _Rows:
+    folder = cache_folder() / "streams"
+    labels = Growing(np.float64, folder)
+    data: Growing[Any] = Growing(np.dtype(dtype).type, folder)
+    indices, ends = Growing(np.int32, folder), Growing(np.int32, folder)
+    ends.append(np.zeros(1))
+    width = 0
+    for tokens in svmlight_blocks(path, n_features=n_features, zero_based=zero_based):
+        if data.size + len(tokens.values) >= 2**31:
+            raise InputError(
+                f"{path}: 2^31 non-zeros or more; the index of a stream is 32 bit, so split the file"
+            )
+        ends.append(tokens.row_ends + data.size)
+        labels.append(tokens.labels)
+        data.append(tokens.values)
+        indices.append(tokens.indices)
+        if len(tokens.indices):
+            width = max(width, int(tokens.indices.max()) + 1)
+    return _Rows(path, labels.finish(), data.finish(), indices.finish(), ends.finish(), width)
+
+
+def _explain(path: Path, first: int, block: bytes, n_features: int, zero_based: bool) -> None:
+    """Raise the error of the first wrong line of a block; the fast parser does not say which it is."""
     lowest = 0 if zero_based else 1
-    for number, text in lines(path):
+    for number, raw in enumerate(block.split(b"\n"), start=first):
+        text = decode_line(path, number, raw)
         fields = text.partition("#")[0].split()
         if not fields:
             continue
         where = f"{path}, line {number}"
         if not is_number(fields[0]) or not math.isfinite(float(fields[0])):
-            raise InputError(f"{where}: the label {fields[0]!r} is not a number")
+            raise InputError(
+                f"{where}: the label {fields[0]!r} is not a number; "
+                "in CSV and Parquet files a label may be text"
+            )
         last = lowest - 1
         for field in fields[1:]:
             index, colon, value = field.partition(":")

@@ -16,6 +16,7 @@ from .options import Value
 from .stream import Codes, Rows, Stream, Table
 
 Groupings: TypeAlias = Mapping[str, tuple[str, ...]]
+Named: TypeAlias = Mapping[str, Mapping[str, str]]
 
 _KINDS = ("auto", "binary", "one-vs-rest", "pairs", "multiclass")
 
@@ -44,7 +45,13 @@ class TaskRef:
 
 
 def name_tasks(
-    label: str, classes: Sequence[str], task: str, *, groupings: Groupings | None = None, positive: str = ""
+    label: str,
+    classes: Sequence[str],
+    task: str,
+    *,
+    groupings: Groupings | None = None,
+    positive: str = "",
+    named: Named | None = None,
 ) -> list[tuple[str, str]]:
     """Return the (label, task) pairs that a study's ``task`` key stands for.
 
@@ -62,6 +69,8 @@ def name_tasks(
         Named sets of classes that together are the positive class.
     positive : str, default=""
         Positive class of a binary task; the last one when empty.
+    named : mapping of str to mapping of str to str, optional
+        Named lists of tasks: from the name to the label's suffix and the task of each.
 
     Returns
     -------
@@ -78,7 +87,9 @@ def name_tasks(
     >>> name_tasks("toy", ["a", "b", "c"], "pairs")[:2]
     [('toy[a-vs-b]', 'pair:a,b'), ('toy[a-vs-c]', 'pair:a,c')]
     """
-    groupings = groupings or {}
+    groupings, named = groupings or {}, named or {}
+    if task in named and not positive:
+        return [(f"{label}[{suffix}]", each) for suffix, each in named[task].items()]
     if task == "auto":
         task = "binary" if len(classes) == 2 else "multiclass"
     if positive and task != "binary":
@@ -107,7 +118,7 @@ def name_tasks(
     if group in groupings:
         return [(f"{label}[{group}]", f"group:{group}")]
     raise InputError(
-        f"data set {label!r}: unknown task {task!r}; {did_you_mean(task, [*_KINDS, *groupings])}"
+        f"data set {label!r}: unknown task {task!r}; {did_you_mean(task, [*_KINDS, *groupings, *named])}"
     )
 
 

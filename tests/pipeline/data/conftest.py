@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.server
+import io
+import tarfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -43,6 +45,24 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
         return path
 
     return write_file
+
+
+@pytest.fixture
+def pack(tmp_path: Path) -> Callable[..., Path]:
+    """Write a tar archive of (name, content) pairs, or of headers as they are, into the test's folder."""
+
+    def pack_members(name: str, *members: tuple[str, bytes] | tarfile.TarInfo, mode: str = "w:gz") -> Path:
+        with tarfile.open(tmp_path / name, mode) as archive:  # type: ignore[call-overload]
+            for member in members:
+                if isinstance(member, tarfile.TarInfo):
+                    archive.addfile(member)
+                else:
+                    info = tarfile.TarInfo(member[0])
+                    info.size = len(member[1])
+                    archive.addfile(info, io.BytesIO(member[1]))
+        return tmp_path / name
+
+    return pack_members
 
 
 class Server:

@@ -12,6 +12,7 @@ import pytest
 
 from singlepass.pipeline.data import describe, expand, fetch, open_stream
 from singlepass.pipeline.data.catalogue import CATALOGUE, PublicFile, PublicSet
+from singlepass.pipeline.data.declarations import StandIn
 from singlepass.pipeline.data.stream import Table
 from singlepass.pipeline.data.svmlight import read_svmlight
 from singlepass.pipeline.errors import InputError
@@ -183,6 +184,47 @@ def test_a_set_that_cannot_be_downloaded(toy: PublicSet, monkeypatch: pytest.Mon
     assert state("toy") == "needs your copy: put toy.bz2, toy.t.bz2 in SINGLEPASS_DATA"
     with pytest.raises(InputError, match="and it cannot be downloaded; get a copy and set SINGLEPASS_DATA"):
         fetch(["toy"])
+
+
+def test_a_server_that_calls_the_file_something_else(
+    toy: PublicSet, server: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.files = {"/files/5976": TRAIN, "/toy.t.bz2": TEST}
+    # The first address is tried first; the file is kept under its public name.
+    train = PublicFile("toy.bz2", (server.url,), urls=(f"{server.url}/files/5976",))
+    monkeypatch.setitem(CATALOGUE, "toy", PublicSet(**{**vars(toy), "files": (train, toy.files[1])}))
+    assert [path.name for path in fetch(["toy"])] == ["toy.bz2", "toy.t.bz2"]
+    assert server.requests[:2] == ["/toy.bz2", "/files/5976"]
+
+
+def test_a_file_under_another_name(
+    toy: PublicSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Any
+) -> None:
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "toy.svm").write_bytes(bz2.decompress(TRAIN))
+    (tmp_path / "toy.t.bz2").write_bytes(TEST)
+    train = PublicFile("toy.bz2", (server.url,), also=("part/toy.svm",))
+    stood_in = {"part/toy.svm": StandIn((40, 20), "unpacked")}
+    entry = PublicSet(**{**vars(toy), "files": (train, toy.files[1]), "stand_ins": stood_in})
+    monkeypatch.setitem(CATALOGUE, "toy", entry)
+    monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
+    assert open_stream(expand(name="toy")[0]).X.shape == (60, 3)
+    assert state("toy") == "present (unpacked)"
+    assert server.requests == []
+
+
+def test_content_that_is_not_the_known_one(
+    toy: PublicSet, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = PublicSet(**{**vars(toy), "known": ("0" * 64,)})
+    monkeypatch.setitem(CATALOGUE, "toy", known)
+    # One of the two files has no public checksum: nothing vouches for it.
+    with pytest.raises(InputError, match=r"a download was refused: .*but the content is not \(fingerprint "):
+        fetch(["toy"])
+    test = PublicFile("toy.t.bz2", (server.url,), "sha256:" + hashlib.sha256(TEST).hexdigest())
+    vouched = PublicSet(**{**vars(known), "files": (toy.files[0], test)})
+    monkeypatch.setitem(CATALOGUE, "toy", vouched)
+    assert open_stream(expand(name="toy")[0]).X.shape == (60, 3)
 
 
 def test_a_data_folder_that_is_not_there(

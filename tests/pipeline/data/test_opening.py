@@ -81,7 +81,7 @@ def test_labels() -> None:
 @pytest.mark.parametrize(
     ("entry", "line"),
     [
-        ({}, "a data set needs a name or a path; known: a9a, adult, arow-synthetic"),
+        ({}, "a data set needs a name or a path; known: 20newsgroups, a9a, adult, amazon"),
         ({"name": "mnits"}, "unknown data set 'mnits'; did you mean 'mnist'?"),
         ({"name": "digits.csv"}, "your own file needs path"),
         (
@@ -110,9 +110,18 @@ def test_a_reference_from_elsewhere_is_checked_again(tmp_path: Path) -> None:
 
 def test_describe_says_what_each_set_is() -> None:
     rows = {row.name: row for row in data.describe()}
-    assert list(rows) == [
+    assert list(rows)[:8] == [
         "digits", "breast-cancer", "arow-synthetic", "gauss", "checkerboard", "mnist", "usps", "a9a",
     ]  # fmt: skip
+    # A family is one row, its tables none.
+    assert rows["enron-spam"].tasks[:2] == ("users", "users:enron1")
+    assert not [name for name in rows if "/" in name]
+    assert rows["enron-spam"].shape[0] == 33_716
+    assert "comp" in rows["20newsgroups"].tasks
+    assert rows["20newsgroups"].state == "can be fetched"
+    for name in ("enron-a", "nytimes-desk", "rcv1-industries", "amazon"):
+        assert rows[name].state.startswith("needs your copy: put ")
+        assert rows[name].source in rows[name].state
     for name in ("digits", "breast-cancer"):
         stream = open_stream(expand(name=name)[0])
         assert rows[name].shape == stream.X.shape

@@ -1,0 +1,101 @@
+"""The svmlight tokenizer reads what Python and scikit-learn read, to the last bit."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sklearn.datasets import load_svmlight_file
+
+from singlepass.pipeline.data.tokenizer import tokenize
+
+
+def values_of(text: str) -> list[float]:
+    tokens = tokenize(text.encode(), zero_based=False, n_features=0)
+    assert tokens is not None
+    return tokens.values.tolist()
+
+
+@given(st.floats(-1e308, 1e308), st.sampled_from(["%r", "%.17g", "%.3e", "%.6f"]))
+@example(5e-324, "%r")
+@example(1.7976931348623157e308, "%r")
+@example(-0.0, "%r")
+@example(9007199254740993.0, "%r")
+def test_numbers_are_read_as_python_reads_them(value: float, form: str) -> None:
+    written = form % value
+    (found,) = values_of(f"1 1:{written}\n")
+    assert found == float(written)
+    assert math.copysign(1.0, found) == math.copysign(1.0, float(written))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "1", "+1", "-1", "1.", ".5", "0", "-0", "1e5", "1E+05", "1e-22", "1e22", "1e23", "123456789012345678",
+        "0.1234567890123456789", "12345678901234567890", "+12345678901234567890", "00001.50", "1e-400",
+        "9007199254740993", "0.000000000000000000000000000123", "2.2250738585072011e-308", "1e0000000000001",
+    ],
+)  # fmt: skip
+def test_forms_of_numbers(written: str) -> None:
+    assert values_of(f"1 1:{written}") == [float(written)]
+    tokens = tokenize(f"{written} 1:1\n".encode(), zero_based=False, n_features=0)
+    assert tokens is not None
+    assert tokens.labels.tolist() == [float(written)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 1:", "1 :1", "1 1", "1 1:1e", "1 1:1x", "1 1:0x1", "1 1:1_0", "1 1:--1", "1 1:.", "1 1:nan",
+        "1 1:inf", "1 1:1e999", "1 1:-12345678901234567890e999", "x 1:1", "1,2 1:1", "1e999 1:1", "- 1:1",
+        "1 0:1", "1 -1:1", "1 2:1 1:1", "1 1:1 1:1", "1 9:1", "1 99999999999999999999:1", "1 +1:1", "1 1 :1",
+        "1 1: 1", "1 q:1", "1 1:1\x00", "1 1:\xff",
+    ],
+)  # fmt: skip
+def test_what_is_not_right_is_not_read(line: str) -> None:
+    for text in (line, f"1 1:1\n{line}\n1 1:1\n"):
+        assert tokenize(text.encode("latin-1"), zero_based=False, n_features=8) is None
+
+
+def test_blanks_comments_and_queries() -> None:
+    text = b"# head\n\n  \t\r\n1 qid:3 1:1# c\r\n\t-1\t2:2 \n2#\n3 #1:x\n 4 qid:x 8:1"
+    tokens = tokenize(text, zero_based=False, n_features=8)
+    assert tokens is not None
+    assert tokens.labels.tolist() == [1, -1, 2, 3, 4]
+    assert tokens.row_ends.tolist() == [1, 2, 2, 2, 3]
+    assert tokens.indices.tolist() == [0, 1, 7]
+
+
+def test_zero_based() -> None:
+    tokens = tokenize(b"1 0:1 7:2\n", zero_based=True, n_features=8)
+    assert tokens is not None
+    assert tokens.indices.tolist() == [0, 7]
+    assert tokenize(b"1 8:1\n", zero_based=True, n_features=8) is None
+
+
+def test_nothing() -> None:
+    tokens = tokenize(b"", zero_based=False, n_features=0)
+    assert tokens is not None
+    assert (len(tokens.labels), len(tokens.values)) == (0, 0)
+
+
+ROW = st.dictionaries(st.integers(1, 40), st.floats(allow_nan=False, allow_infinity=False), max_size=6)
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), ROW), min_size=1, max_size=12))
+def test_the_same_as_scikit_learn(rows: list[tuple[int, dict[int, float]]]) -> None:
+    text = "".join(
+        " ".join([str(label), *(f"{index}:{row[index]!r}" for index in sorted(row))]) + "\n"
+        for label, row in rows
+    ).encode()
+    X, y = load_svmlight_file(io.BytesIO(text), n_features=40, zero_based=False)
+    tokens = tokenize(text, zero_based=False, n_features=40)
+    assert tokens is not None
+    np.testing.assert_array_equal(tokens.labels, y)
+    np.testing.assert_array_equal(tokens.values, X.data)
+    np.testing.assert_array_equal(tokens.indices, X.indices)
+    np.testing.assert_array_equal(tokens.row_ends, X.indptr[1:])
