@@ -42,7 +42,8 @@ def _datasets() -> Table:
     for row in data.describe():
         rows, features = row.shape
         classes = ", ".join(row.classes)
-        shape = f"{rows:,} × {features:,}"
+        # What nobody here has opened yet has no known size.
+        shape = f"{rows:,} × {features:,}" if rows else "–"
         table.add_row(
             *_plain(row.name, row.kind, shape, classes, ", ".join(row.tasks), row.state, row.licence)
         )
