@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -87,16 +88,18 @@ class _Bundled:
         )
 
 
-class _Converted:
+class _Converted(ABC):
     """A source in files: parsed once, memory-mapped from then on."""
 
     name: str
 
+    @abstractmethod
     def _recipe(self, options: Options) -> dict[str, Any]:
-        raise NotImplementedError
+        """Return what decides the content of the conversion, beside the files themselves."""
 
+    @abstractmethod
     def _parse(self, options: Options) -> Table:
-        raise NotImplementedError
+        """Parse the files."""
 
     def _parse_unchanged(self, recipe: Mapping[str, Any], options: Options) -> Table:
         table = apply_feature_options(self.name, self._parse(options), options)
