@@ -14,7 +14,7 @@ from typing import Literal
 from ..learners import registry
 from . import data
 from .errors import InputError, did_you_mean
-from .study import TUNING_SEED, AlgorithmEntry, Protocol, Scalar, Study
+from .study import TUNING_SEED, AlgorithmEntry, DatasetEntry, Protocol, Scalar, Study
 
 # Part of every key. Raise it when the way a cell is run changes its integers.
 CELL_VERSION = 1
@@ -68,10 +68,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Plan:
-    """A study with its names resolved: the tasks, and for each algorithm the learner and grid points."""
+    """A study with its names resolved: the tasks, the entry each comes from, and their fingerprints."""
 
     study: Study
     tasks: tuple[data.TaskRef, ...]
+    entries: dict[str, DatasetEntry]
     fingerprints: dict[str, str]
     plugins: tuple[str, ...]
 
@@ -128,7 +129,7 @@ class Plan:
         stage: Stage,
         params: dict[str, Scalar],
     ) -> Cell:
-        study = self.study
+        study, source = self.study, self.entries[task.label]
         return Cell(
             dataset=task,
             algorithm=entry.label,
@@ -137,14 +138,14 @@ class Plan:
             noise=noise,
             seed=seed,
             stage=stage,
-            protocol=study.protocol,
-            judge=study.judge,
+            protocol=study.protocol_of(source),
+            judge=study.judge_of(source),
             root_seed=study.root_seed,
             checkpoints=study.checkpoints,
             test_fraction=study.test_fraction,
             validation_fraction=study.validation_fraction,
             folds=study.folds,
-            max_examples=study.max_examples,
+            max_examples=source.max_examples or study.max_examples,
             max_train=study.max_train,
             max_test=study.max_test,
             fingerprint=self.fingerprints[task.label],
@@ -243,9 +244,9 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
             raise InputError(str(error)) from None
     for algorithm in study.algorithms:
         check_algorithm(algorithm)
-    tasks: list[data.TaskRef] = []
+    found: list[tuple[data.TaskRef, DatasetEntry]] = []
     for entry in study.datasets:
-        tasks += data.expand(
+        refs = data.expand(
             name=entry.name,
             path=entry.path,
             target=entry.target,
@@ -254,6 +255,8 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
             options=entry.options,
             base=base or Path(),
         )
+        found += [(ref, entry) for ref in refs]
+    tasks = [ref for ref, _ in found]
     _check_class_counts(study, tasks)
     labels = [task.label for task in tasks]
     twice = sorted({label for label in labels if labels.count(label) > 1})
@@ -262,6 +265,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
     return Plan(
         study=study,
         tasks=tuple(tasks),
+        entries={ref.label: entry for ref, entry in found},
         fingerprints={task.label: data.fingerprint(task) for task in tasks},
         plugins=plugins,
     )

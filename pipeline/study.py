@@ -20,8 +20,8 @@ TUNING_SEED = 1_000_000
 class DatasetEntry(BaseModel):
     """One ``[[datasets]]`` table: a name from the catalogue or the path of a file.
 
-    Keys that are not listed here are options of the data set (``n_train``, ``bias``, ``target``, ...); the
-    data layer checks them.
+    `protocol` and `max_examples` override the study's. Keys that are not listed here are options of the data
+    set (``n_train``, ``bias``, ...); the data layer checks them.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -30,6 +30,8 @@ class DatasetEntry(BaseModel):
     target: str | None = None
     task: str = "auto"
     label: str | None = None
+    protocol: Protocol | None = None
+    max_examples: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> DatasetEntry:
@@ -175,7 +177,7 @@ class Study(BaseModel):
 
     @model_validator(mode="after")
     def _seeds_are_folds(self) -> Study:
-        if self.protocol == "crossval":
+        if "crossval" in (self.protocol, *(entry.protocol for entry in self.datasets)):
             if "seeds" not in self.model_fields_set:
                 object.__setattr__(self, "seeds", list(range(self.folds)))
             if max(self.seeds) >= self.folds:
@@ -198,12 +200,15 @@ class Study(BaseModel):
                     )
         return self
 
-    @property
-    def judge(self) -> Literal["online", "validation"]:
-        """What grids are judged by, the default resolved."""
+    def protocol_of(self, entry: DatasetEntry) -> Protocol:
+        """Return the protocol of a data set."""
+        return entry.protocol or self.protocol
+
+    def judge_of(self, entry: DatasetEntry) -> Literal["online", "validation"]:
+        """Return what grids are judged by on a data set, the default resolved."""
         if self.tune_by is not None:
             return self.tune_by
-        return "online" if self.protocol == "prequential" else "validation"
+        return "online" if self.protocol_of(entry) == "prequential" else "validation"
 
 
 def _one_line(error: ValidationError, source: str) -> str:

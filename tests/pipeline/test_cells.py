@@ -41,6 +41,14 @@ def test_the_product_is_complete() -> None:
     assert len(set(keys)) == len(keys)
 
 
+def test_a_data_set_may_have_a_protocol_of_its_own() -> None:
+    own = {"name": "breast-cancer", "protocol": "holdout", "max_examples": 50}
+    study = parse_study({**STUDY, "protocol": "crossval", "datasets": [STUDY["datasets"][0], own]})
+    cells = list(make_plan(study).tuning_cells())
+    found = {(cell.dataset.label, cell.protocol, cell.max_examples) for cell in cells}
+    assert found == {("gauss", "crossval", None), ("breast-cancer", "holdout", 50)}
+
+
 def test_a_grid_without_a_winner_is_not_run() -> None:
     plan = make_plan(parse_study(STUDY))
     assert {cell.algorithm for cell in plan.run_cells({})} == {"Perceptron"}

@@ -27,8 +27,10 @@ def test_the_seeds_of_crossval_are_its_folds() -> None:
     ("protocol", "judge"), [("prequential", "online"), ("holdout", "validation"), ("crossval", "validation")]
 )
 def test_grids_are_judged_as_the_protocol_allows(protocol: str, judge: str) -> None:
-    assert parse_study({**MINIMAL, "protocol": protocol}).judge == judge
-    assert parse_study({**MINIMAL, "protocol": protocol, "tune_by": "online"}).judge == "online"
+    by_default = parse_study({**MINIMAL, "protocol": protocol})
+    assert by_default.judge_of(by_default.datasets[0]) == judge
+    told = parse_study({**MINIMAL, "protocol": protocol, "tune_by": "online"})
+    assert told.judge_of(told.datasets[0]) == "online"
 
 
 def test_a_list_is_a_grid_and_a_value_is_not() -> None:

@@ -37,6 +37,21 @@ _PROTOCOLS = {
 }
 
 
+def _protocols(study: dict[str, Any]) -> str:
+    """Say how the data sets are used; a data set may have a protocol of its own."""
+    usual = str(study.get("protocol"))
+    used = [str(entry.get("protocol") or usual) for entry in study.get("datasets", [])] or [usual]
+    texts = []
+    for name in dict.fromkeys(used):
+        text = _PROTOCOLS.get(name, f"Protocol: {name}.")
+        if len(set(used)) > 1:
+            own = [entry for entry, each in zip(study["datasets"], used, strict=True) if each == name]
+            names = [str(entry.get("label") or entry.get("name") or entry.get("path")) for entry in own]
+            text = f"{', '.join(dict.fromkeys(names))}: {text[0].lower()}{text[1:]}"
+        texts.append(text)
+    return " ".join(texts)
+
+
 def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
     """Work out everything the templates print, and the tables that get files of their own.
 
@@ -93,7 +108,7 @@ def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
     content = {
         "title": study.get("title") or study.get("name") or "Study",
         "description": study.get("description", ""),
-        "protocol": _PROTOCOLS.get(str(study.get("protocol")), f"Protocol: {study.get('protocol')}."),
+        "protocol": _protocols(study),
         "headline": wording.headline(comparisons),
         "facts": wording.facts(plan),
         "cautions": wording.cautions(plan, comparisons),
