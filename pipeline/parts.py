@@ -49,6 +49,28 @@ def within(plan: Layout, datasets: Sequence[str]) -> Layout:
     return replace(plan, datasets=[name for name, _ in kept], sources=[source for _, source in kept])
 
 
+def tasks_of(plan: Layout, entries: Sequence[str]) -> list[str]:
+    """Return the labels of the tasks that were cut from some of a study's data sets.
+
+    Parameters
+    ----------
+    plan : Layout
+        The study's data sets.
+    entries : sequence of str
+        Labels, names or paths, as the study calls them.
+
+    Returns
+    -------
+    list of str
+        In the study's order.
+    """
+    return [
+        dataset
+        for dataset, source in zip(plan.datasets, plan.sources, strict=True)
+        if any(source == entry or dataset == entry or dataset.startswith(f"{entry}[") for entry in entries)
+    ]
+
+
 @dataclass(frozen=True)
 class TaskGroup:
     """Tasks of one kind cut from one base set.

@@ -44,6 +44,11 @@ class DatasetEntry(BaseModel):
         """Keys beyond the named ones."""
         return dict(self.model_extra or {})
 
+    @property
+    def called(self) -> str:
+        """What the study calls it: its label, name or path."""
+        return self.label or self.name or str(self.path)
+
 
 class AlgorithmEntry(BaseModel):
     """One ``[[algorithms]]`` table: a learner, its label in the report, and its parameters.
@@ -82,11 +87,27 @@ class AlgorithmEntry(BaseModel):
 
 
 class Ranking(BaseModel):
-    """One ``[[rankings]]`` table: algorithms that the report ranks among themselves, besides all together."""
+    """One ``[[rankings]]`` table: algorithms that the report ranks among themselves, besides all together.
+
+    `datasets` (labels, names or paths of the study's entries; all when empty) restricts it to their tasks.
+    `focus` is the one of the algorithms that is drawn against each of the others, task by task, at the noise
+    rates `focus_noise` (three of the study's when empty).
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     title: str
     algorithms: Annotated[list[str], Field(min_length=2)]
+    datasets: list[str] = []
+    focus: str | None = None
+    focus_noise: list[float] = []
+
+    @model_validator(mode="after")
+    def _focus_takes_part(self) -> Ranking:
+        if self.focus is not None and self.focus not in self.algorithms:
+            raise ValueError(
+                f"focus {self.focus!r} does not take part: {did_you_mean(self.focus, self.algorithms)}"
+            )
+        return self
 
 
 class Study(BaseModel):
@@ -192,11 +213,27 @@ class Study(BaseModel):
         twice = sorted({label for label in labels if labels.count(label) > 1})
         if twice:
             raise ValueError(f"algorithms: two entries are called {twice[0]!r}: give one of them a 'label'")
+        return self
+
+    @model_validator(mode="after")
+    def _rankings_name_parts(self) -> Study:
+        labels = [entry.label for entry in self.algorithms]
+        called = [entry.called for entry in self.datasets]
         for ranking in self.rankings:
             for label in ranking.algorithms:
                 if label not in labels:
                     raise ValueError(
                         f"rankings: no algorithm is called {label!r}: {did_you_mean(label, labels)}"
+                    )
+            for name in ranking.datasets:
+                if name not in called:
+                    raise ValueError(
+                        f"rankings: no data set is called {name!r}: {did_you_mean(name, called)}"
+                    )
+            for rate in ranking.focus_noise:
+                if rate not in self.noise:
+                    raise ValueError(
+                        f"rankings: focus_noise {rate} is none of the study's noise rates {self.noise}"
                     )
         return self
 

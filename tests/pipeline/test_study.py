@@ -62,6 +62,18 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
         ({"algorithms": [{"name": "AROW", "r": []}]}, "the grid of 'r' is empty"),
         ({"algorithms": [{"name": "AROW", "r": [1.0, 1.0]}]}, "the grid of 'r' names a value twice"),
         ({"rankings": [{"title": "t", "algorithms": ["AROW", "AORW"]}]}, "did you mean 'AROW'?"),
+        (
+            {"rankings": [{"title": "t", "algorithms": ["AROW", "AROW"], "datasets": ["digit"]}]},
+            "no data set is called 'digit': did you mean 'digits'?",
+        ),
+        (
+            {"rankings": [{"title": "t", "algorithms": ["AROW", "PA"], "focus": "AORW"}]},
+            "focus 'AORW' does not take part: did you mean 'AROW'?",
+        ),
+        (
+            {"rankings": [{"title": "t", "algorithms": ["AROW", "AROW"], "focus_noise": [0.7]}]},
+            "focus_noise 0.7 is none of the study's noise rates",
+        ),
     ],
 )
 def test_a_bad_study_is_one_line_that_names_the_key(change: dict[str, object], line: str) -> None:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
+
+from singlepass.pipeline.comparison import compare
+from singlepass.pipeline.metrics import METRICS
+from singlepass.pipeline.parts import among
+from singlepass.pipeline.tables import layout
+from singlepass.workflows.report import focus
 
 from .report_page import csv_rows, render
 from .synthetic_results import DATASETS, fail, make_results
@@ -93,10 +101,69 @@ def test_some_algorithms_are_ranked_among_themselves(tmp_path: Path) -> None:
     assert "(Two)}" in caption
 
 
+def test_a_ranking_of_some_data_sets(tmp_path: Path) -> None:
+    results = make_results(tuned=())
+    chosen = ["PA-I", "AROW", "CW"]
+    results.meta["study"]["rankings"] = [{"title": "Digits", "algorithms": chosen, "datasets": ["digits"]}]
+    render(results, tmp_path)
+    _, *rows = csv_rows(tmp_path / "tables" / "ranking-1-mean-ranks-test-accuracy.csv")
+    cells = results.cells[results.cells["algorithm"].isin(chosen) & (results.cells["source"] == "digits")]
+    means = cells[cells["noise"] == 0.1].groupby(["dataset", "algorithm"])["test_accuracy"].mean()
+    by_hand = means.round(12).unstack().rank(axis=1, ascending=False)
+    assert len(by_hand) == 8
+    assert {row[0]: float(row[2]) for row in rows} == pytest.approx(by_hand.mean().to_dict())
+
+
+def test_focus_draws_one_algorithm_against_the_others(tmp_path: Path) -> None:
+    results = make_results(tuned=())
+    ranking = {"title": "Focus", "algorithms": ["PA-I", "AROW", "CW"], "focus": "AROW"}
+    results.meta["study"]["rankings"] = [ranking]
+    page, markdown = render(results, tmp_path)
+    cells = results.cells[results.cells["noise"] == 0.3]
+    means = cells.groupby(["dataset", "algorithm"])["test_accuracy"].mean().unstack()
+    wins = int((means["AROW"] > means["CW"]).sum())
+    assert f"CW, 30% label noise: {wins} of 11 tasks above the line" in page.text
+    files = {path.name for path in (tmp_path / "figures").glob("ranking-1-*.svg")}
+    scatters = {
+        f"ranking-1-AROW-against-{name}-{p}.svg" for name in ("PA-I", "CW") for p in ("0", "0.1", "0.3")
+    }
+    others = {f"ranking-1-{name}.svg" for name in ("mean-by-noise", "increase-in-error", "error-reduction")}
+    assert scatters | others == {name for name in files if "critical" not in name}
+    assert all(f"(figures/{name})" in markdown for name in scatters | others)
+    # Fewer levels of noise on demand.
+    ranking["focus_noise"] = [0.3]
+    render(results, tmp_path / "one")
+    drawn = (tmp_path / "one" / "figures").glob("ranking-1-AROW-against-*.svg")
+    assert sorted(path.name[-7:] for path in drawn) == ["0.3.svg"] * 2
+
+
+def test_pictures_of_focus_show_the_numbers() -> None:
+    results = make_results(tuned=())
+    plan = layout(results.cells, results.meta)
+    metric = METRICS["test_accuracy"]
+    comparisons = [compare(results.cells, metric, p, among(plan, ["AROW", "CW", "PA"])) for p in plan.noise]
+    shown: list[tuple[str, NDArray[np.float64]]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            focus,
+            "error_reductions",
+            lambda points, *labels: (
+                shown.extend((name, np.stack([x, y])) for name, x, y in points)
+                or '<svg viewBox="0 0 1 1"></svg>'
+            ),
+        )
+        focus.focus_pictures(comparisons, "AROW", plan)
+    errors = 1 - comparisons[1].scores
+    others = (errors["CW"] + errors["PA"]) / 2
+    by_hand = np.stack([100 * (1 - others), 100 * (others - errors["AROW"]) / others])
+    assert [name for name, _ in shown] == ["0% noise", "10% noise", "30% noise"]
+    np.testing.assert_allclose(shown[1][1], by_hand)
+
+
 @pytest.mark.parametrize("datasets", [("a",), ("a", "b")])
 def test_rankings_of_few_data_sets(datasets: tuple[str, ...], tmp_path: Path) -> None:
     results = make_results(datasets=datasets, noise=(0.0,), seeds=1, tuned=())
-    results.meta["study"]["rankings"] = [{"title": "Two", "algorithms": ["PA", "SOP"]}]
+    results.meta["study"]["rankings"] = [{"title": "Two", "algorithms": ["PA", "SOP"], "focus": "PA"}]
     _, markdown = render(results, tmp_path)
     assert "### Two" in markdown
     assert (tmp_path / "tables" / "ranking-1-wilcoxon-holm.csv").exists() == (len(datasets) > 1)

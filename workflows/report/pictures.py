@@ -147,7 +147,7 @@ def boxes(cells: pd.DataFrame, plan: Layout) -> list[Picture]:
     rows = rows.assign(error=100 * (1 - rows["test_accuracy"].astype("float64"))).dropna(subset=["error"])
     pictures = []
     for place, dataset in enumerate(plan.datasets, 1):
-        for noise in _spaced(plan.noise, MAX_BOX_LEVELS):
+        for noise in spaced(plan.noise, MAX_BOX_LEVELS):
             here = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise)]
             values = [
                 (name, here.loc[here["algorithm"] == name, "error"].tolist()) for name in plan.algorithms
@@ -165,8 +165,8 @@ def boxes(cells: pd.DataFrame, plan: Layout) -> list[Picture]:
     return pictures
 
 
-def _spaced(levels: Sequence[float], most: int) -> list[float]:
-    """At most so many levels, evenly spaced, the first and the last among them."""
+def spaced(levels: Sequence[float], most: int) -> list[float]:
+    """Return at most `most` of the levels, evenly spaced, the first and the last among them."""
     if len(levels) <= most:
         return list(levels)
     places = np.unique(np.linspace(0, len(levels) - 1, most).round().astype(int))
@@ -190,7 +190,7 @@ def curve_groups(cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout) -> tup
     note : str
         What is drawn and what was left out.
     """
-    levels = _spaced(plan.noise, 6)
+    levels = spaced(plan.noise, 6)
     firsts = list(dict(zip(reversed(plan.sources), reversed(plan.datasets), strict=True)).values())[::-1]
     room = max(1, MAX_PANELS // max(1, len(levels)))
     shown = firsts[:room]

@@ -10,9 +10,10 @@ import pandas as pd
 
 from ...pipeline.comparison import compare
 from ...pipeline.metrics import Metric
-from ...pipeline.parts import among
+from ...pipeline.parts import among, tasks_of, within
 from ...pipeline.tables import Layout
 from . import rank_tables, wording
+from .focus import PictureRow, focus_pictures
 from .phrases import at_noise
 from .pictures import Picture, diagrams
 from .table import Table
@@ -38,6 +39,8 @@ class Ranking:
         Noise rate and what its tests found, in words.
     diagrams : list of Picture
         Critical difference diagrams.
+    focus : list of PictureRow
+        One algorithm against the others, task by task; empty unless the study asks for it.
     """
 
     title: str
@@ -48,11 +51,17 @@ class Ranking:
     pairs: Table | None
     tests: list[tuple[str, str]]
     diagrams: list[Picture]
+    focus: list[PictureRow]
 
     @property
     def tables(self) -> list[Table]:
         """The tables that there are."""
         return [table for table in (self.rank_table, self.friedman, self.pairs) if table is not None]
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """The pictures that there are."""
+        return [*self.diagrams, *(picture for row in self.focus for picture in row.pictures)]
 
 
 def rankings(cells: pd.DataFrame, metric: Metric, plan: Layout, study: Mapping[str, Any]) -> list[Ranking]:
@@ -78,6 +87,8 @@ def rankings(cells: pd.DataFrame, metric: Metric, plan: Layout, study: Mapping[s
     for place, entry in enumerate(study.get("rankings") or [], 1):
         title, prefix = str(entry["title"]), f"ranking-{place}-"
         part = among(plan, entry["algorithms"])
+        if entry.get("datasets"):
+            part = within(part, tasks_of(part, entry["datasets"]))
         comparisons = [compare(cells, metric, noise, part) for noise in plan.noise]
         tested = [c for c in comparisons if c.n > 1 and c.k > 1]
 
@@ -95,6 +106,14 @@ def rankings(cells: pd.DataFrame, metric: Metric, plan: Layout, study: Mapping[s
                 pairs=own(pairs) if pairs is not None else None,
                 tests=[(at_noise(c.noise), wording.friedman_sentence(c)) for c in comparisons],
                 diagrams=diagrams(comparisons, prefix=prefix, scope=title),
+                focus=focus_pictures(
+                    comparisons,
+                    entry.get("focus"),
+                    plan,
+                    noise=entry.get("focus_noise") or (),
+                    prefix=prefix,
+                    scope=title,
+                ),
             )
         )
     return found

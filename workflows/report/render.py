@@ -85,7 +85,7 @@ def _files(results: Results) -> Iterator[tuple[str, str]]:
     yield "report.html", _html(content)
     yield "report.md", _markdown(content)
     pictures = [content["rank_figure"], *content["diagrams"], *content["boxes"], *content["curve_groups"]]
-    for picture in [*pictures, *(picture for ranking in content["rankings"] for picture in ranking.diagrams)]:
+    for picture in [*pictures, *(picture for ranking in content["rankings"] for picture in ranking.pictures)]:
         if picture is not None:
             yield picture.file, picture.content
     for table in tables:
@@ -164,7 +164,14 @@ def _html(content: dict[str, Any]) -> str:
         "boxes": [show(picture) for picture in content["boxes"]],
         "curve_groups": groups,
         "rankings": [
-            {**vars(ranking), "diagrams": [show(picture) for picture in ranking.diagrams]}
+            {
+                **vars(ranking),
+                "diagrams": [show(picture) for picture in ranking.diagrams],
+                "focus": [
+                    {**vars(row), "figures": [show(picture) for picture in row.pictures]}
+                    for row in ranking.focus
+                ],
+            }
             for ranking in content["rankings"]
         ],
         "swatches": [swatches(place) for place in range(2)],
