@@ -2,8 +2,8 @@
 
 `expand` turns a study entry into task references, `fingerprint` names their content, `open_stream` opens one
 wherever it is needed. `describe` lists what there is; `fetch` downloads and `convert` parses ahead of a run.
-Inside `watched`, files that are downloaded or parsed say how far they are. `stream_blocks` reads a file in its
-order without conversion, `stream_rows` an opened stream, both in bounded memory.
+Inside `watched`, files that are downloaded or parsed tell how far they are. `stream_blocks` reads a file in
+its order without conversion, `stream_rows` an opened stream, both in bounded memory.
 """
 
 from __future__ import annotations
