@@ -94,17 +94,26 @@ def list_(what: str) -> None:
 
 
 @app.command()
-@click.argument("what", type=click.Choice(["linear", "overhead"]), default="linear")
+@click.argument("what", type=click.Choice(["linear", "overhead", "ingestion"]), default="linear")
+@click.option(
+    "--size",
+    "gigabytes",
+    type=click.FloatRange(min=0),
+    default=0.2,
+    show_default=True,
+    help="ingestion: gigabytes of the generated files; the disk needs four times as much.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Also write the table to this Markdown file.")
-def bench(what: str, out: Path | None) -> None:
+def bench(what: str, out: Path | None, gigabytes: float) -> None:
     """Measure speed, as ratios against peers in the same run.
 
     linear: one pass of the linear learners beside scikit-learn and beside reading the memory once.
     overhead: what a cell costs beside its learning, and how two threads scale.
+    ingestion: svmlight text beside scikit-learn's loader, and the memory that reading and streaming take.
     """
     from .bench import run_bench
 
-    run_bench(what, out)
+    run_bench(what, out, gigabytes=gigabytes)
 
 
 @app.group("data")
