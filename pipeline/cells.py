@@ -101,6 +101,15 @@ class Plan:
             for seed in self.study.seeds:
                 yield self._cell(task, entry, noise, seed, "run", params)
 
+    def split_cells(self) -> Iterator[Cell]:
+        """Yield one cell for every way in which a task's rows are divided: by seed, the reserved one too."""
+        entry, noise = self.study.algorithms[0], self.study.noise[0]
+        for task in self.tasks:
+            if self.n_tuning_cells:
+                yield self._cell(task, entry, noise, TUNING_SEED, "tune", {})
+            for seed in self.study.seeds:
+                yield self._cell(task, entry, noise, seed, "run", {})
+
     @property
     def n_tuning_cells(self) -> int:
         """How many cells `tuning_cells` yields."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,7 +96,7 @@ def split(cell: Cell, stream: data.Stream) -> tuple[Part, Part | None]:
     Raises
     ------
     InputError
-        A class has so few rows that a fold's training part has none of them.
+        A class has fewer rows than there are folds, or all its rows are in the test part of a seeded split.
     """
     train = np.arange(len(stream.y))
     if cell.max_examples is not None:
@@ -123,6 +123,32 @@ def split(cell: Cell, stream: data.Stream) -> tuple[Part, Part | None]:
     return Part(stream.X, rows, stream.y[train]), test
 
 
+def check_splits(cells: Iterable[Cell]) -> None:
+    """Refuse splits that leave a class out, before a study's first cell is computed.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        One for every task and repetition, see `Plan.split_cells`.
+
+    Raises
+    ------
+    InputError
+        As `split`, of the first such cell.
+    """
+    folded: set[str] = set()
+    for cell in cells:
+        # Whether every fold has every class does not depend on the repetition.
+        if cell.protocol == "prequential" or cell.dataset.label in folded:
+            continue
+        stream = data.open_stream(cell.dataset, root=cell.root_seed, seed=cell.seed)
+        if cell.protocol == "crossval":
+            folded.add(cell.dataset.label)
+        elif stream.y_test is not None:
+            continue
+        split(cell, stream)
+
+
 Halves = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -130,25 +156,36 @@ def _seeded_split(cell: Cell, rows: NDArray[np.int64], stream: data.Stream) -> H
     """Return training and test rows of a holdout without an official test part."""
     shuffled = rows[_permutation(cell, cell.seed, len(rows))]
     n_test = max(1, round(len(rows) * cell.test_fraction))
-    return shuffled[n_test:], shuffled[:n_test]
+    train, test = shuffled[n_test:], shuffled[:n_test]
+    lost = np.setdiff1d(stream.y[test], stream.y[train])
+    if len(lost):
+        n_rows = np.count_nonzero(stream.y[test] == lost[0])
+        raise InputError(
+            f"data set {cell.dataset.label!r}: class {stream.classes[lost[0]]!r} has {n_rows:,} of "
+            f"{len(rows):,} rows, and the seeded split of repetition {cell.seed} puts them all into the test "
+            "part; leave the class out, or take a smaller test_fraction or protocol = 'prequential'"
+        )
+    return train, test
 
 
 def _fold(cell: Cell, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
     """Return training and test rows of a fold: the repetition's number, in one partition for all of them."""
+    counts = np.bincount(stream.y[rows], minlength=len(stream.classes))
+    if counts.min() < cell.folds:
+        rarest = int(counts.argmin())
+        remedy = f"set folds to {counts.min()} or fewer, or " if counts.min() > 1 else ""
+        raise InputError(
+            f"data set {cell.dataset.label!r}: class {stream.classes[rarest]!r} has {counts.min()} of "
+            f"{len(rows):,} rows, too few for {cell.folds} folds: some would have none of them; "
+            f"{remedy}leave the class out"
+        )
     tuning = cell.stage == "tune"
     # Tuning has a partition of its own, as it has a seed of its own.
     shuffled = rows[_permutation(cell, cell.seed if tuning else 0, len(rows))]
     # Dealt out class by class, so that every fold has its share of each.
     shuffled = shuffled[np.argsort(stream.y[shuffled], kind="stable")]
     held_out = np.arange(len(shuffled)) % cell.folds == (0 if tuning else cell.seed)
-    train, test = shuffled[~held_out], shuffled[held_out]
-    lost = np.setdiff1d(stream.y[test], stream.y[train])
-    if len(lost):
-        raise InputError(
-            f"data set {cell.dataset.label!r}: class {stream.classes[lost[0]]!r} has too few rows for "
-            f"{cell.folds} folds: the training part of fold {cell.seed} has none of them"
-        )
-    return train, test
+    return shuffled[~held_out], shuffled[held_out]
 
 
 def _permutation(cell: Cell, seed: int, n: int) -> NDArray[np.int64]:

@@ -46,13 +46,14 @@ def run(
     """Run STUDY (a shipped study's name or a TOML file), or what is missing of it, and write its report."""
     if threads is not None and (scheduler or scheduler_file):
         raise click.UsageError("--threads is for runs in this process: a cluster's workers have their own")
+    from ..pipeline import data
     from .progress import progress_display
     from .run import run_study
     from .shipped import find_study
 
     found, base = find_study(study)
     target = out or str(Path("results") / found.name)
-    with progress_display() as progress:
+    with progress_display() as progress, data.watched(progress.read):
         summary = run_study(
             found,
             target,
@@ -93,17 +94,26 @@ def list_(what: str) -> None:
 
 
 @app.command()
-@click.argument("what", type=click.Choice(["linear", "overhead"]), default="linear")
+@click.argument("what", type=click.Choice(["linear", "overhead", "ingestion"]), default="linear")
+@click.option(
+    "--size",
+    "gigabytes",
+    type=click.FloatRange(min=0),
+    default=0.2,
+    show_default=True,
+    help="ingestion: gigabytes of the generated files; the disk needs four times as much.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Also write the table to this Markdown file.")
-def bench(what: str, out: Path | None) -> None:
+def bench(what: str, out: Path | None, gigabytes: float) -> None:
     """Measure speed, as ratios against peers in the same run.
 
     linear: one pass of the linear learners beside scikit-learn and beside reading the memory once.
     overhead: what a cell costs beside its learning, and how two threads scale.
+    ingestion: svmlight text beside scikit-learn's loader, and the memory that reading and streaming take.
     """
     from .bench import run_bench
 
-    run_bench(what, out)
+    run_bench(what, out, gigabytes=gigabytes)
 
 
 @app.group("data")
@@ -116,9 +126,30 @@ def data_group() -> None:
 def fetch(names: tuple[str, ...]) -> None:
     """Download the public data sets NAMES and verify them."""
     from ..pipeline import data
+    from .progress import progress_display
 
-    for path in data.fetch(list(names)):
+    with progress_display() as progress:
+        paths = data.fetch(list(names), progress.read)
+    for path in paths:
         click.echo(path)
+
+
+@data_group.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE...")
+@click.option("--target", metavar="COLUMN", help="Column of the labels, in files with columns.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="As in a study: n_features=123, dense=true.",
+)
+def convert(names: tuple[str, ...], target: str | None, options: tuple[str, ...]) -> None:
+    """Read and check data sets and files of your own ahead of a run, which then opens them at once."""
+    from .conversion import convert_all
+
+    for line in convert_all(names, target, options):
+        click.echo(line)
 
 
 def _report(results: str, to: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Progress on the terminal: a bar with the time left, or plain lines where there is no terminal."""
+"""Progress on the terminal: bars with the time left, or plain lines where there is no terminal."""
 
 from __future__ import annotations
 
@@ -7,41 +7,73 @@ import time
 from types import TracebackType
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
+    DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 # Seconds between two plain lines.
 PLAIN_INTERVAL = 10.0
 
 
+class _AmountColumn(ProgressColumn):
+    """How much of how much: cells by number, files in kB, MB or GB."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells, self.bytes = MofNCompleteColumn(), DownloadColumn()
+
+    def render(self, task: Task) -> Text:
+        return (self.bytes if task.fields["in_bytes"] else self.cells).render(task)
+
+
 class Bar:
-    """A bar on a terminal."""
+    """Bars on a terminal: one for the file that is being read, then one for the cells."""
 
     def __init__(self, console: Console) -> None:
         self.bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
-            MofNCompleteColumn(),
+            _AmountColumn(),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
             console=console,
         )
-        self.task = self.bar.add_task("cells", total=None)
+        self.cells: TaskID | None = None
+        self.file: tuple[str, TaskID] | None = None
 
     def start(self, total: int, already: int) -> None:
-        """Show the bar's full length and what was in the store."""
-        self.bar.update(self.task, total=total, completed=already)
+        """Show the full length of the cells' bar and what was in the store."""
+        self._end_file()
+        self.cells = self.bar.add_task("cells", total=total, completed=already, in_bytes=False)
 
     def advance(self, cells: int) -> None:
-        """Move the bar."""
-        self.bar.advance(self.task, cells)
+        """Move the cells' bar."""
+        if self.cells is not None:
+            self.bar.advance(self.cells, cells)
+
+    def read(self, name: str, done: int, total: int) -> None:
+        """Move the bar of a file; another name is another file."""
+        if self.file is None or self.file[0] != name:
+            self._end_file()
+            self.file = name, self.bar.add_task(name, total=total or None, in_bytes=True)
+        self.bar.update(self.file[1], completed=done, total=total or None)
+
+    def _end_file(self) -> None:
+        if self.file is not None:
+            self.bar.remove_task(self.file[1])
+            self.file = None
 
     def note(self, text: str) -> None:
         """Print a line above the bar."""
@@ -62,11 +94,13 @@ class Lines:
 
     def __init__(self) -> None:
         self.total = self.finished = self.reused = 0
-        self.began = self.last = time.monotonic()
+        self.file = ""
+        self.began = self.last = self.file_began = time.monotonic()
 
     def start(self, total: int, already: int) -> None:
         """Remember how much there is to do."""
         self.total, self.finished, self.reused = total, already, already
+        self.began = time.monotonic()
 
     def advance(self, cells: int) -> None:
         """Say how far the run is, every `PLAIN_INTERVAL` seconds."""
@@ -77,6 +111,19 @@ class Lines:
             rate = (self.finished - self.reused) / (now - self.began)
             left = (self.total - self.finished) / rate if rate > 0 else float("inf")
             self.note(f"{self.finished}/{self.total} cells, about {left:.0f} s left")
+
+    def read(self, name: str, done: int, total: int) -> None:
+        """Say how far a file is, every `PLAIN_INTERVAL` seconds."""
+        now = time.monotonic()
+        if name != self.file:
+            self.file, self.file_began = name, now
+        if now - self.last >= PLAIN_INTERVAL:
+            self.last = now
+            line = f"{name}: {decimal(done)}"
+            if total and done:
+                left = (now - self.file_began) * (total - done) / done
+                line += f" of {decimal(total)}, about {left:.0f} s left"
+            self.note(line)
 
     def note(self, text: str) -> None:
         """Print a line."""
@@ -92,6 +139,6 @@ class Lines:
 
 
 def progress_display() -> Bar | Lines:
-    """Return a bar when standard error is a terminal, lines otherwise."""
+    """Return bars when standard error is a terminal, lines otherwise."""
     console = Console(stderr=True)
     return Bar(console) if console.is_terminal else Lines()

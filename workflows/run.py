@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..pipeline.cells import Cell, Plan, make_plan
 from ..pipeline.execution import connect, run_cells
 from ..pipeline.outcome import Outcome
+from ..pipeline.protocol import check_splits
 from ..pipeline.results import Results, read_results
 from ..pipeline.store import Store, exclusive
-from ..pipeline.study import Study
+from ..pipeline.study import Scalar, Study
 from ..pipeline.tuning import tuned_grids
 
 if TYPE_CHECKING:
@@ -143,19 +144,18 @@ def run_study(
             stack, {"threads": threads, "scheduler": scheduler, "scheduler_file": scheduler_file}
         )
         missing_tuning = [cell for cell in plan.tuning_cells() if cell.key not in known]
-        store.write_json("study.json", study.model_dump(mode="json") | {"planned": total})
         # What the winners' cells lack is only known once the grids are judged.
+        winners = {} if missing_tuning else _winners(plan, store)
+        run_keys = [] if missing_tuning else [cell.key for cell in plan.run_cells(winners)]
+        if missing_tuning or not known.issuperset(run_keys):
+            check_splits(plan.split_cells())
+        store.write_json("study.json", study.model_dump(mode="json") | {"planned": total})
         progress.start(total, plan.n_tuning_cells - len(missing_tuning))
-        _compute(missing_tuning, workers, store, progress)
-        planned = [cell.key for cell in plan.tuning_cells()]
-        tuning = store.cells() if planned else None
-        winners = {}
-        if tuning is not None:
-            for tuned in tuned_grids(tuning[tuning["key"].isin(planned)]):
-                if tuned.winner is not None:
-                    winners[tuned.group] = tuned.winner
-        run_keys = [cell.key for cell in plan.run_cells(winners)]
-        store.write_plan([*planned, *run_keys])
+        if missing_tuning:
+            _compute(missing_tuning, workers, store, progress)
+            winners = _winners(plan, store)
+            run_keys = [cell.key for cell in plan.run_cells(winners)]
+        store.write_plan([*(cell.key for cell in plan.tuning_cells()), *run_keys])
         missing = sum(key not in known for key in run_keys)
         if missing or missing_tuning:
             _add_provenance(store, plan, command)
@@ -174,6 +174,16 @@ def run_study(
         failed=int((results.cells["status"] != "ok").sum()),
         seconds=time.perf_counter() - began,
     )
+
+
+def _winners(plan: Plan, store: Store) -> dict[tuple[str, str, float], dict[str, Scalar]]:
+    """Return the parameters that won each grid, from the cells in the store."""
+    planned = [cell.key for cell in plan.tuning_cells()]
+    if not planned:
+        return {}
+    cells = store.cells()
+    tuned = tuned_grids(cells[cells["key"].isin(planned)])
+    return {grid.group: grid.winner for grid in tuned if grid.winner is not None}
 
 
 def _compute(cells: Iterable[Cell], workers: _Workers, store: Store, progress: Progress) -> None:

@@ -2,8 +2,8 @@
 
 `expand` turns a study entry into task references, `fingerprint` names their content, `open_stream` opens one
 wherever it is needed. `describe` lists what there is; `fetch` downloads and `convert` parses ahead of a run.
-`stream_blocks` reads a file in its order without conversion, `stream_rows` an opened stream, both in bounded
-memory.
+Inside `watched`, files that are downloaded or parsed tell how far they are. `stream_blocks` reads a file in
+its order without conversion, `stream_rows` an opened stream, both in bounded memory.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from .blocks import Block, stream_blocks, stream_rows
 from .opening import expand, fingerprint, open_stream
 from .overview import DatasetRow, convert, describe, fetch
+from .progress import watched
 from .stream import Stream
 from .tasks import TaskRef
 
@@ -27,4 +28,5 @@ __all__ = [
     "open_stream",
     "stream_blocks",
     "stream_rows",
+    "watched",
 ]

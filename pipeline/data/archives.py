@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from ..errors import InputError
+from .progress import report
 
 # The largest text of the known corpora has 2 MB; a member past this size is a mistake or an attack.
 _LARGEST_MEMBER = 1 << 28
@@ -38,7 +39,8 @@ def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
         device: such an archive is not what it says it is, and nothing of it is used.
     """
     try:
-        with tarfile.open(path, "r:*") as archive:
+        with path.open("rb") as stored, tarfile.open(fileobj=stored, mode="r:*") as archive:
+            size = path.stat().st_size
             for member in archive:
                 _check_member(path, member)
                 if not member.isfile() or not wanted(member.name):
@@ -47,6 +49,7 @@ def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
                 content = b"" if stream is None else stream.read()
                 if len(content) != member.size:
                     raise InputError(f"{path}: {member.name} is cut short; the archive is damaged")
+                report(path.name, stored.tell(), size)
                 yield member.name, content
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -47,11 +47,11 @@ def read_columnar(
     InputError
         Naming column and row: columns that are not numbers, missing values, NaN or infinity.
     """
-    with _opened(path, kind) as (schema, batches):
+    with _opened(path, kind) as (schema, batches, stored):
         names = list(schema.names)
         label = find_target(path, names, target)
         features = tuple(name for position, name in enumerate(names) if position != label)
-        columns = gather(path, features, _blocks(path, schema, label, batches), dtype)
+        columns = gather(path, features, _blocks(path, schema, label, batches, stored), dtype)
     if len(columns.labels) == 0:
         raise InputError(f"{path}: the file has no rows")
     return columns
@@ -64,13 +64,19 @@ def columnar_blocks(
 
     Parameters and errors as of `read_columnar`; an error comes when its block is reached.
     """
-    with _opened(path, kind) as (schema, batches):
-        yield from _blocks(path, schema, find_target(path, list(schema.names), target), batches)
+    with _opened(path, kind) as (schema, batches, stored):
+        label = find_target(path, list(schema.names), target)
+        yield from _blocks(path, schema, label, batches, stored)
+
+
+# Rows read so far -> about how many bytes of the file they are.
+_Stored: TypeAlias = Callable[[int], int]
 
 
 def _blocks(
-    path: Path, schema: pa.Schema, label: int, batches: Iterator[pa.RecordBatch]
+    path: Path, schema: pa.Schema, label: int, batches: Iterator[pa.RecordBatch], stored: _Stored
 ) -> Iterator[ColumnBlock]:
+    size = path.stat().st_size
     features = [position for position in range(len(schema.names)) if position != label]
     dtype = _common_dtype(schema, features, path)
     done = 0
@@ -86,14 +92,15 @@ def _blocks(
         if batch.num_rows:
             yield ColumnBlock(X, labels)
         done += batch.num_rows
-        report(path.name, done, 0)
+        report(path.name, stored(done), size)
+    report(path.name, size, size)
 
 
 @contextmanager
 def _opened(
     path: Path, kind: Literal["parquet", "arrow"]
-) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
-    """Open a file: its schema, and its rows in batches; errors of Arrow's become one line, also later on."""
+) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch], _Stored]]:
+    """Open a file: schema, rows in batches, bytes read; errors of Arrow's become one line, also later on."""
     import pyarrow as pa
     from pyarrow import feather, ipc, parquet
 
@@ -106,7 +113,9 @@ def _opened(
             # A buffered reader takes a row group's columns piece by piece, not all of them at once.
             with parquet.ParquetFile(path, buffer_size=_READ_BYTES, pre_buffer=False) as file:
                 rows = max(1, _BATCH_BYTES // (8 * max(1, len(file.schema_arrow.names))))
-                yield file.schema_arrow, file.iter_batches(batch_size=rows)
+                # Row groups are compressed as wholes: the share of the rows is the nearest to a position.
+                size, n = path.stat().st_size, max(1, file.metadata.num_rows)
+                yield file.schema_arrow, file.iter_batches(batch_size=rows), lambda done: size * done // n
             return
         with path.open("rb") as source:
             magic = source.read(6)
@@ -116,13 +125,13 @@ def _opened(
             if magic == b"ARROW1":
                 with ipc.open_file(source) as whole:
                     batches = (whole.get_batch(i) for i in range(whole.num_record_batches))
-                    yield whole.schema, batches
+                    yield whole.schema, batches, lambda _: source.tell()
             elif magic.startswith(b"FEA1"):
                 table = feather.read_table(path, memory_map=False)
-                yield table.schema, iter(table.to_batches())
+                yield table.schema, iter(table.to_batches()), lambda _: source.tell()
             else:
                 with ipc.open_stream(source) as reader:
-                    yield reader.schema, iter(reader)
+                    yield reader.schema, iter(reader), lambda _: source.tell()
     except (pa.ArrowException, OSError) as error:
         shown = "Parquet" if kind == "parquet" else "Arrow"
         reason = str(error).splitlines()[0]

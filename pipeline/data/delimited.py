@@ -13,8 +13,7 @@ import numpy as np
 from ..errors import InputError
 from .columns import ColumnBlock, Columns, find_target, gather
 from .labels import is_number
-from .progress import report
-from .text import COMPRESSED, first_line, lines, open_bytes
+from .text import first_line, lines, open_watched
 
 # Arrow reads blocks ahead: at 8 MiB each it holds 400 MB, at 1 MiB a quarter of that.
 _BLOCK_BYTES = 1 << 20
@@ -102,10 +101,9 @@ def _blocks(path: Path, layout: _Layout, delimiter: str) -> Iterator[ColumnBlock
     keys = [str(position) for position in range(len(layout.names))]
     types = {key: pa.float64() for key in keys} | {keys[layout.label]: pa.string()}
     features = [position for position in range(len(keys)) if position != layout.label]
-    total = path.stat().st_size if path.suffix.lower() not in COMPRESSED else 0
     try:
         with (
-            open_bytes(path) as stream,
+            open_watched(path) as (stream, report_position),
             arrow_csv.open_csv(
                 stream,
                 arrow_csv.ReadOptions(
@@ -126,7 +124,7 @@ def _blocks(path: Path, layout: _Layout, delimiter: str) -> Iterator[ColumnBlock
                 if not np.isfinite(X).all():
                     _explain(path, layout, delimiter)
                 yield ColumnBlock(X, batch.column(layout.label))
-                report(path.name, min(stream.tell(), total), total)
+                report_position()
     except pa.ArrowException as error:
         _explain(path, layout, delimiter)
         raise InputError(f"{path}: cannot be read as delimited text ({str(error).splitlines()[0]})") from None

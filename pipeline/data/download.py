@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..errors import InputError
 from .cache import cache_folder, scratch_folder
 from .declarations import PublicFile, PublicSet
-
-Progress = Callable[[str, int, int], None]
+from .progress import report
 
 # Seconds to connect, seconds between two packets: a dead server is noticed, a slow line is not cut.
 _TIMEOUT = (10, 60)
@@ -58,15 +56,13 @@ def present(entry: PublicSet, file: PublicFile) -> Path | None:
     return None
 
 
-def locate(entry: PublicSet, progress: Progress | None = None) -> tuple[Path, ...]:
+def locate(entry: PublicSet) -> tuple[Path, ...]:
     """Return the paths of all files of a public set; downloads what is missing.
 
     Parameters
     ----------
     entry : PublicSet
         The set.
-    progress : callable, optional
-        Called as ``progress(file name, bytes so far, bytes in all)``, 0 in all when unknown.
 
     Returns
     -------
@@ -86,7 +82,7 @@ def locate(entry: PublicSet, progress: Progress | None = None) -> tuple[Path, ..
         scratch = scratch_folder(_kept(entry))
         try:
             for file in missing:
-                paths[file.name] = _download(entry, file, scratch, progress)
+                paths[file.name] = _download(entry, file, scratch)
                 if file.checksum:
                     # Right beyond doubt: not downloaded again, should a later file fail.
                     paths[file.name] = (scratch / file.name).replace(_kept(entry) / file.name)
@@ -117,13 +113,13 @@ def _addresses(file: PublicFile) -> tuple[str, ...]:
 class _Bar:
     """The part of tqdm's interface that pooch calls."""
 
-    def __init__(self, name: str, progress: Progress) -> None:
-        self._name, self._progress, self._done, self.total = name, progress, 0, 0
+    def __init__(self, name: str) -> None:
+        self._name, self._done, self.total = name, 0, 0
 
     def update(self, size: int) -> None:
         self._done += size
         # Pooch counts whole chunks, the last one too.
-        self._progress(self._name, min(self._done, self.total) if self.total else self._done, self.total)
+        report(self._name, min(self._done, self.total) if self.total else self._done, self.total)
 
     def reset(self) -> None:
         self._done = 0
@@ -132,7 +128,7 @@ class _Bar:
         """Nothing to release."""
 
 
-def _download(entry: PublicSet, file: PublicFile, folder: Path, progress: Progress | None) -> Path:
+def _download(entry: PublicSet, file: PublicFile, folder: Path) -> Path:
     import pooch
     import requests
 
@@ -140,7 +136,7 @@ def _download(entry: PublicSet, file: PublicFile, folder: Path, progress: Progre
     reasons = []
     for address in _addresses(file):
         downloader = pooch.HTTPDownloader(
-            progressbar=_Bar(file.name, progress) if progress else False,
+            progressbar=_Bar(file.name),
             chunk_size=_CHUNK,
             timeout=_TIMEOUT,
             # As stored: a server must not hand over a .gz uncompressed.

@@ -14,6 +14,9 @@ from ..errors import InputError
 from .stream import Codes
 from .tasks import listed
 
+# Ratings in halves or tenths are classes; more fractions than this are measurements.
+_MOST_FRACTIONS = 100
+
 
 @dataclass(frozen=True, eq=False)
 class CodedLabels:
@@ -51,7 +54,8 @@ def encode_labels(
     Raises
     ------
     InputError
-        On a missing label, a single class, or a test label that the training part does not have.
+        On a missing label, a single class, fractions that are no classes, or a test label that the training
+        part does not have.
 
     Examples
     --------
@@ -61,6 +65,7 @@ def encode_labels(
     if len(train) == 0:
         raise InputError(f"{train_path}: the file has no rows")
     names, codes = _named(train, train_path)
+    _refuse_targets(names, len(train), train_path)
     if len(names) < 2:
         raise InputError(
             f"{train_path}: all {len(train):,} labels are {names[0]!r}; two classes or more are needed"
@@ -99,8 +104,21 @@ def _named(labels: npt.NDArray[Any] | CodedLabels, path: Path) -> tuple[list[str
         row = int(np.flatnonzero(inverse == texts.index(""))[0]) + 1
         raise InputError(f"{path}, row {row}: the label is missing")
     names = list(dict.fromkeys(texts))
-    merged = np.array([names.index(text) for text in texts], dtype=np.int64)
+    position = {name: code for code, name in enumerate(names)}
+    merged = np.array([position[text] for text in texts], dtype=np.int64)
     return names, merged[inverse.reshape(-1)]
+
+
+def _refuse_targets(names: list[str], n_rows: int, path: Path) -> None:
+    """Refuse fractions of which nearly every row has its own: a regression target, not a class."""
+    if len(names) <= max(2, min(_MOST_FRACTIONS, n_rows // 2)):
+        return
+    fraction = next((name for name in names if is_number(name) and not float(name).is_integer()), None)
+    if fraction is not None:
+        raise InputError(
+            f"{path}: {len(names):,} different labels in {n_rows:,} rows, such as {fraction}: these are "
+            "numbers to predict, not classes; cut them into classes first, such as 0 and 1"
+        )
 
 
 def _name(value: Any) -> str:

@@ -11,11 +11,11 @@ from ..errors import InputError, did_you_mean
 from .bundled import BUNDLED
 from .catalogue import ALIASES, CATALOGUE, FAMILIES
 from .declarations import Family, PublicSet, StandIn
-from .download import Progress, data_folder, locate, present
+from .download import data_folder, locate, present
 from .generators import GENERATORS
 from .opening import expand, fingerprint
 from .options import Options
-from .progress import watched
+from .progress import Progress, watched
 from .sources import source_names
 
 
@@ -161,11 +161,12 @@ def fetch(names: Iterable[str], progress: Progress | None = None) -> list[Path]:
         if name not in known:
             raise InputError(f"unknown data set {name!r}; {did_you_mean(name, known)}")
     paths: dict[Path, None] = {}
-    for name in wanted:
-        members = FAMILIES[name].members.values() if name in FAMILIES else [ALIASES.get(name, name)]
-        for member in members:
-            if member in CATALOGUE:
-                paths |= dict.fromkeys(locate(CATALOGUE[member], progress))
+    with watched(progress):
+        for name in wanted:
+            members = FAMILIES[name].members.values() if name in FAMILIES else [ALIASES.get(name, name)]
+            for member in members:
+                if member in CATALOGUE:
+                    paths |= dict.fromkeys(locate(CATALOGUE[member]))
     return list(paths)
 
 
@@ -185,8 +186,8 @@ def convert(
     name, path, target, options, base
         As in `expand`. Text is read in bounded memory: a file may be larger than memory.
     progress : callable, optional
-        Called as ``progress(file name, bytes so far, bytes in all)``, 0 in all when unknown (compressed
-        files; of a columnar file the rows so far); in this thread.
+        Called as ``progress(file name, bytes so far, bytes in all)``, in this thread; bytes as stored,
+        compressed or not.
 
     Returns
     -------

@@ -15,9 +15,8 @@ from ..errors import InputError
 from .cache import cache_folder
 from .growing import Growing
 from .labels import encode_labels, is_number
-from .progress import report
 from .stream import Table
-from .text import COMPRESSED, decode_line, first_line, open_bytes
+from .text import decode_line, first_line, open_watched
 
 if TYPE_CHECKING:
     from .tokenizer import Tokens
@@ -88,12 +87,10 @@ def svmlight_blocks(path: Path, *, n_features: int = 0, zero_based: bool = False
     # Numba is not needed to list or to plan.
     from .tokenizer import tokenize
 
-    total = path.stat().st_size if path.suffix.lower() not in COMPRESSED else 0
-    with open_bytes(path) as stream:
-        number, rest, done = 1, b"", 0
+    with open_watched(path) as (stream, report_position):
+        number, rest = 1, b""
         while True:
             block = stream.read(_BLOCK_BYTES)
-            done += len(block)
             if number == 1 and not rest:
                 block = block.removeprefix(b"\xef\xbb\xbf")
             whole, newline, tail = (rest + block).rpartition(b"\n")
@@ -106,7 +103,7 @@ def svmlight_blocks(path: Path, *, n_features: int = 0, zero_based: bool = False
                     raise InputError(f"{path}, at or after line {number}: not svmlight text")
                 yield tokens
                 number += whole.count(b"\n")
-            report(path.name, done, total)
+            report_position()
             if not block:
                 return
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from ..errors import InputError
+from .progress import report
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 
@@ -25,10 +26,24 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     InputError
         When the file is missing, unreadable, damaged or cut short; also while it is being read.
     """
+    with open_watched(path) as (stream, _):
+        yield stream
+
+
+@contextmanager
+def open_watched(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], None]]]:
+    """Open a file as `open_bytes` does, with a function that reports how far it has been read.
+
+    What is reported are bytes as stored, so that the total is known of a compressed file too.
+    """
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
     try:
-        with cast("IO[bytes]", openers.get(path.suffix.lower(), open)(path, "rb")) as stream:
-            yield stream
+        with path.open("rb") as stored:
+            size = path.stat().st_size
+            opener = openers.get(path.suffix.lower())
+            stream = stored if opener is None else cast("IO[bytes]", opener(stored, "rb"))
+            with stream:
+                yield stream, lambda: report(path.name, stored.tell(), size)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from singlepass.pipeline import data
 from singlepass.pipeline.cells import Cell, make_plan
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.protocol import Part, checkpoints, split
+from singlepass.pipeline.protocol import Part, check_splits, checkpoints, split
 from singlepass.pipeline.study import parse_study
 
 
@@ -121,16 +122,46 @@ def test_crossval_tunes_on_a_partition_of_its_own() -> None:
     assert all(test is not None and set(test.rows) != set(tuning.rows) for test in runs)
 
 
-def test_a_class_too_small_for_its_fold_is_named(tmp_path) -> None:
+def test_a_class_with_fewer_rows_than_folds_is_named(tmp_path: Path) -> None:
     path = tmp_path / "rare.csv"
-    path.write_text("x,label\n" + "".join(f"{i},common\n" for i in range(20)) + "99,rare\n")
+    path.write_text("x,label\n" + "".join(f"{i},common\n" for i in range(20)) + "98,rare\n99,rare\n")
     cell = cell_of({"path": str(path)}, protocol="crossval", folds=5)
     stream = opened(cell)
-    lines = []
     for fold in range(5):
-        try:
+        with pytest.raises(InputError) as error:
             split(replace(cell, seed=fold), stream)
+        assert str(error.value) == (
+            "data set 'rare': class 'rare' has 2 of 22 rows, too few for 5 folds: some would have none of "
+            "them; set folds to 2 or fewer, or leave the class out"
+        )
+    two = cell_of({"path": str(path)}, protocol="crossval", folds=2)
+    for fold in range(2):
+        part, test = split(replace(two, seed=fold), stream)
+        assert test is not None
+        assert np.bincount(part.codes).tolist() == np.bincount(test.codes).tolist() == [10, 1]
+
+
+def test_a_class_that_only_the_test_part_has_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "rare.csv"
+    path.write_text("x,label\n" + "".join(f"{i},common\n" for i in range(20)) + "99,rare\n")
+    cell = cell_of({"path": str(path)}, protocol="holdout")
+    stream = opened(cell)
+    lines, fine = {}, []
+    for seed in range(12):
+        try:
+            part, _ = split(replace(cell, seed=seed), stream)
+            assert 1 in part.codes
+            fine.append(seed)
         except InputError as error:
-            lines.append(str(error))
-    (line,) = lines
-    assert "class 'rare' has too few rows for 5 folds" in line
+            lines[seed] = str(error)
+    assert lines
+    assert fine
+    for seed, line in lines.items():
+        assert line.startswith(
+            f"data set 'rare': class 'rare' has 1 of 21 rows, and the seeded split of repetition {seed} puts"
+        )
+    # The plan is refused for any of its repetitions.
+    check_splits([replace(cell, seed=seed) for seed in fine])
+    with pytest.raises(InputError, match="'rare' has 1 of 21 rows"):
+        check_splits([replace(cell, seed=seed) for seed in range(12)])
+    check_splits([replace(cell, seed=seed, protocol="prequential") for seed in range(12)])

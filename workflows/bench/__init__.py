@@ -5,17 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def run_bench(what: str, out: Path | None = None) -> None:
+def run_bench(what: str, out: Path | None = None, *, gigabytes: float = 0.2) -> None:
     """Run one benchmark and print its table.
 
     Parameters
     ----------
-    what : {"linear", "overhead"}
+    what : {"linear", "overhead", "ingestion"}
     out : Path, default=None
         Markdown file to append the table to.
+    gigabytes : float, default=0.2
+        Size of the files that "ingestion" generates.
     """
-    from . import linear, overhead
     from .timing import show
+
+    if what == "ingestion":
+        from . import ingestion
+
+        show("singlepass bench: ingestion", ingestion.measure(gigabytes), out)
+        return
+    from . import linear, overhead
 
     # The linear benchmark ends with what the pipeline adds to the learners.
     modules = {"linear": (linear, overhead), "overhead": (overhead,)}[what]

@@ -38,6 +38,22 @@ def test_names_and_codes(labels: list[Any], classes: tuple[str, ...], codes: lis
     assert y_test is None
 
 
+@pytest.mark.parametrize(("step", "refused"), [(0.5, True), (1.0, False)])
+def test_measurements_are_no_classes(step: float, refused: bool) -> None:
+    labels = np.arange(1000) % 101 * step
+    if refused:
+        with pytest.raises(InputError, match=r"101 different labels in 1,000 rows, such as 0\.5"):
+            encode_labels(labels, PATH)
+    else:
+        assert len(encode_labels(labels, PATH)[0]) == 101
+    # Ratings in halves are classes, and a test part may hold a few rows of many classes.
+    ratings = np.arange(1000) % 11 * 0.5
+    classes, _, y_test = encode_labels(ratings, PATH, np.array([0.5, 1.5, 2.5]), Path("t.csv"))
+    assert len(classes) == 11
+    assert y_test is not None
+    assert y_test.tolist() == [1, 3, 5]
+
+
 @given(st.lists(st.integers(-5, 5), min_size=2).filter(lambda labels: len(set(labels)) > 1))
 def test_text_and_numbers_are_the_same_labels(labels: list[int]) -> None:
     as_numbers = encode_labels(np.array(labels, dtype=float), PATH)
@@ -62,6 +78,11 @@ def test_the_test_part_uses_the_training_classes() -> None:
         (["a", "", "b"], "f.csv, row 2: the label is missing"),
         ([1.0, float("nan")], "f.csv, row 2: the label is missing"),
         ([], "f.csv: the file has no rows"),
+        (
+            [0.5, 1.25, 3.75, 4.0],
+            "f.csv: 4 different labels in 4 rows, such as 0.5: these are numbers to predict, not classes; "
+            "cut them into classes first, such as 0 and 1",
+        ),
     ],
 )
 def test_wrong_labels(labels: list[Any], line: str) -> None:

@@ -47,6 +47,46 @@ def test_forms_of_numbers(written: str) -> None:
     assert tokens.labels.tolist() == [float(written)]
 
 
+def check(written: list[str]) -> None:
+    found = values_of("\n".join(f"1 1:{text}" for text in written))
+    expected = [float(text) for text in written]
+    wrong = [text for text, a, b in zip(written, found, expected, strict=True) if a != b]
+    assert wrong == []
+    assert len(found) == len(written)
+
+
+def test_many_digits_with_any_exponent() -> None:
+    rng = np.random.RandomState(0)
+    for n_digits in (1, 5, 15, 16, 17, 18, 19, 20, 21, 25, 40):
+        digits = rng.randint(0, 10, (3000, n_digits)).astype("U1")
+        texts = ["".join(row) for row in digits]
+        exponents = rng.randint(-345 - n_digits, 309 - n_digits, len(texts))
+        check([f"{text}e{exponent}" for text, exponent in zip(texts, exponents, strict=True)])
+        points = rng.randint(0, n_digits + 1, len(texts))
+        check([f"{text[:point]}.{text[point:]}" for text, point in zip(texts, points, strict=True)])
+
+
+def test_half_way_between_two_floats() -> None:
+    rng = np.random.RandomState(0)
+    written = ["1e23", "9007199254740993", "9007199254740995"]
+    for _ in range(3000):
+        half = 2 * int(rng.randint(2**52, 2**53)) + 1
+        # The same number with zeros after its digits, and its neighbours on either side.
+        for zeros in range(5):
+            written.append(f"{half * 10**zeros}e-{zeros}")
+        written += [f"{half}.{'0' * 10}1", f"{half - 1}.{'9' * 10}", f"{half}.{'0' * 30}1"]
+        # Far from 1 the half-way point has many digits: cut short, and one more in the last place.
+        exact = str(half << int(rng.randint(1, 300)))
+        written += [exact, exact[:-1] + str(int(exact[-1]) + 1), f"{exact[:19]}e{len(exact) - 19}"]
+    check(written)
+
+
+def test_the_ends_of_the_range() -> None:
+    largest, smallest = "17976931348623157e292", "22250738585072014e-324"
+    check([largest, smallest, "1e308", "1e-307", "1e-323", "4e-324", "1e-340", "0e999", "0.0e-999"])
+    assert tokenize(b"1 1:17976931348623159e292", zero_based=False, n_features=0) is None
+
+
 @pytest.mark.parametrize(
     "line",
     [

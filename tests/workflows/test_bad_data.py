@@ -1,0 +1,217 @@
+"""Data that are not as they should be, at the command line: one line, exit 2, and nothing is lost."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .test_cli import assert_one_line
+
+Call = Callable[..., Any]
+ENTRY = 'name = "s"\n{keys}\n[[datasets]]\n{entry}\n[[algorithms]]\nname = "Perceptron"\n'
+CSV = "a,label\n" + "".join(f"{i},{'xy'[i % 2]}\n" for i in range(20))
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("SINGLEPASS_DATA", raising=False)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Callable[..., str]:
+    """Write a study of one data set; return its name."""
+
+    def write(entry: str, keys: str = "") -> str:
+        (tmp_path / "s.toml").write_text(ENTRY.format(entry=entry, keys=keys))
+        return "s.toml"
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "fragments"),
+    [
+        ("1 1:1\n-1 2:1 2:3\n", "", ["line 2: index 2 follows 2; indices must rise along a line"]),
+        ("1 1:1\n-1 3:1 2:3\n", "", ["line 2: index 2 follows 3; indices must rise along a line"]),
+        ("1 1:1\n-1 0:1\n", "", ["line 2: index 0, but indices start at 1; set zero_based = true"]),
+        ("1 1:1\n-1 -1:1\n", "zero_based = true", ["line 2: '-1:1' is not of the form index:number"]),
+        ("1 1:1\n-1 4:1\n", "n_features = 3", ["line 2: index 4 is past n_features = 3"]),
+        ("spam 1:1\nham 2:1\n", "", ["line 1: the label 'spam' is not a number", "in CSV and Parquet files"]),
+        ("1 1:1\n-1 2:\xe9\n".encode("latin-1"), "", ["line 2: not UTF-8 text (byte 0xe9 at position 6)"]),
+        ("1 1:1\n-1 2:1\n".encode("utf-16"), "", ["line 1: not UTF-8 text (byte 0xff at position 1)"]),
+        (
+            "".join(f"{i / 7} 1:1\n" for i in range(1, 7)),
+            "",
+            ["6 different labels in 6 rows, such as 0.14285714285714285", "numbers to predict, not classes"],
+        ),
+    ],
+    ids=["duplicate", "order", "zero", "negative", "past", "text label", "latin-1", "utf-16", "regression"],
+)
+def test_svmlight(
+    singlepass: Call,
+    study: Callable[..., str],
+    tmp_path: Path,
+    content: str | bytes,
+    options: str,
+    fragments: list[str],
+) -> None:
+    (tmp_path / "f.svm").write_bytes(content if isinstance(content, bytes) else content.encode())
+    result = singlepass("run", study(f'path = "f.svm"\n{options}'))
+    assert_one_line(result, str(tmp_path / "f.svm"), *fragments)
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "fragments"),
+    [
+        (b"a,label\n1,x\n2,\xe9t\xe9\n", ["line 3: not UTF-8 text (byte 0xe9 at position 3)"]),
+        ("a,label\n1,x\n2,y\n".encode("utf-16"), ["line 1: not UTF-8 text (byte 0xff at position 1)"]),
+        (b"a,label\n1,0.1\n2,0.2\n3,0.3\n", ["3 different labels in 3 rows, such as 0.1"]),
+        (b"a,label\n1,x\n2,\n3,y\n", ["row 2: the label is missing"]),
+    ],
+    ids=["latin-1", "utf-16", "regression", "no label"],
+)
+def test_csv(
+    singlepass: Call, study: Callable[..., str], tmp_path: Path, content: bytes, fragments: list[str]
+) -> None:
+    (tmp_path / "f.csv").write_bytes(content)
+    assert_one_line(singlepass("run", study('path = "f.csv"')), str(tmp_path / "f.csv"), *fragments)
+
+
+@pytest.mark.parametrize(
+    ("name", "train", "test"),
+    [
+        ("f.csv", "a,label\n1,x\n2,y\n", "a,label\n3,z\n"),
+        ("f.svm", "0 1:1\n1 1:2\n", "2 1:3\n"),
+    ],
+)
+def test_a_class_that_only_the_test_file_has(
+    singlepass: Call, study: Callable[..., str], tmp_path: Path, name: str, train: str, test: str
+) -> None:
+    (tmp_path / name).write_text(train)
+    (tmp_path / f"test-{name}").write_text(test)
+    result = singlepass("run", study(f'path = "{name}"\ntest = "test-{name}"', 'protocol = "holdout"'))
+    unseen = "z" if name.endswith(".csv") else "2"
+    assert_one_line(result, f"test-{name}: label {unseen!r} is not a class of {name}: ")
+
+
+@pytest.mark.parametrize(
+    ("keys", "rare", "fragments"),
+    [
+        ('protocol = "crossval"', 3, ["data set 'f': class 'rare' has 3 of 23 rows, too few for 10 folds"]),
+        ('protocol = "holdout"\nseeds = 20', 1, ["data set 'f': class 'rare' has 1 of 21 rows", "test part"]),
+    ],
+)
+def test_a_class_that_a_split_leaves_out(
+    singlepass: Call,
+    study: Callable[..., str],
+    tmp_path: Path,
+    keys: str,
+    rare: int,
+    fragments: list[str],
+) -> None:
+    (tmp_path / "f.csv").write_text(CSV.replace(",y", ",x") + "5,rare\n" * rare)
+    assert_one_line(singlepass("run", study('path = "f.csv"', keys)), *fragments)
+    # Refused before anything was computed.
+    assert not list((tmp_path / "results").rglob("*.parquet"))
+
+
+def test_what_was_computed_stays(singlepass: Call, study: Callable[..., str], tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text(CSV)
+    assert singlepass("run", study('path = "f.csv"', "seeds = 2")).returncode == 0
+    cells = {path: path.read_bytes() for path in (tmp_path / "results").rglob("*.parquet")}
+    assert cells
+    (tmp_path / "f.csv").write_text(CSV + "20\n")
+    assert_one_line(singlepass("run", study('path = "f.csv"', "seeds = 4")), "f.csv, line 22: found 1 col")
+    assert {path: path.read_bytes() for path in (tmp_path / "results").rglob("*.parquet")} == cells
+    (tmp_path / "f.csv").write_text(CSV)
+    again = singlepass("run", study('path = "f.csv"', "seeds = 4"))
+    assert "2 cells computed, 2 reused, 0 failed" in again.stdout
+
+
+@pytest.mark.parametrize("name", ["../../escaped.txt", "/escaped.txt", "a/../../escaped.txt"])
+@pytest.mark.parametrize(
+    ("dataset", "archive", "mode"),
+    [
+        ('20newsgroups"\ntask = "paper', "20news-bydate.tar.gz", "w:gz"),
+        ("reuters21578", "reuters21578.tar.gz", "w:gz"),
+        ("enron-spam", "enron-spam.tar.bz2", "w:bz2"),
+    ],
+)
+def test_archives_with_paths_that_leave_the_folder(
+    singlepass: Call,
+    study: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    dataset: str,
+    archive: str,
+    mode: str,
+) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    with tarfile.open(folder / archive, mode) as packed:  # type: ignore[call-overload]
+        info = tarfile.TarInfo(name)
+        info.size = 4
+        packed.addfile(info, io.BytesIO(b"text"))
+    monkeypatch.setenv("SINGLEPASS_DATA", str(folder))
+    result = singlepass("run", study(f'name = "{dataset}"'))
+    assert_one_line(result, archive, repr(name), "leads out of its folder; refused")
+    assert not list(tmp_path.parent.rglob("escaped.txt"))
+    assert not Path("/escaped.txt").exists()
+
+
+def test_a_public_set_that_is_not_the_public_one(
+    singlepass: Call, study: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
+    for name in ("usps.bz2", "usps.t.bz2"):
+        (tmp_path / name).write_bytes(bz2.compress(b"1 1:1\n2 2:1\n"))
+    result = singlepass("run", study('name = "usps"\ntask = "round"'))
+    assert_one_line(result, str(tmp_path / "usps.bz2"), "not the public data: 2 rows instead of 7,291")
+    (tmp_path / "usps.t.bz2").write_bytes(bz2.compress(b"1 1:1\n" * 99)[:30])
+    assert_one_line(
+        singlepass("run", study('name = "usps"\ntask = "round"')), str(tmp_path / "usps.t.bz2"), "cut short"
+    )
+
+
+def test_convert_says_what_is_in_a_file(singlepass: Call, tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text(CSV.replace("label", "kind"))
+    (tmp_path / "g.svm").write_text("1 1:1\n-1 3:1\n")
+    result = singlepass("data", "convert", "f.csv", "--target", "kind")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("f: 20 rows, 1 features, 2 classes (x, y), fingerprint ")
+    assert singlepass("data", "convert", "f.csv", "--target", "kind").stdout == result.stdout
+    result = singlepass("data", "convert", "g.svm", "digits", "--option", "dtype=float32")
+    assert [line.partition(", ")[0] for line in result.stdout.splitlines()] == [
+        "g: 2 rows",
+        "digits: 1,797 rows",
+    ]
+    wide = singlepass("data", "convert", "g.svm", "--option", "n_features=9", "--option", "test=g.svm")
+    assert wide.stdout.startswith("g: 2 rows and 2 of a test part, 9 features, 2 classes (-1, 1), ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragments"),
+    [
+        (["none.csv"], ["none.csv: no such file"]),
+        (["mnits"], ["unknown data set 'mnits'; did you mean 'mnist'?"]),
+        (["f.csv", "--option", "n_features"], ["--option 'n_features': write KEY=VALUE"]),
+        (["f.csv", "--option", "n_features=3"], ["has no option 'n_features'"]),
+        (["f.csv", "--target", "z"], ["f.csv: no column is called 'z'; columns: a, label"]),
+        ([], ["Missing argument"]),
+    ],
+)
+def test_convert_refuses(
+    singlepass: Call, tmp_path: Path, arguments: list[str], fragments: list[str]
+) -> None:
+    (tmp_path / "f.csv").write_text(CSV)
+    assert_one_line(singlepass("data", "convert", *arguments), *fragments)

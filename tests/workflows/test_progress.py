@@ -1,0 +1,81 @@
+"""What a user sees while files are read and cells are computed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from singlepass.workflows import progress
+from singlepass.workflows.progress import Bar, Lines
+
+
+def screen() -> tuple[Bar, io.StringIO]:
+    shown = io.StringIO()
+    return Bar(Console(file=shown, force_terminal=True, width=120, color_system=None)), shown
+
+
+def last_lines(shown: io.StringIO) -> str:
+    return shown.getvalue().rpartition("\x1b[2K")[2]
+
+
+def test_a_file_has_a_bar_in_bytes_and_the_cells_one_in_cells() -> None:
+    bar, shown = screen()
+    with bar:
+        bar.read("a[1].svm", 500_000, 2_000_000)
+        bar.bar.refresh()
+        assert "a[1].svm" in last_lines(shown)
+        assert "0.5/2.0 MB" in last_lines(shown)
+        bar.read("b.csv", 100, 0)
+        bar.bar.refresh()
+        assert "b.csv" in last_lines(shown)
+        assert "a[1].svm" not in last_lines(shown)
+        bar.start(28, 3)
+        bar.advance(4)
+        bar.bar.refresh()
+    assert "cells" in last_lines(shown)
+    assert "7/28" in last_lines(shown)
+    assert "b.csv" not in last_lines(shown)
+
+
+def test_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    lines = Lines()
+    for second in range(26):
+        clock[0] = float(second)
+        lines.read("f.svm", second * 1_000_000, 40_000_000)
+    assert capsys.readouterr().err.splitlines() == [
+        "f.svm: 10.0 MB of 40.0 MB, about 30 s left",
+        "f.svm: 20.0 MB of 40.0 MB, about 20 s left",
+    ]
+    # The time that the files took is not the cells'.
+    clock[0] = 100.0
+    lines.start(10, 0)
+    clock[0] = 104.0
+    lines.advance(2)
+    assert capsys.readouterr().err.splitlines() == ["2/10 cells, about 16 s left"]
+    clock[0] = 120.0
+    lines.read("unknown.bin", 3_000_000, 0)
+    assert capsys.readouterr().err.splitlines() == ["unknown.bin: 3.0 MB"]
+
+
+@pytest.mark.parametrize("command", [["run", "s.toml"], ["data", "convert", "f.svm"]])
+def test_commands_show_the_conversion(
+    singlepass: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(progress, "PLAIN_INTERVAL", 0.0)
+    (tmp_path / "f.svm").write_text("1 1:1\n-1 2:1\n" * 10)
+    (tmp_path / "s.toml").write_text(
+        'name = "s"\nseeds = 1\n[[datasets]]\npath = "f.svm"\n[[algorithms]]\nname = "Perceptron"\n'
+    )
+    result = singlepass(*command)
+    assert result.returncode == 0, result.stderr
+    assert "f.svm: 130 bytes of 130 bytes, about 0 s left" in result.stderr.splitlines()
+    # Converted once: nothing is read again.
+    assert "f.svm" not in singlepass(*command).stderr

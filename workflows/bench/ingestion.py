@@ -1,0 +1,182 @@
+"""Text to streams: conversion beside scikit-learn's loader, the memory it takes, and streaming afterwards.
+
+Every step runs in a process of its own, so that its peak memory is its own. Disk: about four times the size,
+in the folder for temporary files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...pipeline.data import convert, expand, open_stream, stream_blocks, stream_rows
+from .timing import Measurement
+
+FEATURES, NON_ZEROS = 1_000_000, 100
+# Written again and again until the file is large enough; no multiple of any block that is read.
+PIECE_ROWS = 25_013
+MB = 1e6
+CONVERT_MB, STREAM_MB = 500, 200
+# Numbers as most files have them, and as a program writes them that loses nothing.
+FORMATS = {"4 digits": "{:.4f}", "17 digits": "{:.17g}"}
+
+
+def measure(gigabytes: float = 0.2) -> list[Measurement]:
+    """Run the benchmark on generated files of this size."""
+    measurements = []
+    for name, number in FORMATS.items():
+        with tempfile.TemporaryDirectory(prefix="singlepass-bench-") as folder:
+            path = Path(folder, "generated.svmlight")
+            # Compiled kernels are kept in the same cache: a first, small conversion leaves them there.
+            path.write_text("1 1:0.5\n-1 1:0.12345678901234567\n")
+            _in_process("convert", path)
+            write_svmlight(path, int(gigabytes * 1e9), number)
+            measurements += _measure_file(path, f"svmlight, {path.stat().st_size / 1e9:.2f} GB, {name}")
+    return measurements
+
+
+def _measure_file(path: Path, shown: str) -> list[Measurement]:
+    ours = _in_process("convert", path)
+    theirs = _in_process("load_and_compare", path)
+    converted, unconverted = (_in_process(work, path) for work in ("stream_converted", "stream_unconverted"))
+    for streamed in (converted, unconverted):
+        if streamed["non_zeros"] != theirs["non_zeros"]:
+            raise RuntimeError(
+                f"{streamed['non_zeros']} non-zeros streamed, {theirs['non_zeros']} in the file"
+            )
+    return [
+        Measurement(
+            f"{shown}: convert",
+            f"{ours['seconds']:.1f} s",
+            f"scikit-learn's loader {theirs['seconds']:.1f} s",
+            theirs["seconds"] / ours["seconds"],
+            "≥ 0.8",
+        ),
+        Measurement(
+            f"{shown}: labels and non-zeros equal to scikit-learn's",
+            f"{theirs['equal']:,}",
+            f"{theirs['entries']:,}",
+            theirs["equal"] / theirs["entries"],
+            "1",
+        ),
+        _memory(f"{shown}: convert, peak memory", ours, CONVERT_MB),
+        _memory(
+            f"{shown}: stream it converted ({converted['seconds']:.1f} s), peak memory", converted, STREAM_MB
+        ),
+        _memory(
+            f"{shown}: stream it unconverted ({unconverted['seconds']:.1f} s), peak memory",
+            unconverted,
+            STREAM_MB,
+        ),
+    ]
+
+
+def _memory(work: str, found: dict[str, float], limit: int) -> Measurement:
+    above = f"{found['peak_mb']:.0f} MB, of which {found['imports_mb']:.0f} MB imports"
+    return Measurement(work, above, f"limit {limit} MB", limit / found["peak_mb"], "≥ 1")
+
+
+def write_svmlight(path: Path, size: int, number: str) -> None:
+    """Write rows of 100 non-zeros until the file has `size` bytes or more; one piece at least."""
+    rng = np.random.RandomState(0)
+    # Rising columns: sorted draws, made distinct by their position.
+    columns = np.sort(rng.randint(1, FEATURES - NON_ZEROS, (PIECE_ROWS, NON_ZEROS)), axis=1)
+    columns += np.arange(NON_ZEROS)
+    values = rng.random_sample(columns.shape) + 0.01
+    write = number.format
+    lines = []
+    for row, (indices, numbers) in enumerate(zip(columns.tolist(), values.tolist(), strict=True)):
+        fields = [f"{index}:{write(value)}" for index, value in zip(indices, numbers, strict=True)]
+        lines.append(f"{'+1' if row % 3 else '-1'} {' '.join(fields)}\n")
+    piece = "".join(lines).encode()
+    with path.open("wb") as file:
+        file.write(piece)
+        while file.tell() < size:
+            file.write(piece)
+
+
+def _convert(path: Path) -> dict[str, float]:
+    reports: list[int] = []
+    convert(path=path, progress=lambda name, done, total: reports.append(done))
+    if reports[-1] != path.stat().st_size:
+        raise RuntimeError(f"progress ended at {reports[-1]} of {path.stat().st_size} bytes")
+    return {}
+
+
+def _load_and_compare(path: Path) -> dict[str, float]:
+    from sklearn.datasets import load_svmlight_file
+
+    began = time.perf_counter()
+    X, y = load_svmlight_file(str(path), zero_based=False)
+    seconds = time.perf_counter() - began
+    stream = open_stream(expand(path=path)[0])
+    ours: Any = stream.X
+    pairs = ((X.indptr, ours.indptr), (X.indices, ours.indices), (X.data, ours.data), (y == 1, stream.y))
+    equal = entries = 0
+    for theirs, mine in pairs:
+        entries += len(theirs)
+        if len(theirs) == len(mine):
+            step = 1 << 22
+            equal += sum(
+                int(np.count_nonzero(theirs[start : start + step] == mine[start : start + step]))
+                for start in range(0, len(theirs), step)
+            )
+    return {"seconds": seconds, "equal": equal, "entries": entries, "non_zeros": X.nnz}
+
+
+def _stream_converted(path: Path) -> dict[str, float]:
+    stream = open_stream(expand(path=path)[0])
+    return {"non_zeros": sum(int(np.count_nonzero(X.data)) for X, _ in stream_rows(stream))}
+
+
+def _stream_unconverted(path: Path) -> dict[str, float]:
+    blocks = stream_blocks(path)
+    return {"non_zeros": sum(int(np.count_nonzero(block.X.data)) for block in blocks)}
+
+
+WORKS: dict[str, Callable[[Path], dict[str, float]]] = {
+    "convert": _convert,
+    "load_and_compare": _load_and_compare,
+    "stream_converted": _stream_converted,
+    "stream_unconverted": _stream_unconverted,
+}
+
+
+def _in_process(work: str, path: Path) -> dict[str, Any]:
+    """Run a work in a new process; return what it found, its seconds, and its memory in MB."""
+    code = f"from {__name__} import run_work; run_work({work!r}, {str(path)!r})"
+    environment = {**os.environ, "SINGLEPASS_CACHE": str(path.parent / "cache")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def run_work(work: str, path: str) -> None:
+    """Run a work in this process and print what it found as JSON."""
+    imports = peak_memory()
+    began = time.perf_counter()
+    found = WORKS[work](Path(path))
+    seconds = time.perf_counter() - began
+    memory = {"imports_mb": imports / MB, "peak_mb": peak_memory() / MB}
+    print(json.dumps({"seconds": seconds, **memory, **found}))
+
+
+def peak_memory() -> int:
+    """Return the largest resident memory that this process has had, in bytes."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # getrusage would count the process that started this one, until it was replaced.
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

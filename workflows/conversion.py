@@ -1,0 +1,66 @@
+"""`singlepass data convert`: read and check data sets ahead of a run, and say what is in them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..pipeline import data
+from ..pipeline.data import Stream
+from ..pipeline.errors import InputError
+from .progress import progress_display
+
+
+def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, ...]) -> Iterator[str]:
+    """Convert data sets one after the other.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of `singlepass list datasets`, and paths of files.
+    target : str or None
+        Column of the labels.
+    options : tuple of str
+        ``key=value``, written as in a study.
+
+    Yields
+    ------
+    str
+        A line for every table: rows, features, classes, fingerprint.
+
+    Raises
+    ------
+    InputError
+        On the first thing that is not as it must be.
+    """
+    given = dict(map(_option, options))
+    for name in names:
+        # No data set's name has a suffix, nearly every file's has one.
+        is_path = Path(name).is_file() or bool(Path(name).suffix)
+        entry: dict[str, Any] = {"path" if is_path else "name": name}
+        with progress_display() as progress, data.watched(progress.read):
+            refs = data.expand(**entry, target=target, options=given)
+            streams = [data.open_stream(ref) for ref in refs]
+        yield from map(_line, streams)
+
+
+def _option(text: str) -> tuple[str, Any]:
+    """Read an option as TOML does; what is no TOML value is text: a path, a delimiter."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise InputError(f"--option {text!r}: write KEY=VALUE, such as n_features=123")
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value.strip()
+
+
+def _line(stream: Stream) -> str:
+    shown = f"{stream.name}: {len(stream.y):,} rows"
+    if stream.y_test is not None:
+        shown += f" and {len(stream.y_test):,} of a test part"
+    classes = ", ".join([*stream.classes[:5], *(["…"] if len(stream.classes) > 5 else [])])
+    shown += f", {stream.X.shape[1]:,} features, {len(stream.classes)} classes ({classes})"
+    return f"{shown}, fingerprint {stream.fingerprint[:16]}"
