@@ -159,6 +159,11 @@ def test_an_overflowing_score_is_a_mistake_not_a_success(monkeypatch: pytest.Mon
     assert row["mistakes"] == row["n_examples"]
 
 
-def test_blas_is_limited_once() -> None:
-    cell_module._limit_blas()
-    assert cell_module._limit_blas.cache_info().misses == 1
+def test_blas_is_limited_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[dict[str, int]] = []
+    monkeypatch.setattr(cell_module, "threadpool_limits", lambda **limits: calls.append(limits))
+    cell_module._limit_blas.cache_clear()
+    for _ in range(2):
+        run_cell(cell_of({"name": "AROW"}))
+    assert calls == [{"limits": 1}]
+    cell_module._limit_blas.cache_clear()
