@@ -51,7 +51,8 @@ class NHERD(OnlineClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Aggressiveness, > 0.
+        Aggressiveness, > 0. Rounding swamps a full Σ once ``C ‖x‖²`` comes near 1e15: scale such features
+        down.
     covariance : {"diagonal", "full"}, default="diagonal"
         "full" keeps a (d, d) matrix: d² work and memory.
     projection : {"covariance", "precision"}, default="covariance"

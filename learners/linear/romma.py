@@ -64,7 +64,6 @@ def _learn(X, codes, scores, v, state, aggressive):
                 scale, error = 1.0, 0.0
                 add_scaled(v, y * target / squares, x)
                 norm = target * target / squares
-                updates += 1
             elif across > _PARALLEL * w_squares:
                 c = (w_squares - y * target * along) / across
                 d = (w_squares / across) * ((y * target - scores[t]) / squares)
@@ -73,10 +72,13 @@ def _learn(X, codes, scores, v, state, aggressive):
                 add_scaled(v, a, x)
                 error += _EPSILON * (norm + a * a * squares)
                 norm += a * (2.0 * s + a * squares)
-                if not (error <= _INEXACT * norm and _SMALLEST_SCALE < scale < _LARGEST_SCALE):
-                    norm, target = _multiply_out(v, scale, target)
-                    scale, error = 1.0, 0.0
-                updates += 1
+            else:
+                continue
+            updates += 1
+            in_range = _SMALLEST_SCALE < scale < _LARGEST_SCALE and norm <= _LARGEST_NORM
+            if not (in_range and error <= _INEXACT * norm):
+                norm, target = _multiply_out(v, scale, target)
+                scale, error = 1.0, 0.0
     state[0], state[1], state[2], state[3] = scale, norm, error, target
     return mistakes, updates
 

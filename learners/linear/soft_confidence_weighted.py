@@ -41,17 +41,19 @@ def _capped_step(m, v, phi, C):
 
 @register_jitable
 def _slack_step(m, v, phi, slack):
-    """Return (α, β, γ) of SCW-II; `slack` is 1/(2C), ``n = v + slack``.
+    """Return (α, β, γ) of SCW-II; `slack` is 1/(2C), ``n = v + slack``, and `q` is n/v.
 
-    For m > 0 the root of the quadratic is taken in the form that does not cancel.
+    The paper's γ and its quadratic are divided by v, so that no v³ overflows; for m > 0 the root is taken in
+    the form that does not cancel.
     """
     n = v + slack
-    b = m * (2.0 * n + phi * phi * v)
-    root = phi * math.sqrt(phi * phi * m * m * v * v + 4.0 * n * v * (n + v * phi * phi))
+    q = n / v
+    b = m * (2.0 * q + phi * phi)
+    root = phi * math.sqrt(phi * phi * m * m + 4.0 * n * (q + phi * phi))
     if m > 0.0:
-        alpha = 2.0 * (phi * phi * v - m * m) / (root + b)
+        alpha = 2.0 * (phi * phi * v - m * m) / (v * (root + b))
     else:
-        alpha = (root - b) / (2.0 * n * (n + v * phi * phi))
+        alpha = (root - b) / (2.0 * n * (q + phi * phi))
     beta, gamma = _shrinkage(alpha, v, phi)
     return alpha, beta, gamma
 
@@ -107,6 +109,10 @@ class SoftConfidenceWeighted(OnlineClassifier):
         The mean μ.
     sigma_ : ndarray of float64, shape (d,) or (d, d)
         Σ, or its diagonal; starts at 1.
+
+    Notes
+    -----
+    A row whose v is below 1e-250 is passed over, and with SCW-I what `ConfidenceWeighted` passes over.
 
     See Also
     --------

@@ -144,7 +144,7 @@ def test_zero_rows_are_mistakes_that_teach_nothing(learner):
 
 
 @every_learner
-@pytest.mark.parametrize("scale", [1e-160, 1e-30, 1e30, 1e160])
+@pytest.mark.parametrize("scale", [1e-160, 1e-30, 1e30, 1e60, 1e160])
 def test_extreme_scales_stay_finite(learner, scale):
     X, y = noisy_stream(9)
     model = clone(learner).fit(X * scale, y)
