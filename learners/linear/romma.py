@@ -50,7 +50,7 @@ def _learn(X, codes, scores, v, state, aggressive):
         scores[t] = scale * s
         m = y * scores[t]
         mistakes += not m > 0.0
-        if m < target if aggressive else not m > 0.0:
+        if not m > 0.0 or (aggressive and m < target):
             squares = squared_norm(x)
             if not _SMALLEST_NORMAL <= squares < np.inf:
                 continue
@@ -105,8 +105,8 @@ class ROMMA(OnlineClassifier):
     Notes
     -----
     w never gets shorter, and where no w separates the rows it grows exponentially. Beyond a length of 2^300
-    it is kept divided by a power of that, with its scores and with the margin asked for, which is then far
-    below their rounding error; what is predicted stays the same.
+    it is kept divided by a power of that, with its scores and the margin asked for; what is predicted stays
+    the same.
 
     Passed over are rows whose ‖x‖² is no normal float64 (a row of zeros among them), and mistakes on a row
     that points straight away from w (to 1e-6 of its length), after which no w would do.
