@@ -9,20 +9,32 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._base import OnlineClassifier
     from ._rows import as_rows, row_range, take_rows
+    from .linear.alma import ALMA
     from .linear.arow import AROW
     from .linear.confidence_weighted import ConfidenceWeighted
+    from .linear.narow import NAROW
+    from .linear.nherd import NHERD
+    from .linear.online_gradient_descent import OnlineGradientDescent
     from .linear.passive_aggressive import PassiveAggressive
     from .linear.perceptron import Perceptron
+    from .linear.romma import ROMMA
     from .linear.second_order_perceptron import SecondOrderPerceptron
+    from .linear.soft_confidence_weighted import SoftConfidenceWeighted
     from .registry import available, load_plugin
 
 _MODULES = {
+    "ALMA": ".linear.alma",
     "AROW": ".linear.arow",
     "ConfidenceWeighted": ".linear.confidence_weighted",
+    "NAROW": ".linear.narow",
+    "NHERD": ".linear.nherd",
     "OnlineClassifier": "._base",
+    "OnlineGradientDescent": ".linear.online_gradient_descent",
     "PassiveAggressive": ".linear.passive_aggressive",
     "Perceptron": ".linear.perceptron",
+    "ROMMA": ".linear.romma",
     "SecondOrderPerceptron": ".linear.second_order_perceptron",
+    "SoftConfidenceWeighted": ".linear.soft_confidence_weighted",
     "as_rows": "._rows",
     "available": ".registry",
     "load_plugin": ".registry",
@@ -31,12 +43,18 @@ _MODULES = {
 }
 
 __all__ = [
+    "ALMA",
     "AROW",
+    "NAROW",
+    "NHERD",
+    "ROMMA",
     "ConfidenceWeighted",
     "OnlineClassifier",
+    "OnlineGradientDescent",
     "PassiveAggressive",
     "Perceptron",
     "SecondOrderPerceptron",
+    "SoftConfidenceWeighted",
     "as_rows",
     "available",
     "load_plugin",

@@ -22,11 +22,12 @@ def check_positive(learner, name):
         _refuse(learner, name, "a finite number > 0")
 
 
-def check_between(learner, name, low, high):
-    """Raise ValueError unless the parameter is a number strictly between `low` and `high`."""
+def check_between(learner, name, low, high, include_high=False):
+    """Raise ValueError unless the parameter is a number between `low` (excluded) and `high`."""
     value = getattr(learner, name)
-    if not (_is_number(value) and low < value < high):
-        _refuse(learner, name, f"a number between {low} and {high}, both excluded")
+    if not (_is_number(value) and (low < value < high or (include_high and value == high))):
+        excluded = f"{low} excluded" if include_high else "both excluded"
+        _refuse(learner, name, f"a number between {low} and {high}, {excluded}")
 
 
 def check_option(learner, name, options):

@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from singlepass.learners import AROW, ConfidenceWeighted, PassiveAggressive, Perceptron, SecondOrderPerceptron
+from singlepass.learners import (
+    ALMA,
+    AROW,
+    NAROW,
+    NHERD,
+    ROMMA,
+    ConfidenceWeighted,
+    OnlineGradientDescent,
+    PassiveAggressive,
+    Perceptron,
+    SecondOrderPerceptron,
+    SoftConfidenceWeighted,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -28,6 +40,16 @@ LEARNERS = [
     *(ConfidenceWeighted(**shape) for shape in _SHAPES),
     *(ConfidenceWeighted(eta=0.7, constraint="stdev", **shape) for shape in _SHAPES),
     *(AROW(r=0.5, loss=loss, **shape) for loss in ("squared_hinge", "hinge") for shape in _SHAPES),
+    *(ROMMA(aggressive=aggressive) for aggressive in (False, True)),
+    *(ALMA(alpha=alpha) for alpha in (0.9, 1.0)),
+    OnlineGradientDescent(eta=0.5),
+    *(
+        SoftConfidenceWeighted(variant, C=0.5, **shape)
+        for variant in ("SCW-I", "SCW-II")
+        for shape in _SHAPES
+    ),
+    *(NAROW(b=2.0, covariance=shape) for shape in ("full", "diagonal")),
+    *(NHERD(C=0.5, **shape) for shape in _SHAPES),
 ]
 
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)

@@ -5,7 +5,19 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from singlepass.learners import AROW, ConfidenceWeighted, PassiveAggressive, Perceptron, SecondOrderPerceptron
+from singlepass.learners import (
+    ALMA,
+    AROW,
+    NAROW,
+    NHERD,
+    ROMMA,
+    ConfidenceWeighted,
+    OnlineGradientDescent,
+    PassiveAggressive,
+    Perceptron,
+    SecondOrderPerceptron,
+    SoftConfidenceWeighted,
+)
 
 from .streams import every_learner, noisy_stream, state
 
@@ -32,6 +44,21 @@ BAD_PARAMETERS = [
     (AROW(loss="log"), "AROW: loss must be one of 'squared_hinge', 'hinge', got 'log'"),
     (AROW(covariance="Full"), "AROW: covariance must be one of 'diagonal', 'full', got 'Full'"),
     (AROW(projection="sigma"), "AROW: projection must be one of 'covariance', 'precision', got 'sigma'"),
+    (ROMMA(aggressive=1), "ROMMA: aggressive must be True or False, got 1"),
+    (ALMA(alpha=0.0), "ALMA: alpha must be a number between 0.0 and 1.0, 0.0 excluded, got 0.0"),
+    (ALMA(alpha=1.5), "ALMA: alpha must be a number between 0.0 and 1.0, 0.0 excluded, got 1.5"),
+    (ALMA(alpha=True), "ALMA: alpha must be a number between 0.0 and 1.0, 0.0 excluded, got True"),
+    (OnlineGradientDescent(eta=0), "OnlineGradientDescent: eta must be a finite number > 0, got 0"),
+    (SoftConfidenceWeighted("SCW"), "variant must be one of 'SCW-I', 'SCW-II', got 'SCW'"),
+    (SoftConfidenceWeighted(eta=0.4), "eta must be a number between 0.5 and 1.0, both excluded, got 0.4"),
+    (SoftConfidenceWeighted(C=-1), "SoftConfidenceWeighted: C must be a finite number > 0, got -1"),
+    (SoftConfidenceWeighted(covariance="x"), "covariance must be one of 'diagonal', 'full', got 'x'"),
+    (SoftConfidenceWeighted(projection="x"), "projection must be one of 'covariance', 'precision', got 'x'"),
+    (NAROW(b=0), "NAROW: b must be a finite number > 0, got 0"),
+    (NAROW(covariance="x"), "NAROW: covariance must be one of 'diagonal', 'full', got 'x'"),
+    (NHERD(C=None), "NHERD: C must be a finite number > 0, got None"),
+    (NHERD(covariance="x"), "NHERD: covariance must be one of 'diagonal', 'full', got 'x'"),
+    (NHERD(projection="drop"), "NHERD: projection must be one of 'covariance', 'precision', got 'drop'"),
 ]
 
 

@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from singlepass.learners import AROW, ConfidenceWeighted, PassiveAggressive, Perceptron, SecondOrderPerceptron
+from singlepass.learners import (
+    ALMA,
+    AROW,
+    NAROW,
+    NHERD,
+    ROMMA,
+    ConfidenceWeighted,
+    OnlineGradientDescent,
+    PassiveAggressive,
+    Perceptron,
+    SecondOrderPerceptron,
+    SoftConfidenceWeighted,
+)
 
 from .streams import as_csr, golden_runs, golden_stream
 
@@ -13,8 +25,9 @@ REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
 
 # Relative, per figure: the differences are of rounding order (1e-12 at most when this was written).
 TOLERANCE = 1e-9
-# The golden runs have φ = Φ⁻¹(0.7).
+# The golden runs have φ = Φ⁻¹(0.7) for CW and Φ⁻¹(0.9) for SCW.
 ETA = 0.7
+SOFT_ETA = 0.9
 
 
 def learner_of(algorithm, parameters):
@@ -27,6 +40,14 @@ def learner_of(algorithm, parameters):
     if algorithm in ("sop", "sop_diag"):
         covariance = "full" if algorithm == "sop" else "diagonal"
         return SecondOrderPerceptron(a=parameters["a"], covariance=covariance)
+    if algorithm in ("romma", "aromma"):
+        return ROMMA(aggressive=algorithm == "aromma")
+    if algorithm == "alma_a0.9":
+        return ALMA(alpha=parameters["alpha"])
+    if algorithm == "ogd_hinge":
+        return OnlineGradientDescent(eta=parameters["eta"])
+    if algorithm == "narow":
+        return NAROW(b=parameters["b"], covariance="full")
     shape = {
         "covariance": "full" if parameters["form"] == "full" else "diagonal",
         "projection": "precision" if parameters["form"] == "diag_inv" else "covariance",
@@ -34,6 +55,12 @@ def learner_of(algorithm, parameters):
     if algorithm.startswith("arow"):
         loss = "hinge" if "hinge" in algorithm else "squared_hinge"
         return AROW(r=parameters["r"], loss=loss, **shape)
+    if algorithm.startswith("nherd"):
+        return NHERD(C=parameters["C"], **shape)
+    if algorithm.startswith("scw"):
+        assert parameters["phi"] == pytest.approx(norm.ppf(SOFT_ETA), rel=1e-15)
+        variant = {"scw1": "SCW-I", "scw2": "SCW-II"}[algorithm.split("_")[0]]
+        return SoftConfidenceWeighted(variant, eta=SOFT_ETA, C=parameters["C"], **shape)
     assert parameters["phi"] == pytest.approx(norm.ppf(ETA), rel=1e-15)
     constraint = "stdev" if "stdev" in algorithm else "variance"
     return ConfidenceWeighted(eta=ETA, constraint=constraint, **shape)
@@ -51,8 +78,8 @@ def updated_rows(learner, X, y):
 
 
 def test_all_algorithms_and_streams_are_covered():
-    algorithms = {name.split(".")[0] for name in RUNS}
-    assert len(algorithms) == 17
+    algorithms = {run["algorithm"] for run in RUNS.values()}
+    assert len(algorithms) == 28
     assert {name.split("__")[1] for name in RUNS} == {"s1_gauss2d", "s2_synth20", "s3_digits_binary"}
     assert len(RUNS) == 3 * len(algorithms)
 

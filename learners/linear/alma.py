@@ -1,0 +1,123 @@
+"""ALMA with the Euclidean norm."""
+
+import math
+
+import numpy as np
+from numba.extending import register_jitable
+
+from .._base import OnlineClassifier
+from .._jit import kernel
+from .._parameters import check_between
+from .._rows import add_scaled, n_rows, new_state, row
+from .._vector import lane_sums
+
+_SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+# A scale below this is multiplied out; that costs d, and the scale falls no faster than a power of k.
+_SMALLEST_SCALE = 2.0**-300
+
+_dot_and_squares = lane_sums(2, lambda ir, w, x: [ir.fmul(w, x), ir.fmul(x, x)])
+
+
+@register_jitable
+def _score(v, scale, x):
+    """Return ``(w·x/‖x‖, ‖x‖)``; ``(w·x, 0)`` where ‖x‖² is 0 or has left the normal range of float64."""
+    s, squares = _dot_and_squares((v,), x)
+    if _SMALLEST_NORMAL <= squares < np.inf:
+        length = math.sqrt(squares)
+        return scale * s / length, length
+    return scale * s, 0.0
+
+
+@kernel
+def _learn(X, codes, scores, v, state, alpha, k):
+    """One pass of Gentile (2001), ``B = 1/α``, ``C = √2``; ``w = scale v``: a round costs its non-zeros."""
+    mistakes = updates = 0
+    scale, norm = state[0], state[1]  # norm: ‖w‖²
+    for t in range(n_rows(X)):
+        x = row(X, t)
+        y = 1.0 if codes[t] == 1 else -1.0
+        scores[t], length = _score(v, scale, x)
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        gamma = 1.0 / (alpha * math.sqrt(k))
+        if m <= (1.0 - alpha) * gamma and length > 0.0:
+            eta = math.sqrt(2.0 / k)
+            add_scaled(v, y * eta / (length * scale), x)
+            norm += eta * (2.0 * m + eta)
+            if norm > 1.0:
+                scale /= math.sqrt(norm)
+                norm = 1.0
+            if scale < _SMALLEST_SCALE:
+                v *= scale
+                scale = 1.0
+            k += 1
+            updates += 1
+    state[0], state[1] = scale, norm
+    return mistakes, updates
+
+
+@kernel
+def _scores(X, v, scale, scores):
+    for t in range(n_rows(X)):
+        scores[t], _ = _score(v, scale, row(X, t))
+
+
+class ALMA(OnlineClassifier):
+    """ALMA₂: an approximation of the maximal margin classifier, on rows scaled to length 1.
+
+    With ``x̂ = x/‖x‖`` the score is ``w·x̂``. Where ``m <= (1 - α) γ_k``: ``w += η_k y x̂``, then w is scaled
+    down to length 1 if it is longer; ``γ_k = 1/(α√k)``, ``η_k = √(2/k)`` and k counts the updates from 1.
+
+    Parameters
+    ----------
+    alpha : float, default=0.9
+        The margin reached is at least 1 - α of the largest possible one; 0 < alpha <= 1. With 1 only mistakes
+        are updates.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+        w, of length 1 at most.
+
+    Notes
+    -----
+    A row of zeros, or one whose ‖x‖² is no normal float64 (2.2e-308 to 1.8e308), is passed over; its score is
+    ``w·x``. The constants are the paper's, ``B = 1/α`` and ``C = √2``; DOGMA has others by default, and LIBOL
+    does not scale the rows.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Gentile (2001), "A new approximate maximal margin classification algorithm", JMLR 2.
+
+    Examples
+    --------
+    >>> ALMA().fit([[2.0, 0.0], [0.0, 1.0]], [0, 1]).coef_.round(3).tolist()
+    [[-0.707, 0.707]]
+    """
+
+    def __init__(self, alpha=0.9, epochs=1):
+        self.alpha = alpha
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        check_between(self, "alpha", 0.0, 1.0, include_high=True)
+
+    def _allocate(self, n_features):
+        self._v = new_state(n_features)
+        self._state = np.array([1.0, 0.0])  # the scale, ‖w‖²
+
+    def _pass(self, X, codes, scores):
+        return _learn(X, codes, scores, self._v, self._state, float(self.alpha), self.n_updates_ + 1)
+
+    def _score(self, X, scores):
+        _scores(X, self._v, self._state[0], scores)
+
+    @property
+    def coef_(self):
+        return (self._state[0] * self._v).reshape(1, -1)

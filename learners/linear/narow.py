@@ -1,0 +1,153 @@
+"""NAROW, AROW with an adaptive regularisation."""
+
+import numpy as np
+from numba.extending import overload, register_jitable
+
+from .._base import OnlineClassifier
+from .._covariance import is_usable, new_covariance, rank_one_downdate, variance
+from .._jit import kernel
+from .._parameters import check_option, check_positive
+from .._rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
+from .._vector import lane_sums
+
+
+def _terms(ir, u, sigma, x):
+    s = ir.fmul(sigma, x)
+    return [ir.fmul(u, s), ir.fmul(s, x)]
+
+
+# (Σ_j u_j σ_j x_j, Σ_j σ_j x_j²)
+_diagonal_score = lane_sums(2, _terms)
+
+
+def _score_and_variance(u, sigma, x, s):
+    """Return ``(uᵀΣx, xᵀΣx)``, leaving Σx in `s` (full), in a kernel."""
+    raise in_kernels_only("_score_and_variance")
+
+
+@overload(_score_and_variance)
+def _score_and_variance_of_shape(u, sigma, x, s):
+    if sigma.ndim == 1:
+        return lambda u, sigma, x, s: _diagonal_score((u, sigma), x)
+
+    def full(u, sigma, x, s):
+        v = variance(sigma, x, s)
+        return dot(u, s), v
+
+    return full
+
+
+def _add_row(sigma, x, s, v, gamma):
+    """Add ``γ x xᵀ`` to Σ⁻¹, or its diagonal, after `_score_and_variance` for the same row, in a kernel."""
+    raise in_kernels_only("_add_row")
+
+
+@overload(_add_row)
+def _add_row_of_shape(sigma, x, s, v, gamma):
+    if sigma.ndim == 1:
+
+        def diagonal(sigma, x, s, v, gamma):
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                sigma[j] /= 1.0 + gamma * (sigma[j] * x_j * x_j)
+
+        return diagonal
+    return lambda sigma, x, s, v, gamma: rank_one_downdate(sigma, s, gamma / (1.0 + gamma * v))
+
+
+@register_jitable
+def _shrunk(score, v, b):
+    """Return ``r/(v + r) μ·x``: with ``1/r = b - 1/v`` where that is positive, else 0, it is this."""
+    return score / (b * v) if b * v > 1.0 else score
+
+
+@kernel
+def _learn(X, codes, scores, u, sigma, s, b):
+    """One pass of Orabona & Crammer (2010); u is their θ, Σ their A⁻¹."""
+    mistakes = updates = 0
+    for t in range(n_rows(X)):
+        x = row(X, t)
+        y = 1.0 if codes[t] == 1 else -1.0
+        score, v = _score_and_variance(u, sigma, x, s)
+        scores[t] = _shrunk(score, v, b)
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        if 1.0 - m > 0.0 and is_usable(v):
+            add_scaled(u, y, x)
+            if b * v > 1.0:
+                _add_row(sigma, x, s, v, b - 1.0 / v)
+            updates += 1
+    return mistakes, updates
+
+
+@kernel
+def _scores(X, u, sigma, s, b, scores):
+    for t in range(n_rows(X)):
+        score, v = _score_and_variance(u, sigma, row(X, t), s)
+        scores[t] = _shrunk(score, v, b)
+
+
+class NAROW(OnlineClassifier):
+    """NAROW: AROW whose regularisation r follows the confidence in the row.
+
+    With ``v = xᵀΣx`` and ``1/r = max(0, b - 1/v)`` the score is ``r/(v + r) μ·x = μ·x/max(1, b v)``, AROW's
+    with the current row in the matrix. On a row with hinge loss ``1 - m > 0``: ``u += y x``,
+    ``Σ⁻¹ += x xᵀ/r`` and ``μ = Σu``. After it the row's variance is at most 1/b (full covariance), and Σ is
+    left alone where it was so before.
+
+    Parameters
+    ----------
+    b : float, default=1.0
+        Confidence asked for, > 0. Rounding swamps a full Σ once ``b ‖x‖²`` comes near 1e15.
+    covariance : {"diagonal", "full"}, default="diagonal"
+        "diagonal" keeps the diagonal of Σ⁻¹ (``1/σ_j += x_j²/r``); "full" keeps a (d, d) matrix: d² work and
+        memory.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+        The mean μ; the score has the sign of ``coef_ · x``.
+    sigma_ : ndarray of float64, shape (d,) or (d, d)
+        Σ, or its diagonal; starts at 1.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Orabona, Crammer (2010), "New adaptive algorithms for online classification", NIPS.
+
+    Examples
+    --------
+    >>> model = NAROW().fit([[2.0, 0.0], [0.0, 0.5]], [0, 1])
+    >>> model.coef_.tolist(), model.sigma_.tolist()
+    ([[-0.5, 0.5]], [0.25, 1.0])
+    """
+
+    def __init__(self, b=1.0, covariance="diagonal", epochs=1):
+        self.b = b
+        self.covariance = covariance
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        check_positive(self, "b")
+        check_option(self, "covariance", ("diagonal", "full"))
+
+    def _allocate(self, n_features):
+        self.sigma_, self._buffer = new_covariance(self.covariance, n_features)
+        self._u = np.zeros(n_features)
+
+    def _pass(self, X, codes, scores):
+        return _learn(X, codes, scores, self._u, self.sigma_, self._buffer, float(self.b))
+
+    def _score(self, X, scores):
+        # A buffer of its own: several threads may predict with one fitted model.
+        _scores(X, self._u, self.sigma_, np.empty_like(self._buffer), float(self.b), scores)
+
+    @property
+    def coef_(self):
+        weights = self.sigma_ * self._u if self.sigma_.ndim == 1 else self.sigma_ @ self._u
+        return weights.reshape(1, -1)

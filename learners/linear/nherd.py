@@ -1,0 +1,108 @@
+"""Normal Herd (NHERD)."""
+
+from .._base import OnlineClassifier
+from .._covariance import (
+    NOTHING_WAITS,
+    finish_update,
+    is_usable,
+    new_covariance,
+    projects_precision,
+    update,
+    update_and_score,
+    variance_at_hand,
+)
+from .._jit import kernel
+from .._parameters import check_option, check_positive
+from .._rows import n_rows, new_state, row
+
+
+@kernel
+def _learn(X, codes, scores, mu, sigma, s, C, precision):
+    """One pass of Crammer & Lee (2010)."""
+    mistakes = updates = 0
+    waiting = NOTHING_WAITS
+    for t in range(n_rows(X)):
+        x = row(X, t)
+        y = 1.0 if codes[t] == 1 else -1.0
+        scores[t], v = update_and_score(mu, sigma, s, waiting, x, False)
+        waiting = NOTHING_WAITS
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        l = 1.0 - m
+        if l > 0.0:
+            v = variance_at_hand(v, sigma, x, s)
+            if is_usable(v):
+                q = 1.0 + C * v
+                alpha = l / (v + 1.0 / C)
+                beta = (C / q) * (1.0 + 1.0 / q)  # (C²v + 2C)/(1 + Cv)², which squares nothing large
+                waiting = update(mu, sigma, x, s, alpha * y, beta, C * (1.0 + q), precision)
+                updates += 1
+    finish_update(mu, sigma, s, waiting)
+    return mistakes, updates
+
+
+class NHERD(OnlineClassifier):
+    """Normal Herd: a Gaussian over weight vectors, every one of which is moved towards the row's margin.
+
+    On a row with hinge loss ``l = 1 - m > 0`` and ``v = xᵀΣx``: ``μ += l/(v + 1/C) y Σx``,
+    ``Σ -= (C²v + 2C)/(1 + Cv)² Σx xᵀΣ``, that is ``Σ⁻¹ += (C²v + 2C) x xᵀ``. The mean moves as AROW's with
+    r = 1/C, the covariance shrinks faster.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Aggressiveness, > 0. Rounding swamps a full Σ once ``C ‖x‖²`` comes near 1e15: scale such features
+        down.
+    covariance : {"diagonal", "full"}, default="diagonal"
+        "full" keeps a (d, d) matrix: d² work and memory.
+    projection : {"covariance", "precision"}, default="covariance"
+        With a diagonal: the diagonal of the updated Σ (the paper's "drop",
+        ``σ_j -= (C²v + 2C)/(1 + Cv)² σ_j² x_j²``) or of the updated Σ⁻¹ (its "project",
+        ``1/σ_j += (C²v + 2C) x_j²``). Its third, "exact", is not offered.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+        The mean μ.
+    sigma_ : ndarray of float64, shape (d,) or (d, d)
+        Σ, or its diagonal; starts at 1.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Crammer, Lee (2010), "Learning via Gaussian herding", NIPS.
+
+    Examples
+    --------
+    >>> model = NHERD().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+    >>> model.coef_.tolist(), model.sigma_.tolist()
+    ([[-0.5, 0.5]], [0.25, 0.25])
+    """
+
+    def __init__(self, C=1.0, covariance="diagonal", projection="covariance", epochs=1):
+        self.C = C
+        self.covariance = covariance
+        self.projection = projection
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        check_positive(self, "C")
+        check_option(self, "covariance", ("diagonal", "full"))
+        check_option(self, "projection", ("covariance", "precision"))
+
+    def _allocate(self, n_features):
+        self.sigma_, self._buffer = new_covariance(self.covariance, n_features)
+        self._mu = new_state(n_features)
+
+    def _pass(self, X, codes, scores):
+        precision = projects_precision(self.projection)
+        return _learn(X, codes, scores, self._mu, self.sigma_, self._buffer, float(self.C), precision)
+
+    @property
+    def coef_(self):
+        return self._mu.reshape(1, -1)

@@ -1,0 +1,75 @@
+"""Online gradient descent on the hinge loss."""
+
+import math
+
+from .._base import OnlineClassifier
+from .._jit import kernel
+from .._parameters import check_positive
+from .._rows import add_scaled, dot, n_rows, new_state, row, squared_norm
+
+
+@kernel
+def _learn(X, codes, scores, w, eta, rounds):
+    """One pass of Zinkevich (2003); `rounds` is the number of rows before this pass."""
+    mistakes = updates = 0
+    for t in range(n_rows(X)):
+        x = row(X, t)
+        y = 1.0 if codes[t] == 1 else -1.0
+        rounds += 1
+        scores[t] = dot(w, x)
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        # A row of zeros has no gradient; only for a score of 0 can the row be one.
+        if 1.0 - m > 0.0 and (m != 0.0 or squared_norm(x) > 0.0):
+            add_scaled(w, y * eta / math.sqrt(rounds), x)
+            updates += 1
+    return mistakes, updates
+
+
+class OnlineGradientDescent(OnlineClassifier):
+    """Online gradient descent on the hinge loss: where ``l = 1 - m > 0``, ``w += η/√t y x``.
+
+    t counts all rows from 1, those without a loss as well. There is no projection: w is free.
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        The first step, > 0.
+    epochs : int, default=1
+        Passes that `fit` makes; t goes on counting.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+        w.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Zinkevich (2003), "Online convex programming and generalized infinitesimal gradient ascent", ICML.
+
+    Examples
+    --------
+    >>> OnlineGradientDescent().fit([[1.0], [2.0], [-1.0], [2.0]], [0, 0, 1, 1]).coef_.tolist()
+    [[0.0]]
+    """
+
+    def __init__(self, eta=1.0, epochs=1):
+        self.eta = eta
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        check_positive(self, "eta")
+
+    def _allocate(self, n_features):
+        self._w = new_state(n_features)
+
+    def _pass(self, X, codes, scores):
+        return _learn(X, codes, scores, self._w, float(self.eta), self.n_examples_)
+
+    @property
+    def coef_(self):
+        return self._w.reshape(1, -1)

@@ -1,0 +1,156 @@
+"""ROMMA, the relaxed online maximum margin algorithm."""
+
+import numpy as np
+from numba.extending import register_jitable
+
+from .._base import OnlineClassifier
+from .._jit import kernel
+from .._parameters import check_bool
+from .._rows import add_scaled, dot, linear_scores, n_rows, new_state, row, squared_norm
+
+_SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+_EPSILON = float(np.finfo(np.float64).eps)
+
+# A w whose part across x is, squared, less than this of it points along x as far as rounding can tell.
+_PARALLEL = 1e-12
+# How exact ‖v‖² is kept, relative, and the scales of v at which they are multiplied out: each costs d, and is
+# due after hundreds of updates, or after one that leaves little of w, which takes a row with much of w in it.
+_INEXACT = 1e-13
+_SMALLEST_SCALE, _LARGEST_SCALE = 2.0**-100, 2.0**100
+# Where w has grown longer than 2^300, w and the margin asked for are divided by that.
+_LARGEST_NORM, _REDUCTION = 2.0**600, 2.0**-300
+
+
+@register_jitable
+def _multiply_out(v, scale, target):
+    """Replace v by w; return its ``(‖v‖², target)``, both reduced if need be."""
+    v *= scale
+    norm = squared_norm(v)
+    if norm > _LARGEST_NORM:
+        v *= _REDUCTION
+        target *= _REDUCTION
+        norm = squared_norm(v)
+    return norm, target
+
+
+@kernel
+def _learn(X, codes, scores, v, state, aggressive):
+    """One pass of Li & Long (2002), with ``w = scale v``: a round costs its non-zeros.
+
+    The shortest w' with ``w'·w >= ‖w‖²`` and ``y w'·x >= target`` is ``c w + d x``. The paper's fractions are
+    divided by ‖x‖² above and below; `across` is ‖w‖² less the part of it along x.
+    """
+    mistakes = updates = 0
+    # norm: ‖v‖²; error: what it may be wrong by
+    scale, norm, error, target = state[0], state[1], state[2], state[3]
+    for t in range(n_rows(X)):
+        x = row(X, t)
+        y = 1.0 if codes[t] == 1 else -1.0
+        s = dot(v, x)
+        scores[t] = scale * s
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        if not m > 0.0 or (aggressive and m < target):
+            squares = squared_norm(x)
+            if not _SMALLEST_NORMAL <= squares < np.inf:
+                continue
+            w_squares = scale * scale * norm
+            along = scores[t] / squares
+            across = w_squares - scores[t] * along
+            if y * target * along >= w_squares:
+                # The second constraint implies the first: so at the start (w = 0), and later only with
+                # `aggressive`, where x is shorter than all before it.
+                v[:] = 0.0
+                scale, error = 1.0, 0.0
+                add_scaled(v, y * target / squares, x)
+                norm = target * target / squares
+            elif across > _PARALLEL * w_squares:
+                c = (w_squares - y * target * along) / across
+                d = (w_squares / across) * ((y * target - scores[t]) / squares)
+                scale *= c
+                a = d / scale
+                add_scaled(v, a, x)
+                error += _EPSILON * (norm + a * a * squares)
+                norm += a * (2.0 * s + a * squares)
+            else:
+                continue
+            updates += 1
+            in_range = _SMALLEST_SCALE < scale < _LARGEST_SCALE and norm <= _LARGEST_NORM
+            if not (in_range and error <= _INEXACT * norm):
+                norm, target = _multiply_out(v, scale, target)
+                scale, error = 1.0, 0.0
+    state[0], state[1], state[2], state[3] = scale, norm, error, target
+    return mistakes, updates
+
+
+class ROMMA(OnlineClassifier):
+    """ROMMA: the shortest w that has margin 1 on the row and is on the far side of the old w.
+
+    On a mistake w becomes the shortest w' with ``y w'·x >= 1`` and ``w'·w >= ‖w‖²``:
+    ``w' = ((‖x‖²‖w‖² - y s) w + ‖w‖² (y - s) x)/(‖x‖²‖w‖² - s²)``, at the start ``y x/‖x‖²``.
+
+    Parameters
+    ----------
+    aggressive : bool, default=False
+        Update whenever the margin is below 1. Where ``y x/‖x‖²`` alone satisfies both constraints, w becomes
+        that.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+        w.
+
+    Notes
+    -----
+    w never gets shorter, and where no w separates the rows it grows exponentially. Beyond a length of 2^300
+    it is kept divided by a power of that, with its scores and the margin asked for; what is predicted stays
+    the same.
+
+    Passed over are rows whose ‖x‖² is no normal float64 (a row of zeros among them), and mistakes on a row
+    that points straight away from w (to 1e-6 of its length), after which no w would do.
+
+    LIBOL starts from y x instead of y x/‖x‖².
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Li, Long (2002), "The relaxed online maximum margin algorithm", Machine Learning 46.
+
+    Examples
+    --------
+    >>> ROMMA().fit([[2.0, 0.0], [0.0, 1.0]], [0, 1]).coef_.tolist()
+    [[-0.5, 1.0]]
+    """
+
+    def __init__(self, aggressive=False, epochs=1):
+        self.aggressive = aggressive
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        check_bool(self, "aggressive")
+
+    def _allocate(self, n_features):
+        self._v = new_state(n_features)
+        self._state = np.array([1.0, 0.0, 0.0, 1.0])  # the scale, ‖v‖², its error, the margin asked for
+
+    def _pass(self, X, codes, scores):
+        return _learn(X, codes, scores, self._v, self._state, bool(self.aggressive))
+
+    def _score(self, X, scores):
+        linear_scores(X, self._v, scores)
+        scores *= self._state[0]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # The last mistakes rule where no w separates the rows, as in scikit-learn's check data (83%).
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    @property
+    def coef_(self):
+        return (self._state[0] * self._v).reshape(1, -1)

@@ -1,0 +1,165 @@
+"""Soft Confidence-Weighted learning (SCW-I and SCW-II)."""
+
+import math
+
+from numba.extending import register_jitable
+from scipy.special import ndtri
+
+from .._base import OnlineClassifier
+from .._covariance import (
+    NOTHING_WAITS,
+    finish_update,
+    is_usable,
+    new_covariance,
+    projects_precision,
+    update,
+    update_and_score,
+)
+from .._jit import kernel
+from .._parameters import check_between, check_option, check_positive
+from .._rows import n_rows, new_state, row
+from .confidence_weighted import _SMALLEST_VARIANCE, _stdev_step
+
+
+@register_jitable
+def _shrinkage(alpha, v, phi):
+    """Return (β, γ) of a step α: ``β = αφ/(√u + αvφ)`` and ``γ = αφ/√u``, u being the new variance."""
+    a = alpha * v * phi
+    sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
+    return alpha * phi / (sqrt_u + a), alpha * phi / sqrt_u
+
+
+@register_jitable
+def _capped_step(m, v, phi, C):
+    """Return (α, β, γ) of SCW-I: the step of CW, but no longer than C."""
+    alpha, beta, gamma = _stdev_step(m, v, phi)
+    if alpha > C:
+        alpha = C
+        beta, gamma = _shrinkage(alpha, v, phi)
+    return alpha, beta, gamma
+
+
+@register_jitable
+def _slack_step(m, v, phi, slack):
+    """Return (α, β, γ) of SCW-II; `slack` is 1/(2C), ``n = v + slack``, and `q` is n/v.
+
+    The paper's γ and its quadratic are divided by v, so that no v³ overflows; for m > 0 the root is taken in
+    the form that does not cancel.
+    """
+    n = v + slack
+    q = n / v
+    b = m * (2.0 * q + phi * phi)
+    root = phi * math.sqrt(phi * phi * m * m + 4.0 * n * (q + phi * phi))
+    if m > 0.0:
+        alpha = 2.0 * (phi * phi * v - m * m) / (v * (root + b))
+    else:
+        alpha = (root - b) / (2.0 * n * (q + phi * phi))
+    beta, gamma = _shrinkage(alpha, v, phi)
+    return alpha, beta, gamma
+
+
+@kernel
+def _learn(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
+    """One pass of Wang, Zhao, Hoi (2012): SCW-I if `capped`, else SCW-II."""
+    mistakes = updates = 0
+    waiting = NOTHING_WAITS
+    for t in range(n_rows(X)):
+        x = row(X, t)
+        y = 1.0 if codes[t] == 1 else -1.0
+        scores[t], v = update_and_score(mu, sigma, s, waiting, x, True)
+        waiting = NOTHING_WAITS
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        if v > _SMALLEST_VARIANCE and is_usable(v):
+            alpha, beta, gamma = _capped_step(m, v, phi, C) if capped else _slack_step(m, v, phi, 0.5 / C)
+            # α > 0 where the loss φ√v - m is.
+            if alpha > 0.0:
+                waiting = update(mu, sigma, x, s, alpha * y, beta, gamma, precision)
+                updates += 1
+    finish_update(mu, sigma, s, waiting)
+    return mistakes, updates
+
+
+class SoftConfidenceWeighted(OnlineClassifier):
+    """Soft Confidence-Weighted learning: CW that may leave a row wrong where it would cost too much.
+
+    With ``v = xᵀΣx`` the loss is ``φ√v - m``; where it is positive ``μ += α y Σx`` and ``Σ -= β Σx xᵀΣ`` with
+    ``β = αφ/(√u + αvφ)``, ``√u = (-αvφ + √(α²v²φ² + 4v))/2``.
+
+    Parameters
+    ----------
+    variant : {"SCW-I", "SCW-II"}, default="SCW-I"
+        α is that of `ConfidenceWeighted` with the stdev constraint, but at most C (SCW-I), or that of a
+        squared loss, ``α = (-m(2n + φ²v) + γ)/(2(n² + nvφ²))`` where ``n = v + 1/(2C)`` and
+        ``γ = φ√(φ²m²v² + 4nv(n + vφ²))`` (SCW-II). LIBOL's SCW-II has 2v and 2φ where the squares are.
+    eta : float, default=0.9
+        The probability that a row shall be right with, 0.5 < eta < 1; ``φ = Φ⁻¹(η)``.
+    C : float, default=1.0
+        Aggressiveness, > 0; without limit both variants are CW.
+    covariance : {"diagonal", "full"}, default="diagonal"
+        "full" keeps a (d, d) matrix: d² work and memory.
+    projection : {"covariance", "precision"}, default="covariance"
+        With a diagonal: the diagonal of the updated Σ or of the updated Σ⁻¹ (``1/σ_j += αφ/√u x_j²``).
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+        The mean μ.
+    sigma_ : ndarray of float64, shape (d,) or (d, d)
+        Σ, or its diagonal; starts at 1.
+
+    Notes
+    -----
+    A row whose v is below 1e-250 is passed over, and with SCW-I what `ConfidenceWeighted` passes over.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Wang, Zhao, Hoi (2012), "Exact soft confidence-weighted learning", ICML.
+
+    Examples
+    --------
+    >>> SoftConfidenceWeighted(C=0.5).fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).coef_.tolist()
+    [[-0.5, 0.5]]
+    """
+
+    def __init__(
+        self,
+        variant="SCW-I",
+        eta=0.9,
+        C=1.0,
+        covariance="diagonal",
+        projection="covariance",
+        epochs=1,
+    ):
+        self.variant = variant
+        self.eta = eta
+        self.C = C
+        self.covariance = covariance
+        self.projection = projection
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        check_option(self, "variant", ("SCW-I", "SCW-II"))
+        check_between(self, "eta", 0.5, 1.0)
+        check_positive(self, "C")
+        check_option(self, "covariance", ("diagonal", "full"))
+        check_option(self, "projection", ("covariance", "precision"))
+
+    def _allocate(self, n_features):
+        self.sigma_, self._buffer = new_covariance(self.covariance, n_features)
+        self._mu = new_state(n_features)
+
+    def _pass(self, X, codes, scores):
+        phi, C, capped = float(ndtri(self.eta)), float(self.C), self.variant == "SCW-I"
+        precision = projects_precision(self.projection)
+        return _learn(X, codes, scores, self._mu, self.sigma_, self._buffer, phi, C, capped, precision)
+
+    @property
+    def coef_(self):
+        return self._mu.reshape(1, -1)
