@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._base import OnlineClassifier
     from ._rows import as_rows, row_range, take_rows
+    from .linear.adagrad_rda import AdaGradRDA
     from .linear.arow import AROW
     from .linear.confidence_weighted import ConfidenceWeighted
     from .linear.passive_aggressive import PassiveAggressive
     from .linear.perceptron import Perceptron
     from .linear.second_order_perceptron import SecondOrderPerceptron
+    from .multiclass._base import MulticlassClassifier
     from .registry import available, load_plugin
 
 _MODULES = {
     "AROW": ".linear.arow",
+    "AdaGradRDA": ".linear.adagrad_rda",
     "ConfidenceWeighted": ".linear.confidence_weighted",
+    "MulticlassClassifier": ".multiclass._base",
     "OnlineClassifier": "._base",
     "PassiveAggressive": ".linear.passive_aggressive",
     "Perceptron": ".linear.perceptron",
@@ -32,7 +36,9 @@ _MODULES = {
 
 __all__ = [
     "AROW",
+    "AdaGradRDA",
     "ConfidenceWeighted",
+    "MulticlassClassifier",
     "OnlineClassifier",
     "PassiveAggressive",
     "Perceptron",

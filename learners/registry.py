@@ -10,7 +10,14 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 ENTRY_POINT_GROUP = "singlepass.learners"
-_BUILT_IN = ("AROW", "ConfidenceWeighted", "PassiveAggressive", "Perceptron", "SecondOrderPerceptron")
+_BUILT_IN = (
+    "AROW",
+    "AdaGradRDA",
+    "ConfidenceWeighted",
+    "PassiveAggressive",
+    "Perceptron",
+    "SecondOrderPerceptron",
+)
 _METHODS = ("learn", "fit", "predict", "get_params")
 
 _plugins = {}

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from singlepass.learners import AROW, ConfidenceWeighted, PassiveAggressive, Perceptron, SecondOrderPerceptron
+from singlepass.learners import (
+    AROW,
+    AdaGradRDA,
+    ConfidenceWeighted,
+    PassiveAggressive,
+    Perceptron,
+    SecondOrderPerceptron,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -28,8 +35,19 @@ LEARNERS = [
     *(ConfidenceWeighted(**shape) for shape in _SHAPES),
     *(ConfidenceWeighted(eta=0.7, constraint="stdev", **shape) for shape in _SHAPES),
     *(AROW(r=0.5, loss=loss, **shape) for loss in ("squared_hinge", "hinge") for shape in _SHAPES),
+    AdaGradRDA(eta=0.5),
+    AdaGradRDA(l1=0.05),
 ]
 
+# With more than two classes all of these, and these: the updates that several wrong classes share.
+SEVERAL_CONSTRAINTS = [
+    AROW(r=0.5, loss=loss, projection=projection, constraints=constraints)
+    for loss in ("squared_hinge", "hinge")
+    for projection in ("covariance", "precision")
+    for constraints in (2, "all")
+]
+
+every_multiclass_learner = pytest.mark.parametrize("learner", LEARNERS + SEVERAL_CONSTRAINTS, ids=repr)
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 
 

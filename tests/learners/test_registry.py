@@ -37,7 +37,8 @@ def _install(monkeypatch, *points):
 
 
 def test_built_in_learners_are_estimators():
-    names = ["AROW", "ConfidenceWeighted", "PassiveAggressive", "Perceptron", "SecondOrderPerceptron"]
+    names = ["AROW", "AdaGradRDA", "ConfidenceWeighted", "PassiveAggressive", "Perceptron"]
+    names.append("SecondOrderPerceptron")
     assert [name for name in available() if name in names] == names
     for learner in available().values():
         assert issubclass(learner, OnlineClassifier)
