@@ -369,7 +369,7 @@ def _codes(y, classes):
             codes = np.zeros(len(y), np.int32)
         known = classes[codes] == y
     if not np.all(known):
-        unknown = y[np.flatnonzero(~np.broadcast_to(known, y.shape))[0]]
+        unknown = y[np.flatnonzero(~np.broadcast_to(known, y.shape))[:1]].tolist()[0]
         raise ValueError(f"label {unknown!r} is not one of the classes {_listed(classes)}")
     return codes.astype(np.int32)
 

@@ -93,12 +93,13 @@ def list_(what: str) -> None:
 
 
 @app.command()
-@click.argument("what", type=click.Choice(["linear", "overhead"]), default="linear")
+@click.argument("what", type=click.Choice(["linear", "multiclass", "overhead"]), default="linear")
 @click.option("--out", type=click.Path(path_type=Path), help="Also write the table to this Markdown file.")
 def bench(what: str, out: Path | None) -> None:
     """Measure speed, as ratios against peers in the same run.
 
     linear: one pass of the linear learners beside scikit-learn and beside reading the memory once.
+    multiclass: one pass of the learners of many classes beside scikit-learn's.
     overhead: what a cell costs beside its learning, and how two threads scale.
     """
     from .bench import run_bench

@@ -51,8 +51,8 @@ class AROW(MulticlassClassifier):
     ``Σ -= β Σx xᵀΣ``.
 
     With more than two classes, where f(x, z) is x in the block of class z and l the loss of the best wrong
-    class ỹ, there are two updates (§3.3 of the paper). Top-1: the same rule with ``Δf = f(x, y) - f(x, ỹ)`` for
-    y x. Top-k: the μ of least squared distance under Σ⁻¹ plus loss over k wrong classes at once (eq. 27,
+    class ỹ, there are two updates (§3.3 of the paper). Top-1: the rule above with ``Δf = f(x, y) - f(x, ỹ)``
+    for y x. Top-k: the μ of least squared distance under Σ⁻¹ plus loss over k wrong classes at once (eq. 27,
     solved exactly), and Σ along ``f = Σ_z f(x, z)`` over all classes (eqs. 29, 30): ``1/σ_zj += x_j²/r`` or,
     with projection "covariance", ``σ_zj -= σ_zj² x_j²/(Σ_u xᵀΣ_u x + r)``.
 

@@ -4,11 +4,18 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from singlepass.learners import AROW, ConfidenceWeighted, PassiveAggressive, Perceptron, SecondOrderPerceptron
+from singlepass.learners import (
+    AROW,
+    AdaGradRDA,
+    ConfidenceWeighted,
+    PassiveAggressive,
+    Perceptron,
+    SecondOrderPerceptron,
+)
 
 from .streams import as_csr, golden_runs, golden_stream
 
-RUNS = golden_runs()
+RUNS = golden_runs("linear_binary", "adagrad_rda")
 REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
 
 # Relative, per figure: the differences are of rounding order (1e-12 at most when this was written).
@@ -27,6 +34,8 @@ def learner_of(algorithm, parameters):
     if algorithm in ("sop", "sop_diag"):
         covariance = "full" if algorithm == "sop" else "diagonal"
         return SecondOrderPerceptron(a=parameters["a"], covariance=covariance)
+    if algorithm.startswith("adagrad_rda"):
+        return AdaGradRDA(eta=parameters["eta"], delta=parameters["delta"], l1=parameters["lam"])
     shape = {
         "covariance": "full" if parameters["form"] == "full" else "diagonal",
         "projection": "precision" if parameters["form"] == "diag_inv" else "covariance",
@@ -52,7 +61,7 @@ def updated_rows(learner, X, y):
 
 def test_all_algorithms_and_streams_are_covered():
     algorithms = {name.split(".")[0] for name in RUNS}
-    assert len(algorithms) == 17
+    assert len(algorithms) == 19
     assert {name.split("__")[1] for name in RUNS} == {"s1_gauss2d", "s2_synth20", "s3_digits_binary"}
     assert len(RUNS) == 3 * len(algorithms)
 

@@ -10,14 +10,14 @@ def run_bench(what: str, out: Path | None = None) -> None:
 
     Parameters
     ----------
-    what : {"linear", "overhead"}
+    what : {"linear", "multiclass", "overhead"}
     out : Path, default=None
         Markdown file to append the table to.
     """
-    from . import linear, overhead
+    from . import linear, multiclass, overhead
     from .timing import show
 
     # The linear benchmark ends with what the pipeline adds to the learners.
-    modules = {"linear": (linear, overhead), "overhead": (overhead,)}[what]
+    modules = {"linear": (linear, overhead), "multiclass": (multiclass,), "overhead": (overhead,)}[what]
     for module in modules:
         show(f"singlepass bench: {module.__name__.rpartition('.')[2]}", module.measure(), out)
