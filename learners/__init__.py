@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._base import OnlineClassifier
     from ._rows import as_rows, row_range, take_rows
+    from .linear.adagrad_rda import AdaGradRDA
     from .linear.alma import ALMA
     from .linear.arow import AROW
     from .linear.confidence_weighted import ConfidenceWeighted
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
     from .linear.romma import ROMMA
     from .linear.second_order_perceptron import SecondOrderPerceptron
     from .linear.soft_confidence_weighted import SoftConfidenceWeighted
+    from .multiclass._base import MulticlassClassifier
     from .registry import available, load_plugin
 
 _MODULES = {
     "ALMA": ".linear.alma",
     "AROW": ".linear.arow",
+    "AdaGradRDA": ".linear.adagrad_rda",
     "ConfidenceWeighted": ".linear.confidence_weighted",
+    "MulticlassClassifier": ".multiclass._base",
     "NAROW": ".linear.narow",
     "NHERD": ".linear.nherd",
     "OnlineClassifier": "._base",
@@ -48,7 +52,9 @@ __all__ = [
     "NAROW",
     "NHERD",
     "ROMMA",
+    "AdaGradRDA",
     "ConfidenceWeighted",
+    "MulticlassClassifier",
     "OnlineClassifier",
     "OnlineGradientDescent",
     "PassiveAggressive",

@@ -16,9 +16,10 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the single-pass learners: two classes, dense or CSR rows, float32 or float64.
+    """Base of the single-pass learners: dense or CSR rows, float32 or float64, two classes.
 
-    A subclass has parameters in ``__init__`` (the last one ``epochs=1``) and defines
+    A learner that also takes more classes derives from `MulticlassClassifier`. A subclass has parameters in
+    ``__init__`` (the last one ``epochs=1``) and defines
 
     - ``_check_parameters()``: raise ValueError for a parameter that makes no sense;
     - ``_allocate(n_features)``: create the state arrays;
@@ -28,17 +29,17 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; a positive score means ``classes_[1]``.
+    classes_ : ndarray of shape (2,) or, from learners of many classes, (K,)
+        The labels; of two, a positive score means ``classes_[1]``.
     n_features_in_ : int
     n_examples_ : int
         Rows learnt from.
     n_mistakes_ : int
         Rows whose signed margin was <= 0 before their update (a score of exactly 0 is a mistake, and so is
-        one that overflowed to NaN).
+        one that overflowed to NaN). With K > 2 classes the margin is that of the best wrong class.
     n_updates_ : int
         Rows for which the update rule asked for a step; a row of zeros is one for the Perceptrons, for which
-        it is a mistake, and none for the others.
+        it is a mistake, and for AdaGradRDA, and none for the others.
 
     Notes
     -----
@@ -48,6 +49,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     #: Part of the pipeline's result keys: raised whenever a learner's outcomes change.
     algorithm_version = 1
+
+    _takes_many_classes = False
 
     def _check_parameters(self):
         """Raise ValueError for a parameter that makes no sense."""
@@ -68,14 +71,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             CSR, float32 or float64) is not copied.
         y : array-like of shape (n,)
             Labels.
-        classes : array-like of shape (2,), default=None
-            Both labels that will ever occur. Needed on the first call when `y` does not hold both; later
+        classes : array-like of shape (K,), default=None
+            All labels that will ever occur. Needed on the first call when `y` does not hold them all; later
             calls may repeat it.
 
         Returns
         -------
-        ndarray of float64, shape (n,)
-            Score of each row BEFORE the update on it; positive means ``classes_[1]``.
+        ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
+            Score of each row BEFORE the update on it; positive means ``classes_[1]``. Of more than two
+            classes, the score of each.
 
         Raises
         ------
@@ -119,7 +123,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, y
-            As for `learn`; `y` holds both labels.
+            As for `learn`; `y` holds all labels.
 
         Returns
         -------
@@ -151,14 +155,17 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of float64, shape (n,)
+        ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
             For a row that `learn` would get next, the score that it would return, to the last bit.
         """
         check_is_fitted(self)
         return self.score_rows(self._validate_rows(X))
 
     def predict(self, X):
-        """Return the predicted label of each row: ``classes_[1]`` where the score is >= 0.
+        """Return the predicted label of each row.
+
+        It is ``classes_[1]`` where the score is >= 0; of more than two classes the one with the largest score
+        (ties: the first).
 
         Parameters
         ----------
@@ -169,6 +176,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return self.classes_[scores.argmax(axis=1)]
         return self.classes_[(scores >= 0.0).astype(np.intp)]
 
     # The pipeline, which has validated a stream once for all learners, calls the next four directly.
@@ -183,8 +192,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        classes : ndarray of shape (2,)
-            The labels, sorted and distinct.
+        classes : ndarray of shape (K,)
+            The labels, sorted and distinct: two, or more where the learner takes more.
         n_features : int
 
         Raises
@@ -193,7 +202,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             For bad parameters, and for a full covariance of more than 4 GiB.
         """
         self.check_parameters()
-        self._allocate(n_features)
+        if len(classes) > 2:
+            self._allocate_classes(n_features, len(classes))
+        else:
+            self._allocate(n_features)
         self.classes_ = classes
         self.n_features_in_ = n_features
         self.n_examples_ = self.n_mistakes_ = self.n_updates_ = 0
@@ -206,15 +218,17 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         X : ndarray, CSR matrix or tuple
             What `as_rows` takes: finite, with column indices below `n_features`. Others crash or give
             nonsense.
-        codes : ndarray of int8, shape (n,)
-            The labels as positions in ``classes_``.
+        codes : ndarray of integers, shape (n,)
+            The labels as positions in ``classes_``: others crash or give nonsense. int32 is not copied.
 
         Returns
         -------
-        ndarray of float64, shape (n,)
+        ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
         """
-        scores = np.empty(len(codes))
-        mistakes, updates = self._pass(as_rows(X), codes, scores)
+        codes = np.ascontiguousarray(codes, dtype=np.int32)
+        scores = self._new_scores(len(codes))
+        learn = self._pass if scores.ndim == 1 else self._pass_classes
+        mistakes, updates = learn(as_rows(X), codes, scores)
         self.n_examples_ += len(codes)
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
@@ -223,9 +237,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def score_rows(self, X):
         """Do as `decision_function` does, without validation; `X` as for `learn_rows`."""
         X = as_rows(X)
-        scores = np.empty(count_rows(X))
-        self._score(X, scores)
+        scores = self._new_scores(count_rows(X))
+        if scores.ndim == 1:
+            self._score(X, scores)
+        else:
+            self._score_classes(X, scores)
         return scores
+
+    def _new_scores(self, n):
+        n_classes = len(self.classes_)
+        return np.empty(n if n_classes == 2 else (n, n_classes))
 
     def _validate_first(self, X, y, classes, check_finite=False):
         """Start afresh; return rows for kernels and label codes."""
@@ -295,7 +316,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
                     "a first chunk of one class needs classes=[...]"
                 )
         classes = np.unique(classes)
-        if len(classes) > 2:
+        if len(classes) > 2 and not self._takes_many_classes:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass. "
                 f"{name} was given {len(classes)} classes."
@@ -310,7 +331,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._takes_many_classes
         return tags
 
 
@@ -337,10 +358,24 @@ def _distinct(y):
 
 
 def _codes(y, classes):
-    """Return the position of each label in the two `classes`, as int8."""
-    codes = y == classes[1]
-    known = codes | (y == classes[0])
+    """Return the position of each label in the sorted `classes`, as int32."""
+    if len(classes) == 2:
+        codes = y == classes[1]
+        known = codes | (y == classes[0])
+    else:
+        try:
+            codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        except TypeError:  # labels of another kind: numbers and strings have no order
+            codes = np.zeros(len(y), np.int32)
+        known = classes[codes] == y
     if not np.all(known):
-        unknown = y[np.flatnonzero(~np.broadcast_to(known, y.shape))[0]]
-        raise ValueError(f"label {unknown!r} is not one of the classes {classes.tolist()}")
-    return codes.astype(np.int8)
+        unknown = y[np.flatnonzero(~np.broadcast_to(known, y.shape))[:1]].tolist()[0]
+        raise ValueError(f"label {unknown!r} is not one of the classes {_listed(classes)}")
+    return codes.astype(np.int32)
+
+
+def _listed(classes):
+    """Return the classes for a message: all, or the first few of many."""
+    if len(classes) <= 20:
+        return str(classes.tolist())
+    return f"{str(classes[:10].tolist())[:-1]}, … ({len(classes)} of them)]"

@@ -54,15 +54,22 @@ def new_covariance(shape, n_features, scale=1.0):
     """
     if shape == "diagonal":
         return new_state(n_features, scale, place=1), new_state(n_features, place=2)
-    n_bytes = 8 * n_features**2
-    if n_bytes > _MAX_BYTES:
-        raise ValueError(
-            f"covariance='full' with {n_features} features needs {n_bytes} bytes ({n_bytes / 2**30:.1f} GiB, "
-            f"the limit is {_MAX_BYTES / 2**30:.0f} GiB); use covariance='diagonal'"
-        )
+    check_full_size(n_features)
     sigma = np.zeros((n_features, n_features))
     np.fill_diagonal(sigma, scale)
     return sigma, np.empty(n_features)
+
+
+def check_full_size(n_features, n_classes=1):
+    """Raise ValueError when a full matrix of a block for each of `n_classes` would take more than 4 GiB."""
+    n_bytes = 8 * (n_features * n_classes) ** 2
+    if n_bytes > _MAX_BYTES:
+        classes = f" and {n_classes} classes" if n_classes > 1 else ""
+        raise ValueError(
+            f"covariance='full' with {n_features} features{classes} needs {n_bytes} bytes "
+            f"({n_bytes / 2**30:.1f} GiB, the limit is {_MAX_BYTES / 2**30:.0f} GiB); "
+            "use covariance='diagonal'"
+        )
 
 
 def multiply(sigma, x, s):

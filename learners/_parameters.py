@@ -22,6 +22,13 @@ def check_positive(learner, name):
         _refuse(learner, name, "a finite number > 0")
 
 
+def check_nonnegative(learner, name):
+    """Raise ValueError unless the parameter is a finite number >= 0."""
+    value = getattr(learner, name)
+    if not (_is_number(value) and 0.0 <= value < math.inf):
+        _refuse(learner, name, "a finite number >= 0")
+
+
 def check_between(learner, name, low, high, include_high=False):
     """Raise ValueError unless the parameter is a number between `low` (excluded) and `high`."""
     value = getattr(learner, name)
@@ -43,8 +50,18 @@ def check_bool(learner, name):
         _refuse(learner, name, "True or False")
 
 
+def _is_count(value):
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= 1
+
+
 def check_count(learner, name):
     """Raise ValueError unless the parameter is an integer >= 1."""
-    value = getattr(learner, name)
-    if not (isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= 1):
+    if not _is_count(getattr(learner, name)):
         _refuse(learner, name, "an integer >= 1")
+
+
+def check_count_or_all(learner, name):
+    """Raise ValueError unless the parameter is an integer >= 1 or "all"."""
+    value = getattr(learner, name)
+    if not (_is_count(value) or (isinstance(value, str) and value == "all")):
+        _refuse(learner, name, "an integer >= 1 or 'all'")

@@ -21,6 +21,8 @@ from numba.extending import intrinsic
 # one anyway and rows are short, so a step of 8 leaves fewer terms to the scalar tail.
 _DENSE = (16, 2)
 _SPARSE = (4, 2)
+# Classes taken together: 32 float64 sums are eight AVX2 registers, which hides the latency of an addition.
+_CLASS_LANES = (32, 16, 8, 4)
 
 _DOUBLE = ir.DoubleType()
 _INT32 = ir.IntType(32)
@@ -135,7 +137,7 @@ def _sum_terms(builder, emit, n_sums, length, lanes, accumulators):
     return [builder.load(total) for total in folded]
 
 
-def lane_sums(n_sums, terms):
+def lane_sums(n_sums, terms, with_scalars=False):
     """Build an intrinsic that sums `terms` over the features of a row.
 
     Parameters
@@ -143,50 +145,64 @@ def lane_sums(n_sums, terms):
     n_sums : int
         How many sums are taken in one read of the row.
     terms : callable
-        ``terms(builder, *state, x)`` emits the terms of one feature, or of one vector of features, as a list
-        of `n_sums` float64 values; `state` are the values of the state arrays there, `x` those of the row.
+        ``terms(builder, *state, x, *scalars)`` emits the terms of one feature, or of one vector of features,
+        as a list of `n_sums` float64 values; `state` are the values of the state arrays there, `x` those of
+        the row.
+    with_scalars : bool, default=False
+        Whether it takes scalars.
 
     Returns
     -------
     intrinsic
-        ``f(state, x)``: `state` is a tuple of float64 arrays of shape (n_features,), `x` a dense row or a CSR
-        row ``(data, indices)``, float32 or float64, indices within bounds. The result is a float64, or a
-        tuple of `n_sums` of them.
+        ``f(state, x)``, or ``f(state, x, scalars)`` with scalars: `state` is a tuple of float64 arrays of
+        shape (n_features,), `x` a dense row or a CSR row ``(data, indices)``, float32 or float64, indices
+        within bounds, `scalars` a tuple of float64. The result is a float64, or a tuple of `n_sums` of them.
     """
+    result = types.float64 if n_sums == 1 else types.UniTuple(types.float64, n_sums)
 
-    @intrinsic
-    def sums(_typing_context, state, x):
-        result = types.float64 if n_sums == 1 else types.UniTuple(types.float64, n_sums)
+    def codegen(context, builder, signature, arguments):
+        state_types, x_type = signature.args[:2]
+        n_scalars = len(signature.args[2]) if with_scalars else 0
+        constants = [builder.extract_value(arguments[2], i) for i in range(n_scalars)]
+        arrays = [
+            _Array(context, builder, kind, builder.extract_value(arguments[0], position))
+            for position, kind in enumerate(state_types)
+        ]
+        if is_sparse_row(x_type):
+            data, indices = (
+                _Array(context, builder, kind, builder.extract_value(arguments[1], position))
+                for position, kind in enumerate(x_type)
+            )
 
-        def codegen(context, builder, signature, arguments):
-            state_types, x_type = signature.args
-            arrays = [
-                _Array(context, builder, kind, builder.extract_value(arguments[0], position))
-                for position, kind in enumerate(state_types)
-            ]
-            if is_sparse_row(x_type):
-                data, indices = (
-                    _Array(context, builder, kind, builder.extract_value(arguments[1], position))
-                    for position, kind in enumerate(x_type)
-                )
+            def emit(index, lanes):
+                # Without state (a norm) nothing is looked up by column.
+                columns = indices.load(builder, index, lanes) if arrays else None
+                gathered = [array.gather_double(builder, columns, lanes) for array in arrays]
+                value = data.load_double(builder, index, lanes)
+                return terms(builder, *gathered, value, *(_spread(builder, c, lanes) for c in constants))
 
-                def emit(index, lanes):
-                    # Without state (a norm) nothing is looked up by column.
-                    columns = indices.load(builder, index, lanes) if arrays else None
-                    gathered = [array.gather_double(builder, columns, lanes) for array in arrays]
-                    return terms(builder, *gathered, data.load_double(builder, index, lanes))
+            totals = _sum_terms(builder, emit, n_sums, data.length, *_SPARSE)
+        else:
+            row = _Array(context, builder, x_type, arguments[1])
 
-                totals = _sum_terms(builder, emit, n_sums, data.length, *_SPARSE)
-            else:
-                row = _Array(context, builder, x_type, arguments[1])
+            def emit(index, lanes):
+                values = [array.load_double(builder, index, lanes) for array in [*arrays, row]]
+                return terms(builder, *values, *(_spread(builder, c, lanes) for c in constants))
 
-                def emit(index, lanes):
-                    return terms(builder, *(a.load_double(builder, index, lanes) for a in [*arrays, row]))
+            totals = _sum_terms(builder, emit, n_sums, row.length, *_DENSE)
+        return totals[0] if n_sums == 1 else context.make_tuple(builder, result, totals)
 
-                totals = _sum_terms(builder, emit, n_sums, row.length, *_DENSE)
-            return totals[0] if n_sums == 1 else context.make_tuple(builder, result, totals)
+    if with_scalars:
 
-        return result(state, x), codegen
+        @intrinsic
+        def sums(_typing_context, state, x, scalars):
+            return result(state, x, scalars), codegen
+
+    else:
+
+        @intrinsic
+        def sums(_typing_context, state, x):
+            return result(state, x), codegen
 
     return sums
 
@@ -239,3 +255,75 @@ def lane_pass(n_sums, step):
         return result(state, x, scalars), codegen
 
     return pass_
+
+
+def class_sums(term):
+    """Build an intrinsic that sums `term` over the features of a row, for all classes at once.
+
+    The classes are the lanes: the sum of each is taken feature by feature, so that a CSR row gives the value
+    of the same dense row to the last bit (the features it leaves out add 0).
+
+    Parameters
+    ----------
+    term : callable
+        ``term(builder, *state, x, *scalars)`` emits the terms of one feature for one vector of classes, 0 for
+        x = 0; `state` are the values of the state arrays there, `x` and the scalars fill all lanes.
+
+    Returns
+    -------
+    intrinsic
+        ``f(state, x, scalars, sums)``: `state` is a tuple of float64 arrays of shape (n_features, width), x
+        a dense or CSR row, `scalars` a tuple of float64; writes to `sums`, float64 of shape (width,). The
+        width is a multiple of 4.
+    """
+
+    @intrinsic
+    def sums_of_classes(_typing_context, state, x, scalars, sums):
+        def codegen(context, builder, signature, arguments):
+            state_types, x_type, scalar_types, sums_type = signature.args
+            arrays = [
+                context.make_array(kind)(context, builder, builder.extract_value(arguments[0], i)).data
+                for i, kind in enumerate(state_types)
+            ]
+            constants = [builder.extract_value(arguments[2], i) for i in range(len(scalar_types))]
+            out = _Array(context, builder, sums_type, arguments[3])
+            if is_sparse_row(x_type):
+                data, indices = (
+                    _Array(context, builder, kind, builder.extract_value(arguments[1], i))
+                    for i, kind in enumerate(x_type)
+                )
+            else:
+                data, indices = _Array(context, builder, x_type, arguments[1]), None
+            width, intp = out.length, out.length.type
+            begin = ir.Constant(intp, 0)
+            for lanes in _CLASS_LANES:
+                step = ir.Constant(intp, lanes)
+                end = builder.mul(builder.udiv(width, step), step)
+                with cgutils.for_range_slice(builder, begin, end, step, intp) as (first, _):
+                    zero = ir.Constant(ir.VectorType(_DOUBLE, lanes), [0.0] * lanes)
+                    total = cgutils.alloca_once_value(builder, zero)
+                    spread = [_spread(builder, constant, lanes) for constant in constants]
+                    with cgutils.for_range(builder, data.length, intp=intp) as loop:
+                        feature = loop.index
+                        if indices is not None:
+                            feature = builder.zext(indices.load(builder, loop.index, 1), intp)
+                        place = builder.add(builder.mul(feature, width), first)
+                        values = [_load_lanes(builder, array, place, lanes) for array in arrays]
+                        x_j = _spread(builder, data.load_double(builder, loop.index, 1), lanes)
+                        added = term(builder, *values, x_j, *spread)
+                        builder.store(builder.fadd(builder.load(total), added), total)
+                    out.store_double(builder, first, builder.load(total))
+                begin = end
+            return context.get_dummy_value()
+
+        return types.void(state, x, scalars, sums), codegen
+
+    return sums_of_classes
+
+
+def _load_lanes(builder, pointer, index, lanes):
+    """Load `lanes` float64 values from an index on."""
+    address = builder.gep(pointer, [index])
+    value = builder.load(builder.bitcast(address, ir.VectorType(_DOUBLE, lanes).as_pointer()))
+    value.align = 8
+    return value

@@ -13,6 +13,7 @@ ENTRY_POINT_GROUP = "singlepass.learners"
 _BUILT_IN = (
     "ALMA",
     "AROW",
+    "AdaGradRDA",
     "ConfidenceWeighted",
     "NAROW",
     "NHERD",

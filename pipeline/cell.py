@@ -82,9 +82,7 @@ def _open_block(learner: Any, X: Any, classes: NDArray[np.int32]) -> Learn:
     if isinstance(learner, OnlineClassifier):
         # The stream was validated when it was opened: once, not once a piece.
         rows = as_rows(X)
-        return lambda start, stop, codes: learner.learn_rows(
-            row_range(rows, start, stop), codes.astype(np.int8)
-        )
+        return lambda start, stop, codes: learner.learn_rows(row_range(rows, start, stop), codes)
     return lambda start, stop, codes: learner.learn(X[start:stop], codes, classes=classes)
 
 

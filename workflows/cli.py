@@ -94,7 +94,9 @@ def list_(what: str) -> None:
 
 
 @app.command()
-@click.argument("what", type=click.Choice(["linear", "overhead", "ingestion"]), default="linear")
+@click.argument(
+    "what", type=click.Choice(["linear", "multiclass", "overhead", "ingestion"]), default="linear"
+)
 @click.option(
     "--size",
     "gigabytes",
@@ -108,6 +110,7 @@ def bench(what: str, out: Path | None, gigabytes: float) -> None:
     """Measure speed, as ratios against peers in the same run.
 
     linear: one pass of the linear learners beside scikit-learn and beside reading the memory once.
+    multiclass: one pass of the learners of many classes beside scikit-learn's.
     overhead: what a cell costs beside its learning, and how two threads scale.
     ingestion: svmlight text beside scikit-learn's loader, and the memory that reading and streaming take.
     """

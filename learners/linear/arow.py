@@ -1,6 +1,8 @@
 """Adaptive Regularization of Weights."""
 
-from .._base import OnlineClassifier
+import numpy as np
+
+from .._classes import class_covariance, new_class_covariance, new_class_state
 from .._covariance import (
     NOTHING_WAITS,
     finish_update,
@@ -12,8 +14,10 @@ from .._covariance import (
     variance_at_hand,
 )
 from .._jit import kernel
-from .._parameters import check_option, check_positive
+from .._parameters import check_count_or_all, check_option, check_positive
 from .._rows import n_rows, new_state, row
+from ..multiclass import arow as multiclass
+from ..multiclass._base import MulticlassClassifier
 
 
 @kernel
@@ -40,11 +44,17 @@ def _learn(X, codes, scores, mu, sigma, s, r, hinge, precision):
     return mistakes, updates
 
 
-class AROW(OnlineClassifier):
+class AROW(MulticlassClassifier):
     """Adaptive Regularization of Weights: a Gaussian over weight vectors that yields to noise.
 
     On a row with hinge loss ``l = 1 - m > 0`` and ``v = xᵀΣx``: ``β = 1/(v + r)``, ``μ += l β y Σx``,
     ``Σ -= β Σx xᵀΣ``.
+
+    With more than two classes, where f(x, z) is x in the block of class z and l the loss of the best wrong
+    class ỹ, there are two updates (§3.3 of the paper). Top-1: the rule above with ``Δf = f(x, y) - f(x, ỹ)``
+    for y x. Top-k: the μ of least squared distance under Σ⁻¹ plus loss over k wrong classes at once (eq. 27,
+    solved exactly), and Σ along ``f = Σ_z f(x, z)`` over all classes (eqs. 29, 30): ``1/σ_zj += x_j²/r`` or,
+    with projection "covariance", ``σ_zj -= σ_zj² x_j²/(Σ_u xᵀΣ_u x + r)``.
 
     Parameters
     ----------
@@ -54,18 +64,22 @@ class AROW(OnlineClassifier):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         With "hinge" (AROW-H) ``μ += min(1/(2r), l/v) y Σx``, and Σ as before.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix: d² work and memory.
+        "full" keeps a (d, d) matrix, of K classes a (Kd, Kd) one: so much work and memory.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ (``σ_j -= β σ_j² x_j²``) or of the updated Σ⁻¹
         (``1/σ_j += x_j²/r``).
+    constraints : int >= 1 or "all", default=1
+        How many best wrong classes an update heeds: top-1, top-k or all. More than one need the diagonal:
+        with a full Σ that starts at I, ``Σ_z f(x, z)`` is orthogonal to every Δf. Two classes have one wrong
+        class, whatever is given.
     epochs : int, default=1
         Passes that `fit` makes.
 
     Attributes
     ----------
-    coef_ : ndarray of float64, shape (1, d)
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
         The mean μ.
-    sigma_ : ndarray of float64, shape (d,) or (d, d)
+    sigma_ : ndarray of float64, shape (d,) or (d, d); (K, d) or (Kd, Kd) for more than two classes
         Σ, or its diagonal; starts at 1.
 
     See Also
@@ -75,7 +89,7 @@ class AROW(OnlineClassifier):
     References
     ----------
     Crammer, Kulesza, Dredze (2013), "Adaptive regularization of weight vectors", Machine Learning 91, Fig. 1,
-    eqs. 12, 15, 16 and 23.
+    eqs. 12, 15, 16 and 23; multi-class: Figs. 2 and 3, eqs. 27 to 32.
 
     Examples
     --------
@@ -83,11 +97,20 @@ class AROW(OnlineClassifier):
     [[-0.5, 0.5]]
     """
 
-    def __init__(self, r=1.0, loss="squared_hinge", covariance="diagonal", projection="covariance", epochs=1):
+    def __init__(
+        self,
+        r=1.0,
+        loss="squared_hinge",
+        covariance="diagonal",
+        projection="covariance",
+        constraints=1,
+        epochs=1,
+    ):
         self.r = r
         self.loss = loss
         self.covariance = covariance
         self.projection = projection
+        self.constraints = constraints
         self.epochs = epochs
 
     def _check_parameters(self):
@@ -95,15 +118,37 @@ class AROW(OnlineClassifier):
         check_option(self, "loss", ("squared_hinge", "hinge"))
         check_option(self, "covariance", ("diagonal", "full"))
         check_option(self, "projection", ("covariance", "precision"))
+        check_count_or_all(self, "constraints")
+        if self.covariance == "full" and self.constraints != 1:
+            raise ValueError(
+                f"AROW: constraints must be 1 with covariance='full', got {self.constraints!r}; "
+                "more of them need covariance='diagonal'"
+            )
 
     def _allocate(self, n_features):
-        self.sigma_, self._buffer = new_covariance(self.covariance, n_features)
-        self._mu = new_state(n_features)
+        self._sigma, self._buffer = new_covariance(self.covariance, n_features)
+        self._weights = new_state(n_features)
+
+    def _allocate_classes(self, n_features, n_classes):
+        self._sigma = new_class_covariance(self.covariance, n_features, n_classes)
+        self._buffer = np.empty(self._sigma.shape[-1])
+        self._weights = new_class_state(n_features, n_classes)
 
     def _pass(self, X, codes, scores):
-        hinge, precision = self.loss == "hinge", projects_precision(self.projection)
-        return _learn(X, codes, scores, self._mu, self.sigma_, self._buffer, float(self.r), hinge, precision)
+        state = self._weights, self._sigma, self._buffer
+        return _learn(X, codes, scores, *state, *self._rule())
+
+    def _pass_classes(self, X, codes, scores):
+        if self.constraints == 1:
+            state = self._weights, self._sigma, self._buffer
+            return multiclass.learn_top1(X, codes, scores, *state, *self._rule())
+        n_wrong = len(self.classes_) - 1
+        k = n_wrong if self.constraints == "all" else min(int(self.constraints), n_wrong)
+        return multiclass.learn_top_k(X, codes, scores, self._weights, self._sigma, k, *self._rule())
+
+    def _rule(self):
+        return float(self.r), self.loss == "hinge", projects_precision(self.projection)
 
     @property
-    def coef_(self):
-        return self._mu.reshape(1, -1)
+    def sigma_(self):
+        return class_covariance(self._sigma, len(self.classes_)) if self._weights.ndim == 2 else self._sigma

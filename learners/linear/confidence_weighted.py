@@ -1,12 +1,9 @@
 """Confidence-Weighted learning, with the variance or the standard-deviation constraint."""
 
-import math
-
 import numpy as np
-from numba.extending import register_jitable
 from scipy.special import ndtri
 
-from .._base import OnlineClassifier
+from .._classes import class_covariance, new_class_covariance, new_class_state
 from .._covariance import (
     NOTHING_WAITS,
     finish_update,
@@ -19,43 +16,9 @@ from .._covariance import (
 from .._jit import kernel
 from .._parameters import check_between, check_option
 from .._rows import n_rows, new_state, row
-
-# The steps α and γ are of the order of 1/v: below this v they leave the range of float64.
-_SMALLEST_VARIANCE = 1e-250
-_EPSILON = float(np.finfo(np.float64).eps)
-
-
-@register_jitable
-def _variance_step(m, v, phi):
-    """Return (α, β, γ) of the constraint ``m >= φ v`` (Dredze et al. 2008).
-
-    The root of the quadratic is taken in the form that does not cancel, and its discriminant
-    ``(1 + 2φm)² - 8φ(m - φv)`` as ``(1 - 2φm)² + 8φ²v``, which rounding cannot make negative.
-    """
-    b = 1.0 + 2.0 * phi * m
-    root = math.sqrt((1.0 - 2.0 * phi * m) ** 2 + 8.0 * phi * phi * v)
-    alpha = 2.0 * (phi * v - m) / (v * (root + b)) if b > 0.0 else (root - b) / (4.0 * phi * v)
-    gamma = 2.0 * alpha * phi
-    return alpha, gamma / (1.0 + gamma * v), gamma
-
-
-@register_jitable
-def _stdev_step(m, v, phi):
-    """Return (α, β, γ) of the constraint ``m >= φ √v`` (Crammer et al. 2008).
-
-    The step makes the margin φ√u, u being the new variance. Where that is below the rounding error of the
-    old one, it cannot be told from 0: no step (α = 0).
-    """
-    psi = 1.0 + phi * phi / 2.0
-    zeta = 1.0 + phi * phi
-    root = math.sqrt(m * m * phi**4 / 4.0 + v * phi * phi * zeta)
-    # For m > 0 the numerator root - mψ is multiplied by its conjugate, so that it does not cancel.
-    alpha = (phi * phi * v - m * m) / (v * (root + m * psi)) if m > 0.0 else (root - m * psi) / (v * zeta)
-    a = alpha * v * phi
-    sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
-    if phi * sqrt_u <= _EPSILON * abs(m):
-        alpha = 0.0
-    return alpha, alpha * phi / (sqrt_u + a), alpha * phi / sqrt_u
+from .._steps import SMALLEST_VARIANCE, stdev_step, variance_step
+from ..multiclass import confidence_weighted as multiclass
+from ..multiclass._base import MulticlassClassifier
 
 
 @kernel
@@ -69,8 +32,8 @@ def _learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
         waiting = NOTHING_WAITS
         m = y * scores[t]
         mistakes += not m > 0.0
-        if v > _SMALLEST_VARIANCE and is_usable(v):
-            alpha, beta, gamma = _stdev_step(m, v, phi) if stdev else _variance_step(m, v, phi)
+        if v > SMALLEST_VARIANCE and is_usable(v):
+            alpha, beta, gamma = stdev_step(m, v, phi) if stdev else variance_step(m, v, phi)
             if alpha > 0.0:
                 waiting = update(mu, sigma, x, s, alpha * y, beta, gamma, precision)
                 updates += 1
@@ -78,12 +41,15 @@ def _learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
     return mistakes, updates
 
 
-class ConfidenceWeighted(OnlineClassifier):
+class ConfidenceWeighted(MulticlassClassifier):
     """Confidence-Weighted learning: a Gaussian over weight vectors, each row right with probability η.
 
     Every row is fitted at any cost, so noise drives Σ towards 0; with the stdev constraint and the precision
     projection it gets there doubly exponentially. A row after which the margin would be below the rounding
     error of the one before (stdev), or whose ``v = xᵀΣx`` is below 1e-250, is passed over.
+
+    With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
+    block of class z and ỹ the best wrong class.
 
     Parameters
     ----------
@@ -92,7 +58,7 @@ class ConfidenceWeighted(OnlineClassifier):
     constraint : {"variance", "stdev"}, default="variance"
         ``m >= φ v`` (Dredze et al. 2008) or ``m >= φ √v`` (Crammer et al. 2008).
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix: d² work and memory.
+        "full" keeps a (d, d) matrix, of K classes a (Kd, Kd) one: so much work and memory.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ or of the updated Σ⁻¹.
     epochs : int, default=1
@@ -100,9 +66,9 @@ class ConfidenceWeighted(OnlineClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of float64, shape (1, d)
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
         The mean μ.
-    sigma_ : ndarray of float64, shape (d,) or (d, d)
+    sigma_ : ndarray of float64, shape (d,) or (d, d); (K, d) or (Kd, Kd) for more than two classes
         Σ, or its diagonal; starts at 1.
 
     See Also
@@ -136,13 +102,23 @@ class ConfidenceWeighted(OnlineClassifier):
         check_option(self, "projection", ("covariance", "precision"))
 
     def _allocate(self, n_features):
-        self.sigma_, self._buffer = new_covariance(self.covariance, n_features)
-        self._mu = new_state(n_features)
+        self._sigma, self._buffer = new_covariance(self.covariance, n_features)
+        self._weights = new_state(n_features)
+
+    def _allocate_classes(self, n_features, n_classes):
+        self._sigma = new_class_covariance(self.covariance, n_features, n_classes)
+        self._buffer = np.empty(self._sigma.shape[-1])
+        self._weights = new_class_state(n_features, n_classes)
 
     def _pass(self, X, codes, scores):
+        return _learn(X, codes, scores, *self._state())
+
+    def _pass_classes(self, X, codes, scores):
+        return multiclass.learn(X, codes, scores, *self._state())
+
+    def _state(self):
         phi, stdev = float(ndtri(self.eta)), self.constraint == "stdev"
-        precision = projects_precision(self.projection)
-        return _learn(X, codes, scores, self._mu, self.sigma_, self._buffer, phi, stdev, precision)
+        return self._weights, self._sigma, self._buffer, phi, stdev, projects_precision(self.projection)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -151,5 +127,5 @@ class ConfidenceWeighted(OnlineClassifier):
         return tags
 
     @property
-    def coef_(self):
-        return self._mu.reshape(1, -1)
+    def sigma_(self):
+        return class_covariance(self._sigma, len(self.classes_)) if self._weights.ndim == 2 else self._sigma

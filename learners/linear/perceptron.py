@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from .._base import OnlineClassifier
+from .._classes import new_class_state
 from .._jit import kernel
 from .._parameters import check_bool
 from .._rows import add_scaled, dot, n_rows, row
+from ..multiclass import perceptron as multiclass
+from ..multiclass._base import MulticlassClassifier, as_coef
 
 
 @kernel
@@ -50,8 +52,10 @@ def _averaged_scores(X, w, u, rounds, scores):
         scores[t] = dot(w, x) - dot(u, x) / max(rounds, 1)
 
 
-class Perceptron(OnlineClassifier):
+class Perceptron(MulticlassClassifier):
     """The Perceptron: on a mistake, ``w += y x``.
+
+    With more than two classes, on a mistake ``w_y += x`` and ``w_ỹ -= x``, ỹ being the best wrong class.
 
     Parameters
     ----------
@@ -63,7 +67,7 @@ class Perceptron(OnlineClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of float64, shape (1, d)
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
         The weights that predict: w, or its running mean.
 
     See Also
@@ -89,23 +93,40 @@ class Perceptron(OnlineClassifier):
         check_bool(self, "average")
 
     def _allocate(self, n_features):
-        self._w = np.zeros(n_features)
+        self._begin_with(np.zeros(n_features))
+
+    def _allocate_classes(self, n_features, n_classes):
+        self._begin_with(new_class_state(n_features, n_classes))
+
+    def _begin_with(self, zeros):
+        self._weights = zeros
         # None: learnt without the mean, which cannot be begun in the middle of a stream.
-        self._u = np.zeros(n_features) if self.average else None
+        self._u = np.zeros_like(zeros) if self.average else None
 
     def _pass(self, X, codes, scores):
         if self._u is None:
-            return _learn(X, codes, scores, self._w)
-        return _learn_averaged(X, codes, scores, self._w, self._u, self.n_examples_)
+            return _learn(X, codes, scores, self._weights)
+        return _learn_averaged(X, codes, scores, self._weights, self._u, self.n_examples_)
+
+    def _pass_classes(self, X, codes, scores):
+        if self._u is None:
+            return multiclass.learn(X, codes, scores, self._weights)
+        return multiclass.learn_averaged(X, codes, scores, self._weights, self._u, self.n_examples_)
 
     def _score(self, X, scores):
         if self._u is None:
             super()._score(X, scores)
         else:
-            _averaged_scores(X, self._w, self._u, self.n_examples_, scores)
+            _averaged_scores(X, self._weights, self._u, self.n_examples_, scores)
+
+    def _score_classes(self, X, scores):
+        if self._u is None:
+            super()._score_classes(X, scores)
+        else:
+            multiclass.averaged_scores(X, self._weights, self._u, self.n_examples_, scores)
 
     @property
     def coef_(self):
         if self._u is None:
-            return self._w.reshape(1, -1)
-        return (self._w - self._u / max(self.n_examples_, 1)).reshape(1, -1)
+            return super().coef_
+        return as_coef(self._weights - self._u / max(self.n_examples_, 1), len(self.classes_))

@@ -3,12 +3,14 @@
 import numpy as np
 from numba.extending import overload
 
-from .._base import OnlineClassifier
+from .._classes import class_covariance, class_scores, new_class_covariance, new_class_state
 from .._covariance import is_usable, new_covariance, rank_one_downdate, variance
 from .._jit import kernel
 from .._parameters import check_option, check_positive
 from .._rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
 from .._vector import lane_sums
+from ..multiclass import second_order_perceptron as multiclass
+from ..multiclass._base import MulticlassClassifier, as_coef
 
 # Σ_j u_j x_j / (A_j + x_j²)
 _diagonal_score = lane_sums(1, lambda ir, u, a, x: [ir.fdiv(ir.fmul(u, x), ir.fadd(a, ir.fmul(x, x)))])
@@ -81,11 +83,17 @@ def _scores(X, u, A, z, scores):
         scores[t], _ = _score_with_row(u, A, row(X, t), z)
 
 
-class SecondOrderPerceptron(OnlineClassifier):
+class SecondOrderPerceptron(MulticlassClassifier):
     """The second-order Perceptron: a Perceptron in the geometry of the rows it was wrong on.
 
     ``s = u·(A + x xᵀ)⁻¹x`` (the current row is in the matrix when predicting); on a mistake ``u += y x`` and
     ``A += x xᵀ``, otherwise nothing.
+
+    With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
+    block of class z and ỹ the best wrong class. The diagonal score of class z is
+    ``Σ_j u_zj x_j/(A_zj + x_j²)``: the row is in the matrix, and the difference of two scores is the binary
+    score of their Δf. The full one is ``coef_[z]·x``, without the row: with Δf in the matrix each difference
+    would be divided by its own ``1 + ΔfᵀA⁻¹Δf``, which turns no sign.
 
     Parameters
     ----------
@@ -94,16 +102,16 @@ class SecondOrderPerceptron(OnlineClassifier):
         Rounding swamps the full A⁻¹ once ``‖x‖²/a`` comes near 1e15.
     covariance : {"diagonal", "full"}, default="diagonal"
         "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``; "full" keeps A⁻¹,
-        (d, d): d² work and memory.
+        (d, d) or, of K classes, (Kd, Kd): so much work and memory.
     epochs : int, default=1
         Passes that `fit` makes.
 
     Attributes
     ----------
-    coef_ : ndarray of float64, shape (1, d)
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
         A⁻¹u, the weights without the row to predict in the matrix. The full score is
         ``coef_·x/(1 + xᵀA⁻¹x)``, of the same sign; the diagonal score can differ from ``coef_·x`` in sign.
-    sigma_ : ndarray of float64, shape (d,) or (d, d)
+    sigma_ : ndarray of float64, shape (d,) or (d, d); (K, d) or (Kd, Kd) for more than two classes
         A⁻¹.
 
     See Also
@@ -130,22 +138,44 @@ class SecondOrderPerceptron(OnlineClassifier):
         check_option(self, "covariance", ("diagonal", "full"))
 
     def _allocate(self, n_features):
-        scale = float(self.a) if self.covariance == "diagonal" else 1.0 / float(self.a)
-        self._A, self._buffer = new_covariance(self.covariance, n_features, scale)
+        self._A, self._buffer = new_covariance(self.covariance, n_features, self._scale())
         self._u = np.zeros(n_features)
+
+    def _allocate_classes(self, n_features, n_classes):
+        self._A = new_class_covariance(self.covariance, n_features, n_classes, self._scale())
+        self._buffer = np.empty(self._A.shape[-1])
+        # With the full matrix A⁻¹u.
+        self._u = new_class_state(n_features, n_classes)
+
+    def _scale(self):
+        return float(self.a) if self.covariance == "diagonal" else 1.0 / float(self.a)
 
     def _pass(self, X, codes, scores):
         return _learn(X, codes, scores, self._u, self._A, self._buffer)
+
+    def _pass_classes(self, X, codes, scores):
+        if self._A.ndim == 2:
+            return multiclass.learn_diagonal(X, codes, scores, self._u, self._A)
+        return multiclass.learn_full(X, codes, scores, self._u, self._A, self._buffer)
 
     def _score(self, X, scores):
         # A buffer of its own: several threads may predict with one fitted model.
         _scores(X, self._u, self._A, np.empty_like(self._buffer), scores)
 
+    def _score_classes(self, X, scores):
+        if self._A.ndim == 2:
+            multiclass.diagonal_scores(X, self._u, self._A, scores)
+        else:
+            class_scores(X, self._u, scores)
+
     @property
     def coef_(self):
-        weights = self._u / self._A if self._A.ndim == 1 else self._A @ self._u
-        return weights.reshape(1, -1)
+        if self._u.ndim == 2:
+            return as_coef(self._u / self._A if self._A.ndim == 2 else self._u, len(self.classes_))
+        return as_coef(self._u / self._A if self._A.ndim == 1 else self._A @ self._u, 2)
 
     @property
     def sigma_(self):
-        return 1.0 / self._A if self._A.ndim == 1 else self._A
+        diagonal = self._A.ndim == self._u.ndim
+        inverse = 1.0 / self._A if diagonal else self._A
+        return class_covariance(inverse, len(self.classes_)) if self._u.ndim == 2 else inverse

@@ -18,7 +18,7 @@ from .._covariance import (
 from .._jit import kernel
 from .._parameters import check_between, check_option, check_positive
 from .._rows import n_rows, new_state, row
-from .confidence_weighted import _SMALLEST_VARIANCE, _stdev_step
+from .._steps import SMALLEST_VARIANCE, stdev_step
 
 
 @register_jitable
@@ -32,7 +32,7 @@ def _shrinkage(alpha, v, phi):
 @register_jitable
 def _capped_step(m, v, phi, C):
     """Return (α, β, γ) of SCW-I: the step of CW, but no longer than C."""
-    alpha, beta, gamma = _stdev_step(m, v, phi)
+    alpha, beta, gamma = stdev_step(m, v, phi)
     if alpha > C:
         alpha = C
         beta, gamma = _shrinkage(alpha, v, phi)
@@ -70,7 +70,7 @@ def _learn(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
         waiting = NOTHING_WAITS
         m = y * scores[t]
         mistakes += not m > 0.0
-        if v > _SMALLEST_VARIANCE and is_usable(v):
+        if v > SMALLEST_VARIANCE and is_usable(v):
             alpha, beta, gamma = _capped_step(m, v, phi, C) if capped else _slack_step(m, v, phi, 0.5 / C)
             # α > 0 where the loss φ√v - m is.
             if alpha > 0.0:

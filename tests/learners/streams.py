@@ -14,6 +14,7 @@ from singlepass.learners import (
     NAROW,
     NHERD,
     ROMMA,
+    AdaGradRDA,
     ConfidenceWeighted,
     OnlineGradientDescent,
     PassiveAggressive,
@@ -50,18 +51,36 @@ LEARNERS = [
     ),
     *(NAROW(b=2.0, covariance=shape) for shape in ("full", "diagonal")),
     *(NHERD(C=0.5, **shape) for shape in _SHAPES),
+    AdaGradRDA(eta=0.5),
+    AdaGradRDA(l1=0.005),
 ]
 
+# With more than two classes all of these, and these: the updates that several wrong classes share.
+SEVERAL_CONSTRAINTS = [
+    AROW(r=0.5, loss=loss, projection=projection, constraints=constraints)
+    for loss in ("squared_hinge", "hinge")
+    for projection in ("covariance", "precision")
+    for constraints in (2, "all")
+]
+
+every_multiclass_learner = pytest.mark.parametrize("learner", LEARNERS + SEVERAL_CONSTRAINTS, ids=repr)
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 
 
-def golden_runs():
-    """Return ``{"ALG.WHO__STREAM": run}``."""
-    return json.loads(gzip.decompress((GOLDEN / "linear_binary.json.gz").read_bytes()))
+def golden_runs(*files):
+    """Return ``{"ALG.WHO__STREAM": run}`` of all runs in the given files."""
+    runs = {}
+    for file in files:
+        runs |= json.loads(gzip.decompress((GOLDEN / f"{file}.json.gz").read_bytes()))
+    return runs
 
 
 def golden_stream(name):
-    """Return ``(X, y)`` of a golden stream, y in -1, +1."""
+    """Return ``(X, y)`` of a golden stream, y in -1, +1 or, of s4_digits10, in 0 … 9."""
+    if name == "s4_digits10":
+        # The rows of s3_digits_binary with the digits as labels.
+        labels = np.loadtxt(GOLDEN / "s4_digits10_labels.csv.gz", skiprows=1)
+        return golden_stream("s3_digits_binary")[0], labels.astype(int)
     table = np.loadtxt(GOLDEN / f"{name}.csv.gz", delimiter=",", skiprows=1)
     return np.ascontiguousarray(table[:, :-1]), table[:, -1].astype(int)
 
@@ -73,6 +92,15 @@ def noisy_stream(seed, n=150, d=12, density=1.0, noise=0.2):
     y = np.where(X @ random.standard_normal(d) > 0, 1, 0)
     flipped = random.uniform(size=n) < noise
     return X, np.where(flipped, 1 - y, y)
+
+
+def noisy_classes(seed, n=120, d=8, n_classes=5, density=1.0, noise=0.2):
+    """Return rows with a linear rule for several classes, some entries 0 and some labels replaced."""
+    random = np.random.RandomState(seed)
+    X = random.standard_normal((n, d)) * (random.uniform(size=(n, d)) < density)
+    y = (X @ random.standard_normal((d, n_classes))).argmax(axis=1)
+    replaced = random.uniform(size=n) < noise
+    return X, np.where(replaced, random.randint(0, n_classes, size=n), y)
 
 
 def state(learner):

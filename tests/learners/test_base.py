@@ -11,7 +11,9 @@ from singlepass.learners import (
     NAROW,
     NHERD,
     ROMMA,
+    AdaGradRDA,
     ConfidenceWeighted,
+    OnlineClassifier,
     OnlineGradientDescent,
     PassiveAggressive,
     Perceptron,
@@ -43,6 +45,17 @@ BAD_PARAMETERS = [
     (AROW(r=float("inf")), "AROW: r must be a finite number > 0, got inf"),
     (AROW(loss="log"), "AROW: loss must be one of 'squared_hinge', 'hinge', got 'log'"),
     (AROW(covariance="Full"), "AROW: covariance must be one of 'diagonal', 'full', got 'Full'"),
+    (AROW(constraints=0), "AROW: constraints must be an integer >= 1 or 'all', got 0"),
+    (AROW(constraints=True), "AROW: constraints must be an integer >= 1 or 'all', got True"),
+    (AROW(constraints="most"), "AROW: constraints must be an integer >= 1 or 'all', got 'most'"),
+    (
+        AROW(covariance="full", constraints=2),
+        "AROW: constraints must be 1 with covariance='full', got 2; more of them need covariance='diagonal'",
+    ),
+    (AROW(covariance="full", constraints="all"), "constraints must be 1 with covariance='full', got 'all'"),
+    (AdaGradRDA(eta=0), "AdaGradRDA: eta must be a finite number > 0, got 0"),
+    (AdaGradRDA(delta=0.0), "AdaGradRDA: delta must be a finite number > 0, got 0.0"),
+    (AdaGradRDA(l1=-0.1), "AdaGradRDA: l1 must be a finite number >= 0, got -0.1"),
     (AROW(projection="sigma"), "AROW: projection must be one of 'covariance', 'precision', got 'sigma'"),
     (ROMMA(aggressive=1), "ROMMA: aggressive must be True or False, got 1"),
     (ALMA(alpha=0.0), "ALMA: alpha must be a number between 0.0 and 1.0, 0.0 excluded, got 0.0"),
@@ -108,17 +121,24 @@ def test_a_bad_first_row_is_found(learner):
         type(learner)(**learner.get_params()).fit(rows, Y)
 
 
+class TwoOnly(OnlineClassifier):
+    """What a learner that derives from `OnlineClassifier` takes when it says nothing more."""
+
+    def __init__(self, epochs=1):
+        self.epochs = epochs
+
+
 def test_labels():
     with pytest.raises(ValueError, match=r"needs two classes, but the labels hold 1 class, \[1\]"):
         AROW().fit(X, np.ones(20, int))
     with pytest.raises(ValueError, match=r"a first chunk of one class needs classes="):
         AROW().learn(X[:1], [1])
     with pytest.raises(
-        ValueError, match=r"Only binary classification is supported\. .*AROW was given 3 classes"
+        ValueError, match=r"Only binary classification is supported\. .*TwoOnly was given 3 classes"
     ):
-        AROW().fit(X, np.arange(20) % 3)
+        TwoOnly().fit(X, np.arange(20) % 3)
     with pytest.raises(ValueError, match="given 3 classes"):
-        AROW().learn(X, Y, classes=[0, 1, 2])
+        TwoOnly().learn(X, Y, classes=[0, 1, 2])
     with pytest.raises(ValueError, match=r"needs two classes, got classes=\[1\]"):
         AROW().learn(X, Y, classes=[1, 1])
     with pytest.raises(ValueError, match=r"label .*0.* is not one of the classes \[1, 2\]"):
@@ -229,7 +249,15 @@ def test_strided_csr_arrays_are_read_right():
 
 
 @pytest.mark.parametrize(
-    "learner", [Perceptron(), Perceptron(average=True), SecondOrderPerceptron(), AROW(), PassiveAggressive()]
+    "learner",
+    [
+        Perceptron(),
+        Perceptron(average=True),
+        SecondOrderPerceptron(),
+        AROW(),
+        PassiveAggressive(),
+        AdaGradRDA(),
+    ],
 )
 def test_an_overflowed_score_is_a_mistake(learner):
     X = np.random.RandomState(0).choice([-1e200, 1e200], size=(15, 3))

@@ -10,6 +10,7 @@ from singlepass.learners import (
     NAROW,
     NHERD,
     ROMMA,
+    AdaGradRDA,
     ConfidenceWeighted,
     OnlineGradientDescent,
     PassiveAggressive,
@@ -20,7 +21,7 @@ from singlepass.learners import (
 
 from .streams import as_csr, golden_runs, golden_stream
 
-RUNS = golden_runs()
+RUNS = golden_runs("linear_binary", "adagrad_rda")
 REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
 
 # Relative, per figure: the differences are of rounding order (1e-12 at most when this was written).
@@ -48,6 +49,8 @@ def learner_of(algorithm, parameters):
         return OnlineGradientDescent(eta=parameters["eta"])
     if algorithm == "narow":
         return NAROW(b=parameters["b"], covariance="full")
+    if algorithm.startswith("adagrad_rda"):
+        return AdaGradRDA(eta=parameters["eta"], delta=parameters["delta"], l1=parameters["lam"])
     shape = {
         "covariance": "full" if parameters["form"] == "full" else "diagonal",
         "projection": "precision" if parameters["form"] == "diag_inv" else "covariance",
@@ -79,7 +82,7 @@ def updated_rows(learner, X, y):
 
 def test_all_algorithms_and_streams_are_covered():
     algorithms = {run["algorithm"] for run in RUNS.values()}
-    assert len(algorithms) == 28
+    assert len(algorithms) == 30
     assert {name.split("__")[1] for name in RUNS} == {"s1_gauss2d", "s2_synth20", "s3_digits_binary"}
     assert len(RUNS) == 3 * len(algorithms)
 

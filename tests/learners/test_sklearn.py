@@ -5,10 +5,10 @@ import pickle
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from .streams import LEARNERS, every_learner, noisy_stream, state
+from .streams import LEARNERS, SEVERAL_CONSTRAINTS, every_learner, noisy_stream, state
 
 
-@parametrize_with_checks(LEARNERS)
+@parametrize_with_checks(LEARNERS + SEVERAL_CONSTRAINTS)
 def test_estimator(estimator, check):
     check(estimator)
 

@@ -49,12 +49,32 @@ def test_the_counts_are_those_of_the_learner_alone() -> None:
     assert set(row) <= set(CELLS.names)
 
 
+def test_the_counts_of_many_classes_are_those_of_the_learner_alone() -> None:
+    cell = cell_of({"name": "AROW", "constraints": "all"}, {"name": "digits"}, protocol="holdout")
+    stream = data.open_stream(cell.dataset, root=0, seed=0)
+    part, test = protocol.split(cell, stream)
+    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=0.2)
+    noisy = flip_labels(part.codes, 0.2, 10, rng)
+    learner = AROW(constraints="all")
+    scores = learner.learn(stream.X[part.rows], noisy, classes=range(10))
+    row = run_cell(cell).row
+    assert row["status"] == "ok", row["error"]
+    assert row["mistakes"] == learner.n_mistakes_
+    assert row["updates"] == learner.n_updates_
+    assert row["mistakes_clean"] == is_mistake(scores, part.codes).sum()
+    assert 0.15 < row["noise_realised"] == (noisy != part.codes).mean() < 0.25
+    assert test is not None
+    assert row["test_mistakes"] == (learner.predict(stream.X[test.rows]) != test.codes).sum()
+    assert row["test_accuracy"] > 0.8
+
+
 @pytest.mark.parametrize("block_bytes", [1, 3000, 1 << 22])
 @pytest.mark.parametrize("algorithm", [{"name": "AROW"}, {"name": "Perceptron", "average": True}])
+@pytest.mark.parametrize("dataset", [{"name": "digits", "task": "round"}, {"name": "digits"}])
 def test_no_block_size_changes_an_integer(
-    block_bytes: int, algorithm: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    block_bytes: int, algorithm: dict[str, Any], dataset: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = cell_of(algorithm)
+    cell = cell_of(algorithm, dataset)
     expected = integers(run_cell(cell))
     monkeypatch.setattr(protocol, "BLOCK_BYTES", block_bytes)
     assert integers(run_cell(cell)) == expected

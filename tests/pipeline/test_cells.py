@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from singlepass.learners import OnlineClassifier, registry
 from singlepass.pipeline.cells import Cell, make_plan
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study import TUNING_SEED, parse_study
@@ -103,13 +104,29 @@ def test_a_cell_is_small_and_travels() -> None:
         ({"datasets": [{"name": "gauss", "n_trian": 5}]}, "did you mean 'n_train'?"),
         ({"datasets": [{"name": "gauss"}, {"name": "gauss"}]}, "two tasks are called 'gauss'"),
         ({"datasets": [{"path": "nowhere.csv"}]}, "nowhere.csv"),
-        ({"datasets": [{"name": "digits"}]}, "more than two classes and algorithm 'Perceptron' takes two"),
     ],
 )
 def test_unknown_names_are_one_line(change: dict[str, Any], line: str) -> None:
     with pytest.raises(InputError) as caught:
         make_plan(parse_study({**STUDY, **change}))
     assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+class TwoOnly(OnlineClassifier):
+    """A learner that takes two classes."""
+
+    def __init__(self, epochs: int = 1) -> None:
+        self.epochs = epochs
+
+
+def test_many_classes_for_a_learner_of_two_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._plugins, "TwoOnly", TwoOnly)
+    study = {**STUDY, "datasets": [{"name": "digits"}]}
+    make_plan(parse_study(study))
+    with pytest.raises(InputError) as caught:
+        make_plan(parse_study({**study, "algorithms": [{"name": "Perceptron"}, {"name": "TwoOnly"}]}))
+    assert "more than two classes and algorithm 'TwoOnly' takes two" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

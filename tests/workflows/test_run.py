@@ -17,6 +17,7 @@ import pytest
 
 from singlepass.pipeline.results import read_results
 from singlepass.pipeline.store import PROVENANCE
+from singlepass.workflows.report import write_report
 from singlepass.workflows.run import run_study
 from singlepass.workflows.shipped import find_study
 
@@ -125,6 +126,42 @@ def test_a_cluster_of_processes_gives_what_threads_give(
     run_study(study, str(tmp_path / "cluster"), progress=silent, scheduler=cluster)
     assert_same(finished, tmp_path / "cluster")
     assert read_results(str(tmp_path / "cluster")).cells["worker"].nunique() == 2
+
+
+@pytest.mark.parametrize("protocol", ["prequential", "holdout", "crossval"])
+def test_a_study_of_many_classes(tmp_path: Path, silent: Any, protocol: str) -> None:
+    """Beside two-class tasks, with a grid: cells, curves, ranks and the report."""
+    learners = (
+        "Perceptron",
+        "PassiveAggressive",
+        "SecondOrderPerceptron",
+        "ConfidenceWeighted",
+        "AdaGradRDA",
+    )
+    text = f'name = "s"\nprotocol = "{protocol}"\nnoise = 0.2\nseeds = 2\ncheckpoints = 3\nfolds = 3\n'
+    text += '[[datasets]]\nname = "digits"\ntask = "multiclass"\nmax_examples = 900\n'
+    text += '[[datasets]]\nname = "gauss"\nn_train = 200\nn_test = 100\n'
+    text += "".join(f'[[algorithms]]\nname = "{name}"\n' for name in learners)
+    text += '[[algorithms]]\nname = "AROW"\nr = [0.1, 1.0]\nconstraints = "all"\n'
+    (tmp_path / "s.toml").write_text(text)
+    study, _ = find_study(str(tmp_path / "s.toml"))
+    out = tmp_path / "out"
+    summary = run_study(study, str(out), progress=silent, threads=2)
+    assert (summary.computed, summary.failed) == (2 * (6 * 2 + 2), 0)
+    cells, curves = tables(out)
+    digits = cells[(cells["dataset"] == "digits") & (cells["stage"] == "run")]
+    assert len(digits) == 12
+    # Ten classes: chance is 90%.
+    assert (digits["mistakes_clean"] / digits["n_examples"] < 0.6).all()
+    assert (digits["mistakes_clean"] < digits["mistakes"]).all()
+    assert digits["noise_realised"].between(0.1, 0.3).all()
+    if protocol != "prequential":
+        assert (digits["test_accuracy"] > 0.6).all()
+    assert (curves.groupby("key").size() == 3).all()
+    written = write_report(str(out), out)
+    page = next(path for path in written if path.suffix == ".md").read_text()
+    assert "digits" in page
+    assert all(name in page for name in (*learners, "AROW"))
 
 
 SLOW = """

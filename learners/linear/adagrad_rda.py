@@ -1,0 +1,132 @@
+"""AdaGrad with regularised dual averaging."""
+
+import numpy as np
+
+from .._classes import new_class_state
+from .._jit import kernel
+from .._parameters import check_nonnegative, check_positive
+from .._rows import entry, n_entries, n_rows, new_state, row
+from .._steps import dual_averaging_term, slower
+from .._vector import lane_sums
+from ..multiclass import adagrad_rda as multiclass
+from ..multiclass._base import MulticlassClassifier, as_coef
+
+_score = lane_sums(1, lambda *arguments: [dual_averaging_term(*arguments)], with_scalars=True)
+
+
+@kernel
+def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
+    """One pass of Duchi et al. (2011) with the hinge loss.
+
+    w is taken from (ū, G, t) where a row needs it. Of G the rates η/(δ + √G) are kept: scoring, which is most
+    of the work, then has no root and no division.
+    """
+    mistakes = updates = 0
+    for t in range(n_rows(X)):
+        x = row(X, t)
+        y = 1.0 if codes[t] == 1 else -1.0
+        scores[t] = _score((u, rates), x, (l1 * rounds,))
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        if 1.0 - m > 0.0:
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                if x_j != 0.0:
+                    u[j] -= y * x_j
+                    rates[j] = slower(rates[j], x_j, eta, delta)
+            updates += 1
+        rounds += 1
+    return mistakes, updates
+
+
+@kernel
+def _scores(X, u, rates, threshold, scores):
+    for t in range(n_rows(X)):
+        scores[t] = _score((u, rates), row(X, t), (threshold,))
+
+
+class AdaGradRDA(MulticlassClassifier):
+    """AdaGrad with regularised dual averaging and the hinge loss: each feature has a step size of its own.
+
+    On a row with hinge loss ``l = 1 - m > 0`` the gradient is ``g = -y x``: ``ū += g``, ``G += g²``. After t
+    rows ``w_j = -sign(ū_j) η/(δ + √G_j) max(0, |ū_j| - λt)``.
+
+    With more than two classes the gradient of the multi-class hinge is -x in the block of the right class
+    and x in that of the best wrong one.
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        Step size η, > 0.
+    delta : float, default=1.0
+        δ > 0: keeps the first steps small.
+    l1 : float, default=0.0
+        Weight λ >= 0 of the L1 norm: a feature whose mean gradient is no larger has weight 0.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
+        w, computed from ū, G and t when asked for.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Duchi, Hazan, Singer (2011), "Adaptive subgradient methods for online learning and stochastic
+    optimization", JMLR 12, eq. 24 and Fig. 1 (its λ, η and δ).
+
+    Examples
+    --------
+    >>> AdaGradRDA().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).coef_.tolist()
+    [[-0.5, 0.5]]
+    """
+
+    def __init__(self, eta=1.0, delta=1.0, l1=0.0, epochs=1):
+        self.eta = eta
+        self.delta = delta
+        self.l1 = l1
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        check_positive(self, "eta")
+        check_positive(self, "delta")
+        check_nonnegative(self, "l1")
+
+    def _allocate(self, n_features):
+        self._u = new_state(n_features)
+        self._rates = new_state(n_features, self._first_rate(), place=1)
+
+    def _allocate_classes(self, n_features, n_classes):
+        self._u = new_class_state(n_features, n_classes)
+        self._rates = new_class_state(n_features, n_classes, self._first_rate(), place=1)
+
+    def _first_rate(self):
+        return float(self.eta) / float(self.delta)
+
+    def _pass(self, X, codes, scores):
+        return _learn(X, codes, scores, *self._state())
+
+    def _pass_classes(self, X, codes, scores):
+        return multiclass.learn(X, codes, scores, *self._state())
+
+    def _state(self):
+        rule = float(self.eta), float(self.delta), float(self.l1)
+        return self._u, self._rates, *rule, self.n_examples_
+
+    def _score(self, X, scores):
+        _scores(X, self._u, self._rates, self._threshold(), scores)
+
+    def _score_classes(self, X, scores):
+        multiclass.class_scores(X, self._u, self._rates, self._threshold(), scores)
+
+    def _threshold(self):
+        return float(self.l1) * self.n_examples_
+
+    @property
+    def coef_(self):
+        u, rates = (as_coef(state, len(self.classes_)) for state in (self._u, self._rates))
+        return -np.sign(u) * np.maximum(np.abs(u) - self._threshold(), 0.0) * rates

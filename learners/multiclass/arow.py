@@ -1,0 +1,145 @@
+"""Multi-class AROW: the top-1 reduction, and all the constraints of the k best wrong classes at once."""
+
+import numpy as np
+from numba.extending import register_jitable
+
+from .._classes import best_wrong, class_variances, pair_variance, score_classes, update_pair
+from .._covariance import is_usable
+from .._jit import kernel
+from .._rows import entry, n_entries, n_rows, row
+
+# A class whose variance collapsed to 0 cannot be moved; its multiplier is then a limit, taken with this one.
+_SMALLEST_VARIANCE = 1e-150
+
+
+@kernel
+def learn_top1(X, codes, scores, mu, sigma, s, r, hinge, precision):
+    """One pass of Fig. 3 of Crammer et al. (2013): the binary rule on Δf = f(x, y) - f(x, ỹ)."""
+    mistakes = updates = 0
+    sums = np.empty(mu.shape[1])
+    for t in range(n_rows(X)):
+        x, y, f = row(X, t), codes[t], scores[t]
+        score_classes(mu, x, sums, f)
+        z = best_wrong(f, y)
+        m = f[y] - f[z]
+        mistakes += not m > 0.0
+        l = 1.0 - m
+        if l > 0.0:
+            v = pair_variance(sigma, x, y, z, s)
+            if is_usable(v):
+                beta = 1.0 / (v + r)
+                alpha = min(1.0 / (2.0 * r), l / v) if hinge else l * beta
+                update_pair(mu, sigma, x, y, z, s, alpha, beta, 1.0 / r, precision)
+                updates += 1
+    return mistakes, updates
+
+
+@kernel
+def learn_top_k(X, codes, scores, mu, sigma, n_constraints, r, hinge, precision):
+    """One pass of Fig. 2: μ by eq. 27 over the `n_constraints` best wrong classes, Σ by eqs. 29 and 30."""
+    mistakes = updates = 0
+    sums, variances, alpha = np.empty(mu.shape[1]), np.empty(mu.shape[1]), np.empty(scores.shape[1])
+    for t in range(n_rows(X)):
+        x, y, f = row(X, t), codes[t], scores[t]
+        score_classes(mu, x, sums, f)
+        z = best_wrong(f, y)
+        m = f[y] - f[z]
+        mistakes += not m > 0.0
+        if 1.0 - m > 0.0:
+            class_variances(sigma, x, variances)
+            if is_usable(variances[y] + variances[z]):
+                wrong = violated(f, y, n_constraints)
+                n = multipliers(f, y, wrong, variances, r, hinge, alpha)
+                _move(mu, sigma, x, y, wrong[:n], alpha)
+                _shrink(sigma, x, variances[: f.shape[0]].sum(), r, precision)
+                updates += 1
+    return mistakes, updates
+
+
+@register_jitable
+def violated(f, y, n_constraints):
+    """Return the wrong classes whose margin is below 1, best first (ties: lowest first), at most so many."""
+    wrong = np.empty(f.shape[0], np.int64)
+    n = 0
+    for z in range(f.shape[0]):
+        if z != y and 1.0 - (f[y] - f[z]) > 0.0:
+            wrong[n] = z
+            n += 1
+    order = np.argsort(-f[wrong[:n]], kind="mergesort")
+    return wrong[:n][order[:n_constraints]]
+
+
+@register_jitable
+def multipliers(f, y, wrong, variances, r, hinge, alpha):
+    """Solve the dual of eq. 27 exactly; write α_z of the first n classes of `wrong`, return n: the rest is 0.
+
+    With l_z = 1 - (f_y - f_z) and A = Σα the conditions of the optimum are, as Δf_zᵀΣΔf_u = v_y for z ≠ u,
+    ``α_z = max(0, (l_z - cA)/v_z)`` with c = v_y + r for the squared hinge. For the hinge c = v_y and
+    A <= 1/(2r): where that binds, ``α_z = max(0, (l_z - θ)/v_z)`` with θ such that A = 1/(2r). So the classes
+    with α > 0 are those of largest l, and taking them in one after the other finds them all: one pass gives
+    what Hildreth's sweeps converge to, the more slowly the smaller v_z/c.
+    """
+    largest = 1.0 / (2.0 * r)
+    n, total = _active(f, y, wrong, variances, variances[y] + (0.0 if hinge else r), 1.0, 0.0, alpha)
+    if hinge and total > largest:
+        n, total = _active(f, y, wrong, variances, 1.0, 0.0, largest, alpha)
+    return n
+
+
+@register_jitable
+def _active(f, y, wrong, variances, c, one, bound, alpha):
+    """Take classes in while they are worth it; write their α, return how many there are and Σα.
+
+    ``α_z v_z (one + c S) = one l_z + bound + c Σ_u (l_z - l_u)/v_u`` over the classes u taken in, with
+    S = Σ_u 1/v_u: that is (l_z - cA)/v_z for one = 1, bound = 0, and (l_z - θ)/v_z for one = 0, c = 1 and
+    A = bound. Losses enter as differences from the largest, lest l_z - cA cancel.
+    """
+    first = wrong[0]
+    largest = 1.0 - (f[y] - f[first])
+    n, inverse, lag = 0, 0.0, 0.0  # of the n classes taken in: Σ 1/v_u and Σ (l_1 - l_u)/v_u
+    for z in wrong:
+        below = f[first] - f[z]
+        if n > 0 and not one * (largest - below) + bound + c * (lag - below * inverse) > 0.0:
+            break
+        v = max(variances[z], _SMALLEST_VARIANCE)
+        inverse += 1.0 / v
+        lag += below / v
+        n += 1
+    total = 0.0
+    for z in wrong[:n]:
+        below = f[first] - f[z]
+        gain = one * (largest - below) + bound + c * (lag - below * inverse)
+        alpha[z] = max(gain / (max(variances[z], _SMALLEST_VARIANCE) * (one + c * inverse)), 0.0)
+        total += alpha[z]
+    return n, total
+
+
+@register_jitable
+def _move(mu, sigma, x, y, wrong, alpha):
+    """Move the mean: ``μ += Σ Σ_z α_z Δf_z``."""
+    total = 0.0
+    for z in wrong:
+        total += alpha[z]
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        mu[j, y] += total * (sigma[j, y] * x_j)
+        for z in wrong:
+            mu[j, z] -= alpha[z] * (sigma[j, z] * x_j)
+
+
+@register_jitable
+def _shrink(sigma, x, v, r, precision):
+    """Shrink the variances of all classes along ``f = Σ_z f(x, z)``, whose variance is `v`.
+
+    Precision: ``1/σ_zj += x_j²/r``. Covariance: the diagonal of eq. 29, ``σ_zj -= σ_zj² x_j²/(v + r)``.
+    """
+    beta, gamma = 1.0 / (v + r), 1.0 / r
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        for z in range(sigma.shape[1]):
+            sigma_x = sigma[j, z] * x_j
+            if precision:
+                sigma[j, z] /= 1.0 + gamma * (sigma_x * x_j)
+            else:
+                # Positive but for rounding.
+                sigma[j, z] = max(sigma[j, z] - (beta * sigma_x) * sigma_x, 0.0)

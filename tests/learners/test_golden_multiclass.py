@@ -1,0 +1,74 @@
+"""Every multi-class learner of the golden runs against independent implementations, mistake by mistake."""
+
+import numpy as np
+import pytest
+
+from singlepass.learners import AROW, ConfidenceWeighted, PassiveAggressive, Perceptron
+
+from .streams import as_csr, golden_runs, golden_stream
+
+RUNS = golden_runs("linear_multiclass")
+LEARNERS = {
+    "mc_perceptron_max": Perceptron(),
+    "mc_pa1": PassiveAggressive(variant="PA-I", C=1.0),
+    "mc_pa2": PassiveAggressive(variant="PA-II", C=1.0),
+    "mc_arow_top1_diag_inv": AROW(r=1.0, projection="precision"),
+    "mc_arow_top1_full": AROW(r=1.0, covariance="full"),
+    "mc_arow_all_diag_inv": AROW(r=1.0, projection="precision", constraints="all"),
+}
+# The runs' own differences from the optimum and from symmetry are of order 1e-13 where scores are near 0.1.
+TOLERANCE = {"rtol": 1e-9, "atol": 1e-12}
+CLASSES = range(10)
+
+
+def test_all_runs_are_covered():
+    names = {name for name in RUNS if ".ref__" in name}
+    assert names == {f"{algorithm}.ref__s4_digits10" for algorithm in LEARNERS}
+    assert len(RUNS) == len(names) + 1
+
+
+@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+@pytest.mark.parametrize("algorithm", LEARNERS)
+def test_reference(algorithm, convert):
+    run = RUNS[f"{algorithm}.ref__s4_digits10"]
+    X, y = golden_stream(run["stream"])
+    X = convert(X)
+    learner = type(LEARNERS[algorithm])(**LEARNERS[algorithm].get_params())
+    updated, scores = [], []
+    for t in range(len(y)):
+        before = getattr(learner, "n_updates_", 0)
+        scores.append(learner.learn(X[t : t + 1], y[t : t + 1], classes=CLASSES)[0])
+        if learner.n_updates_ > before:
+            updated.append(t)
+    each = np.arange(len(y))
+    others = np.array(scores)
+    others[each, y] = -np.inf
+    mistakes = np.array(scores)[each, y] <= others.max(axis=1)
+
+    assert np.flatnonzero(mistakes).tolist() == run["mistake_indices_0based"]
+    assert np.cumsum(mistakes)[9::10].tolist() == run["cumulative_mistakes_every_10"]
+    assert learner.n_mistakes_ == run["mistakes_final"]
+    assert updated == run["update_indices_0based"]
+    assert learner.n_updates_ == run["n_updates_final"]
+    np.testing.assert_allclose(scores[:20], run["online_scores_first20"], **TOLERANCE)
+    np.testing.assert_allclose(learner.decision_function(X[:20]), run["final_scores_first20"], **TOLERANCE)
+    np.testing.assert_allclose(learner.coef_[0, :10], run["weights_class0_first10"], **TOLERANCE)
+    np.testing.assert_allclose(np.linalg.norm(learner.coef_, axis=1), run["weights_rows_l2"], rtol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(learner.coef_), run["weights_frobenius"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+def test_confidence_weighted_of_sol(convert):
+    """SOL calls equal scores of all classes a prediction of the lowest; the first row is of another class."""
+    run = RUNS["mc_cw_var_diag.sol__s4_digits10"]
+    X, y = golden_stream(run["stream"])
+    assert y[0] != 0
+    # φ = 0.5244005 is Φ⁻¹(0.7).
+    learner = ConfidenceWeighted(eta=0.7, projection="precision")
+    learner.learn(convert(X), y, classes=CLASSES)
+    # Its float32 arithmetic may turn one row.
+    assert abs(learner.n_mistakes_ - run["mistakes_final"]) <= 1
+    assert abs(learner.n_updates_ - run["n_updates_final"]) <= 1
+    # Printed with six digits, from float32.
+    np.testing.assert_allclose(learner.coef_[0, :10], run["weights_first10_6digits"], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(learner.coef_), run["weights_l2_6digits"], rtol=1e-5)
