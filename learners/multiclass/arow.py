@@ -38,7 +38,8 @@ def learn_top1(X, codes, scores, mu, sigma, s, r, hinge, precision):
 def learn_top_k(X, codes, scores, mu, sigma, n_constraints, r, hinge, precision):
     """One pass of Fig. 2: μ by eq. 27 over the `n_constraints` best wrong classes, Σ by eqs. 29 and 30."""
     mistakes = updates = 0
-    sums, variances, alpha = np.empty(mu.shape[1]), np.empty(mu.shape[1]), np.empty(scores.shape[1])
+    width = mu.shape[1]
+    sums, variances, steps, alpha = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
     for t in range(n_rows(X)):
         x, y, f = row(X, t), codes[t], scores[t]
         score_classes(mu, x, sums, f)
@@ -50,8 +51,12 @@ def learn_top_k(X, codes, scores, mu, sigma, n_constraints, r, hinge, precision)
             if is_usable(variances[y] + variances[z]):
                 wrong = violated(f, y, n_constraints)
                 n = multipliers(f, y, wrong, variances, r, hinge, alpha)
-                _move(mu, sigma, x, y, wrong[:n], alpha)
-                _shrink(sigma, x, variances[: f.shape[0]].sum(), r, precision)
+                # μ += Σ Σ_z α_z Δf_z
+                steps[:] = 0.0
+                for z in wrong[:n]:
+                    steps[y] += alpha[z]
+                    steps[z] = -alpha[z]
+                _update(mu, sigma, x, steps, variances[: f.shape[0]].sum(), r, precision)
                 updates += 1
     return mistakes, updates
 
@@ -115,31 +120,22 @@ def _active(f, y, wrong, variances, c, one, bound, alpha):
 
 
 @register_jitable
-def _move(mu, sigma, x, y, wrong, alpha):
-    """Move the mean: ``μ += Σ Σ_z α_z Δf_z``."""
-    total = 0.0
-    for z in wrong:
-        total += alpha[z]
-    for k in range(n_entries(x)):
-        j, x_j = entry(x, k)
-        mu[j, y] += total * (sigma[j, y] * x_j)
-        for z in wrong:
-            mu[j, z] -= alpha[z] * (sigma[j, z] * x_j)
+def _update(mu, sigma, x, steps, v, r, precision):
+    """Move the mean, ``μ_z += steps_z Σ_z x``, and shrink all variances along ``f = Σ_z f(x, z)``.
 
-
-@register_jitable
-def _shrink(sigma, x, v, r, precision):
-    """Shrink the variances of all classes along ``f = Σ_z f(x, z)``, whose variance is `v`.
-
-    Precision: ``1/σ_zj += x_j²/r``. Covariance: the diagonal of eq. 29, ``σ_zj -= σ_zj² x_j²/(v + r)``.
+    `v` is the variance of f. Precision: ``1/σ_zj += x_j²/r``. Covariance: the diagonal of eq. 29,
+    ``σ_zj -= σ_zj² x_j²/(v + r)``.
     """
     beta, gamma = 1.0 / (v + r), 1.0 / r
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
-        for z in range(sigma.shape[1]):
-            sigma_x = sigma[j, z] * x_j
+        mu_j, sigma_j = mu[j], sigma[j]
+        for z in range(steps.shape[0]):
+            sigma_x = sigma_j[z] * x_j
+            mu_j[z] += steps[z] * sigma_x
             if precision:
-                sigma[j, z] /= 1.0 + gamma * (sigma_x * x_j)
+                sigma_j[z] /= 1.0 + gamma * (sigma_x * x_j)
             else:
                 # Positive but for rounding.
-                sigma[j, z] = max(sigma[j, z] - (beta * sigma_x) * sigma_x, 0.0)
+                shrunk = sigma_j[z] - (beta * sigma_x) * sigma_x
+                sigma_j[z] = shrunk if shrunk > 0.0 else 0.0

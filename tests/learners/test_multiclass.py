@@ -22,9 +22,8 @@ from singlepass.learners import (
 )
 
 from .streams import (
-    LEARNERS,
+    OF_MANY_CLASSES,
     as_csr,
-    every_learner,
     every_multiclass_learner,
     noisy_classes,
     noisy_stream,
@@ -164,7 +163,7 @@ def test_separable_stream_is_learnt(learner):
     assert clone(learner).fit(X[:2500], y[:2500]).score(X[2500:], y[2500:]) > 0.8
 
 
-@every_learner
+@pytest.mark.parametrize("learner", OF_MANY_CLASSES, ids=repr)
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_two_classes_by_blocks_are_the_binary_learner_on_the_difference(learner, convert):
     """With K = 2 every Δf is y (-x, x): the multi-class kernel is the binary one on rows of 2d features."""
@@ -261,7 +260,9 @@ def test_second_order_perceptron_by_its_definition(covariance):
 
 
 @pytest.mark.parametrize(
-    "learner", [learner for learner in LEARNERS if getattr(learner, "covariance", "") == "full"], ids=repr
+    "learner",
+    [learner for learner in OF_MANY_CLASSES if getattr(learner, "covariance", "") == "full"],
+    ids=repr,
 )
 def test_full_covariance_is_exactly_symmetric(learner):
     sigma = clone(learner).fit(*noisy_classes(18, n=300)).sigma_

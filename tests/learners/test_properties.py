@@ -137,10 +137,11 @@ def test_zero_rows_are_mistakes_that_teach_nothing(learner):
     model = clone(learner)
     scores = model.learn(X, y)
     assert scores[[*range(first), -1]].tolist() == [0.0] * (first + 1)
+    if getattr(learner, "l1", 0.0):  # the threshold counts every round
+        return
     plain = clone(learner).partial_fit(X[first:-1], y[first:-1], [0, 1])
     assert model.n_mistakes_ == plain.n_mistakes_ + first + 1
-    # The mean and the L1 threshold count every round.
-    if not (getattr(learner, "average", False) or getattr(learner, "l1", 0.0)):
+    if not getattr(learner, "average", False):  # the mean counts every round
         assert model.coef_.tolist() == plain.coef_.tolist()
 
 

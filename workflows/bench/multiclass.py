@@ -39,9 +39,14 @@ def topic_stream(rng: np.random.RandomState) -> tuple[Any, Any]:
     indptr = np.arange(0, columns.size + 1, NON_ZEROS, dtype=np.int32)
     X = sp.csr_matrix((np.ones(columns.size, np.float32), columns.ravel(), indptr), (ROWS, FEATURES))
     X.sum_duplicates()
+    return unit_rows(X), y
+
+
+def unit_rows(X: Any) -> Any:
+    """Return CSR rows scaled to length 1, in float32."""
     norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    X.data /= np.repeat(norms, np.diff(X.indptr)).astype(np.float32)
-    return X, y
+    scale = np.repeat(1 / np.where(norms > 0, norms, 1), np.diff(X.indptr))
+    return sp.csr_matrix(((X.data * scale).astype(np.float32), X.indices, X.indptr), X.shape)
 
 
 def newsgroups_stream() -> tuple[Any, Any] | None:
@@ -50,24 +55,24 @@ def newsgroups_stream() -> tuple[Any, Any] | None:
         return None
     stream = open_stream(expand(name="news20", task="multiclass")[0])
     # In memory: the stream's own rows may be mapped from a file.
-    X, y = stream.X.astype(np.float32), np.array(stream.y)
-    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    X.data = X.data / np.repeat(np.where(norms > 0, norms, 1), np.diff(X.indptr)).astype(np.float32)
-    return X, y
+    return unit_rows(stream.X), np.array(stream.y)
+
+
+def one_pass(make: Callable[[], Any], X: Any, y: Any) -> Callable[[], object]:
+    """Return one pass of a new learner."""
+    return lambda: make().fit(X, y)
 
 
 def measure_stream(name: str, X: Any, y: Any) -> list[Measurement]:
     """Measure one pass of every learner over a stream."""
-    works: dict[str, Callable[[], object]] = {
-        label: lambda learner=learner: learner().fit(X, y) for label, learner in LEARNERS.items()
-    }
+    works = {label: one_pass(make, X, y) for label, make in LEARNERS.items()}
     times = best_times(works | {"scikit-learn": scikit_learn_pass(X, y)}, repeats=3)
     peer = times["scikit-learn"]
     n_classes = len(np.unique(y))
     shape = f"{X.shape[0]:,}×{X.shape[1]:,} CSR, {X.nnz / X.shape[0]:.0f} non-zeros a row"
     measurements = []
-    for label, learner in LEARNERS.items():
-        updated = learner().fit(X, y).n_updates_ / len(y)
+    for label, make in LEARNERS.items():
+        updated = make().fit(X, y).n_updates_ / len(y)
         measurements.append(
             Measurement(
                 f"{label}, {name}, {n_classes} classes, {shape}, {updated:.0%} of the rows update: one pass",
