@@ -13,7 +13,7 @@ from singlepass.pipeline.comparison import compare
 from singlepass.pipeline.metrics import METRICS
 from singlepass.pipeline.parts import among
 from singlepass.pipeline.tables import layout
-from singlepass.workflows.report import focus
+from singlepass.workflows.report import content, focus
 
 from .report_page import csv_rows, render
 from .synthetic_results import DATASETS, fail, make_results
@@ -99,6 +99,18 @@ def test_some_algorithms_are_ranked_among_themselves(tmp_path: Path) -> None:
     assert len(list((tmp_path / "figures").glob("ranking-?-critical-difference-*.svg"))) == 2 * 3
     caption = (tmp_path / "tables" / "ranking-2-wilcoxon-holm.tex").read_text(encoding="utf-8")
     assert "(Two)}" in caption
+
+
+def test_tables_by_task_of_many_tasks_are_files_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = make_results(noise=(0.1,), seeds=2)
+    monkeypatch.setattr(content, "FILES_ONLY_ABOVE", 10)
+    page, markdown = render(results, tmp_path)
+    assert "accuracy" in page.ids
+    assert "mistakes" not in page.ids
+    for name in ("mistakes-clean-noise-0.1", "mistakes-noise-0.1", "tuning-noise-0.1"):
+        assert f"[{name}](tables/{name}.csv)" in markdown
+        assert f"tables/{name}.csv" in page.text
+        assert len(csv_rows(tmp_path / "tables" / f"{name}.csv")) > 10
 
 
 def test_a_ranking_of_some_data_sets(tmp_path: Path) -> None:

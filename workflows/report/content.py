@@ -21,6 +21,9 @@ from .table import Table
 
 # Longer tables are folded in the page and left to their CSV file in Markdown.
 FOLD_ABOVE = 30
+# With more tasks the page shows their accuracies only: every further table of a row a task and noise level
+# adds some 50 kB, which nobody reads in a page.
+FILES_ONLY_ABOVE = 100
 _TRACEBACKS = 5
 _DIAGRAMS_NOTE = (
     "Critical difference diagrams: every algorithm hangs at its mean rank, best on the left. A thick bar "
@@ -102,6 +105,7 @@ def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
     grids = tuning_tables.grid_table(tuning, plan) if tuning else None
     winners = tuning_tables.winner_tables(tuning, plan)
     failed = score_tables.failed_table(cells)
+    many = len(plan.datasets) > FILES_ONLY_ABOVE
     groups, curves_note = pictures.curve_groups(cells, results.curves, plan)
     boxes = pictures.boxes(cells, plan)
     provenance = meta.get("provenance") or {}
@@ -133,13 +137,14 @@ def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
         "accuracy": accuracy,
         "boxes": boxes,
         "boxes_note": wording.boxes_note(plan, len(boxes)) if boxes else "",
-        "mistakes": mistakes,
-        "given_mistakes": given,
+        "mistakes": [] if many else mistakes,
+        "given_mistakes": [] if many else given,
+        "files_only": [table.name for table in (*mistakes, *given, *winners)] if many else [],
         "curve_groups": groups,
         "curves_note": curves_note,
         "cost": cost,
         "grids": grids,
-        "winners": winners,
+        "winners": [] if many else winners,
         "failed": failed,
         "tracebacks": _tracebacks(cells),
         "provenance": score_tables.provenance_table(

@@ -132,16 +132,23 @@ def _open(svg: str, attributes: str, title: str) -> str:
 
 
 def _compact(svg: str) -> str:
-    """Leave out what a page does not need: unused ids, hundredths of a pixel, line breaks."""
+    """Leave out what a page does not need: unused ids, digits, line breaks, repeated styles."""
     used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', svg))
     svg = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", svg)
 
-    def path(found: re.Match[str]) -> str:
+    def numbers(found: re.Match[str]) -> str:
         return " ".join(re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.5g}", found[0]).split())
 
-    svg = re.sub(r'(?<= )d="[^"]*"', path, svg)
+    svg = re.sub(r'(?<= )(d|x|y|transform)="[^"]*"', numbers, svg)
     # Within an element only: a break between words of a name is a blank.
-    return re.sub(r">\s*\n\s*<", "><", svg)
+    svg = re.sub(r">\s*\n\s*<", "><", svg)
+    # Marks of one kind, one after the other: their style is inherited from a group as well.
+    return re.sub(r'<use [^>]*? (style="[^"]*")/>(?:<use [^>]*? \1/>)+', _share_style, svg)
+
+
+def _share_style(marks: re.Match[str]) -> str:
+    style = marks[1]
+    return f"<g {style}>{marks[0].replace(f' {style}', '')}</g>"
 
 
 def inline(svg: str, prefix: str, title: str) -> str:
