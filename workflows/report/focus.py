@@ -102,7 +102,8 @@ def _scatter_row(shown: Sequence[Comparison], focus: str, prefix: str, scope: st
     for other in [name for name in shown[0].scores.columns if name != focus]:
         for comparison in shown:
             ours, theirs = comparison.scores[focus], comparison.scores[other]
-            wins = int(((ours > theirs) if metric.direction == "higher" else (ours < theirs)).sum())
+            # By ranks, which take scores that differ by rounding error only for equal.
+            wins = int((comparison.ranks[focus] < comparison.ranks[other]).sum())
             at = f"{percent(comparison.noise)} label noise"
             pictures.append(
                 _picture(
