@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 import pandas as pd
 
-from .tables import Layout, run_cells
+from .tables import Layout, cut_from, run_cells
 
 
 def among(plan: Layout, algorithms: Sequence[str]) -> Layout:
@@ -67,7 +67,7 @@ def tasks_of(plan: Layout, entries: Sequence[str]) -> list[str]:
     return [
         dataset
         for dataset, source in zip(plan.datasets, plan.sources, strict=True)
-        if any(source == entry or dataset == entry or dataset.startswith(f"{entry}[") for entry in entries)
+        if any(cut_from(dataset, source, entry) for entry in entries)
     ]
 
 

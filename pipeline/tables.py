@@ -68,6 +68,24 @@ class Layout:
     missing: int
 
 
+def cut_from(dataset: str, source: str, name: str) -> bool:
+    """Tell whether a task is one of those that a study's data set stands for.
+
+    Parameters
+    ----------
+    dataset, source : str
+        Label of the task, and the base set that it is cut from.
+    name : str
+        Label, name or path of the data set, as the study calls it.
+
+    Examples
+    --------
+    >>> cut_from("digits[0]", "digits", "digits"), cut_from("seven", "amazon", "seven")
+    (True, True)
+    """
+    return name in (source, dataset) or dataset.startswith(f"{name}[")
+
+
 def run_cells(cells: pd.DataFrame, *, status: str | None = None) -> pd.DataFrame:
     """Return the cells on the study's seeds (tuning cells left out), optionally of one status.
 
@@ -105,12 +123,15 @@ def layout(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Layout:
     """
     study = meta.get("study", {})
     runs = run_cells(cells)
-    place: dict[str, int] = {}
-    for i, entry in enumerate(study.get("datasets", [])):
-        place.setdefault(str(entry.get("label") or entry.get("name") or entry.get("path")), i)
+    entries = [str(e.get("label") or e.get("name") or e.get("path")) for e in study.get("datasets", [])]
+
+    def place(dataset: str, source: str) -> int:
+        found = (i for i, name in enumerate(entries) if cut_from(dataset, source, name))
+        return next(found, len(entries))
+
     pairs = sorted(
         set(zip(runs["dataset"], runs["source"], strict=True)),
-        key=lambda pair: (place.get(pair[1], len(place)), natural_key(pair[1]), natural_key(pair[0])),
+        key=lambda pair: (place(*pair), natural_key(pair[1]), natural_key(pair[0])),
     )
     algorithms = _ordered(
         runs["algorithm"].unique().tolist(), [entry["label"] for entry in study.get("algorithms", [])]

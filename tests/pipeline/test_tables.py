@@ -139,6 +139,16 @@ def test_layout_follows_the_study_and_sorts_naturally() -> None:
     assert (plan.ok, plan.failed, plan.tuning, plan.planned, plan.missing) == (2, 1, 1, 60, 56)
 
 
+def test_layout_follows_labels_of_the_study() -> None:
+    cells = frame(
+        cell("gauss", "A", 0), cell("late[2]", "A", 0), cell("zebra", "A", 0), cell("stray", "A", 0)
+    )
+    cells["source"] = ["gauss", "usps", "usps", "aaa"]
+    entries = [{"name": "usps", "label": "zebra"}, {"name": "usps", "label": "late"}, {"name": "gauss"}]
+    plan = layout(cells, {"study": {"datasets": entries, "algorithms": [{"label": "A"}]}})
+    assert plan.datasets == ["zebra", "late[2]", "gauss", "stray"]
+
+
 def test_layout_without_a_plan_counts_what_it_met() -> None:
     cells = frame(cell("d", "A", 0), cell("d", "B", 1))
     plan = layout(cells, META)
