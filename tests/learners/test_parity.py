@@ -207,6 +207,25 @@ def test_soft_confidence_without_limit_is_confidence_weighted(covariance, projec
     assert capped.sigma_.tolist() == hard.sigma_.tolist()
 
 
+@shapes
+@pytest.mark.parametrize("projection", ["covariance", "precision"])
+@pytest.mark.parametrize("v", [1e-14, 1e-17, 1e-40])
+def test_capped_soft_confidence_goes_on_where_the_exact_step_is_lost_in_rounding(covariance, projection, v):
+    """There `ConfidenceWeighted` passes over the row; a step of C is one that can be taken."""
+    C = 3.0
+    model = SoftConfidenceWeighted("SCW-I", C=C, covariance=covariance, projection=projection)
+    phi = norm.ppf(model.eta)
+    model.begin(np.array([0, 1]), 1)
+    model.coef_[:], model.sigma_[:] = 1.0, v
+    model.learn_rows(np.array([[1.0]]), np.array([0]))
+    assert model.n_updates_ == 1
+    assert model.coef_.item() == pytest.approx(1 - C * v, rel=1e-15)
+    root = (math.sqrt((C * v * phi) ** 2 + 4 * v) - C * v * phi) / 2
+    # Σ shrinks by a part of about √v, which rounding swallows at the smallest of the three.
+    assert model.sigma_.item() == pytest.approx(root**2, rel=1e-15)
+    assert (model.sigma_.item() < v) == (v > 1e-30)
+
+
 @given(seed=seeds)
 def test_soft_confidence_of_squared_loss_tends_to_confidence_weighted(seed):
     X, labels = noisy_stream(seed, n=20, d=30)

@@ -19,7 +19,7 @@ from singlepass.learners import (
     SecondOrderPerceptron,
 )
 
-from .streams import LEARNERS, as_csr, every_learner, noisy_stream, state
+from .streams import LEARNERS, as_csr, every_learner, noisy_stream, state, wild_stream
 
 seeds = st.integers(0, 2**31 - 1)
 
@@ -152,6 +152,17 @@ def test_extreme_scales_stay_finite(learner, scale):
     model = clone(learner).fit(X * scale, y)
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(getattr(model, "sigma_", 0.0)).all()
+
+
+@every_learner
+@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+def test_rows_of_wildly_different_lengths_leave_the_model_finite(learner, convert):
+    """Scores and steps that overflow are passed over."""
+    for seed in range(30):
+        X, y = wild_stream(seed)
+        model = clone(learner).partial_fit(convert(X), y, [0, 1])
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(getattr(model, "sigma_", 0.0)).all()
 
 
 @every_learner
