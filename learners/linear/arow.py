@@ -142,6 +142,11 @@ class AROW(MulticlassClassifier):
         if self.constraints == 1:
             state = self._weights, self._sigma, self._buffer
             return multiclass.learn_top1(X, codes, scores, *state, *self._rule())
+        if self._sigma.ndim == 3:
+            raise ValueError(
+                "AROW: constraints must be 1 for a model begun with covariance='full', got "
+                f"{self.constraints!r}; more of them need fit() with covariance='diagonal'"
+            )
         n_wrong = len(self.classes_) - 1
         k = n_wrong if self.constraints == "all" else min(int(self.constraints), n_wrong)
         return multiclass.learn_top_k(X, codes, scores, self._weights, self._sigma, k, *self._rule())

@@ -166,6 +166,18 @@ def test_two_classes_have_one_constraint():
     assert models[0].coef_.tolist() == models[1].coef_.tolist() == models[2].coef_.tolist()
 
 
+def test_several_constraints_are_refused_once_a_full_covariance_is_begun():
+    X, y = noisy_classes(0)
+    model = AROW(covariance="full").fit(X, y).set_params(covariance="diagonal", constraints=2)
+    before = model.coef_.tolist()
+    with pytest.raises(
+        ValueError, match=r"AROW: constraints must be 1 for a model begun with .*'full', got 2"
+    ):
+        model.partial_fit(X, y)
+    assert (model.n_examples_, model.coef_.tolist()) == (len(y), before)
+    assert model.fit(X, y).sigma_.shape == (5, 8)
+
+
 def test_more_constraints_than_classes_are_all():
     X, y = noisy_classes(0)
     assert AROW(constraints=99).fit(X, y).coef_.tolist() == AROW(constraints="all").fit(X, y).coef_.tolist()

@@ -195,6 +195,15 @@ def test_online_gradient_descent_equals_scikit_learn(eta, convert):
     assert ours.n_updates_ == np.count_nonzero((margins < 1) & X.any(axis=1))
 
 
+@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+def test_online_gradient_descent_sees_entries_whose_squares_underflow(convert):
+    model = OnlineGradientDescent().partial_fit(
+        convert(np.array([[0.0, 1e-170], [0.0, 0.0]])), [1, 1], [0, 1]
+    )
+    assert model.coef_.tolist() == [[0.0, 1e-170]]
+    assert model.n_updates_ == 1
+
+
 @shapes
 @pytest.mark.parametrize("projection", ["covariance", "precision"])
 @given(seed=seeds)

@@ -12,6 +12,7 @@ from sklearn.linear_model import SGDClassifier
 
 from singlepass.learners import (
     AROW,
+    AdaGradRDA,
     ConfidenceWeighted,
     OnlineGradientDescent,
     PassiveAggressive,
@@ -163,6 +164,23 @@ def test_rows_of_wildly_different_lengths_leave_the_model_finite(learner, conver
         model = clone(learner).partial_fit(convert(X), y, [0, 1])
         assert np.isfinite(model.coef_).all()
         assert np.isfinite(getattr(model, "sigma_", 0.0)).all()
+
+
+@every_learner
+def test_the_shape_of_the_state_and_the_rates_are_those_learning_began_with(learner):
+    """What `set_params` cannot change in the middle of a stream holds from the next fit on."""
+    X, y = noisy_stream(25)
+    fixed = {"eta": 0.8, "delta": 3.0, "l1": 0.1}
+    if not isinstance(learner, AdaGradRDA):
+        fixed = {"covariance": "diagonal" if getattr(learner, "covariance", "") == "full" else "full"}
+    fixed = {name: value for name, value in fixed.items() if name in learner.get_params()}
+    plain, changed = (clone(learner).partial_fit(X[:100], y[:100], [0, 1]) for _ in range(2))
+    changed.set_params(**fixed)
+    for model in (plain, changed):
+        model.partial_fit(X[100:], y[100:])
+    assert state(changed) == state(plain)
+    assert changed.coef_.tolist() == plain.coef_.tolist()
+    assert changed.decision_function(X).tolist() == plain.decision_function(X).tolist()
 
 
 @every_learner
