@@ -4,7 +4,7 @@ import numpy as np
 
 from .._classes import new_class_state
 from .._jit import kernel
-from .._parameters import check_nonnegative, check_positive
+from .._parameters import check_nonnegative, check_scale
 from .._rows import entry, n_entries, n_rows, new_state, row
 from .._steps import dual_averaging_term, slower
 from .._vector import lane_sums
@@ -96,8 +96,8 @@ class AdaGradRDA(MulticlassClassifier):
         self.epochs = epochs
 
     def _check_parameters(self):
-        check_positive(self, "eta")
-        check_positive(self, "delta")
+        check_scale(self, "eta")
+        check_scale(self, "delta")
         check_nonnegative(self, "l1")
 
     def _allocate(self, n_features):

@@ -14,7 +14,7 @@ from .._covariance import (
     variance_at_hand,
 )
 from .._jit import kernel
-from .._parameters import check_count_or_all, check_option, check_positive
+from .._parameters import check_count_or_all, check_option, check_scale
 from .._rows import n_rows, new_state, row
 from ..multiclass import arow as multiclass
 from ..multiclass._base import MulticlassClassifier
@@ -114,7 +114,7 @@ class AROW(MulticlassClassifier):
         self.epochs = epochs
 
     def _check_parameters(self):
-        check_positive(self, "r")
+        check_scale(self, "r")
         check_option(self, "loss", ("squared_hinge", "hinge"))
         check_option(self, "covariance", ("diagonal", "full"))
         check_option(self, "projection", ("covariance", "precision"))

@@ -195,6 +195,13 @@ def test_online_gradient_descent_equals_scikit_learn(eta, convert):
     assert ours.n_updates_ == np.count_nonzero((margins < 1) & X.any(axis=1))
 
 
+def test_nherd_passes_over_a_row_whose_step_overflows():
+    model = NHERD(C=100.0, projection="precision").partial_fit([[1e153, 0.0], [1.0, 1.0]], [0, 1], [0, 1])
+    assert model.n_updates_ == 1
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.sigma_).all()
+
+
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_online_gradient_descent_sees_entries_whose_squares_underflow(convert):
     model = OnlineGradientDescent().partial_fit(
