@@ -22,6 +22,17 @@ def check_positive(learner, name):
         _refuse(learner, name, "a finite number > 0")
 
 
+def check_scale(learner, name):
+    """Raise ValueError unless the parameter is a number from 1e-150 to 1e150.
+
+    Then its square, its reciprocal and the ratio of two such numbers are in the range of float64; where they
+    are not, weights become NaN.
+    """
+    check_positive(learner, name)
+    if not 1e-150 <= float(getattr(learner, name)) <= 1e150:
+        _refuse(learner, name, "a number from 1e-150 to 1e150")
+
+
 def check_nonnegative(learner, name):
     """Raise ValueError unless the parameter is a finite number >= 0."""
     value = getattr(learner, name)

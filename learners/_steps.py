@@ -27,22 +27,43 @@ def variance_step(m, v, phi):
 
 
 @register_jitable
-def stdev_step(m, v, phi):
-    """Return (α, β, γ) of the constraint ``m >= φ √v`` (Crammer et al. 2008).
-
-    The step makes the margin φ√u, u being the new variance. Where that is below the rounding error of the
-    old one, it cannot be told from 0: no step (α = 0).
-    """
+def stdev_alpha(m, v, phi):
+    """Return α of the constraint ``m >= φ √v`` (Crammer et al. 2008)."""
     psi = 1.0 + phi * phi / 2.0
     zeta = 1.0 + phi * phi
     root = math.sqrt(m * m * phi**4 / 4.0 + v * phi * phi * zeta)
     # For m > 0 the numerator root - mψ is multiplied by its conjugate, so that it does not cancel.
-    alpha = (phi * phi * v - m * m) / (v * (root + m * psi)) if m > 0.0 else (root - m * psi) / (v * zeta)
+    return (phi * phi * v - m * m) / (v * (root + m * psi)) if m > 0.0 else (root - m * psi) / (v * zeta)
+
+
+@register_jitable
+def stdev_shrinkage(alpha, m, v, phi):
+    """Return (α, β, γ) of a step α of `stdev_alpha`.
+
+    The step makes the margin φ√u, u being the new variance. Where that is below the rounding error of the
+    old one, it cannot be told from 0: no step (α = 0).
+    """
     a = alpha * v * phi
     sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
     if phi * sqrt_u <= _EPSILON * abs(m):
         alpha = 0.0
     return alpha, alpha * phi / (sqrt_u + a), alpha * phi / sqrt_u
+
+
+@register_jitable
+def stdev_step(m, v, phi):
+    """Return (α, β, γ) of the constraint ``m >= φ √v``: `stdev_alpha` and `stdev_shrinkage`."""
+    return stdev_shrinkage(stdev_alpha(m, v, phi), m, v, phi)
+
+
+@register_jitable
+def is_step(alpha, gamma):
+    """Tell whether there is a step (α > 0) and it is finite.
+
+    A margin that overflowed, or one large beside a tiny v, makes α or γ overflow, and μ or Σ would be NaN
+    for good.
+    """
+    return 0.0 < alpha < np.inf and gamma < np.inf
 
 
 def dual_averaging_term(ir, u, rate, x, threshold):

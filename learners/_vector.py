@@ -90,11 +90,16 @@ def _spread(builder, scalar, lanes):
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, lanes), [0] * lanes))
 
 
+def constant_like(value, number):
+    """Return a constant of the type of a float64 or of a vector of them."""
+    if isinstance(value.type, ir.VectorType):
+        return ir.Constant(value.type, [number] * value.type.count)
+    return ir.Constant(value.type, number)
+
+
 def zero_like(value):
     """Return the constant 0 of the type of a float64 or of a vector of them."""
-    if isinstance(value.type, ir.VectorType):
-        return ir.Constant(value.type, [0.0] * value.type.count)
-    return ir.Constant(value.type, 0.0)
+    return constant_like(value, 0.0)
 
 
 def _fold(builder, vector):

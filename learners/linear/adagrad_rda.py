@@ -4,7 +4,7 @@ import numpy as np
 
 from .._classes import new_class_state
 from .._jit import kernel
-from .._parameters import check_nonnegative, check_positive
+from .._parameters import check_nonnegative, check_scale
 from .._rows import entry, n_entries, n_rows, new_state, row
 from .._steps import dual_averaging_term, slower
 from .._vector import lane_sums
@@ -70,6 +70,10 @@ class AdaGradRDA(MulticlassClassifier):
     coef_ : ndarray of float64, shape (1, d) or (K, d)
         w, computed from ū, G and t when asked for.
 
+    Notes
+    -----
+    η, δ and λ are those with which learning began: `set_params` holds from the next `fit` on.
+
     See Also
     --------
     OnlineClassifier : Methods and the other attributes.
@@ -92,20 +96,27 @@ class AdaGradRDA(MulticlassClassifier):
         self.epochs = epochs
 
     def _check_parameters(self):
-        check_positive(self, "eta")
-        check_positive(self, "delta")
+        check_scale(self, "eta")
+        check_scale(self, "delta")
         check_nonnegative(self, "l1")
 
     def _allocate(self, n_features):
+        self._fix_rule()
         self._u = new_state(n_features)
         self._rates = new_state(n_features, self._first_rate(), place=1)
 
     def _allocate_classes(self, n_features, n_classes):
+        self._fix_rule()
         self._u = new_class_state(n_features, n_classes)
         self._rates = new_class_state(n_features, n_classes, self._first_rate(), place=1)
 
+    def _fix_rule(self):
+        # The rates hold η and δ: others in the middle of a stream would read another G out of them.
+        self._rule = float(self.eta), float(self.delta), float(self.l1)
+
     def _first_rate(self):
-        return float(self.eta) / float(self.delta)
+        eta, delta, _ = self._rule
+        return eta / delta
 
     def _pass(self, X, codes, scores):
         return _learn(X, codes, scores, *self._state())
@@ -114,8 +125,7 @@ class AdaGradRDA(MulticlassClassifier):
         return multiclass.learn(X, codes, scores, *self._state())
 
     def _state(self):
-        rule = float(self.eta), float(self.delta), float(self.l1)
-        return self._u, self._rates, *rule, self.n_examples_
+        return self._u, self._rates, *self._rule, self.n_examples_
 
     def _score(self, X, scores):
         _scores(X, self._u, self._rates, self._threshold(), scores)
@@ -124,7 +134,7 @@ class AdaGradRDA(MulticlassClassifier):
         multiclass.class_scores(X, self._u, self._rates, self._threshold(), scores)
 
     def _threshold(self):
-        return float(self.l1) * self.n_examples_
+        return self._rule[2] * self.n_examples_
 
     @property
     def coef_(self):

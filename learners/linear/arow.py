@@ -14,7 +14,7 @@ from .._covariance import (
     variance_at_hand,
 )
 from .._jit import kernel
-from .._parameters import check_count_or_all, check_option, check_positive
+from .._parameters import check_count_or_all, check_option, check_scale
 from .._rows import n_rows, new_state, row
 from ..multiclass import arow as multiclass
 from ..multiclass._base import MulticlassClassifier
@@ -114,7 +114,7 @@ class AROW(MulticlassClassifier):
         self.epochs = epochs
 
     def _check_parameters(self):
-        check_positive(self, "r")
+        check_scale(self, "r")
         check_option(self, "loss", ("squared_hinge", "hinge"))
         check_option(self, "covariance", ("diagonal", "full"))
         check_option(self, "projection", ("covariance", "precision"))
@@ -142,6 +142,11 @@ class AROW(MulticlassClassifier):
         if self.constraints == 1:
             state = self._weights, self._sigma, self._buffer
             return multiclass.learn_top1(X, codes, scores, *state, *self._rule())
+        if self._sigma.ndim == 3:
+            raise ValueError(
+                "AROW: constraints must be 1 for a model begun with covariance='full', got "
+                f"{self.constraints!r}; more of them need fit() with covariance='diagonal'"
+            )
         n_wrong = len(self.classes_) - 1
         k = n_wrong if self.constraints == "all" else min(int(self.constraints), n_wrong)
         return multiclass.learn_top_k(X, codes, scores, self._weights, self._sigma, k, *self._rule())

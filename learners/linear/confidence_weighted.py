@@ -16,7 +16,7 @@ from .._covariance import (
 from .._jit import kernel
 from .._parameters import check_between, check_option
 from .._rows import n_rows, new_state, row
-from .._steps import SMALLEST_VARIANCE, stdev_step, variance_step
+from .._steps import SMALLEST_VARIANCE, is_step, stdev_step, variance_step
 from ..multiclass import confidence_weighted as multiclass
 from ..multiclass._base import MulticlassClassifier
 
@@ -34,7 +34,7 @@ def _learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
         mistakes += not m > 0.0
         if v > SMALLEST_VARIANCE and is_usable(v):
             alpha, beta, gamma = stdev_step(m, v, phi) if stdev else variance_step(m, v, phi)
-            if alpha > 0.0:
+            if is_step(alpha, gamma):
                 waiting = update(mu, sigma, x, s, alpha * y, beta, gamma, precision)
                 updates += 1
     finish_update(mu, sigma, s, waiting)
@@ -46,7 +46,8 @@ class ConfidenceWeighted(MulticlassClassifier):
 
     Every row is fitted at any cost, so noise drives Σ towards 0; with the stdev constraint and the precision
     projection it gets there doubly exponentially. A row after which the margin would be below the rounding
-    error of the one before (stdev), or whose ``v = xᵀΣx`` is below 1e-250, is passed over.
+    error of the one before (stdev), whose ``v = xᵀΣx`` is below 1e-250, or whose step overflows, is passed
+    over.
 
     With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
     block of class z and ỹ the best wrong class.

@@ -8,37 +8,50 @@ from .._covariance import is_usable, new_covariance, rank_one_downdate, variance
 from .._jit import kernel
 from .._parameters import check_option, check_positive
 from .._rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
-from .._vector import lane_sums
+from .._vector import constant_like, lane_sums
 
 
-def _terms(ir, u, sigma, x):
+def _term(ir, u, sigma, x, more):
     s = ir.fmul(sigma, x)
-    return [ir.fmul(u, s), ir.fmul(s, x)]
+    return [ir.fdiv(ir.fmul(u, s), ir.fadd(constant_like(s, 1.0), ir.fmul(ir.fmul(more, s), x)))]
 
 
-# (Σ_j u_j σ_j x_j, Σ_j σ_j x_j²)
-_diagonal_score = lane_sums(2, _terms)
+# Σ_j u_j σ_j x_j/(1 + σ_j x_j²/r), which is Σ_j u_j x_j/(1/σ_j + x_j²/r)
+_diagonal_score = lane_sums(1, _term, with_scalars=True)
 
 
-def _score_and_variance(u, sigma, x, s):
-    """Return ``(uᵀΣx, xᵀΣx)``, leaving Σx in `s` (full), in a kernel."""
-    raise in_kernels_only("_score_and_variance")
+@register_jitable
+def _weight(v, b):
+    """Return the 1/r with which a row of variance v enters Σ⁻¹, 0 where v is at most 1/b already."""
+    return b - 1.0 / v if b * v > 1.0 else 0.0
 
 
-@overload(_score_and_variance)
-def _score_and_variance_of_shape(u, sigma, x, s):
+def _score_with_row(u, sigma, x, s, b):
+    """Return ``(score, v)``: the score with x in the matrix and ``v = xᵀΣx``, leaving Σx in `s` (full)."""
+    raise in_kernels_only("_score_with_row")
+
+
+@overload(_score_with_row)
+def _score_with_row_of_shape(u, sigma, x, s, b):
     if sigma.ndim == 1:
-        return lambda u, sigma, x, s: _diagonal_score((u, sigma), x)
 
-    def full(u, sigma, x, s):
+        def diagonal(u, sigma, x, s, b):
+            v = variance(sigma, x, s)
+            return _diagonal_score((u, sigma), x, (_weight(v, b),)), v
+
+        return diagonal
+
+    def full(u, sigma, x, s, b):
         v = variance(sigma, x, s)
-        return dot(u, s), v
+        score = dot(u, s)
+        # Sherman and Morrison: r/(v + r) μ·x, where 1/r = b - 1/v.
+        return score / (b * v) if b * v > 1.0 else score, v
 
     return full
 
 
 def _add_row(sigma, x, s, v, gamma):
-    """Add ``γ x xᵀ`` to Σ⁻¹, or its diagonal, after `_score_and_variance` for the same row, in a kernel."""
+    """Add ``γ x xᵀ`` to Σ⁻¹, or its diagonal, after `_score_with_row` for the same row, in a kernel."""
     raise in_kernels_only("_add_row")
 
 
@@ -55,12 +68,6 @@ def _add_row_of_shape(sigma, x, s, v, gamma):
     return lambda sigma, x, s, v, gamma: rank_one_downdate(sigma, s, gamma / (1.0 + gamma * v))
 
 
-@register_jitable
-def _shrunk(score, v, b):
-    """Return ``r/(v + r) μ·x``: with ``1/r = b - 1/v`` where that is positive, else 0, it is this."""
-    return score / (b * v) if b * v > 1.0 else score
-
-
 @kernel
 def _learn(X, codes, scores, u, sigma, s, b):
     """One pass of Orabona & Crammer (2010); u is their θ, Σ their A⁻¹."""
@@ -68,14 +75,13 @@ def _learn(X, codes, scores, u, sigma, s, b):
     for t in range(n_rows(X)):
         x = row(X, t)
         y = 1.0 if codes[t] == 1 else -1.0
-        score, v = _score_and_variance(u, sigma, x, s)
-        scores[t] = _shrunk(score, v, b)
+        scores[t], v = _score_with_row(u, sigma, x, s, b)
         m = y * scores[t]
         mistakes += not m > 0.0
         if 1.0 - m > 0.0 and is_usable(v):
             add_scaled(u, y, x)
             if b * v > 1.0:
-                _add_row(sigma, x, s, v, b - 1.0 / v)
+                _add_row(sigma, x, s, v, _weight(v, b))
             updates += 1
     return mistakes, updates
 
@@ -83,32 +89,31 @@ def _learn(X, codes, scores, u, sigma, s, b):
 @kernel
 def _scores(X, u, sigma, s, b, scores):
     for t in range(n_rows(X)):
-        score, v = _score_and_variance(u, sigma, row(X, t), s)
-        scores[t] = _shrunk(score, v, b)
+        scores[t], _ = _score_with_row(u, sigma, row(X, t), s, b)
 
 
 class NAROW(OnlineClassifier):
     """NAROW: AROW whose regularisation r follows the confidence in the row.
 
-    With ``v = xᵀΣx`` and ``1/r = max(0, b - 1/v)`` the score is ``r/(v + r) μ·x = μ·x/max(1, b v)``, AROW's
-    with the current row in the matrix. On a row with hinge loss ``1 - m > 0``: ``u += y x``,
-    ``Σ⁻¹ += x xᵀ/r`` and ``μ = Σu``. After it the row's variance is at most 1/b (full covariance), and Σ is
-    left alone where it was so before.
+    With ``v = xᵀΣx`` and ``1/r = max(0, b - 1/v)`` the score is ``u·(Σ⁻¹ + x xᵀ/r)⁻¹x``: the current row is
+    in the matrix. On a row with hinge loss ``1 - m > 0``: ``u += y x`` and ``Σ⁻¹ += x xᵀ/r``. After it the
+    row's variance is at most 1/b (full covariance), and Σ is left alone where it was so before.
 
     Parameters
     ----------
     b : float, default=1.0
         Confidence asked for, > 0. Rounding swamps a full Σ once ``b ‖x‖²`` comes near 1e15.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "diagonal" keeps the diagonal of Σ⁻¹ (``1/σ_j += x_j²/r``); "full" keeps a (d, d) matrix: d² work and
-        memory.
+        "diagonal" keeps the diagonal of Σ⁻¹ (``1/σ_j += x_j²/r``), so that the score is
+        ``Σ_j u_j x_j/(1/σ_j + x_j²/r)``; "full" keeps a (d, d) matrix: d² work and memory.
     epochs : int, default=1
         Passes that `fit` makes.
 
     Attributes
     ----------
     coef_ : ndarray of float64, shape (1, d)
-        The mean μ; the score has the sign of ``coef_ · x``.
+        The mean ``μ = Σu``, without the row to predict in the matrix. The full score is
+        ``r/(v + r) μ·x = μ·x/max(1, b v)``, of the same sign; the diagonal score can differ from it in sign.
     sigma_ : ndarray of float64, shape (d,) or (d, d)
         Σ, or its diagonal; starts at 1.
 

@@ -1,5 +1,7 @@
 """Normal Herd (NHERD)."""
 
+import numpy as np
+
 from .._base import OnlineClassifier
 from .._covariance import (
     NOTHING_WAITS,
@@ -12,7 +14,7 @@ from .._covariance import (
     variance_at_hand,
 )
 from .._jit import kernel
-from .._parameters import check_option, check_positive
+from .._parameters import check_option, check_scale
 from .._rows import n_rows, new_state, row
 
 
@@ -31,11 +33,13 @@ def _learn(X, codes, scores, mu, sigma, s, C, precision):
         l = 1.0 - m
         if l > 0.0:
             v = variance_at_hand(v, sigma, x, s)
-            if is_usable(v):
-                q = 1.0 + C * v
+            q = 1.0 + C * v
+            gamma = C * (1.0 + q)
+            # A γ that overflowed would leave NaN in a variance of 0 for good.
+            if is_usable(v) and gamma < np.inf:
                 alpha = l / (v + 1.0 / C)
                 beta = (C / q) * (1.0 + 1.0 / q)  # (C²v + 2C)/(1 + Cv)², which squares nothing large
-                waiting = update(mu, sigma, x, s, alpha * y, beta, C * (1.0 + q), precision)
+                waiting = update(mu, sigma, x, s, alpha * y, beta, gamma, precision)
                 updates += 1
     finish_update(mu, sigma, s, waiting)
     return mistakes, updates
@@ -91,7 +95,7 @@ class NHERD(OnlineClassifier):
         self.epochs = epochs
 
     def _check_parameters(self):
-        check_positive(self, "C")
+        check_scale(self, "C")
         check_option(self, "covariance", ("diagonal", "full"))
         check_option(self, "projection", ("covariance", "precision"))
 

@@ -2,10 +2,22 @@
 
 import math
 
+from numba.extending import register_jitable
+
 from .._base import OnlineClassifier
 from .._jit import kernel
 from .._parameters import check_positive
-from .._rows import add_scaled, dot, n_rows, new_state, row, squared_norm
+from .._rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row
+
+
+@register_jitable
+def _has_entries(x):
+    """Tell whether an entry is not 0: ‖x‖² of small ones may be."""
+    for k in range(n_entries(x)):
+        _, x_j = entry(x, k)
+        if x_j != 0.0:
+            return True
+    return False
 
 
 @kernel
@@ -20,7 +32,7 @@ def _learn(X, codes, scores, w, eta, rounds):
         m = y * scores[t]
         mistakes += not m > 0.0
         # A row of zeros has no gradient; only for a score of 0 can the row be one.
-        if 1.0 - m > 0.0 and (m != 0.0 or squared_norm(x) > 0.0):
+        if 1.0 - m > 0.0 and (m != 0.0 or _has_entries(x)):
             add_scaled(w, y * eta / math.sqrt(rounds), x)
             updates += 1
     return mistakes, updates

@@ -95,14 +95,16 @@ def _learn(X, codes, scores, w, z, largest_step, slack):
         m = y * scores[t]
         mistakes += not m > 0.0
         l = 1.0 - m
-        if l > 0.0:
+        # A score that overflowed says nothing of the step.
+        if 0.0 < l < np.inf:
             norm = _norm_at_hand(norm, x)
-            # A row of zeros cannot be moved towards; nor one whose squares leave the normal range of
-            # float64, for which the step would overflow.
-            if norm >= _SMALLEST_NORMAL:
-                step = y * min(largest_step, l / (norm + slack))
-                waits = _add_later(w, step, x)
-                updates += 1
+            # A row of zeros cannot be moved towards; nor one whose squares leave the normal range of float64.
+            if _SMALLEST_NORMAL <= norm < np.inf:
+                tau = min(largest_step, l / (norm + slack))
+                if tau < np.inf:
+                    step = y * tau
+                    waits = _add_later(w, step, x)
+                    updates += 1
     if waits:
         add_scaled(w, step, z)
     return mistakes, updates
@@ -131,7 +133,8 @@ class PassiveAggressive(MulticlassClassifier):
 
     Notes
     -----
-    A row of zeros, or one whose ‖x‖² is below the smallest normal float64 (2.2e-308), is passed over.
+    A row of zeros, or one whose ‖x‖² is no normal float64 (2.2e-308 to 1.8e308), is passed over, and so is
+    one whose score or τ overflows.
 
     See Also
     --------

@@ -6,7 +6,7 @@ from numba.extending import overload
 from .._classes import class_covariance, class_scores, new_class_covariance, new_class_state
 from .._covariance import is_usable, new_covariance, rank_one_downdate, variance
 from .._jit import kernel
-from .._parameters import check_option, check_positive
+from .._parameters import check_option, check_scale
 from .._rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
 from .._vector import lane_sums
 from ..multiclass import second_order_perceptron as multiclass
@@ -134,7 +134,7 @@ class SecondOrderPerceptron(MulticlassClassifier):
         self.epochs = epochs
 
     def _check_parameters(self):
-        check_positive(self, "a")
+        check_scale(self, "a")
         check_option(self, "covariance", ("diagonal", "full"))
 
     def _allocate(self, n_features):

@@ -18,7 +18,7 @@ from .._covariance import (
 from .._jit import kernel
 from .._parameters import check_between, check_option, check_positive
 from .._rows import n_rows, new_state, row
-from .._steps import SMALLEST_VARIANCE, stdev_step
+from .._steps import SMALLEST_VARIANCE, is_step, stdev_alpha, stdev_shrinkage
 
 
 @register_jitable
@@ -32,11 +32,12 @@ def _shrinkage(alpha, v, phi):
 @register_jitable
 def _capped_step(m, v, phi, C):
     """Return (α, β, γ) of SCW-I: the step of CW, but no longer than C."""
-    alpha, beta, gamma = stdev_step(m, v, phi)
+    alpha = stdev_alpha(m, v, phi)
     if alpha > C:
-        alpha = C
-        beta, gamma = _shrinkage(alpha, v, phi)
-    return alpha, beta, gamma
+        # Its margin stays away from φ√u: nothing is lost in rounding.
+        beta, gamma = _shrinkage(C, v, phi)
+        return C, beta, gamma
+    return stdev_shrinkage(alpha, m, v, phi)
 
 
 @register_jitable
@@ -73,7 +74,7 @@ def _learn(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
         if v > SMALLEST_VARIANCE and is_usable(v):
             alpha, beta, gamma = _capped_step(m, v, phi, C) if capped else _slack_step(m, v, phi, 0.5 / C)
             # α > 0 where the loss φ√v - m is.
-            if alpha > 0.0:
+            if is_step(alpha, gamma):
                 waiting = update(mu, sigma, x, s, alpha * y, beta, gamma, precision)
                 updates += 1
     finish_update(mu, sigma, s, waiting)
@@ -112,7 +113,8 @@ class SoftConfidenceWeighted(OnlineClassifier):
 
     Notes
     -----
-    A row whose v is below 1e-250 is passed over, and with SCW-I what `ConfidenceWeighted` passes over.
+    A row whose v is below 1e-250 or whose step overflows is passed over, and with SCW-I, where α is below C,
+    what `ConfidenceWeighted` passes over.
 
     See Also
     --------

@@ -6,7 +6,7 @@ from .._classes import best_wrong, pair_variance, score_classes, update_pair
 from .._covariance import is_usable
 from .._jit import kernel
 from .._rows import n_rows, row
-from .._steps import SMALLEST_VARIANCE, stdev_step, variance_step
+from .._steps import SMALLEST_VARIANCE, is_step, stdev_step, variance_step
 
 
 @kernel
@@ -23,7 +23,7 @@ def learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
         v = pair_variance(sigma, x, y, z, s)
         if v > SMALLEST_VARIANCE and is_usable(v):
             alpha, beta, gamma = stdev_step(m, v, phi) if stdev else variance_step(m, v, phi)
-            if alpha > 0.0:
+            if is_step(alpha, gamma):
                 update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision)
                 updates += 1
     return mistakes, updates

@@ -21,9 +21,11 @@ def learn(X, codes, scores, W, largest_step, slack):
         m = s[y] - s[z]
         mistakes += not m > 0.0
         l = 1.0 - m
-        if l > 0.0:
+        if 0.0 < l < np.inf:
             norm = 2.0 * squared_norm(x)
-            if norm >= _SMALLEST_NORMAL:
-                add_to_pair(W, min(largest_step, l / (norm + slack)), x, y, z)
-                updates += 1
+            if _SMALLEST_NORMAL <= norm < np.inf:
+                tau = min(largest_step, l / (norm + slack))
+                if tau < np.inf:
+                    add_to_pair(W, tau, x, y, z)
+                    updates += 1
     return mistakes, updates

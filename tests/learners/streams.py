@@ -105,6 +105,14 @@ def noisy_classes(seed, n=120, d=8, n_classes=5, density=1.0, noise=0.2):
     return X, np.where(replaced, random.randint(0, n_classes, size=n), y)
 
 
+def wild_stream(seed, n=40, d=3, n_classes=2):
+    """Return rows of lengths from 1e-170 to 1e170, some entries 0, and labels that follow no rule."""
+    random = np.random.RandomState(seed)
+    X = random.standard_normal((n, d)) * 10.0 ** random.uniform(-170, 170, (n, 1))
+    X *= random.uniform(size=(n, d)) < 0.7
+    return X, random.randint(n_classes, size=n)
+
+
 def state(learner):
     """Return everything a learner remembers, for comparison to the last bit."""
     arrays = {name: value.tolist() for name, value in vars(learner).items() if isinstance(value, np.ndarray)}

@@ -28,6 +28,7 @@ from .streams import (
     noisy_classes,
     noisy_stream,
     state,
+    wild_stream,
 )
 
 seeds = st.integers(0, 2**31 - 1)
@@ -136,6 +137,17 @@ def test_zero_rows_are_mistakes_that_teach_nothing(learner):
         plain = clone(learner).partial_fit(X, y, CLASSES)
         assert model.n_mistakes_ == plain.n_mistakes_ + 3
         assert model.coef_.tolist() == plain.coef_.tolist()
+
+
+@every_multiclass_learner
+@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+def test_rows_of_wildly_different_lengths_leave_the_model_finite(learner, convert):
+    """Scores and steps that overflow are passed over."""
+    for seed in range(30):
+        X, y = wild_stream(seed, n_classes=4)
+        model = clone(learner).partial_fit(convert(X), y, range(4))
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(getattr(model, "sigma_", 0.0)).all()
 
 
 @every_multiclass_learner

@@ -1,4 +1,4 @@
-"""AROW's own multi-class updates: top-1, the quadratic programme of eq. 27, and the bound of Theorem 2."""
+"""AROW's own multi-class updates: top-1, the quadratic programme of eq. 27, Lemma 4 and Theorem 2."""
 
 import numpy as np
 import pytest
@@ -166,27 +166,67 @@ def test_two_classes_have_one_constraint():
     assert models[0].coef_.tolist() == models[1].coef_.tolist() == models[2].coef_.tolist()
 
 
+def test_several_constraints_are_refused_once_a_full_covariance_is_begun():
+    X, y = noisy_classes(0)
+    model = AROW(covariance="full").fit(X, y).set_params(covariance="diagonal", constraints=2)
+    before = model.coef_.tolist()
+    with pytest.raises(
+        ValueError, match=r"AROW: constraints must be 1 for a model begun with .*'full', got 2"
+    ):
+        model.partial_fit(X, y)
+    assert (model.n_examples_, model.coef_.tolist()) == (len(y), before)
+    assert model.fit(X, y).sigma_.shape == (5, 8)
+
+
 def test_more_constraints_than_classes_are_all():
     X, y = noisy_classes(0)
     assert AROW(constraints=99).fit(X, y).coef_.tolist() == AROW(constraints="all").fit(X, y).coef_.tolist()
 
 
+def blocks_and_margins(X, y, scores):
+    """Return f(x, z) of every row and class, the best wrong classes and the margins."""
+    n, k = scores.shape
+    own, others = scores[np.arange(n), y], scores.copy()
+    others[np.arange(n), y] = -np.inf
+    blocks = np.einsum("kc,nd->nkcd", np.eye(k), X).reshape(n, k, -1)
+    return blocks, others.argmax(axis=1), own - others.max(axis=1)
+
+
 @given(seed=seeds, r=st.floats(0.05, 20), noise=st.sampled_from([0.0, 0.1, 0.4]))
-def test_theorem_2_bounds_the_mistakes(seed, r, noise):
-    """The mistakes of top-1 with a full Σ, for any weights u: here random ones and good ones."""
+def test_lemma_4_gives_the_mean_of_top_1(seed, r, noise):
+    """Lemma 4 summed up: r Σ_T⁻¹ μ_T is the sum of Δf over the updates, and r Σ_T⁻¹ is r I + X_A."""
     X, y = noisy_classes(seed, n=200, d=4, n_classes=4, noise=noise)
     model = AROW(r=r, covariance="full")
-    scores = model.learn(X, y, classes=range(4))
-    own, others = scores[np.arange(200), y], scores.copy()
-    others[np.arange(200), y] = -np.inf
-    margins, wrong = own - others.max(axis=1), others.argmax(axis=1)
+    blocks, wrong, margins = blocks_and_margins(X, y, model.learn(X, y, classes=range(4)))
+    updated = np.flatnonzero(margins < 1)
+    assert model.n_updates_ == len(updated)
+    differences = blocks[updated, y[updated]] - blocks[updated, wrong[updated]]
+    total = differences.sum(axis=0)
+    close = {"rtol": 0, "atol": 1e-9 * np.abs(differences).sum(axis=0).max()}
+    np.testing.assert_allclose(r * np.linalg.solve(model.sigma_, model.coef_.ravel()), total, **close)
+    A = r * np.eye(16) + differences.T @ differences
+    np.testing.assert_allclose(A @ model.coef_.ravel(), total, **close)
+
+
+@given(seed=seeds, r=st.floats(0.05, 20), noise=st.sampled_from([0.0, 0.1, 0.4]))
+def test_theorem_2_bounds_the_mistakes(seed, r, noise):
+    """The mistakes of top-1 with a full Σ, for any weights u: random ones, good ones and the worst ones.
+
+    The worst are along ``(r I + X_A)⁻¹ Σ Δf``, where Cauchy and Schwarz lose nothing, so short that no margin
+    is above 1.
+    """
+    X, y = noisy_classes(seed, n=200, d=4, n_classes=4, noise=noise)
+    model = AROW(r=r, covariance="full")
+    blocks, wrong, margins = blocks_and_margins(X, y, model.learn(X, y, classes=range(4)))
     M, U = int((margins <= 0).sum()), int(((margins > 0) & (margins < 1)).sum())
-    blocks = np.einsum("kc,nd->nkcd", np.eye(4), X).reshape(200, 4, 16)
     updated = np.flatnonzero(margins < 1)
     differences = blocks[updated, y[updated]] - blocks[updated, wrong[updated]]
     XA = differences.T @ differences
     random = np.random.RandomState(seed)
-    for u in (model.coef_.ravel(), 5 * model.coef_.ravel(), random.standard_normal(16), np.zeros(16)):
+    worst = np.linalg.solve(r * np.eye(16) + XA, differences.sum(axis=0))
+    short = worst / np.abs(differences @ worst).max()
+    mean = model.coef_.ravel()
+    for u in (worst, short, mean, 5 * mean, random.standard_normal(16), np.zeros(16)):
         values = (blocks @ u)[updated]
         own = values[np.arange(len(updated)), y[updated]].copy()
         values[np.arange(len(updated)), y[updated]] = -np.inf

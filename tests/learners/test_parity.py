@@ -195,6 +195,22 @@ def test_online_gradient_descent_equals_scikit_learn(eta, convert):
     assert ours.n_updates_ == np.count_nonzero((margins < 1) & X.any(axis=1))
 
 
+def test_nherd_passes_over_a_row_whose_step_overflows():
+    model = NHERD(C=100.0, projection="precision").partial_fit([[1e153, 0.0], [1.0, 1.0]], [0, 1], [0, 1])
+    assert model.n_updates_ == 1
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.sigma_).all()
+
+
+@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+def test_online_gradient_descent_sees_entries_whose_squares_underflow(convert):
+    model = OnlineGradientDescent().partial_fit(
+        convert(np.array([[0.0, 1e-170], [0.0, 0.0]])), [1, 1], [0, 1]
+    )
+    assert model.coef_.tolist() == [[0.0, 1e-170]]
+    assert model.n_updates_ == 1
+
+
 @shapes
 @pytest.mark.parametrize("projection", ["covariance", "precision"])
 @given(seed=seeds)
@@ -205,6 +221,25 @@ def test_soft_confidence_without_limit_is_confidence_weighted(covariance, projec
     capped = SoftConfidenceWeighted("SCW-I", C=1e300, **parameters).fit(X, labels)
     assert capped.coef_.tolist() == hard.coef_.tolist()
     assert capped.sigma_.tolist() == hard.sigma_.tolist()
+
+
+@shapes
+@pytest.mark.parametrize("projection", ["covariance", "precision"])
+@pytest.mark.parametrize("v", [1e-14, 1e-17, 1e-40])
+def test_capped_soft_confidence_goes_on_where_the_exact_step_is_lost_in_rounding(covariance, projection, v):
+    """There `ConfidenceWeighted` passes over the row; a step of C is one that can be taken."""
+    C = 3.0
+    model = SoftConfidenceWeighted("SCW-I", C=C, covariance=covariance, projection=projection)
+    phi = norm.ppf(model.eta)
+    model.begin(np.array([0, 1]), 1)
+    model.coef_[:], model.sigma_[:] = 1.0, v
+    model.learn_rows(np.array([[1.0]]), np.array([0]))
+    assert model.n_updates_ == 1
+    assert model.coef_.item() == pytest.approx(1 - C * v, rel=1e-15)
+    root = (math.sqrt((C * v * phi) ** 2 + 4 * v) - C * v * phi) / 2
+    # Σ shrinks by a part of about √v, which rounding swallows at the smallest of the three.
+    assert model.sigma_.item() == pytest.approx(root**2, rel=1e-15)
+    assert (model.sigma_.item() < v) == (v > 1e-30)
 
 
 @given(seed=seeds)
@@ -250,23 +285,36 @@ def test_soft_confidence_solves_its_problem(variant, seed, C, eta):
 
 @shapes
 def test_narow_is_its_definition(covariance):
-    """A and θ kept, A inverted at every row; the score has the row in the matrix."""
+    """A and θ kept, A with the row inverted at every row, for its score."""
     X, labels = noisy_stream(22, n=80, d=4)
     X *= np.random.RandomState(22).uniform(0.1, 3.0, (len(X), 1))
     b, A, theta, expected, adapted = 0.5, np.eye(4), np.zeros(4), [], 0
     for x, y in zip(X, 2 * labels - 1, strict=True):
         v = x @ np.linalg.solve(A, x)
         r = v / (b * v - 1) if v > 1 / b else math.inf
-        expected.append((theta @ np.linalg.solve(A, x)) * (1.0 if r == math.inf else r / (v + r)))
+        with_row = A + (np.outer(x, x) if covariance == "full" else np.diag(x * x)) / r
+        expected.append(theta @ np.linalg.solve(with_row, x))
         if 1 - y * expected[-1] > 0:
-            theta = theta + y * x
-            A = A + (np.outer(x, x) if covariance == "full" else np.diag(x * x)) / r
+            theta, A = theta + y * x, with_row
             adapted += r < math.inf
     assert 0 < adapted < len(X)
     model = NAROW(b=b, covariance=covariance)
     np.testing.assert_allclose(model.learn(X, labels), expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.coef_[0], np.linalg.solve(A, theta), rtol=1e-9)
     np.testing.assert_allclose(inverse(model.sigma_), A, rtol=1e-9, atol=1e-12)
+
+
+@given(seed=seeds, b=st.floats(0.1, 10), sparse=st.booleans())
+def test_diagonal_narow_predicts_with_the_row_in_the_diagonal(seed, b, sparse):
+    """With a diagonal that can turn the sign of μ·x, which no factor common to all features does."""
+    X, labels = noisy_stream(seed, n=60, d=4)
+    model = NAROW(b=b).fit(X[:30], labels[:30])
+    u, rows = model.coef_[0] / model.sigma_, 4.0 * X[30:]
+    v = rows**2 @ model.sigma_
+    weight = np.maximum(0.0, b - 1 / v)[:, None]
+    expected = (u * rows / (1 / model.sigma_ + weight * rows**2)).sum(axis=1)
+    scores = model.decision_function(as_csr(rows) if sparse else rows)
+    np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-12)
 
 
 @given(

@@ -12,6 +12,7 @@ from sklearn.linear_model import SGDClassifier
 
 from singlepass.learners import (
     AROW,
+    AdaGradRDA,
     ConfidenceWeighted,
     OnlineGradientDescent,
     PassiveAggressive,
@@ -19,7 +20,7 @@ from singlepass.learners import (
     SecondOrderPerceptron,
 )
 
-from .streams import LEARNERS, as_csr, every_learner, noisy_stream, state
+from .streams import LEARNERS, as_csr, every_learner, noisy_stream, state, wild_stream
 
 seeds = st.integers(0, 2**31 - 1)
 
@@ -155,6 +156,34 @@ def test_extreme_scales_stay_finite(learner, scale):
 
 
 @every_learner
+@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+def test_rows_of_wildly_different_lengths_leave_the_model_finite(learner, convert):
+    """Scores and steps that overflow are passed over."""
+    for seed in range(30):
+        X, y = wild_stream(seed)
+        model = clone(learner).partial_fit(convert(X), y, [0, 1])
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(getattr(model, "sigma_", 0.0)).all()
+
+
+@every_learner
+def test_the_shape_of_the_state_and_the_rates_are_those_learning_began_with(learner):
+    """What `set_params` cannot change in the middle of a stream holds from the next fit on."""
+    X, y = noisy_stream(25)
+    fixed = {"eta": 0.8, "delta": 3.0, "l1": 0.1}
+    if not isinstance(learner, AdaGradRDA):
+        fixed = {"covariance": "diagonal" if getattr(learner, "covariance", "") == "full" else "full"}
+    fixed = {name: value for name, value in fixed.items() if name in learner.get_params()}
+    plain, changed = (clone(learner).partial_fit(X[:100], y[:100], [0, 1]) for _ in range(2))
+    changed.set_params(**fixed)
+    for model in (plain, changed):
+        model.partial_fit(X[100:], y[100:])
+    assert state(changed) == state(plain)
+    assert changed.coef_.tolist() == plain.coef_.tolist()
+    assert changed.decision_function(X).tolist() == plain.decision_function(X).tolist()
+
+
+@every_learner
 def test_the_sign_of_the_score_is_the_prediction(learner):
     X, y = noisy_stream(10)
     names = np.array(["no", "yes"])[y]
@@ -205,7 +234,11 @@ def test_diagonal_confidence_only_grows(loss, projection, seed, r):
     d=st.integers(1, 8),
 )
 def test_mistake_bound_of_the_arow_paper(seed, r, noise, length, d):
-    """Theorem 1 (eq. 38): for every u, M <= Σg + √(r‖u‖² + uᵀX_A u) √(log det(I + X_A/r) + U) - U."""
+    """Theorem 1 (eq. 38): for every u, M <= Σg + √(r‖u‖² + uᵀX_A u) √(log det(I + X_A/r) + U) - U.
+
+    The worst u are along ``(r I + X_A)⁻¹ Σ y x``, where Cauchy and Schwarz lose nothing, so short that no
+    margin is above 1: there only the two square roots are left to keep the bound.
+    """
     X, labels = noisy_stream(seed, n=120, d=d, noise=noise)
     y = 2 * labels - 1
     model = AROW(r=r, covariance="full")
@@ -214,11 +247,27 @@ def test_mistake_bound_of_the_arow_paper(seed, r, noise, length, d):
     mistakes = int((margins <= 0).sum())
     others = int(updates.sum()) - mistakes
     A = X[updates].T @ X[updates]
-    u = length * np.random.RandomState(seed ^ 1).standard_normal(d)
-    loss = np.maximum(0, 1 - y[updates] * (X[updates] @ u)).sum()
+    worst = np.linalg.solve(r * np.eye(d) + A, y[updates] @ X[updates])
+    short = worst / np.abs(X[updates] @ worst).max()
     log_det = np.linalg.slogdet(np.eye(d) + A / r)[1]
-    bound = loss + math.sqrt(r * (u @ u) + u @ A @ u) * math.sqrt(log_det + others) - others
-    assert mistakes <= bound * (1 + 1e-12)
+    for u in (worst, short, length * np.random.RandomState(seed ^ 1).standard_normal(d)):
+        loss = np.maximum(0, 1 - y[updates] * (X[updates] @ u)).sum()
+        bound = loss + math.sqrt(r * (u @ u) + u @ A @ u) * math.sqrt(log_det + others) - others
+        assert mistakes <= bound + 1e-9 * (mistakes + others)
+
+
+@given(seed=seeds, r=st.floats(0.01, 100), noise=st.floats(0, 0.5), d=st.integers(1, 8))
+def test_arow_full_mean_is_that_of_lemma_2(seed, r, noise, d):
+    """Lemma 2 summed up: r Σ_T⁻¹ μ_T is the sum of y x over the updates, and r Σ_T⁻¹ is r I + X_A."""
+    X, labels = noisy_stream(seed, n=120, d=d, noise=noise)
+    y = 2 * labels - 1
+    model = AROW(r=r, covariance="full")
+    updates = y * model.learn(X, labels, classes=[0, 1]) < 1
+    total = y[updates] @ X[updates]
+    close = {"rtol": 0, "atol": 1e-9 * np.abs(X[updates]).sum(axis=0).max()}
+    np.testing.assert_allclose(r * np.linalg.solve(model.sigma_, model.coef_[0]), total, **close)
+    A = r * np.eye(d) + X[updates].T @ X[updates]
+    np.testing.assert_allclose(A @ model.coef_[0], total, **close)
 
 
 def test_arow_full_covariance_is_the_regularised_inverse():
