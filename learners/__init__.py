@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._base import OnlineClassifier
     from ._rows import as_rows, row_range, take_rows
+    from .kernel._base import KernelClassifier
+    from .kernel.alma import KernelALMA
+    from .kernel.budget_perceptron import RandomizedBudgetPerceptron, ShiftingPerceptron
+    from .kernel.distill_cache import DistillCacheMIRA, DistillCachePerceptron
+    from .kernel.forgetron import Forgetron
+    from .kernel.norma import NORMA
+    from .kernel.passive_aggressive import KernelPassiveAggressive
+    from .kernel.perceptron import KernelPerceptron
+    from .kernel.projectron import Projectron, ProjectronPlusPlus
+    from .kernel.second_order import KernelAROW, KernelSecondOrderPerceptron
     from .linear.adagrad_rda import AdaGradRDA
     from .linear.alma import ALMA
     from .linear.arow import AROW
@@ -29,15 +39,29 @@ _MODULES = {
     "AROW": ".linear.arow",
     "AdaGradRDA": ".linear.adagrad_rda",
     "ConfidenceWeighted": ".linear.confidence_weighted",
+    "DistillCacheMIRA": ".kernel.distill_cache",
+    "DistillCachePerceptron": ".kernel.distill_cache",
+    "Forgetron": ".kernel.forgetron",
+    "KernelALMA": ".kernel.alma",
+    "KernelAROW": ".kernel.second_order",
+    "KernelClassifier": ".kernel._base",
+    "KernelPassiveAggressive": ".kernel.passive_aggressive",
+    "KernelPerceptron": ".kernel.perceptron",
+    "KernelSecondOrderPerceptron": ".kernel.second_order",
     "MulticlassClassifier": ".multiclass._base",
     "NAROW": ".linear.narow",
     "NHERD": ".linear.nherd",
+    "NORMA": ".kernel.norma",
     "OnlineClassifier": "._base",
     "OnlineGradientDescent": ".linear.online_gradient_descent",
     "PassiveAggressive": ".linear.passive_aggressive",
     "Perceptron": ".linear.perceptron",
+    "Projectron": ".kernel.projectron",
+    "ProjectronPlusPlus": ".kernel.projectron",
     "ROMMA": ".linear.romma",
+    "RandomizedBudgetPerceptron": ".kernel.budget_perceptron",
     "SecondOrderPerceptron": ".linear.second_order_perceptron",
+    "ShiftingPerceptron": ".kernel.budget_perceptron",
     "SoftConfidenceWeighted": ".linear.soft_confidence_weighted",
     "as_rows": "._rows",
     "available": ".registry",
@@ -51,15 +75,29 @@ __all__ = [
     "AROW",
     "NAROW",
     "NHERD",
+    "NORMA",
     "ROMMA",
     "AdaGradRDA",
     "ConfidenceWeighted",
+    "DistillCacheMIRA",
+    "DistillCachePerceptron",
+    "Forgetron",
+    "KernelALMA",
+    "KernelAROW",
+    "KernelClassifier",
+    "KernelPassiveAggressive",
+    "KernelPerceptron",
+    "KernelSecondOrderPerceptron",
     "MulticlassClassifier",
     "OnlineClassifier",
     "OnlineGradientDescent",
     "PassiveAggressive",
     "Perceptron",
+    "Projectron",
+    "ProjectronPlusPlus",
+    "RandomizedBudgetPerceptron",
     "SecondOrderPerceptron",
+    "ShiftingPerceptron",
     "SoftConfidenceWeighted",
     "as_rows",
     "available",

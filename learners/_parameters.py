@@ -40,12 +40,26 @@ def check_nonnegative(learner, name):
         _refuse(learner, name, "a finite number >= 0")
 
 
+def check_number(learner, name):
+    """Raise ValueError unless the parameter is a finite number."""
+    value = getattr(learner, name)
+    if not (_is_number(value) and math.isfinite(value)):
+        _refuse(learner, name, "a finite number")
+
+
 def check_between(learner, name, low, high, include_high=False):
     """Raise ValueError unless the parameter is a number between `low` (excluded) and `high`."""
     value = getattr(learner, name)
     if not (_is_number(value) and (low < value < high or (include_high and value == high))):
         excluded = f"{low} excluded" if include_high else "both excluded"
         _refuse(learner, name, f"a number between {low} and {high}, {excluded}")
+
+
+def check_share(learner, name):
+    """Raise ValueError unless the parameter is a number from 0 to 1."""
+    value = getattr(learner, name)
+    if not (_is_number(value) and 0.0 <= value <= 1.0):
+        _refuse(learner, name, "a number from 0 to 1")
 
 
 def check_option(learner, name, options):
@@ -76,3 +90,10 @@ def check_count_or_all(learner, name):
     value = getattr(learner, name)
     if not (_is_count(value) or (isinstance(value, str) and value == "all")):
         _refuse(learner, name, "an integer >= 1 or 'all'")
+
+
+def check_seed(learner, name):
+    """Raise ValueError unless the parameter is an integer that can seed NumPy's RandomState."""
+    value = getattr(learner, name)
+    if not (isinstance(value, numbers.Integral) and not isinstance(value, bool) and 0 <= value < 2**32):
+        _refuse(learner, name, "an integer from 0 to 2**32 - 1")

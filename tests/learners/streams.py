@@ -13,14 +13,28 @@ from singlepass.learners import (
     AROW,
     NAROW,
     NHERD,
+    NORMA,
     ROMMA,
     AdaGradRDA,
     ConfidenceWeighted,
+    DistillCacheMIRA,
+    DistillCachePerceptron,
+    Forgetron,
+    KernelALMA,
+    KernelAROW,
+    KernelClassifier,
+    KernelPassiveAggressive,
+    KernelPerceptron,
+    KernelSecondOrderPerceptron,
     MulticlassClassifier,
     OnlineGradientDescent,
     PassiveAggressive,
     Perceptron,
+    Projectron,
+    ProjectronPlusPlus,
+    RandomizedBudgetPerceptron,
     SecondOrderPerceptron,
+    ShiftingPerceptron,
     SoftConfidenceWeighted,
 )
 
@@ -56,6 +70,28 @@ LEARNERS = [
     AdaGradRDA(l1=0.005),
 ]
 
+# Small budgets, so that rows are removed from the first test on; every kernel function at least once.
+KERNEL_LEARNERS = [
+    KernelPerceptron(gamma=0.1),
+    KernelPerceptron(kernel="linear"),
+    KernelPassiveAggressive(C=0.5, kernel="poly", gamma=0.5, degree=2),
+    RandomizedBudgetPerceptron(budget=12, gamma=0.1),
+    ShiftingPerceptron(budget=12, gamma=0.1),
+    Forgetron(budget=12, gamma=0.1),
+    Projectron(eta=0.5, gamma=0.1),
+    Projectron(U=2.0, gamma=0.1),
+    ProjectronPlusPlus(eta=0.5, gamma=0.1),
+    DistillCachePerceptron(beta=0.5, gamma=0.1),
+    DistillCachePerceptron(beta=0.5, budget=12, gamma=0.1),
+    DistillCacheMIRA(beta=0.5, gamma=0.1),
+    DistillCacheMIRA(beta=0.5, budget=12, kernel="linear"),
+    KernelSecondOrderPerceptron(a=0.5, gamma=0.1),
+    KernelAROW(r=0.5, gamma=0.1),
+    KernelALMA(gamma=0.1),
+    NORMA(eta0=0.3, gamma=0.1),
+    NORMA(eta0=0.3, decay=True, gamma=0.1),
+]
+
 # With more than two classes most of these, and these: the updates that several wrong classes share.
 SEVERAL_CONSTRAINTS = [
     AROW(r=0.5, loss=loss, projection=projection, constraints=constraints)
@@ -66,6 +102,8 @@ SEVERAL_CONSTRAINTS = [
 
 OF_MANY_CLASSES = [learner for learner in LEARNERS if isinstance(learner, MulticlassClassifier)]
 every_multiclass_learner = pytest.mark.parametrize("learner", OF_MANY_CLASSES + SEVERAL_CONSTRAINTS, ids=repr)
+every_kernel_learner = pytest.mark.parametrize("learner", KERNEL_LEARNERS, ids=repr)
+any_learner = pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=repr)
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 
 
@@ -117,6 +155,10 @@ def state(learner):
     """Return everything a learner remembers, for comparison to the last bit."""
     arrays = {name: value.tolist() for name, value in vars(learner).items() if isinstance(value, np.ndarray)}
     arrays.pop("_buffer", None)  # scratch
+    if isinstance(learner, KernelClassifier) and hasattr(learner, "classes_"):
+        rows = learner.support_vectors_
+        arrays |= {"rows": (rows.toarray() if sp.issparse(rows) else rows).tolist()}
+        arrays |= {name: getattr(learner, name).tolist() for name in ("support_", "dual_coef_")}
     counters = {name: value for name, value in vars(learner).items() if name.startswith("n_")}
     return arrays | counters
 

@@ -10,18 +10,31 @@ from singlepass.learners import (
     AROW,
     NAROW,
     NHERD,
+    NORMA,
     ROMMA,
     AdaGradRDA,
     ConfidenceWeighted,
+    DistillCacheMIRA,
+    DistillCachePerceptron,
+    Forgetron,
+    KernelALMA,
+    KernelAROW,
+    KernelPassiveAggressive,
+    KernelPerceptron,
+    KernelSecondOrderPerceptron,
     OnlineClassifier,
     OnlineGradientDescent,
     PassiveAggressive,
     Perceptron,
+    Projectron,
+    ProjectronPlusPlus,
+    RandomizedBudgetPerceptron,
     SecondOrderPerceptron,
+    ShiftingPerceptron,
     SoftConfidenceWeighted,
 )
 
-from .streams import every_learner, noisy_stream, state
+from .streams import any_learner, noisy_stream, state
 
 X, Y = noisy_stream(0, n=20, d=3)
 
@@ -56,6 +69,42 @@ BAD_PARAMETERS = [
     (AdaGradRDA(eta=0), "AdaGradRDA: eta must be a finite number > 0, got 0"),
     (AdaGradRDA(delta=0.0), "AdaGradRDA: delta must be a finite number > 0, got 0.0"),
     (AdaGradRDA(l1=-0.1), "AdaGradRDA: l1 must be a finite number >= 0, got -0.1"),
+    (
+        KernelPerceptron(kernel="precomputed"),
+        "kernel must be one of 'rbf', 'poly', 'linear', got 'precomputed'",
+    ),
+    (KernelPerceptron(gamma=0), "KernelPerceptron: gamma must be a finite number > 0, got 0"),
+    (KernelPerceptron(gamma="scale"), "gamma must be a finite number > 0, got 'scale'"),
+    (KernelPerceptron(degree=0), "KernelPerceptron: degree must be an integer >= 1, got 0"),
+    (KernelPerceptron(degree=2.5), "KernelPerceptron: degree must be an integer >= 1, got 2.5"),
+    (KernelPerceptron(coef0=float("inf")), "KernelPerceptron: coef0 must be a finite number, got inf"),
+    (KernelPassiveAggressive(C=-1), "KernelPassiveAggressive: C must be a finite number > 0, got -1"),
+    (RandomizedBudgetPerceptron(budget=0), "budget must be an integer >= 1, got 0"),
+    (
+        RandomizedBudgetPerceptron(random_state=-1),
+        "random_state must be an integer from 0 to 2**32 - 1, got -1",
+    ),
+    (RandomizedBudgetPerceptron(random_state=None), "random_state must be an integer from 0 to 2**32 - 1"),
+    (ShiftingPerceptron(budget=1.0), "ShiftingPerceptron: budget must be an integer >= 1, got 1.0"),
+    (Forgetron(budget=None), "Forgetron: budget must be an integer >= 1, got None"),
+    (Projectron(eta=-0.1), "Projectron: eta must be a finite number >= 0, got -0.1"),
+    (Projectron(U=0.0), "Projectron: U must be a finite number > 0, got 0.0"),
+    (ProjectronPlusPlus(eta="small"), "eta must be a finite number >= 0, got 'small'"),
+    (
+        DistillCachePerceptron(beta=-0.1),
+        "beta must be a finite number >= 0, got -0.1",
+    ),
+    (DistillCachePerceptron(budget=0), "DistillCachePerceptron: budget must be an integer >= 1, got 0"),
+    (DistillCacheMIRA(beta=0), "DistillCacheMIRA: beta must be a finite number > 0, got 0"),
+    (KernelSecondOrderPerceptron(a=0), "KernelSecondOrderPerceptron: a must be a finite number > 0, got 0"),
+    (KernelAROW(r=-1), "KernelAROW: r must be a finite number > 0, got -1"),
+    (KernelALMA(alpha=1.1), "KernelALMA: alpha must be a number from 0 to 1, got 1.1"),
+    (KernelALMA(alpha=0), "KernelALMA: alpha must be > 0 where B is None (it is then 1/alpha), got 0"),
+    (KernelALMA(B=0), "KernelALMA: B must be a finite number > 0, got 0"),
+    (NORMA(eta0=0), "NORMA: eta0 must be a finite number > 0, got 0"),
+    (NORMA(lam=-1), "NORMA: lam must be a finite number >= 0, got -1"),
+    (NORMA(eta0=2.0, lam=0.5), "NORMA: eta0 * lam must be < 1, got 2.0 * 0.5 = 1"),
+    (NORMA(decay=1), "NORMA: decay must be True or False, got 1"),
     (AROW(projection="sigma"), "AROW: projection must be one of 'covariance', 'precision', got 'sigma'"),
     (ROMMA(aggressive=1), "ROMMA: aggressive must be True or False, got 1"),
     (ALMA(alpha=0.0), "ALMA: alpha must be a number between 0.0 and 1.0, 0.0 excluded, got 0.0"),
@@ -95,7 +144,7 @@ def test_numbers_of_any_kind_are_parameters(value):
     assert AROW(r=value).fit(X, Y).coef_.tolist() == AROW(r=float(value)).fit(X, Y).coef_.tolist()
 
 
-@every_learner
+@any_learner
 @pytest.mark.parametrize(("bad", "name"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
 def test_rows_that_are_not_finite_are_named(learner, bad, name, convert):
@@ -118,7 +167,7 @@ def test_rows_that_are_not_finite_are_named(learner, bad, name, convert):
     assert state(model) == before
 
 
-@every_learner
+@any_learner
 def test_a_bad_first_row_is_found(learner):
     rows = X.copy()
     rows[0, 2] = np.inf

@@ -20,12 +20,12 @@ from singlepass.learners import (
     SecondOrderPerceptron,
 )
 
-from .streams import LEARNERS, as_csr, every_learner, noisy_stream, state, wild_stream
+from .streams import LEARNERS, any_learner, as_csr, every_learner, noisy_stream, state, wild_stream
 
 seeds = st.integers(0, 2**31 - 1)
 
 
-@every_learner
+@any_learner
 @given(seed=seeds, cuts=st.lists(st.integers(1, 149), max_size=6), sparse=st.booleans())
 def test_cutting_the_stream_changes_nothing(learner, seed, cuts, sparse):
     X, y = noisy_stream(seed, density=0.4)
@@ -38,7 +38,7 @@ def test_cutting_the_stream_changes_nothing(learner, seed, cuts, sparse):
     assert state(cut) == state(whole)
 
 
-@every_learner
+@any_learner
 def test_rows_one_by_one_and_scores_beforehand(learner):
     """learn() returns what decision_function() said of the row before; a row is not needed afterwards."""
     X, y = noisy_stream(3, density=0.5)
@@ -54,7 +54,7 @@ def test_rows_one_by_one_and_scores_beforehand(learner):
     assert state(single) == state(whole)
 
 
-@every_learner
+@any_learner
 @pytest.mark.parametrize("d", [37, 100])
 def test_rows_wide_enough_for_vectors_one_by_one(learner, d):
     """An update made together with the next row's score is the update made alone, to the last bit."""
@@ -68,7 +68,7 @@ def test_rows_wide_enough_for_vectors_one_by_one(learner, d):
     assert state(single) == state(whole)
 
 
-@every_learner
+@any_learner
 def test_chunks_may_be_overwritten_once_learnt(learner):
     X, y = noisy_stream(4, n=90)
     whole, chunked = clone(learner), clone(learner)
@@ -108,7 +108,7 @@ def test_float32_and_float64_of_the_same_values_agree(learner, convert):
     assert state(single) == state(double)
 
 
-@every_learner
+@any_learner
 def test_index_width_of_csr_does_not_matter(learner):
     X, y = noisy_stream(6, density=0.3)
     narrow, wide = as_csr(X), as_csr(X)
@@ -116,7 +116,7 @@ def test_index_width_of_csr_does_not_matter(learner):
     assert state(clone(learner).fit(narrow, y)) == state(clone(learner).fit(wide, y))
 
 
-@every_learner
+@any_learner
 def test_fit_forgets_and_repeats(learner):
     X, y = noisy_stream(7)
     thrice = clone(learner).set_params(epochs=3).fit(X, y)

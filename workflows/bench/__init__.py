@@ -10,7 +10,7 @@ def run_bench(what: str, out: Path | None = None, *, gigabytes: float = 0.2) -> 
 
     Parameters
     ----------
-    what : {"linear", "multiclass", "overhead", "ingestion"}
+    what : {"linear", "multiclass", "kernel", "overhead", "ingestion"}
     out : Path, default=None
         Markdown file to append the table to.
     gigabytes : float, default=0.2
@@ -23,9 +23,14 @@ def run_bench(what: str, out: Path | None = None, *, gigabytes: float = 0.2) -> 
 
         show("singlepass bench: ingestion", ingestion.measure(gigabytes), out)
         return
-    from . import linear, multiclass, overhead
+    from . import kernel, linear, multiclass, overhead
 
     # The linear benchmark ends with what the pipeline adds to the learners.
-    modules = {"linear": (linear, overhead), "multiclass": (multiclass,), "overhead": (overhead,)}[what]
+    modules = {
+        "linear": (linear, overhead),
+        "multiclass": (multiclass,),
+        "kernel": (kernel,),
+        "overhead": (overhead,),
+    }[what]
     for module in modules:
         show(f"singlepass bench: {module.__name__.rpartition('.')[2]}", module.measure(), out)

@@ -1,0 +1,113 @@
+"""ALMA₂ with kernels."""
+
+import math
+
+import numpy as np
+
+from .._jit import kernel as compiled
+from .._parameters import check_positive, check_share
+from ._base import KernelClassifier
+from ._walk import put, score_of
+
+_SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+
+
+@compiled
+def _learn(S, n, codes, scores, margin, C, k, squared_norm):
+    """Gentile's ALMA for p = 2: `k` is the number of the next update, `squared_norm` that of w."""
+    mistakes = updates = evaluations = 0
+    for t in range(codes.shape[0]):
+        y = 1.0 if codes[t] == 1 else -1.0
+        scores[t] = score_of(S, n, t)
+        evaluations += n + 1
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        if not _SMALLEST_NORMAL <= S.own[t] < np.inf:
+            continue
+        length = math.sqrt(S.own[t])
+        m /= length
+        if not m > margin / math.sqrt(k):
+            η = C / math.sqrt(k)
+            put(S, n, t, η * y / length)
+            n += 1
+            # ‖w + η y x/‖x‖‖²; then w goes back into the unit ball.
+            squared_norm += 2.0 * η * m + η * η
+            if squared_norm > 1.0:
+                shrink = math.sqrt(squared_norm)
+                for i in range(n):
+                    S.alpha[i] /= shrink
+                squared_norm = 1.0
+            k += 1
+            updates += 1
+    return n, mistakes, updates, evaluations, k, squared_norm
+
+
+class KernelALMA(KernelClassifier):
+    """ALMA₂ with kernels: an approximation to the largest margin, on normalised rows.
+
+    Wherever ``m/‖x‖ <= (1 - alpha) B/√k``, k being the number of the update: ``w += C/√k y x/‖x‖``, then w is
+    scaled back into the unit ball. ``‖x‖² = k(x, x)`` is one kernel evaluation a row.
+
+    Parameters
+    ----------
+    alpha : float, default=0.9
+        0 to 1: the margin aimed at is 1 - alpha of the largest.
+    B : float, default=None
+        > 0; None is the paper's 1/alpha.
+    C : float, default=√2
+        > 0; the paper's √2.
+    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
+        The kernel, as for `KernelPerceptron`.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Notes
+    -----
+    The score is f(x); that of `ALMA` is of the normalised row, ``f(x)/‖x‖``.
+
+    See Also
+    --------
+    ALMA
+    KernelClassifier : Attributes; `OnlineClassifier` has the methods.
+
+    References
+    ----------
+    Gentile (2001), "A new approximate maximal margin classification algorithm", JMLR 2, with p = 2. DOGMA's
+    defaults are alpha = 0, B = 1, C = √2 - 1.
+
+    Examples
+    --------
+    >>> learner = KernelALMA(alpha=1.0).fit([[0.0], [10.0], [0.1]], [0, 1, 0])
+    >>> learner.n_mistakes_, learner.n_support_
+    (2, 2)
+    """
+
+    def __init__(self, alpha=0.9, B=None, C=2**0.5, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+        self.alpha = alpha
+        self.B = B
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.epochs = epochs
+
+    def _check_own_parameters(self):
+        check_share(self, "alpha")
+        check_positive(self, "C")
+        if self.B is not None:
+            check_positive(self, "B")
+        elif self.alpha == 0:
+            raise ValueError("KernelALMA: alpha must be > 0 where B is None (it is then 1/alpha), got 0")
+
+    def _allocate(self, n_features):
+        super()._allocate(n_features)
+        self._next_update, self._squared_norm = 1, 0.0
+
+    def _walk(self, walk, n, codes, scores):
+        alpha = float(self.alpha)
+        margin = (1.0 - alpha) * (1.0 / alpha if self.B is None else float(self.B))
+        *outcome, self._next_update, self._squared_norm = _learn(
+            walk, n, codes, scores, margin, float(self.C), self._next_update, self._squared_norm
+        )
+        return outcome

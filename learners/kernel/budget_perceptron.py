@@ -1,0 +1,172 @@
+"""Perceptrons that make room by dropping a support vector: a random one, or the oldest."""
+
+import numpy as np
+
+from .._jit import kernel as compiled
+from .._parameters import check_count, check_seed
+from ._base import KernelClassifier
+from ._walk import put, score_of
+
+
+@compiled
+def _learn(S, n, codes, scores, budget, victims):
+    """A Perceptron whose k-th removal empties slot ``victims[k]``, which the new row then takes."""
+    mistakes = updates = evaluations = removals = 0
+    for t in range(codes.shape[0]):
+        y = 1.0 if codes[t] == 1 else -1.0
+        scores[t] = score_of(S, n, t)
+        evaluations += n
+        if not y * scores[t] > 0.0:
+            mistakes += 1
+            if S.own[t] < np.inf:
+                updates += 1
+                if n < budget:
+                    put(S, n, t, y)
+                    n += 1
+                else:
+                    put(S, victims[removals], t, y)
+                    removals += 1
+    return n, mistakes, updates, evaluations, removals
+
+
+class _RandomSlots:
+    """A frozen sequence of random slot numbers, of which as many are looked at as may be needed."""
+
+    def __init__(self, seed, budget):
+        # RandomState: NumPy keeps its streams the same for good.
+        self._random = np.random.RandomState(seed)
+        self._budget = budget
+        self._ahead = np.zeros(0, np.int64)
+
+    def next(self, n):
+        """Return the next `n`, without using them up."""
+        if len(self._ahead) < n:
+            more = self._random.random_sample(n - len(self._ahead))
+            slots = np.minimum((more * self._budget).astype(np.int64), self._budget - 1)
+            self._ahead = np.append(self._ahead, slots)
+        return self._ahead[:n]
+
+    def use(self, n):
+        """Use up the next `n`."""
+        self._ahead = self._ahead[n:]
+
+
+class _SlotsInTurn:
+    """Slot numbers in turn, which are those of the oldest support vector."""
+
+    def __init__(self, budget):
+        self._budget = budget
+        self._used = 0
+
+    def next(self, n):
+        """Return the next `n`, without using them up."""
+        return (self._used + np.arange(n)) % self._budget
+
+    def use(self, n):
+        """Use up the next `n`."""
+        self._used += n
+
+
+class _BudgetPerceptron(KernelClassifier):
+    """A kernel Perceptron of at most `budget` support vectors."""
+
+    def _check_own_parameters(self):
+        check_count(self, "budget")
+
+    def _walk(self, walk, n, codes, scores):
+        victims = self._victims.next(len(codes))
+        *outcome, removals = _learn(walk, n, codes, scores, int(self.budget), victims)
+        self._victims.use(removals)
+        return outcome
+
+
+class RandomizedBudgetPerceptron(_BudgetPerceptron):
+    """The Randomized Budget Perceptron (RBP): on a mistake, a full support set first loses a random row.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        Support vectors at most, >= 1.
+    random_state : int, default=0
+        Seed of the removals, 0 … 2³² - 1: the same seed, the same removals.
+    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
+        The kernel, as for `KernelPerceptron`.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    See Also
+    --------
+    KernelClassifier : Attributes; `OnlineClassifier` has the methods.
+
+    References
+    ----------
+    Cavallanti, Cesa-Bianchi, Gentile (2007), "Tracking the best hyperplane with a simple budget Perceptron",
+    Machine Learning 69 (COLT 2006).
+
+    Examples
+    --------
+    >>> learner = RandomizedBudgetPerceptron(budget=2)
+    >>> learner.fit([[0.0], [1.0], [0.2], [0.9], [0.5]], [0, 1, 1, 0, 1]).n_support_
+    2
+    """
+
+    def __init__(self, budget=100, random_state=0, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+        self.budget = budget
+        self.random_state = random_state
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.epochs = epochs
+
+    def _check_own_parameters(self):
+        super()._check_own_parameters()
+        check_seed(self, "random_state")
+
+    def _allocate(self, n_features):
+        super()._allocate(n_features)
+        self._victims = _RandomSlots(int(self.random_state), int(self.budget))
+
+
+class ShiftingPerceptron(_BudgetPerceptron):
+    """A Perceptron with a window: on a mistake, a full support set first loses its oldest row.
+
+    It is the Forgetron without its shrinking of the coefficients.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        Support vectors at most, >= 1.
+    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
+        The kernel, as for `KernelPerceptron`.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    See Also
+    --------
+    Forgetron
+    KernelClassifier : Attributes; `OnlineClassifier` has the methods.
+
+    References
+    ----------
+    Dekel, Shalev-Shwartz, Singer (2008), "The Forgetron: a kernel-based Perceptron on a budget", SIAM J.
+    Comput. 37 (there: remove-oldest).
+
+    Examples
+    --------
+    >>> learner = ShiftingPerceptron(budget=2)
+    >>> learner.fit([[0.0], [1.0], [0.2], [0.9], [0.5]], [0, 1, 1, 0, 1]).support_.tolist()
+    [2, 3]
+    """
+
+    def __init__(self, budget=100, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+        self.budget = budget
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.epochs = epochs
+
+    def _allocate(self, n_features):
+        super()._allocate(n_features)
+        self._victims = _SlotsInTurn(int(self.budget))

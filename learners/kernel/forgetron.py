@@ -1,0 +1,120 @@
+"""The self-tuned Forgetron."""
+
+import math
+
+import numpy as np
+
+from .._jit import kernel as compiled
+from .._parameters import check_count
+from .._rows import dot
+from ._base import KernelClassifier
+from ._walk import put, put_in_gram, score_of
+
+
+@compiled
+def _largest_shrinkage(damage, largest, λ, μ):
+    """Return the largest φ in (0, 1] with ``Ψ(φλ, φμ) + damage <= largest``, and Ψ there.
+
+    ``Ψ(φλ, φμ) = (λ² - 2λμ) φ² + 2λ φ`` is 0 at φ = 0, where the inequality is strict: where it fails at 1
+    there is one root between.
+    """
+    a, b, c = λ * λ - 2.0 * λ * μ, 2.0 * λ, damage - largest
+    φ = 1.0
+    if a + b + c > 0.0:
+        φ = min(1.0, -2.0 * c / (b + math.sqrt(b * b - 4.0 * a * c)))
+    return φ, (a * φ + b) * φ
+
+
+@compiled
+def _learn(S, n, codes, scores, budget, oldest, damage, earlier_mistakes):
+    """The loop of Dekel, Shalev-Shwartz and Singer (2008), self-tuned; `damage` is their Q."""
+    mistakes = updates = evaluations = 0
+    for t in range(codes.shape[0]):
+        y = 1.0 if codes[t] == 1 else -1.0
+        scores[t] = score_of(S, n, t)
+        evaluations += n
+        if not y * scores[t] > 0.0:
+            mistakes += 1
+            if not S.own[t] < np.inf:
+                continue
+            updates += 1
+            if n < budget:
+                put_in_gram(S, n, n, t)
+                put(S, n, t, y)
+                n += 1
+                continue
+            r, oldest = oldest, (oldest + 1) % budget
+            evaluations += n
+            f_r = dot(S.alpha[:n], S.square[r][:n]) + y * S.values[t, r]
+            λ, μ = abs(S.alpha[r]), math.copysign(1.0, S.alpha[r]) * f_r
+            largest = 15.0 / 32.0 * (earlier_mistakes + mistakes)
+            φ, Ψ = _largest_shrinkage(damage, largest, λ, μ)
+            damage += Ψ
+            for i in range(n):
+                S.alpha[i] *= φ
+            put_in_gram(S, n, r, t)
+            put(S, r, t, φ * y)
+    return n, mistakes, updates, evaluations, oldest, damage
+
+
+class Forgetron(KernelClassifier):
+    """The self-tuned Forgetron: on a mistake the oldest support vector goes, after all were made smaller.
+
+    On a mistake the row joins with α = y. If the support set then exceeds its budget, all coefficients are
+    multiplied by the largest φ <= 1 that keeps the damage of all removals below 15/32 of the mistakes; then
+    the oldest is dropped. Without damage φ is 1, and old rows do not fade.
+
+    A removal takes the kernel values of the oldest with the others (their number in kernel evaluations).
+
+    Parameters
+    ----------
+    budget : int, default=100
+        Support vectors at most, >= 1.
+    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
+        The kernel, as for `KernelPerceptron`. The mistake bound assumes k(x, x) <= 1.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Notes
+    -----
+    The Gram matrix of the support set is kept: 8 budget² bytes.
+
+    See Also
+    --------
+    KernelClassifier : Attributes; `OnlineClassifier` has the methods.
+
+    References
+    ----------
+    Dekel, Shalev-Shwartz, Singer (2008), "The Forgetron: a kernel-based Perceptron on a budget", SIAM J.
+    Comput. 37, section 5 (the root φ is in (0, 1]; DOGMA may take the other).
+
+    Examples
+    --------
+    >>> learner = Forgetron(budget=2)
+    >>> learner.fit([[0.0], [1.0], [0.2], [0.9], [0.5]], [0, 1, 1, 0, 1]).support_.tolist()
+    [3, 4]
+    """
+
+    _keeps_square = True
+
+    def __init__(self, budget=100, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+        self.budget = budget
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.epochs = epochs
+
+    def _check_own_parameters(self):
+        check_count(self, "budget")
+
+    def _allocate(self, n_features):
+        super()._allocate(n_features)
+        self._oldest, self._damage, self._mistakes = 0, 0.0, 0
+
+    def _walk(self, walk, n, codes, scores):
+        *outcome, self._oldest, self._damage = _learn(
+            walk, n, codes, scores, int(self.budget), self._oldest, self._damage, self._mistakes
+        )
+        self._mistakes += outcome[1]
+        return outcome

@@ -1,0 +1,235 @@
+"""The Projectron and the Projectron++."""
+
+import math
+
+import numpy as np
+
+from .._jit import kernel as compiled
+from .._parameters import check_nonnegative, check_positive
+from .._rows import count_rows, n_rows, row, squared_norm
+from . import multiclass
+from ._base import KernelClassifier, MulticlassKernelClassifier
+from ._walk import grow_inverse, put, score_of, solve
+
+
+@compiled
+def _learn(S, n, codes, scores, eta, U, plus, rounding):
+    """Algorithm 2 of Orabona, Keshet and Caputo (2008); with `plus`, section 4.1.
+
+    `S.square` is K_S⁻¹. With U > 0 the threshold is that of eq. 13 instead of `eta`.
+    """
+    mistakes = updates = evaluations = 0
+    d = np.empty(S.alpha.shape[0])
+    for t in range(codes.shape[0]):
+        y = 1.0 if codes[t] == 1 else -1.0
+        scores[t] = score_of(S, n, t)
+        evaluations += n
+        m = y * scores[t]
+        mistake = not m > 0.0
+        mistakes += mistake
+        if not (mistake or (plus and m < 1.0)):
+            continue
+        evaluations += 1
+        if not S.own[t] < np.inf:
+            continue
+        # ‖P k‖² and the squared distance δ² that the projection leaves, eqs. 8 and 9.
+        norm = solve(S, n, t, d)
+        squared_distance = max(0.0, S.own[t] - norm)
+        if squared_distance < rounding * S.own[t]:
+            squared_distance = 0.0
+        distance = math.sqrt(squared_distance)
+        l = 1.0 - m
+        if mistake:
+            updates += 1
+            threshold = (2.0 * l - norm - 0.5) / (2.0 * U) if U > 0.0 else eta
+            if distance <= threshold:
+                for i in range(n):
+                    S.alpha[i] += y * d[i]
+            else:
+                grow_inverse(S, n, d, squared_distance)
+                put(S, n, t, y)
+                n += 1
+        else:
+            norm = S.own[t] - squared_distance
+            gain = l - distance / eta if distance > 0.0 else l
+            if gain > 0.0 and norm > 0.0:
+                updates += 1
+                τ = min(l / norm, 2.0 * gain / norm, 1.0)
+                for i in range(n):
+                    S.alpha[i] += τ * y * d[i]
+    return n, mistakes, updates, evaluations
+
+
+@compiled
+def _norms(X, norms):
+    for i in range(n_rows(X)):
+        norms[i] = squared_norm(row(X, i))
+
+
+# Below this share of k(x, x) the squared distance is nothing but rounding (of values in that precision).
+_ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
+
+
+class _Projecting(KernelClassifier):
+    """A learner that projects rows onto the span of its support set."""
+
+    _keeps_square = True
+
+    def _check_own_parameters(self):
+        check_nonnegative(self, "eta")
+
+    def _project(self, walk, n, codes, scores, U, plus):
+        rounding = _ROUNDING[walk.values.dtype]
+        return _learn(walk, n, codes, scores, float(self.eta), U, plus, rounding)
+
+
+class Projectron(_Projecting, MulticlassKernelClassifier):
+    """The Projectron: a mistake's row is projected onto the span of the support set where that costs little.
+
+    On a mistake, with ``d = K_S⁻¹ k_t`` and δ the distance of k(x, ·) from the span: if ``δ <= eta``, then
+    ``α += y d`` and the support set stays as it is; else the row joins with α = y. With eta > 0 the support
+    set is finite for any stream in a bounded region; with eta = 0 predictions are the kernel Perceptron's.
+
+    Of more than two classes, the right one gains ``d`` (or the row) and the best wrong one loses it.
+
+    A mistake takes one kernel evaluation, k(x, x), besides those of its prediction.
+
+    Parameters
+    ----------
+    eta : float, default=0.1
+        Largest δ that is projected away, >= 0 (some codes compare δ² instead).
+    U : float, default=None
+        A bound on the norm of the functions to compete with, > 0: the threshold is then, instead of `eta`,
+        the largest with which each mistake makes progress, ``(2l - ‖P k‖² - 0.5)/(2U)``. It needs
+        k(x, x) <= 1 and two classes.
+    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
+        The kernel, as for `KernelPerceptron`.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Raises
+    ------
+    ValueError
+        While learning with U, for rows whose k(x, x) exceeds 1; nothing is learnt then.
+
+    Notes
+    -----
+    K_S⁻¹ is kept in float64 and exactly symmetric: 8 n² bytes for n support vectors. A δ² below 1e-12 k(x, x)
+    (1e-6 where kernel values are float32) is rounding and counts as 0.
+
+    See Also
+    --------
+    ProjectronPlusPlus
+    KernelClassifier : Attributes; `OnlineClassifier` has the methods.
+
+    References
+    ----------
+    Orabona, Keshet, Caputo (2008), "The Projectron: a bounded kernel-based Perceptron", ICML: algorithm 2,
+    eqs. 8 to 11 and 13.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [0.1], [0.9]], [0, 1, 1, 0]
+    >>> Projectron(eta=0.0).fit(X, y).n_support_, Projectron(eta=0.2).fit(X, y).n_support_
+    (4, 2)
+    """
+
+    def __init__(self, eta=0.1, U=None, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+        self.eta = eta
+        self.U = U
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.epochs = epochs
+
+    def _check_own_parameters(self):
+        super()._check_own_parameters()
+        if self.U is not None:
+            check_positive(self, "U")
+
+    @property
+    def _takes_many_classes(self):
+        return self.U is None
+
+    def _allocate_classes(self, n_features, n_classes):
+        if self.U is not None:
+            raise ValueError(f"Projectron: U is for two classes, not {n_classes}; give eta instead")
+        super()._allocate_classes(n_features, n_classes)
+
+    def _pass(self, X, codes, scores):
+        if self.U is not None:
+            self._check_norms(X)
+        return super()._pass(X, codes, scores)
+
+    def _check_norms(self, X):
+        """Raise ValueError for a row whose k(x, x) exceeds 1."""
+        if self.kernel == "rbf":
+            return
+        norms = np.empty(count_rows(X))
+        _norms(X, norms)
+        if self.kernel == "poly":
+            norms = (self.gamma * norms + self.coef0) ** self.degree
+        if norms.max(initial=0.0) > 1.0 + 1e-6:
+            worst = int(norms.argmax())
+            raise ValueError(
+                f"Projectron: U needs k(x, x) <= 1, but row {worst} (counted from 0) has {norms[worst]:g}; "
+                "scale the rows, or give eta instead of U"
+            )
+
+    def _walk(self, walk, n, codes, scores):
+        return self._project(walk, n, codes, scores, 0.0 if self.U is None else float(self.U), False)
+
+    def _walk_classes(self, walk, n, codes, scores):
+        rounding = _ROUNDING[walk.values.dtype]
+        return multiclass.learn_projectron(walk, n, codes, scores, float(self.eta), rounding)
+
+
+class ProjectronPlusPlus(_Projecting):
+    """The Projectron++: it also learns from rows inside the margin, if they can be projected.
+
+    On a mistake as `Projectron`. On a margin error (0 < m < 1) with ``l - δ/eta > 0`` and p² = k(x, x) - δ²,
+    ``α += τ y d`` where ``τ = min(l/p², 2(l - δ/eta)/p², 1)``; the support set never grows on one.
+
+    A mistake or margin error takes one kernel evaluation, k(x, x), besides those of its prediction.
+
+    Parameters
+    ----------
+    eta : float, default=0.1
+        Largest δ that is projected away on a mistake, >= 0.
+    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
+        The kernel, as for `KernelPerceptron`.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Notes
+    -----
+    As for `Projectron`.
+
+    See Also
+    --------
+    Projectron
+    KernelClassifier : Attributes; `OnlineClassifier` has the methods.
+
+    References
+    ----------
+    Orabona, Keshet, Caputo (2008), "The Projectron: a bounded kernel-based Perceptron", ICML, section 4.1.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1]
+    >>> learner = ProjectronPlusPlus(eta=0.5).fit(X, y)
+    >>> learner.n_support_, learner.n_mistakes_, learner.n_updates_
+    (2, 2, 4)
+    """
+
+    def __init__(self, eta=0.1, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+        self.eta = eta
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.epochs = epochs
+
+    def _walk(self, walk, n, codes, scores):
+        return self._project(walk, n, codes, scores, 0.0, True)

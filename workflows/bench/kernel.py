@@ -1,0 +1,191 @@
+"""Kernel learners: the tile of kernel values beside BLAS, and whole streams beside plain loops.
+
+A pass is judged by the share of the tile's own rate at which it evaluates kernel values (multiplications and
+additions of the inner products alone, exponentials and updates being what the share misses).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ...learners import KernelPerceptron, Projectron
+from ...learners._jit import kernel
+from ...learners.kernel._tile import LANES, dense_products
+from ...pipeline.data import describe, expand, open_stream
+from .timing import Measurement, best_times, milliseconds
+
+BLOCK, SUPPORT = 60, 3_000
+# The loops row by row see this much of a stream: the whole would take them minutes.
+PEER_ROWS = 6_000
+GAMMA = {"a9a": 0.04, "usps": 0.01, "generated": 0.02}
+
+
+@kernel  # type: ignore[untyped-decorator]
+def _plain_perceptron(X: Any, y: Any, gamma: float, rows: Any, alpha: Any) -> Any:
+    """A kernel Perceptron as one would write it first: row by row, value by value."""
+    n = 0
+    for t in range(X.shape[0]):
+        score = 0.0
+        for i in range(n):
+            distance = 0.0
+            for j in range(X.shape[1]):
+                difference = X[t, j] - rows[i, j]
+                distance += difference * difference
+            score += alpha[i] * math.exp(-gamma * distance)
+        if not y[t] * score > 0.0:
+            rows[n] = X[t]
+            alpha[n] = y[t]
+            n += 1
+    return n
+
+
+def _numpy_perceptron(X: Any, y: Any, gamma: float) -> int:
+    """A kernel Perceptron with NumPy, row by row."""
+    rows, norms = np.empty_like(X), np.empty(len(X), X.dtype)
+    alpha, squares = np.empty(len(X), X.dtype), (X * X).sum(axis=1)
+    n = 0
+    for t in range(len(X)):
+        distance = norms[:n] + squares[t] - 2 * (rows[:n] @ X[t])
+        if not y[t] * (alpha[:n] @ np.exp(-gamma * distance)) > 0.0:
+            rows[n], norms[n], alpha[n] = X[t], squares[t], y[t]
+            n += 1
+    return n
+
+
+def tile_work(d: int, dtype: Any) -> tuple[Callable[[], object], Callable[[], object], Any]:
+    """Return the products of a block with many rows, by the tile and by NumPy, and where they go."""
+    rng = np.random.RandomState(0)
+    width = -(-d // LANES[np.dtype(dtype).itemsize]) * LANES[np.dtype(dtype).itemsize]
+    A, B = (rng.standard_normal((n, width)).astype(dtype) for n in (BLOCK, SUPPORT))
+    out = np.empty((BLOCK, SUPPORT), dtype)
+    return lambda: dense_products(A, BLOCK, B, SUPPORT, out), lambda: np.matmul(A, B.T, out=out), out
+
+
+def tile_rate(d: int, dtype: Any) -> tuple[float, float]:
+    """Return the rates of the tile and of NumPy in multiplications and additions a second, on one core."""
+    ours, numpy_, _ = tile_work(d, dtype)
+    with threadpool_limits(1):
+        times = best_times({"tile": ours, "numpy": numpy_}, repeats=15)
+    work = 2.0 * BLOCK * SUPPORT * d
+    return work / times["tile"], work / times["numpy"]
+
+
+def measure_tile() -> list[Measurement]:
+    """Compare the tile with NumPy's matrix product of the same precision."""
+    measurements = []
+    for dtype, aim in ((np.float32, "> 1"), (np.float64, "1")):
+        for d in (128, 256, 784):
+            ours, numpy_ = tile_rate(d, dtype)
+            measurements.append(
+                Measurement(
+                    f"tile: {BLOCK}×{d} by {SUPPORT:,}×{d}, {np.dtype(dtype).name}",
+                    f"{ours / 1e9:.0f} GFLOP/s",
+                    f"NumPy, one thread, {numpy_ / 1e9:.0f} GFLOP/s",
+                    ours / numpy_,
+                    aim,
+                )
+            )
+    return measurements
+
+
+def streams() -> dict[str, tuple[Any, Any]]:
+    """Return dense float32 streams: two real ones, as far as they are here, or else a generated one."""
+    here = {entry.name for entry in describe() if entry.state.startswith("present")}
+    tasks = {"a9a": "binary", "usps": "one-vs-rest:3"}
+    found = {}
+    for name, task in tasks.items():
+        if name in here:
+            stream = open_stream(expand(name=name, task=task)[0])
+            X = stream.X.toarray() if hasattr(stream.X, "toarray") else stream.X
+            found[name] = np.array(X, np.float32), np.array(stream.y, np.int32)
+    if not found:
+        rng = np.random.RandomState(0)
+        X = (rng.uniform(size=(10_000, 123)) < 0.11).astype(np.float32)
+        y = (X @ rng.standard_normal(123) > 0) ^ (rng.uniform(size=10_000) < 0.2)
+        found["generated"] = X, y.astype(np.int32)
+    return found
+
+
+def measure_stream(name: str, X: Any, y: Any) -> list[Measurement]:
+    """Measure a pass of the kernel Perceptron and of the Projectron over a whole stream."""
+    gamma, d = GAMMA[name], X.shape[1]
+    rate, _ = tile_rate(d, np.float32)
+    learners = {"KernelPerceptron": KernelPerceptron(gamma=gamma), "Projectron": Projectron(0.5, gamma=gamma)}
+    works: dict[str, Callable[[], object]] = {}
+    for label, learner in learners.items():
+        works[label] = lambda learner=learner: learner.fit(X, y)  # type: ignore[misc]
+    times = best_times(works, repeats=2)
+    measurements = []
+    for label, learner in learners.items():
+        reached = 2.0 * d * learner.n_kernel_evaluations_ / times[label]
+        shape = f"{name}, {len(X):,}×{d} float32, {learner.n_support_:,} support vectors"
+        measurements.append(
+            Measurement(
+                f"{label}, {shape}: one pass",
+                f"{milliseconds(times[label])}, {reached / 1e9:.0f} GFLOP/s",
+                f"the tile alone, {rate / 1e9:.0f} GFLOP/s",
+                reached / rate,
+                ">= 0.5",
+            )
+        )
+    return measurements + measure_peers(name, X[:PEER_ROWS], y[:PEER_ROWS])
+
+
+def measure_peers(name: str, X: Any, y: Any) -> list[Measurement]:
+    """Compare the kernel Perceptron with the same algorithm written row by row."""
+    gamma, sign = GAMMA[name], np.where(y == y.max(), 1.0, -1.0)
+    rows, alpha = np.empty_like(X), np.empty(len(X))
+    works: dict[str, Callable[[], object]] = {
+        "ours": lambda: KernelPerceptron(gamma=gamma).fit(X, y),
+        "a plain Numba loop, row by row": lambda: _plain_perceptron(X, sign, gamma, rows, alpha),
+        "NumPy, row by row": lambda: _numpy_perceptron(X, sign, gamma),
+    }
+    with threadpool_limits(1):
+        times = best_times(works, repeats=1)
+    ours = times.pop("ours")
+    return [
+        Measurement(
+            f"KernelPerceptron, {name}, {len(X):,}×{X.shape[1]} float32: one pass",
+            milliseconds(ours),
+            f"{peer}, {milliseconds(seconds)}",
+            seconds / ours,
+            ">= 2" if "Numba" in peer else "",
+        )
+        for peer, seconds in times.items()
+    ]
+
+
+def measure_growth() -> list[Measurement]:
+    """Measure how the time of a row grows with the support set, on rows that all join it."""
+    rng = np.random.RandomState(0)
+    sizes, chunk, d = (1_000, 4_000, 16_000), 600, 128
+    X = rng.standard_normal((sizes[-1], d)).astype(np.float32)
+    # Rows far from one another have scores of about 0: every other one at least is a mistake.
+    works: dict[str, Callable[[], object]] = {}
+    for size in sizes:
+        learner = KernelPerceptron(gamma=1.0).fit(X[:size], np.arange(size) % 2)
+        works[str(size)] = lambda learner=learner: learner.score_rows(X[:chunk])  # type: ignore[misc]
+    times = best_times(works, repeats=5)
+    smallest = times[str(sizes[0])]
+    return [
+        Measurement(
+            f"a row's score with {size:,} support vectors, {d} features, float32",
+            f"{times[str(size)] / chunk * 1e6:.1f} µs",
+            f"{size // sizes[0]} times that with {sizes[0]:,}, {smallest / chunk * 1e6:.1f} µs",
+            smallest * size / sizes[0] / times[str(size)],
+        )
+        for size in sizes[1:]
+    ]
+
+
+def measure() -> list[Measurement]:
+    """Run the benchmark."""
+    measurements = measure_tile()
+    for name, (X, y) in streams().items():
+        measurements += measure_stream(name, X, y)
+    return measurements + measure_growth()
