@@ -21,19 +21,6 @@ settings.register_profile(
 settings.load_profile("singlepass")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of everything but the learners in the middle.
-
-    Of two workers one begins with the first half of the list and one with the second. Both would compile the
-    learners' kernels at the same time, each for itself; so the second finds them compiled when it comes to
-    them.
-    """
-    learners = [item for item in items if "learners" in item.path.parts]
-    others = [item for item in items if "learners" not in item.path.parts]
-    middle = len(items) // 2
-    items[:] = learners[:middle] + others + learners[middle:]
-
-
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """Folder with the real data sets, named by SINGLEPASS_DATA; the test is skipped where there is none."""
