@@ -63,10 +63,6 @@ class KernelClassifier(OnlineClassifier):
     def _check_own_parameters(self):
         """Raise ValueError for a parameter of the learner itself that makes no sense."""
 
-    def _walk(self, walk, n, codes, scores):
-        """Run the learner's loop over a block."""
-        raise NotImplementedError
-
     def _check_parameters(self):
         check_option(self, "kernel", KERNELS)
         check_positive(self, "gamma")
@@ -167,10 +163,6 @@ class MulticlassKernelClassifier(KernelClassifier):
     """
 
     _takes_many_classes = True
-
-    def _walk_classes(self, walk, n, codes, scores):
-        """Run the learner's loop of more than two classes over a block."""
-        raise NotImplementedError
 
     def _allocate_classes(self, n_features, n_classes):
         self._allocate(n_features)
