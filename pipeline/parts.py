@@ -57,7 +57,7 @@ def tasks_of(plan: Layout, entries: Sequence[str]) -> list[str]:
     plan : Layout
         The study's data sets.
     entries : sequence of str
-        Labels, names or paths, as the study calls them.
+        What tables call the data sets (`DatasetEntry.called`).
 
     Returns
     -------

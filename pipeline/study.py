@@ -46,8 +46,8 @@ class DatasetEntry(BaseModel):
 
     @property
     def called(self) -> str:
-        """What the study calls it: its label, name or path."""
-        return self.label or self.name or str(self.path)
+        """What tables call it: its label, its name, or the name of its file without suffixes."""
+        return self.label or self.name or Path(str(self.path)).name.split(".")[0]
 
 
 class AlgorithmEntry(BaseModel):
@@ -89,7 +89,7 @@ class AlgorithmEntry(BaseModel):
 class Ranking(BaseModel):
     """One ``[[rankings]]`` table: algorithms that the report ranks among themselves, besides all together.
 
-    `datasets` (labels, names or paths of the study's entries; all when empty) restricts it to their tasks.
+    `datasets` (the study's, as tables call them; all when empty) restricts it to their tasks.
     `focus` is the one of the algorithms that is drawn against each of the others, task by task, at the noise
     rates `focus_noise` (three of the study's when empty).
     """
@@ -101,8 +101,15 @@ class Ranking(BaseModel):
     focus: str | None = None
     focus_noise: list[float] = []
 
+    @field_validator("focus_noise", mode="before")
+    @classmethod
+    def _one_rate(cls, value: Any) -> Any:
+        return [value] if isinstance(value, int | float) else value
+
     @model_validator(mode="after")
     def _focus_takes_part(self) -> Ranking:
+        if self.focus is None and self.focus_noise:
+            raise ValueError("focus_noise says where to draw the 'focus', which is missing")
         if self.focus is not None and self.focus not in self.algorithms:
             raise ValueError(
                 f"focus {self.focus!r} does not take part: {did_you_mean(self.focus, self.algorithms)}"

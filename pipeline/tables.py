@@ -11,6 +11,7 @@ import pandas as pd
 
 from .metrics import METRICS, Metric
 from .ranks import DroppedBlock
+from .study import DatasetEntry
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
@@ -76,7 +77,7 @@ def cut_from(dataset: str, source: str, name: str) -> bool:
     dataset, source : str
         Label of the task, and the base set that it is cut from.
     name : str
-        Label, name or path of the data set, as the study calls it.
+        What tables call the data set (`DatasetEntry.called`).
 
     Examples
     --------
@@ -123,7 +124,7 @@ def layout(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Layout:
     """
     study = meta.get("study", {})
     runs = run_cells(cells)
-    entries = [str(e.get("label") or e.get("name") or e.get("path")) for e in study.get("datasets", [])]
+    entries = [DatasetEntry.model_validate(entry).called for entry in study.get("datasets", [])]
 
     def place(dataset: str, source: str) -> int:
         found = (i for i, name in enumerate(entries) if cut_from(dataset, source, name))

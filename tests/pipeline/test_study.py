@@ -33,6 +33,13 @@ def test_grids_are_judged_as_the_protocol_allows(protocol: str, judge: str) -> N
     assert told.judge_of(told.datasets[0]) == "online"
 
 
+def test_rankings_name_data_sets_as_tables_do() -> None:
+    entries = [{"path": "data/mine.csv.gz"}, {"name": "digits", "label": "numbers"}, {"name": "usps"}]
+    ranking = {"title": "t", "algorithms": ["AROW", "AROW"], "datasets": ["mine", "numbers", "usps"]}
+    study = parse_study({**MINIMAL, "datasets": entries, "rankings": [ranking]})
+    assert study.rankings[0].datasets == [entry.called for entry in study.datasets]
+
+
 def test_a_list_is_a_grid_and_a_value_is_not() -> None:
     entry = parse_study({**MINIMAL, "algorithms": [{"name": "AROW", "r": [0.1, 1.0], "loss": "hinge"}]})
     assert entry.algorithms[0].grid == {"r": [0.1, 1.0]}
@@ -71,8 +78,12 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
             "focus 'AORW' does not take part: did you mean 'AROW'?",
         ),
         (
-            {"rankings": [{"title": "t", "algorithms": ["AROW", "AROW"], "focus_noise": [0.7]}]},
+            {"rankings": [{"title": "t", "algorithms": ["AROW"] * 2, "focus": "AROW", "focus_noise": 0.7}]},
             "focus_noise 0.7 is none of the study's noise rates",
+        ),
+        (
+            {"rankings": [{"title": "t", "algorithms": ["AROW"] * 2, "focus_noise": [0.0]}]},
+            "rankings[1]: focus_noise says where to draw the 'focus', which is missing",
         ),
     ],
 )

@@ -143,8 +143,8 @@ def test_layout_follows_labels_of_the_study() -> None:
     cells = frame(
         cell("gauss", "A", 0), cell("late[2]", "A", 0), cell("zebra", "A", 0), cell("stray", "A", 0)
     )
-    cells["source"] = ["gauss", "usps", "usps", "aaa"]
-    entries = [{"name": "usps", "label": "zebra"}, {"name": "usps", "label": "late"}, {"name": "gauss"}]
+    cells["source"] = ["/x/gauss.csv", "usps", "usps", "aaa"]
+    entries = [{"name": "usps", "label": "zebra"}, {"name": "usps", "label": "late"}, {"path": "x/gauss.csv"}]
     plan = layout(cells, {"study": {"datasets": entries, "algorithms": [{"label": "A"}]}})
     assert plan.datasets == ["zebra", "late[2]", "gauss", "stray"]
 
