@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ...pipeline.learning_curves import Curve
 
 
-def _label(name: str) -> str:
+def label_of(name: str) -> str:
+    """Return an algorithm's name as a legend shows it."""
     # Matplotlib leaves labels that start with an underscore out of its legends.
     return "\u200b" + shorten(name) if name.startswith("_") else shorten(name)
 
@@ -69,7 +70,7 @@ def ranks_by_noise(table: pd.DataFrame, algorithms: Sequence[str], *, legend: bo
         for name in table.index:
             colour, marker, dash = styles[str(name)]
             values = table.loc[name].to_numpy(float)
-            axes.plot(places, values, color=colour, marker=marker, ls=dash, label=_label(str(name)))
+            axes.plot(places, values, color=colour, marker=marker, ls=dash, label=label_of(str(name)))
         axes.set_xticks(places, [percent(float(rate)) for rate in table.columns])
         axes.set_ylim(len(table) + 0.3, 0.7)
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
@@ -177,7 +178,7 @@ def _legend(figure: Figure, algorithms: Sequence[str], columns: int) -> None:
 
     handles = []
     for name, (colour, marker, dash) in series_styles(algorithms).items():
-        handles.append(Line2D([], [], color=colour, marker=marker, ls=dash, label=_label(name)))
+        handles.append(Line2D([], [], color=colour, marker=marker, ls=dash, label=label_of(name)))
     figure.legend(handles=handles, loc="lower center", ncols=columns)
 
 
