@@ -108,3 +108,18 @@ def test_a_batch_baseline_takes_part_without_a_curve(tmp_path: Path) -> None:
     assert "SVC" in section.errors[0].svg
     assert [cell.text for cell in section.models.rows[2]] == ["Forgetron", "105", "–", "84"]
     render_report(made, tmp_path)
+
+
+def test_a_study_says_whose_curves_are_drawn(results: Results, tmp_path: Path) -> None:
+    meta = {**results.meta, "study": {**results.meta["study"], "curves": ["Projectron 0.1", "AROW"]}}
+    render_report(replace(results, meta=meta), tmp_path)
+    sheets = [path.read_text() for path in sorted(tmp_path.glob("figures/learning-curves-*.svg"))]
+    assert len(sheets) == 2
+    for sheet in sheets:
+        assert "Projectron 0.1" in sheet
+        assert "AROW" in sheet
+        assert "Forgetron" not in sheet
+    sizes = (tmp_path / "figures/support-vectors.svg").read_text()
+    assert "Projectron 0.1" in sizes
+    assert "Forgetron" not in sizes
+    assert "2 of 4 algorithms are drawn, as the study asks." in (tmp_path / "report.md").read_text()

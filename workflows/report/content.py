@@ -106,9 +106,9 @@ def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
     winners = tuning_tables.winner_tables(tuning, plan)
     failed = score_tables.failed_table(cells)
     many = len(plan.datasets) > FILES_ONLY_ABOVE
-    groups, curves_note = pictures.curve_groups(cells, results.curves, plan)
+    groups, curves_note = pictures.curve_groups(cells, results.curves, plan, study.get("curves") or ())
     boxes = pictures.boxes(cells, plan)
-    sizes = support.support_section(cells, results.curves, plan, metric)
+    sizes = support.support_section(cells, results.curves, plan, metric, study.get("curves") or ())
     provenance = meta.get("provenance") or {}
     content = {
         "title": study.get("title") or study.get("name") or "Study",
@@ -141,6 +141,7 @@ def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
         "mistakes": [] if many else mistakes,
         "given_mistakes": [] if many else given,
         "files_only": [table.name for table in (*mistakes, *given, *winners)] if many else [],
+        "drawn": study.get("curves") or plan.algorithms,
         "curve_groups": groups,
         "curves_note": curves_note,
         "support": sizes,

@@ -11,7 +11,7 @@ from .styles import Style, series_styles
 from .svg import PANEL, draw, new_figure, shorten, text_width, theme
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -157,7 +157,9 @@ def curves_sheet(
         columns = min(3, len(panels))
         rows = -(-len(panels) // columns)
         # Two names to a panel's width, spread evenly over the rows.
-        legend_rows = -(-len(algorithms) // (2 * columns))
+        drawn = {curve.algorithm for _, curves in panels for curve in curves}
+        names = [name for name in algorithms if name in drawn]
+        legend_rows = -(-len(names) // (2 * columns))
         legend = 22.0 * legend_rows + 8
         width, height = 330.0 * columns, 250.0 * rows + legend
         figure = new_figure(width, height)
@@ -169,15 +171,16 @@ def curves_sheet(
             axes.set_title(title, loc="left")
             axes.set_xlabel("examples seen")
             axes.set_ylabel(ylabel)
-        _legend(figure, algorithms, -(-len(algorithms) // legend_rows))
+        styles = series_styles(algorithms)
+        _legend(figure, {name: styles[name] for name in names}, -(-len(names) // legend_rows))
         return draw(figure)
 
 
-def _legend(figure: Figure, algorithms: Sequence[str], columns: int) -> None:
+def _legend(figure: Figure, styles: Mapping[str, Style], columns: int) -> None:
     from matplotlib.lines import Line2D
 
     handles = []
-    for name, (colour, marker, dash) in series_styles(algorithms).items():
+    for name, (colour, marker, dash) in styles.items():
         handles.append(Line2D([], [], color=colour, marker=marker, ls=dash, label=label_of(name)))
     figure.legend(handles=handles, loc="lower center", ncols=columns)
 

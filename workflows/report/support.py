@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -37,6 +38,8 @@ class Support:
         Error against support vectors, one per group of tasks.
     curves : list of Picture
         Support vectors along the stream, for the page; `sheet` is the file of them all.
+    drawn : list of str
+        The algorithms of the curves.
     sheet : Picture or None
     errors_note, curves_note : str
     """
@@ -47,6 +50,7 @@ class Support:
     errors_note: str
     curves: list[Picture]
     curves_note: str
+    drawn: list[str]
     sheet: Picture | None
 
     @property
@@ -61,7 +65,7 @@ class Support:
 
 
 def support_section(
-    cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout, metric: Metric
+    cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout, metric: Metric, drawn: Sequence[str] = ()
 ) -> Support | None:
     """Work out the section on support sets.
 
@@ -73,6 +77,8 @@ def support_section(
         The study's names and their order.
     metric : Metric
         What algorithms are judged by, a share.
+    drawn : sequence of str, default=()
+        The algorithms whose curves are drawn; all when empty.
 
     Returns
     -------
@@ -106,6 +112,7 @@ def support_section(
                     standalone(svg, title),
                 )
             )
+    shown = [name for name in names if name in drawn or not drawn]
     panels = []
     for group in groups:
         found = mean_curves(
@@ -113,13 +120,13 @@ def support_section(
             curves,
             dataset=group.datasets[0],
             noise=noise,
-            algorithms=names,
+            algorithms=shown,
             column="support_vectors",
         )
         if found:
             panels.append((group.datasets[0], found))
     label = "support vectors"
-    drawn = [
+    pages = [
         Picture(
             f"Support vectors along the stream, {dataset}, {at}",
             f"{shorten(dataset, 40)}, {at}",
@@ -140,9 +147,10 @@ def support_section(
         errors=errors,
         errors_note=f"Every point is an algorithm: the mean over the tasks of {error} and of the number of "
         "support vectors at the end. Algorithms of one learner are joined.",
-        curves=drawn,
+        curves=pages,
         curves_note="Mean over seeds, shaded by one standard deviation; of several tasks of a base set the "
         "first.",
+        drawn=shown,
         sheet=sheet,
     )
 
