@@ -13,12 +13,15 @@ from ._walk import move, move_in_gram, put, put_in_gram, score_of
 
 @compiled
 def _insert(S, n, t, score, a):
-    """Insert row t with coefficient `a`; `S.extra` are the scores f(x_i) of the cached rows."""
+    """Insert row t with coefficient `a`; ``S.extra[i]`` is f(x_i) without the row's own term.
+
+    The own term is never added, since taking it away again would leave rounding to decide ties.
+    """
     put_in_gram(S, n, n, t)
     put(S, n, t, a)
     for i in range(n):
         S.extra[i] += a * S.values[t, i]
-    S.extra[n] = score + a * S.own[t]
+    S.extra[n] = score
     return n + 1
 
 
@@ -27,8 +30,7 @@ def _most_redundant(S, n):
     """Return the cached row with the largest margin without itself (ties: the oldest), and that margin."""
     chosen, largest = -1, -math.inf
     for i in range(n):
-        y = math.copysign(1.0, S.alpha[i])
-        margin = y * (S.extra[i] - S.alpha[i] * S.square[i, i])
+        margin = math.copysign(1.0, S.alpha[i]) * S.extra[i]
         if margin > largest or (margin == largest and S.born[i] < S.born[chosen]):
             chosen, largest = i, margin
     return chosen, largest

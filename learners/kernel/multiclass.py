@@ -130,7 +130,7 @@ def _mira_step(s, y, beta, own, τ):
 
 @register_jitable
 def _insert(S, n, t, s, τ):
-    """Insert row t with coefficients τ; ``S.extra[z, i]`` are the scores f_z(x_i) of the cached rows."""
+    """Insert row t with coefficients τ; ``S.extra[z, i]`` is f_z(x_i) without the row's own term."""
     put_in_gram(S, n, n, t)
     place(S, n, t)
     for z in range(τ.shape[0]):
@@ -138,7 +138,7 @@ def _insert(S, n, t, s, τ):
         if τ[z] != 0.0:
             for i in range(n):
                 S.extra[z, i] += τ[z] * S.values[t, i]
-        S.extra[z, n] = s[z] + τ[z] * S.own[t]
+        S.extra[z, n] = s[z]
     return n + 1
 
 
@@ -153,11 +153,10 @@ def _most_redundant(S, n):
             if S.alpha[z, i] > S.alpha[y, i]:
                 y = z
         for z in range(S.alpha.shape[0]):
-            without = S.extra[z, i] - S.alpha[z, i] * S.square[i, i]
             if z == y:
-                right = without
+                right = S.extra[z, i]
             else:
-                wrong = max(wrong, without)
+                wrong = max(wrong, S.extra[z, i])
         margin = right - wrong
         if margin > largest or (margin == largest and S.born[i] < S.born[chosen]):
             chosen, largest = i, margin

@@ -182,6 +182,17 @@ def test_the_oldest_of_equally_redundant_rows_is_removed():
     assert model.support_.tolist() == [2, 3]
 
 
+def test_of_two_rows_the_older_is_removed():
+    """Two Perceptron rows are exactly as redundant as each other: y_i y_t k(x_i, x_t)."""
+    X, y = noisy_stream(24)
+    model = DistillCachePerceptron(beta=0.3, budget=1, gamma=0.1)
+    margins = np.where(y == 1, 1.0, -1.0) * model.learn(X, y)
+    assert model.support_.tolist() == np.flatnonzero(margins <= 0.3)[-1:].tolist()
+    assert model.n_updates_ == (margins <= 0.3).sum() > model.n_mistakes_
+    kept = [model.fit(X[:t], y[:t]).support_.item() for t in range(10, 60)]
+    assert kept == [np.flatnonzero(margins[:t] <= 0.3)[-1] for t in range(10, 60)]
+
+
 def test_mira_makes_the_margin_beta():
     X, y = noisy_stream(22, n=80)
     model = DistillCacheMIRA(beta=0.4, budget=200, gamma=0.1)
