@@ -193,7 +193,7 @@ def learn_distill_cache(S, n, codes, scores, beta, budget, mira):
         mistakes += not m > 0.0
         if m > beta:
             continue
-        evaluations += 1
+        evaluations += mira
         own = S.own[t]
         if not own < np.inf:
             continue
@@ -207,12 +207,15 @@ def learn_distill_cache(S, n, codes, scores, beta, budget, mira):
         if not τ[y] > 0.0:
             continue
         updates += 1
-        n = _insert(S, n, t, s, τ)
+        n, cached = _insert(S, n, t, s, τ), True
         while n > 0:
             r, margin = _most_redundant(S, n)
             redundant = margin >= beta if beta > 0.0 else margin > 0.0
             if not (n > budget if budget > 0 else redundant):
                 break
+            newest = S.born[r] == S.first + t
             n = _remove(S, n, r, t)
-            evaluations += n
+            # Values with row t itself are at hand.
+            evaluations += 0 if newest else n - cached
+            cached = cached and not newest
     return n, mistakes, updates, evaluations
