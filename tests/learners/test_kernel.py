@@ -264,6 +264,26 @@ def test_the_window_holds_the_last_mistakes(Learner):
     assert model.support_.tolist() == mistakes[-25:].tolist()
 
 
+@pytest.mark.parametrize("Learner", [RandomizedBudgetPerceptron, ShiftingPerceptron, Forgetron])
+@pytest.mark.parametrize("budget", [8, 32])
+def test_a_window_keeps_the_budget_that_learning_began_with(Learner, budget):
+    X, y = noisy_stream(28, n=300)
+    plain, changed = Learner(16, gamma=0.1), Learner(16, gamma=0.1)
+    plain.learn(X, y)
+    changed.learn(X[:100], y[:100])
+    changed.set_params(budget=budget).learn(X[100:], y[100:])
+    assert state(changed) == state(plain)
+    assert changed.fit(X, y).n_support_ == budget
+
+
+def test_forgetron_passes_over_steps_that_overflow():
+    for seed in range(10):
+        X, y = noisy_stream(seed, n=300)
+        model = Forgetron(budget=3 + seed, kernel="linear").fit(X * 4e153, y)
+        assert not np.isnan(model._damage)
+        assert (np.abs(model.dual_coef_) > 0).all()
+
+
 def test_a_budget_that_is_never_reached_changes_nothing():
     X, y = noisy_stream(12)
     expected = KernelPerceptron(gamma=0.1).learn(X, y).tolist()
