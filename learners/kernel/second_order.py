@@ -105,8 +105,8 @@ class KernelSecondOrderPerceptron(KernelClassifier):
 
     Examples
     --------
-    >>> KernelSecondOrderPerceptron().fit([[0.0], [10.0]], [0, 1]).dual_coef_.tolist()
-    [[-0.5, 0.5]]
+    >>> KernelSecondOrderPerceptron(a=3.0).fit([[0.0], [10.0]], [0, 1]).dual_coef_.tolist()
+    [[-0.25, 0.25]]
     """
 
     _keeps_square = True
