@@ -95,7 +95,7 @@ def support_section(
     at = f"{percent(noise)} label noise"
     groups = task_groups(cells, plan)[:_MOST]
     learners = done.drop_duplicates("algorithm").set_index("algorithm")["learner"].to_dict()
-    error = "test error" if metric.direction == "higher" else metric.label
+    error = "test error" if metric.direction == "higher" else "online error"
     errors = []
     for place, group in enumerate(groups, 1):
         part = within(plan, group.datasets)
