@@ -31,6 +31,9 @@ class SupportSet:
         Number of support vectors.
     """
 
+    # By how much the room for support vectors grows.
+    _growth = 2.0
+
     def __init__(self, function, n_features, dtype, sparse, square, n_classes=2):
         self._function = function
         self._rows = (SparseRows if sparse else DenseRows)(n_features, dtype)
@@ -43,11 +46,11 @@ class SupportSet:
         self.size = 0
 
     def _reserve(self, n):
-        """Make room for `n` support vectors, by doubling."""
+        """Make room for `n` support vectors, a multiple of what there was."""
         capacity = len(self._norms)
         if n <= capacity:
             return
-        capacity = padded(max(n, 2 * capacity), PADDING)
+        capacity = padded(max(n, int(self._growth * capacity)), PADDING)
 
         def grown(array, axes=1):
             larger = np.zeros(array.shape[: array.ndim - axes] + (capacity,) * axes, array.dtype)
