@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .kernel.budget_perceptron import RandomizedBudgetPerceptron, ShiftingPerceptron
     from .kernel.distill_cache import DistillCacheMIRA, DistillCachePerceptron
     from .kernel.forgetron import Forgetron
+    from .kernel.lasvm import LASVM
     from .kernel.norma import NORMA
     from .kernel.passive_aggressive import KernelPassiveAggressive
     from .kernel.perceptron import KernelPerceptron
@@ -49,6 +50,7 @@ _MODULES = {
     "KernelPerceptron": ".kernel.perceptron",
     "KernelSecondOrderPerceptron": ".kernel.second_order",
     "MulticlassClassifier": ".multiclass._base",
+    "LASVM": ".kernel.lasvm",
     "NAROW": ".linear.narow",
     "NHERD": ".linear.nherd",
     "NORMA": ".kernel.norma",
@@ -73,6 +75,7 @@ _MODULES = {
 __all__ = [
     "ALMA",
     "AROW",
+    "LASVM",
     "NAROW",
     "NHERD",
     "NORMA",

@@ -23,6 +23,7 @@ _BUILT_IN = (
     "KernelPassiveAggressive",
     "KernelPerceptron",
     "KernelSecondOrderPerceptron",
+    "LASVM",
     "NAROW",
     "NHERD",
     "NORMA",

@@ -86,6 +86,14 @@ def _open_block(learner: Any, X: Any, classes: NDArray[np.int32]) -> Learn:
     return lambda start, stop, codes: learner.learn(X[start:stop], codes, classes=classes)
 
 
+def _end_of_pass(learner: Any, last: bool) -> float:
+    """Tell the learner that the stream has been passed over; return the seconds it took."""
+    began = time.perf_counter()
+    if isinstance(learner, OnlineClassifier):
+        learner.end_of_pass(last)
+    return time.perf_counter() - began
+
+
 def _stream_through(
     learner: Any, part: Part, noisy: NDArray[np.int32], cell: Cell, classes: NDArray[np.int32]
 ) -> Outcome:
@@ -115,11 +123,14 @@ def _stream_through(
     curve["mistakes_clean"] = np.cumsum(wrong_clean)[stops - 1].tolist()
     # Further epochs, when asked for, only matter to what is measured afterwards: the online mistakes are
     # those of the first pass.
-    for _ in range(getattr(learner, "epochs", 1) - 1):
+    passes = getattr(learner, "epochs", 1)
+    seconds += _end_of_pass(learner, last=passes == 1)
+    for left in reversed(range(passes - 1)):
         for start, stop, X in part.blocks():
             began = time.perf_counter()
             _open_block(learner, X, classes)(0, stop - start, noisy[start:stop])
             seconds += time.perf_counter() - began
+        seconds += _end_of_pass(learner, last=left == 0)
     row = {"mistakes": int(wrong.sum()), "mistakes_clean": int(wrong_clean.sum()), "fit_seconds": seconds}
     return Outcome(row | _counters(learner), curve)
 

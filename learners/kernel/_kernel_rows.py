@@ -44,6 +44,8 @@ class Kept(NamedTuple):
     rows: object
     norms: np.ndarray
     diagonal: np.ndarray
+    #: (slots,): the label of each kept row, -1.0 or 1.0: the learner's to write.
+    labels: np.ndarray
     #: The kernel function (see `apply_to_row`).
     function: tuple
     #: Rows of kernel values.
@@ -71,17 +73,18 @@ class KernelRows(SupportSet):
     def __init__(self, function, n_features, dtype, sparse, cache_mb, square=False):
         super().__init__(function, n_features, dtype, sparse, square)
         self._sparse = sparse
-        self._diagonal = np.zeros(0)
+        self._diagonal, self._labels = np.zeros(0), np.zeros(0)
         self._cache = RowCache(int(cache_mb * 2**20), dtype)
 
     def _reserve(self, n):
         super()._reserve(max(n, 1))
-        self._diagonal = np.append(self._diagonal, np.zeros(len(self._norms) - len(self._diagonal)))
+        more = np.zeros(len(self._norms) - len(self._labels))
+        self._diagonal, self._labels = np.append(self._diagonal, more), np.append(self._labels, more)
 
     def meet(self, block, n, first):
         """Do as `SupportSet.meet` does, but return None and a `Kept`."""
         (packed, norms), walk = super().meet(block, n, first)
-        kept = self._rows.in_loops(packed), self._norms, self._diagonal
+        kept = self._rows.in_loops(packed), self._norms, self._diagonal, self._labels
         function = _functions.in_loops(self._function, self._dtype)
         slots = len(self._norms)
         products = np.empty((1, slots), self._dtype)
@@ -101,9 +104,14 @@ class KernelRows(SupportSet):
         """What the learner keeps with each coefficient, by slot."""
         return self._extra[..., : self.size]
 
+    @property
+    def labels(self):
+        """The labels of the kept rows, by slot."""
+        return self._labels[: self.size]
+
     def n_bytes(self):
-        """Return the bytes of rows, coefficients, what is kept with them, and matrix."""
-        return super().n_bytes() + self.gradients.nbytes
+        """Return the bytes of rows, coefficients, what is kept with them, labels and matrix."""
+        return super().n_bytes() + self.gradients.nbytes + self.labels.nbytes
 
 
 @register_jitable
@@ -175,5 +183,5 @@ def remove(K, n, i, t):
     if i < last:
         rename_line(C, last, i)
         move(K.walk, last, i, t)
-        K.norms[i], K.diagonal[i] = K.norms[last], K.diagonal[last]
+        K.norms[i], K.diagonal[i], K.labels[i] = K.norms[last], K.diagonal[last], K.labels[last]
     move_kept_row(K.rows, last, i)
