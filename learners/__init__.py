@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._base import OnlineClassifier
     from ._rows import as_rows, row_range, take_rows
+    from .active import Greedy, QueryAll
     from .kernel._base import KernelClassifier
     from .kernel.alma import KernelALMA
     from .kernel.budget_perceptron import RandomizedBudgetPerceptron, ShiftingPerceptron
@@ -43,6 +44,7 @@ _MODULES = {
     "DistillCacheMIRA": ".kernel.distill_cache",
     "DistillCachePerceptron": ".kernel.distill_cache",
     "Forgetron": ".kernel.forgetron",
+    "Greedy": ".active",
     "KernelALMA": ".kernel.alma",
     "KernelAROW": ".kernel.second_order",
     "KernelClassifier": ".kernel._base",
@@ -60,6 +62,7 @@ _MODULES = {
     "Perceptron": ".linear.perceptron",
     "Projectron": ".kernel.projectron",
     "ProjectronPlusPlus": ".kernel.projectron",
+    "QueryAll": ".active",
     "ROMMA": ".linear.romma",
     "RandomizedBudgetPerceptron": ".kernel.budget_perceptron",
     "SecondOrderPerceptron": ".linear.second_order_perceptron",
@@ -85,6 +88,7 @@ __all__ = [
     "DistillCacheMIRA",
     "DistillCachePerceptron",
     "Forgetron",
+    "Greedy",
     "KernelALMA",
     "KernelAROW",
     "KernelClassifier",
@@ -98,6 +102,7 @@ __all__ = [
     "Perceptron",
     "Projectron",
     "ProjectronPlusPlus",
+    "QueryAll",
     "RandomizedBudgetPerceptron",
     "SecondOrderPerceptron",
     "ShiftingPerceptron",
