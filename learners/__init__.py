@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from .kernel.forgetron import Forgetron
     from .kernel.lasvm import LASVM
     from .kernel.norma import NORMA
+    from .kernel.offline_ramp_svm import OfflineRampSVM, RetrainedRampSVM
     from .kernel.passive_aggressive import KernelPassiveAggressive
     from .kernel.perceptron import KernelPerceptron
     from .kernel.projectron import Projectron, ProjectronPlusPlus
+    from .kernel.ramp_svm import ActiveRampSVM, OnlineRampSVM
     from .kernel.second_order import KernelAROW, KernelSecondOrderPerceptron
     from .linear.adagrad_rda import AdaGradRDA
     from .linear.alma import ALMA
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "ALMA": ".linear.alma",
     "AROW": ".linear.arow",
+    "ActiveRampSVM": ".kernel.ramp_svm",
     "AdaGradRDA": ".linear.adagrad_rda",
     "ConfidenceWeighted": ".linear.confidence_weighted",
     "DistillCacheMIRA": ".kernel.distill_cache",
@@ -56,8 +59,10 @@ _MODULES = {
     "NAROW": ".linear.narow",
     "NHERD": ".linear.nherd",
     "NORMA": ".kernel.norma",
+    "OfflineRampSVM": ".kernel.offline_ramp_svm",
     "OnlineClassifier": "._base",
     "OnlineGradientDescent": ".linear.online_gradient_descent",
+    "OnlineRampSVM": ".kernel.ramp_svm",
     "PassiveAggressive": ".linear.passive_aggressive",
     "Perceptron": ".linear.perceptron",
     "Projectron": ".kernel.projectron",
@@ -65,6 +70,7 @@ _MODULES = {
     "QueryAll": ".active",
     "ROMMA": ".linear.romma",
     "RandomizedBudgetPerceptron": ".kernel.budget_perceptron",
+    "RetrainedRampSVM": ".kernel.offline_ramp_svm",
     "SecondOrderPerceptron": ".linear.second_order_perceptron",
     "ShiftingPerceptron": ".kernel.budget_perceptron",
     "SoftConfidenceWeighted": ".linear.soft_confidence_weighted",
@@ -83,6 +89,7 @@ __all__ = [
     "NHERD",
     "NORMA",
     "ROMMA",
+    "ActiveRampSVM",
     "AdaGradRDA",
     "ConfidenceWeighted",
     "DistillCacheMIRA",
@@ -96,14 +103,17 @@ __all__ = [
     "KernelPerceptron",
     "KernelSecondOrderPerceptron",
     "MulticlassClassifier",
+    "OfflineRampSVM",
     "OnlineClassifier",
     "OnlineGradientDescent",
+    "OnlineRampSVM",
     "PassiveAggressive",
     "Perceptron",
     "Projectron",
     "ProjectronPlusPlus",
     "QueryAll",
     "RandomizedBudgetPerceptron",
+    "RetrainedRampSVM",
     "SecondOrderPerceptron",
     "ShiftingPerceptron",
     "SoftConfidenceWeighted",
