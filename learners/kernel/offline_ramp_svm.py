@@ -10,67 +10,26 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base import _FLOATS, _safe_rows
 from .._jit import kernel as compiled
-from .._parameters import check_between
+from .._parameters import check_between, check_nonnegative
 from .._rows import count_rows, row_range
 from ._base import KernelClassifier, check_kernel
-from ._kernel_rows import know_row
 from ._ramp import (
     MOST_ROUNDS,
+    MOST_STEPS,
     ExampleRows,
+    begin_anew,
     check_rules,
     form_active_set,
-    remember,
     rules_of,
-    score_of_support,
     take_steps,
 )
 from ._walk import scores_of_block
-from .ramp_svm import RampSVM
-
-
-@compiled
-def _begin(S, n, n_initial):
-    """Forget what was learnt; V is the first `n_initial` examples."""
-    for i in range(n):
-        S.kept.walk.alpha[i], S.kept.walk.extra[i], S.active[i] = 0.0, 1.0, i < n_initial
-
-
-@compiled
-def _remember_all(S, n, codes):
-    for t in range(codes.shape[0]):
-        if S.kept.walk.own[t] < math.inf:
-            remember(S, n, t, 1.0 if codes[t] == 1 else -1.0, 1.0)
-            n += 1
-    return n
+from .ramp_svm import ALL, REMEMBER, RampSVM, learn
 
 
 @compiled
 def _optimise(S, n, rules):
-    return take_steps(S, n, rules, -1, 0.0, 1)
-
-
-@compiled
-def _form_active_set(S, n):
-    return form_active_set(S, n)
-
-
-@compiled
-def _learn_anew(S, n, codes, scores, rules, initial):
-    mistakes = updates = evaluations = 0
-    for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
-        scores[t], n_support = score_of_support(S, n, t)
-        evaluations += n_support
-        mistakes += not y * scores[t] > 0.0
-        if not S.kept.walk.own[t] < math.inf:
-            continue
-        remember(S, n, t, y, 1.0)
-        n += 1
-        know_row(S.kept, n, n - 1, t)
-        _begin(S, n, math.ceil(initial * n))
-        evaluations += n * (1 + take_steps(S, n, rules, -1, 0.0, MOST_ROUNDS))
-        updates += 1
-    return n, mistakes, updates, evaluations
+    return take_steps(S, n, rules, -1, 0.0, 1, MOST_STEPS)
 
 
 class OfflineRampSVM(ClassifierMixin, BaseEstimator):
@@ -96,8 +55,8 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         Steps that gain less in the dual objective are not taken, >= 0.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
-    cache_mb : float, default=200
-        Limit of the rows of kernel values that are kept, in MiB; it changes no outcome.
+    cache_mb : float, default=200.0
+        Limit of the rows of kernel values that are kept, in MiB, >= 0; it changes no outcome.
 
     Attributes
     ----------
@@ -150,7 +109,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         gamma=1.0,
         degree=3,
         coef0=1.0,
-        cache_mb=200,
+        cache_mb=200.0,
     ):
         self.C = C
         self.initial = initial
@@ -183,6 +142,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         """
         check_kernel(self)
         check_rules(self)
+        check_nonnegative(self, "cache_mb")
         check_between(self, "initial", 0.0, 1.0, include_high=True)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, order="C")
         check_classification_targets(y)
@@ -199,17 +159,24 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         return self
 
     def _train(self, X, codes):
-        store = ExampleRows.to_suit(self, self.n_features_in_, X)
+        rules, sparse = rules_of(self), isinstance(X, tuple)
+        function = self.kernel, float(self.gamma), float(self.coef0), int(self.degree)
+        dtype = (X[0] if sparse else X).dtype
+        store = ExampleRows(function, self.n_features_in_, dtype, sparse, float(self.cache_mb))
         for start, stop in _blocks(len(codes)):
             _, kept = store.meet(row_range(X, start, stop), stop - start, start)
-            store.settle(None, kept, _remember_all(store.examples(kept), store.size, codes[start:stop]))
-        n, rules, changes, objectives = store.size, rules_of(self), 0, []
+            part, scores = codes[start:stop], np.empty(stop - start)
+            examples = store.examples(kept)
+            n = learn(examples, store.size, part, scores, rules, ALL, False, REMEMBER, False)[0]
+            store.settle(None, kept, n)
+        n, changes, objectives = store.size, 0, []
         examples = store.examples(store.again())
-        _begin(examples, n, math.ceil(self.initial * n))
+        walk = examples.kept.walk
+        begin_anew(walk.alpha, walk.extra, examples.active, n, math.ceil(self.initial * n))
         for _ in range(MOST_ROUNDS):
             changes += _optimise(examples, n, rules)
             objectives.append(store.objective(rules.C))
-            if not _form_active_set(examples, n):
+            if not form_active_set(walk.extra, examples.active, n):
                 break
         self._support = store.of_prediction()
         slots = np.flatnonzero(store.alpha)
@@ -252,7 +219,8 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
-        return self.classes_[(self.decision_function(X) >= 0.0).astype(np.intp)]
+        scores = self.decision_function(X)
+        return self.classes_[(scores >= 0.0).astype(np.intp)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -262,7 +230,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
 
 
 class RetrainedRampSVM(RampSVM):
-    """The naive online SVM with the ramp loss: after each row the CCCP starts from scratch on all rows so far.
+    """The naive online SVM with the ramp loss: the CCCP from scratch, on all rows so far, after each row.
 
     It is what `OnlineRampSVM` saves, for short streams: each row costs as much as `OfflineRampSVM`. Every row
     is an update.
@@ -282,10 +250,10 @@ class RetrainedRampSVM(RampSVM):
         When optimisation stops, as for `OnlineRampSVM`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
-    cache_mb : float, default=200
-        Limit of the rows of kernel values that are kept, in MiB; it changes no outcome.
+    cache_mb : float, default=200.0
+        Limit of the rows of kernel values that are kept, in MiB, >= 0; it changes no outcome.
     epochs : int, default=1
-        Passes that `fit` makes; a row of a later pass is a new example.
+        Passes that `fit` makes. A row that is remembered is not learnt again.
 
     Attributes
     ----------
@@ -319,7 +287,7 @@ class RetrainedRampSVM(RampSVM):
         gamma=1.0,
         degree=3,
         coef0=1.0,
-        cache_mb=200,
+        cache_mb=200.0,
         epochs=1,
     ):
         self.C = C
@@ -338,7 +306,8 @@ class RetrainedRampSVM(RampSVM):
         check_between(self, "initial", 0.0, 1.0, include_high=True)
 
     def _learn_block(self, examples, n, codes, scores):
-        return _learn_anew(examples, n, codes, scores, rules_of(self), float(self.initial))
+        initial = float(self.initial)
+        return learn(examples, n, codes, scores, rules_of(self), ALL, False, initial, self._is_again)[:4]
 
 
 def _blocks(n):

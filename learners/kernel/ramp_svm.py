@@ -6,28 +6,35 @@ import numpy as np
 
 from .._jit import kernel as compiled
 from .._parameters import check_size_or_none
-from ._base import KernelClassifier
+from ._base import RowCachingClassifier
 from ._kernel_rows import know_row
 from ._ramp import (
     MOST_ROUNDS,
+    MOST_STEPS_OF_A_ROW,
     ExampleRows,
+    begin_anew,
     best_alpha,
     check_rules,
     forget_far_ones,
+    is_remembered,
     remember,
     rules_of,
     score_of_support,
     take_steps,
 )
 
-_ALL = -1
+# Values of `most` and `initial`.
+ALL = -1
+REMEMBER = -1.0
 
 
 @compiled
-def _learn(S, n, codes, scores, rules, most, within_margin):
+def learn(S, n, codes, scores, rules, most, within_margin, initial, again):
     """Algorithm 1 of Wang and Vucetic (2010).
 
-    With ``most >= 0`` Algorithm 2 after each row; `within_margin`: Algorithm 3.
+    With ``most >= 0`` Algorithm 2 after each row; `within_margin`: Algorithm 3. With ``initial > 0`` nothing
+    is carried over instead: each row starts from α = 0, with that share of the examples in V. With
+    ``initial < 0`` rows are only remembered.
     """
     mistakes = updates = evaluations = queried = 0
     for t in range(codes.shape[0]):
@@ -38,24 +45,28 @@ def _learn(S, n, codes, scores, rules, most, within_margin):
         if within_margin and not abs(scores[t]) <= 1.0:
             continue
         queried += 1
-        if not S.kept.walk.own[t] < math.inf:
+        if not S.kept.walk.own[t] < math.inf or (again and is_remembered(S, n, t)):
             continue
         g = 1.0 - y * scores[t]
         remember(S, n, t, y, g)
         evaluations += 1
         i, n = n, n + 1
-        if 0.0 <= g <= 2.0:
+        if initial > 0.0 or (initial == 0.0 and 0.0 <= g <= 2.0):
             updates += 1
             know_row(S.kept, n, i, t)
             S.active[i] = True
             α = best_alpha(0.0, g, S.kept.diagonal[i], rules.C)
-            evaluations += n * take_steps(S, n, rules, i, α, MOST_ROUNDS)
+            if initial > 0.0:
+                begin_anew(S.kept.walk.alpha, S.kept.walk.extra, S.active, n, math.ceil(initial * n))
+                evaluations += n - 1
+                i = -1
+            evaluations += n * take_steps(S, n, rules, i, α, MOST_ROUNDS, MOST_STEPS_OF_A_ROW)
         if most >= 0:
             n = forget_far_ones(S, n, t, most)
     return n, mistakes, updates, evaluations, queried
 
 
-class RampSVM(KernelClassifier):
+class RampSVM(RowCachingClassifier):
     """Base of the online SVMs with the ramp loss: the examples they remember, and their attributes.
 
     A subclass defines ``_learn_block(examples, n, codes, scores)``, which returns how many examples are
@@ -74,17 +85,10 @@ class RampSVM(KernelClassifier):
     def _check_own_parameters(self):
         check_rules(self)
 
-    def _allocate(self, n_features):
-        super()._allocate(n_features)
-        self._prediction = None
-
-    def _support_for(self, X):
-        if self._support is None:
-            self._support = ExampleRows.to_suit(self, self.n_features_in_, X)
-        return self._support
+    def _new_support(self, function, dtype, sparse):
+        return ExampleRows(function, self.n_features_in_, dtype, sparse, float(self.cache_mb))
 
     def _pass(self, X, codes, scores):
-        self._prediction = None
         outcome = super()._pass(X, codes, scores)
         self.n_support_ = int(np.count_nonzero(self._support.alpha))
         return outcome
@@ -93,10 +97,7 @@ class RampSVM(KernelClassifier):
         return self._learn_block(self._support.examples(walk), n, codes, scores)
 
     def _support_to_score(self):
-        # The support vectors are few among the examples: put together once for all calls.
-        if self._prediction is None and self._support is not None:
-            self._prediction = self._support.of_prediction()
-        return self._prediction
+        return self._support.of_prediction() if self._support else None
 
     def _order(self):
         order = super()._order()
@@ -140,10 +141,10 @@ class OnlineRampSVM(RampSVM):
         of the KKT conditions than `tol`, and saves many steps; 0 for the tolerance alone.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
-    cache_mb : float, default=200
-        Limit of the rows of kernel values that are kept, in MiB; it changes no outcome.
+    cache_mb : float, default=200.0
+        Limit of the rows of kernel values that are kept, in MiB, >= 0; it changes no outcome.
     epochs : int, default=1
-        Passes that `fit` makes; a row of a later pass is a new example.
+        Passes that `fit` makes. A row that is remembered still is not learnt again.
 
     Attributes
     ----------
@@ -186,7 +187,7 @@ class OnlineRampSVM(RampSVM):
         gamma=1.0,
         degree=3,
         coef0=1.0,
-        cache_mb=200,
+        cache_mb=200.0,
         epochs=1,
     ):
         self.C = C
@@ -205,8 +206,8 @@ class OnlineRampSVM(RampSVM):
         check_size_or_none(self, "max_non_support")
 
     def _learn_block(self, examples, n, codes, scores):
-        most = _ALL if self.max_non_support is None else int(self.max_non_support)
-        return _learn(examples, n, codes, scores, rules_of(self), most, False)[:4]
+        most = ALL if self.max_non_support is None else int(self.max_non_support)
+        return learn(examples, n, codes, scores, rules_of(self), most, False, 0.0, self._is_again)[:4]
 
 
 class ActiveRampSVM(RampSVM):
@@ -224,10 +225,10 @@ class ActiveRampSVM(RampSVM):
         When optimisation stops, as for `OnlineRampSVM`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
-    cache_mb : float, default=200
-        Limit of the rows of kernel values that are kept, in MiB; it changes no outcome.
+    cache_mb : float, default=200.0
+        Limit of the rows of kernel values that are kept, in MiB, >= 0; it changes no outcome.
     epochs : int, default=1
-        Passes that `fit` makes; a row of a later pass is a new example.
+        Passes that `fit` makes. A row that is remembered still is not learnt again.
 
     Attributes
     ----------
@@ -262,7 +263,7 @@ class ActiveRampSVM(RampSVM):
         gamma=1.0,
         degree=3,
         coef0=1.0,
-        cache_mb=200,
+        cache_mb=200.0,
         epochs=1,
     ):
         self.C = C
@@ -280,6 +281,6 @@ class ActiveRampSVM(RampSVM):
         self.n_queried_ = 0
 
     def _learn_block(self, examples, n, codes, scores):
-        *outcome, queried = _learn(examples, n, codes, scores, rules_of(self), _ALL, True)
+        *outcome, queried = learn(examples, n, codes, scores, rules_of(self), ALL, True, 0.0, self._is_again)
         self.n_queried_ += queried
         return outcome

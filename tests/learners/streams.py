@@ -15,6 +15,7 @@ from singlepass.learners import (
     NHERD,
     NORMA,
     ROMMA,
+    ActiveRampSVM,
     AdaGradRDA,
     ConfidenceWeighted,
     DistillCacheMIRA,
@@ -28,11 +29,13 @@ from singlepass.learners import (
     KernelSecondOrderPerceptron,
     MulticlassClassifier,
     OnlineGradientDescent,
+    OnlineRampSVM,
     PassiveAggressive,
     Perceptron,
     Projectron,
     ProjectronPlusPlus,
     RandomizedBudgetPerceptron,
+    RetrainedRampSVM,
     SecondOrderPerceptron,
     ShiftingPerceptron,
     SoftConfidenceWeighted,
@@ -90,6 +93,10 @@ KERNEL_LEARNERS = [
     KernelALMA(gamma=0.1),
     NORMA(eta0=0.3, gamma=0.1),
     NORMA(eta0=0.3, decay=True, gamma=0.1),
+    OnlineRampSVM(gamma=0.1),
+    OnlineRampSVM(max_non_support=12, kernel="poly", gamma=0.1, degree=2),
+    ActiveRampSVM(gamma=0.1),
+    RetrainedRampSVM(gamma=0.1),
 ]
 
 # With more than two classes most of these, and these: the updates that several wrong classes share.
@@ -102,6 +109,8 @@ SEVERAL_CONSTRAINTS = [
 
 OF_MANY_CLASSES = [learner for learner in LEARNERS if isinstance(learner, MulticlassClassifier)]
 every_multiclass_learner = pytest.mark.parametrize("learner", OF_MANY_CLASSES + SEVERAL_CONSTRAINTS, ids=repr)
+_WITHOUT_ROW_CACHE = [learner for learner in KERNEL_LEARNERS if not hasattr(learner, "cache_mb")]
+every_learner_without_row_cache = pytest.mark.parametrize("learner", _WITHOUT_ROW_CACHE, ids=repr)
 every_kernel_learner = pytest.mark.parametrize("learner", KERNEL_LEARNERS, ids=repr)
 any_learner = pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=repr)
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)

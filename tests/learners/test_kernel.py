@@ -31,7 +31,7 @@ from singlepass.learners import (
     ShiftingPerceptron,
 )
 
-from .streams import as_csr, every_kernel_learner, noisy_stream, state
+from .streams import as_csr, every_kernel_learner, every_learner_without_row_cache, noisy_stream, state
 
 seeds = st.integers(0, 2**31 - 1)
 
@@ -361,7 +361,7 @@ def sizes_along(model, X, y):
     return np.array(sizes), np.array(margins)
 
 
-@every_kernel_learner
+@every_learner_without_row_cache
 def test_kernel_evaluations_are_those_of_an_implementation_on_demand(learner):
     X, y = noisy_stream(19, n=120)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
