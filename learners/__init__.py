@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .kernel.distill_cache import DistillCacheMIRA, DistillCachePerceptron
     from .kernel.forgetron import Forgetron
     from .kernel.lasvm import LASVM
+    from .kernel.model_selection import OnlineModelSelection
     from .kernel.norma import NORMA
     from .kernel.passive_aggressive import KernelPassiveAggressive
     from .kernel.perceptron import KernelPerceptron
@@ -56,6 +57,7 @@ _MODULES = {
     "NORMA": ".kernel.norma",
     "OnlineClassifier": "._base",
     "OnlineGradientDescent": ".linear.online_gradient_descent",
+    "OnlineModelSelection": ".kernel.model_selection",
     "PassiveAggressive": ".linear.passive_aggressive",
     "Perceptron": ".linear.perceptron",
     "Projectron": ".kernel.projectron",
@@ -94,6 +96,7 @@ __all__ = [
     "MulticlassClassifier",
     "OnlineClassifier",
     "OnlineGradientDescent",
+    "OnlineModelSelection",
     "PassiveAggressive",
     "Perceptron",
     "Projectron",

@@ -28,6 +28,7 @@ _BUILT_IN = (
     "NHERD",
     "NORMA",
     "OnlineGradientDescent",
+    "OnlineModelSelection",
     "PassiveAggressive",
     "Perceptron",
     "Projectron",

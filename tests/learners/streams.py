@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from singlepass.learners import (
     ALMA,
     AROW,
+    LASVM,
     NAROW,
     NHERD,
     NORMA,
@@ -28,6 +29,7 @@ from singlepass.learners import (
     KernelSecondOrderPerceptron,
     MulticlassClassifier,
     OnlineGradientDescent,
+    OnlineModelSelection,
     PassiveAggressive,
     Perceptron,
     Projectron,
@@ -90,6 +92,10 @@ KERNEL_LEARNERS = [
     KernelALMA(gamma=0.1),
     NORMA(eta0=0.3, gamma=0.1),
     NORMA(eta0=0.3, decay=True, gamma=0.1),
+    LASVM(C=0.5, gamma=0.1),
+    LASVM(C=0.5, fit_intercept=False, finish=True, kernel="poly", gamma=0.5, degree=2),
+    OnlineModelSelection(p_value=0.5, min_examples=3),
+    OnlineModelSelection(p_value=0.5, min_examples=3, kernel="poly", fit_intercept=False),
 ]
 
 # With more than two classes most of these, and these: the updates that several wrong classes share.
