@@ -118,8 +118,8 @@ class OnlineModelSelection(RowCachingClassifier):
     gamma_ : float
     degree_ : int
         The kernel in use: γ, or degree of the polynomial kernel.
-    switches_ : list of tuple (int, int)
-        The number of the example, of all passes, that made the level change, and the new level.
+    switches_ : list of int
+        The numbers (of all passes) of the examples that made the level rise, to 2, 3, ….
     intercept_ : ndarray of float64, shape (1,)
 
     Notes
@@ -142,8 +142,8 @@ class OnlineModelSelection(RowCachingClassifier):
     >>> import numpy as np
     >>> X = np.random.RandomState(0).uniform(-1, 1, (500, 2))
     >>> learner = OnlineModelSelection(kernel="poly", C=10.0).fit(X, X[:, 0] * X[:, 1] > 0)
-    >>> learner.degree_, [level for _, level in learner.switches_]
-    (2, [2])
+    >>> learner.degree_, len(learner.switches_)
+    (2, 1)
     """
 
     def __init__(
@@ -297,7 +297,7 @@ class OnlineModelSelection(RowCachingClassifier):
     def _switch(self, number):
         """Use the more complex model, and begin one of the next level with its support vectors."""
         self.complexity_ += 1
-        self.switches_.append((int(number), self.complexity_))
+        self.switches_.append(int(number))
         self._losses[:] = 0.0
         simple, model = self._models[1], self._begin_model(self.complexity_ + 1)
         order = np.argsort(simple.kept.born)
