@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .kernel.distill_cache import DistillCacheMIRA, DistillCachePerceptron
     from .kernel.forgetron import Forgetron
     from .kernel.lasvm import LASVM
+    from .kernel.model_selection import OnlineModelSelection
     from .kernel.norma import NORMA
     from .kernel.offline_ramp_svm import OfflineRampSVM, RetrainedRampSVM
     from .kernel.passive_aggressive import KernelPassiveAggressive
@@ -62,6 +63,7 @@ _MODULES = {
     "OfflineRampSVM": ".kernel.offline_ramp_svm",
     "OnlineClassifier": "._base",
     "OnlineGradientDescent": ".linear.online_gradient_descent",
+    "OnlineModelSelection": ".kernel.model_selection",
     "OnlineRampSVM": ".kernel.ramp_svm",
     "PassiveAggressive": ".linear.passive_aggressive",
     "Perceptron": ".linear.perceptron",
@@ -106,6 +108,7 @@ __all__ = [
     "OfflineRampSVM",
     "OnlineClassifier",
     "OnlineGradientDescent",
+    "OnlineModelSelection",
     "OnlineRampSVM",
     "PassiveAggressive",
     "Perceptron",

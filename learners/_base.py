@@ -338,6 +338,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"{name} needs two classes, got classes={classes.tolist()}")
         return classes
 
+    @property
+    def model_bytes_(self):
+        """Bytes of the model's arrays: weights, covariances and what else an update needs."""
+        own = [value for name, value in vars(self).items() if name.startswith("_")]
+        return sum(value.nbytes for value in own if isinstance(value, np.ndarray))
+
     def __sklearn_is_fitted__(self):
         return hasattr(self, "classes_")
 

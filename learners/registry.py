@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import importlib
 import importlib.util
 import inspect
 import sys
@@ -29,6 +30,7 @@ _BUILT_IN = (
     "NHERD",
     "NORMA",
     "OnlineGradientDescent",
+    "OnlineModelSelection",
     "OnlineRampSVM",
     "PassiveAggressive",
     "Perceptron",
@@ -41,6 +43,8 @@ _BUILT_IN = (
     "ShiftingPerceptron",
     "SoftConfidenceWeighted",
 )
+# Batch baselines: they are fitted to the whole training part at once, and predict nothing along the stream.
+_BATCH = {"SVC": "sklearn.svm"}
 _METHODS = ("learn", "fit", "predict", "get_params")
 
 _plugins = {}
@@ -56,9 +60,10 @@ def available():
     Returns
     -------
     dict of str to type
-        Built-in ones, those of installed packages (entry point group ``singlepass.learners``, under the entry
-        point's name) and those of files given to `load_plugin`, sorted by name. A built-in name cannot be
-        taken: an entry point that wants it, cannot be imported or is no learner is left out with a warning.
+        Built-in ones, the batch baselines (`is_batch`), those of installed packages (entry point group
+        ``singlepass.learners``, under the entry point's name) and those of files given to `load_plugin`,
+        sorted by name. A built-in name cannot be taken: an entry point that wants it, cannot be imported or
+        is no learner is left out with a warning.
 
     Examples
     --------
@@ -74,6 +79,7 @@ def _installed():
     from .. import learners
 
     found = {name: getattr(learners, name) for name in _BUILT_IN}
+    found |= {name: getattr(importlib.import_module(module), name) for name, module in _BATCH.items()}
     for point in entry_points(group=ENTRY_POINT_GROUP):
         try:
             learner = point.load()
@@ -88,6 +94,17 @@ def _installed():
                 f"learner {point.name!r} of entry point {point.value!r} is left out: {problem}", stacklevel=3
             )
     return found
+
+
+def is_batch(learner):
+    """Tell whether a learner, or its class, is a batch baseline: it has no ``learn``.
+
+    Examples
+    --------
+    >>> [name for name, learner in available().items() if is_batch(learner)]
+    ['SVC']
+    """
+    return not hasattr(learner, "learn")
 
 
 def _problem(name, learner, taken):

@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from ..learners import registry
 from . import data
+from .entries import AlgorithmEntry, DatasetEntry, Protocol, Scalar
 from .errors import InputError, did_you_mean
-from .study import TUNING_SEED, AlgorithmEntry, DatasetEntry, Protocol, Scalar, Study
+from .study import TUNING_SEED, Study
 
 # Part of every key. Raise it when the way a cell is run changes its integers.
 CELL_VERSION = 1
 
 Stage = Literal["tune", "run"]
+# (dataset, algorithm, noise), by label
+Group = tuple[str, str, float]
 
 
 @dataclass(frozen=True)
@@ -50,18 +54,21 @@ class Cell:
     algorithm_version: int
     grid: str | None = None
     plugins: tuple[str, ...] = ()
+    time_limit: float | None = None
 
     @cached_property
     def key(self) -> str:
         """Hex digest of the resolved spec, the data's fingerprint and the versions of cell and learner."""
-        # Where the files lie and what else was on the grid do not change what this cell computes.
-        spec = {name: value for name, value in vars(self).items() if name not in ("grid", "plugins")}
+        # Where the files lie, what else was on the grid and how long it may take do not change what this
+        # cell computes.
+        besides = ("grid", "plugins", "time_limit")
+        spec = {name: value for name, value in vars(self).items() if name not in besides}
         spec["dataset"] = {"label": self.dataset.label, "task": self.dataset.task}
         spec["cell_version"] = CELL_VERSION
         return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:32]
 
     @property
-    def group(self) -> tuple[str, str, float]:
+    def group(self) -> Group:
         """The (dataset, algorithm, noise) that a grid is tuned for."""
         return self.dataset.label, self.algorithm, self.noise
 
@@ -83,8 +90,8 @@ class Plan:
                 for point in grid_points(entry):
                     yield self._cell(task, entry, noise, TUNING_SEED, "tune", point)
 
-    def run_cells(self, winners: dict[tuple[str, str, float], dict[str, Scalar]]) -> Iterator[Cell]:
-        """Yield the cells of the study's seeds.
+    def run_cells(self, winners: dict[Group, dict[str, Scalar]]) -> Iterator[Cell]:
+        """Yield the cells of the study's seeds, but for those of `matched_cells`.
 
         Parameters
         ----------
@@ -92,6 +99,8 @@ class Plan:
             Parameters that won the grid, by `Cell.group`; groups with a grid but no winner are left out.
         """
         for task, noise, entry in self._groups():
+            if entry.matched:
+                continue
             params = entry.fixed
             if entry.grid:
                 winner = winners.get((task.label, entry.label, noise))
@@ -100,6 +109,25 @@ class Plan:
                 params = winner
             for seed in self.study.seeds:
                 yield self._cell(task, entry, noise, seed, "run", params)
+
+    def matched_cells(self, supports: dict[tuple[Group, int], int]) -> Iterator[Cell]:
+        """Yield the cells of the study's seeds whose parameters are other cells' support sizes.
+
+        Parameters
+        ----------
+        supports : dict
+            Support vectors at the end, by `Cell.group` and seed; a cell whose model has none is left out.
+        """
+        for task, noise, entry in self._groups():
+            for seed in self.study.seeds if entry.matched else ():
+                sizes = {
+                    key: supports.get(((task.label, label, noise), seed))
+                    for key, label in entry.matched.items()
+                }
+                # A stream without a mistake leaves no support vector; there is no budget below 1.
+                found = {key: max(1, size) for key, size in sizes.items() if size is not None}
+                if len(found) == len(sizes):
+                    yield self._cell(task, entry, noise, seed, "run", {**entry.fixed, **found})
 
     def split_cells(self) -> Iterator[Cell]:
         """Yield one cell for every way in which a task's rows are divided: by seed, the reserved one too."""
@@ -139,6 +167,7 @@ class Plan:
         params: dict[str, Scalar],
     ) -> Cell:
         study, source = self.study, self.entries[task.label]
+        params = {**_given(source, entry), **params}
         return Cell(
             dataset=task,
             algorithm=entry.label,
@@ -161,6 +190,7 @@ class Plan:
             algorithm_version=getattr(registry.available()[entry.name], "algorithm_version", 1),
             grid=json.dumps(entry.grid, sort_keys=True) if entry.grid else None,
             plugins=self.plugins,
+            time_limit=study.time_limit,
         )
 
 
@@ -177,12 +207,38 @@ def grid_points(entry: AlgorithmEntry) -> Iterator[dict[str, Scalar]]:
         yield {**entry.fixed, **dict(zip(entry.grid, values, strict=True))}
 
 
-def check_algorithm(entry: AlgorithmEntry) -> None:
+def _given(dataset: DatasetEntry, algorithm: AlgorithmEntry) -> dict[str, Scalar]:
+    """Return the parameters that a data set gives to an algorithm: those that it has and does not set."""
+    if not dataset.parameters:
+        return {}
+    names = registry.available()[algorithm.name]().get_params()
+    own = {*algorithm.fixed, *algorithm.grid, *algorithm.matched}
+    return {key: value for key, value in dataset.parameters.items() if key in names and key not in own}
+
+
+def _check_dataset_parameters(study: Study) -> None:
+    """Refuse a data set's parameter that no algorithm has, or a value that one does not take."""
+    learners = {entry.name: registry.available()[entry.name]().get_params() for entry in study.algorithms}
+    known = {name for names in learners.values() for name in names}
+    for dataset in study.datasets:
+        for key in dataset.parameters:
+            if key not in known:
+                raise InputError(
+                    f"data set {dataset.called!r}: no algorithm of the study has a parameter {key!r}: "
+                    f"{did_you_mean(key, known)}"
+                )
+        for algorithm in study.algorithms if dataset.parameters else ():
+            check_algorithm(algorithm, _given(dataset, algorithm))
+
+
+def check_algorithm(entry: AlgorithmEntry, given: Mapping[str, Scalar] = MappingProxyType({})) -> None:
     """Refuse an unknown learner or parameter, or a value the learner does not take.
 
     Parameters
     ----------
     entry : AlgorithmEntry
+    given : mapping, default={}
+        Parameters that a data set gives to it.
 
     Raises
     ------
@@ -195,19 +251,35 @@ def check_algorithm(entry: AlgorithmEntry) -> None:
         raise InputError(f"algorithm {entry.name!r} is unknown: {hint}; your own ones need --plugin FILE")
     learner = known[entry.name]
     names = learner().get_params()
-    for key in (*entry.fixed, *entry.grid):
+    for key in (*entry.fixed, *entry.grid, *entry.matched):
         if key not in names:
             raise InputError(f"algorithm {entry.name!r} has no parameter {key!r}: {did_you_mean(key, names)}")
     for point in grid_points(entry):
         try:
-            made = learner(**point)
-            # A learner of the user's own may have no such method: its cells then say what is wrong.
-            if hasattr(made, "check_parameters"):
-                made.check_parameters()
+            made = learner(**{**given, **point})
+            # A learner of the user's own may have neither method: its cells then say what is wrong.
+            check = getattr(made, "check_parameters", None) or getattr(made, "_validate_params", None)
+            if check is not None:
+                check()
         except (TypeError, ValueError) as error:
             # The label names the entry; the learner's own name before its words would say it twice.
             words = str(error).removeprefix(f"{learner.__name__}: ")
             raise InputError(f"algorithm {entry.label!r}: {words}") from None
+
+
+def _check_batch(study: Study) -> None:
+    """Refuse a batch baseline where there is no test part, or where online mistakes judge its grid."""
+    for entry in study.algorithms:
+        if not registry.is_batch(registry.available()[entry.name]):
+            continue
+        for dataset in study.datasets:
+            what = f"algorithm {entry.label!r} is fitted in batch and predicts nothing along the stream"
+            if study.protocol_of(dataset) == "prequential":
+                raise InputError(
+                    f"{what}: data set {dataset.called!r} needs protocol 'holdout' or 'crossval'"
+                )
+            if entry.grid and study.judge_of(dataset) == "online":
+                raise InputError(f"{what}: its grid needs tune_by = 'validation'")
 
 
 def _check_class_counts(study: Study, tasks: list[data.TaskRef]) -> None:
@@ -253,6 +325,8 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
             raise InputError(str(error)) from None
     for algorithm in study.algorithms:
         check_algorithm(algorithm)
+    _check_dataset_parameters(study)
+    _check_batch(study)
     found: list[tuple[data.TaskRef, DatasetEntry]] = []
     for entry in study.datasets:
         refs = data.expand(

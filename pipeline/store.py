@@ -23,7 +23,7 @@ from .outcome import Outcome
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _METADATA = {"singlepass_schema": str(SCHEMA_VERSION)}
 _COUNTS = [
     pa.field("mistakes", pa.int64()),
@@ -32,6 +32,8 @@ _COUNTS = [
     pa.field("support_vectors", pa.int64()),
     pa.field("kernel_evaluations", pa.int64()),
     pa.field("queried", pa.int64()),
+    pa.field("complexity", pa.int64()),
+    pa.field("model_bytes", pa.int64()),
 ]
 CELLS = pa.schema(
     [
@@ -53,6 +55,8 @@ CELLS = pa.schema(
         pa.field("n_examples", pa.int64()),
         pa.field("noise_realised", pa.float64()),
         *_COUNTS,
+        # After how many examples an online model selection went over to the next level of complexity.
+        pa.field("switches", pa.list_(pa.int64())),
         pa.field("test_examples", pa.int64()),
         pa.field("test_mistakes", pa.int64()),
         pa.field("test_accuracy", pa.float64()),
@@ -75,6 +79,8 @@ CURVES = pa.schema(
     ],
     metadata=_METADATA,
 )
+# Columns of every version of the schema.
+_REQUIRED = {"cells": ("key", "status"), "curves": ("key", "t")}
 # Columns that say when, where and how fast: everything else is equal whenever a study is run again.
 PROVENANCE = ("fit_seconds", "total_seconds", "started", "worker", "traceback")
 # A finished run with more parts than this is rewritten as one: a reader opens few files, a run writes many.
@@ -251,12 +257,23 @@ class Store:
         with self.fs.open(f"{self.root}/{folder}/{name}", "rb") as file:
             return pq.read_table(file, columns=columns, page_checksum_verification=True)
 
+    def _read_whole(self, folder: str, name: str, schema: pa.Schema) -> pa.Table:
+        """Read a part; columns that its schema version did not have are null."""
+        table = self._read(folder, name)
+        for field in schema:
+            if field.name not in table.column_names:
+                table = table.append_column(field, pa.nulls(len(table), field.type))
+        return table.select(schema.names)
+
     def _table(self, folder: str, schema: pa.Schema, columns: list[str] | None = None) -> pa.Table:
         """Read every readable part; of rows with one key (and t) keep one, a successful one if there is."""
         tables = []
         for name in self._parts("cells"):
             try:
-                tables.append(self._read(folder, name, columns))
+                whole = columns is None
+                tables.append(
+                    self._read_whole(folder, name, schema) if whole else self._read(folder, name, columns)
+                )
             except (OSError, pa.ArrowException) as error:
                 raise InputError(
                     f"{self.url}/{folder}/{name}: damaged Parquet part ({str(error).splitlines()[0]}): "
@@ -270,7 +287,8 @@ class Store:
         for name in self._parts("cells"):
             for folder, schema in (("cells", CELLS), ("curves", CURVES)):
                 try:
-                    intact = self._read(folder, name).schema.names == schema.names
+                    found = set(self._read(folder, name).column_names)
+                    intact = {*_REQUIRED[folder]} <= found <= {*schema.names}
                 except (OSError, pa.ArrowException):
                     intact = False
                 if not intact:

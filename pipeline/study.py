@@ -8,113 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from .entries import AlgorithmEntry, DatasetEntry, Protocol, Ranking
 from .errors import InputError, did_you_mean
-
-Protocol = Literal["prequential", "holdout", "crossval"]
-Scalar = str | bool | int | float
 
 # Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
 TUNING_SEED = 1_000_000
-
-
-class DatasetEntry(BaseModel):
-    """One ``[[datasets]]`` table: a name from the catalogue or the path of a file.
-
-    `protocol` and `max_examples` override the study's. Keys that are not listed here are options of the data
-    set (``n_train``, ``bias``, ...); the data layer checks them.
-    """
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-    name: str | None = None
-    path: str | None = None
-    target: str | None = None
-    task: str = "auto"
-    label: str | None = None
-    protocol: Protocol | None = None
-    max_examples: Annotated[int, Field(ge=1)] | None = None
-
-    @model_validator(mode="after")
-    def _one_source(self) -> DatasetEntry:
-        if self.name is None and self.path is None:
-            raise ValueError("needs a 'name' from `singlepass list datasets` or the 'path' of a file")
-        return self
-
-    @property
-    def options(self) -> dict[str, Scalar]:
-        """Keys beyond the named ones."""
-        return dict(self.model_extra or {})
-
-    @property
-    def called(self) -> str:
-        """What tables call it: its label, its name, or the name of its file without suffixes."""
-        return self.label or self.name or Path(str(self.path)).name.split(".")[0]
-
-
-class AlgorithmEntry(BaseModel):
-    """One ``[[algorithms]]`` table: a learner, its label in the report, and its parameters.
-
-    Every other key is a constructor parameter; a parameter given as a list is a grid.
-    """
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-    name: str
-    label: str = ""
-
-    @model_validator(mode="after")
-    def _label_is_name(self) -> AlgorithmEntry:
-        if not self.label:
-            object.__setattr__(self, "label", self.name)
-        return self
-
-    @property
-    def grid(self) -> dict[str, list[Scalar]]:
-        """The parameters given as lists."""
-        return {key: value for key, value in (self.model_extra or {}).items() if isinstance(value, list)}
-
-    @property
-    def fixed(self) -> dict[str, Scalar]:
-        """The parameters given as single values."""
-        return {key: value for key, value in (self.model_extra or {}).items() if not isinstance(value, list)}
-
-    @model_validator(mode="after")
-    def _grids_hold_values(self) -> AlgorithmEntry:
-        for key, values in self.grid.items():
-            if not values:
-                raise ValueError(f"the grid of '{key}' is empty: give at least one value")
-            if len({repr(value) for value in values}) < len(values):
-                raise ValueError(f"the grid of '{key}' names a value twice: {values}")
-        return self
-
-
-class Ranking(BaseModel):
-    """One ``[[rankings]]`` table: algorithms that the report ranks among themselves, besides all together.
-
-    `datasets` (the study's, as tables call them; all when empty) restricts it to their tasks.
-    `focus` is the one of the algorithms that is drawn against each of the others, task by task, at the noise
-    rates `focus_noise` (three of the study's when empty).
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    title: str
-    algorithms: Annotated[list[str], Field(min_length=2)]
-    datasets: list[str] = []
-    focus: str | None = None
-    focus_noise: list[float] = []
-
-    @field_validator("focus_noise", mode="before")
-    @classmethod
-    def _one_rate(cls, value: Any) -> Any:
-        return [value] if isinstance(value, int | float) else value
-
-    @model_validator(mode="after")
-    def _focus_takes_part(self) -> Ranking:
-        if self.focus is None and self.focus_noise:
-            raise ValueError("focus_noise says where to draw the 'focus', which is missing")
-        if self.focus is not None and self.focus not in self.algorithms:
-            raise ValueError(
-                f"focus {self.focus!r} does not take part: {did_you_mean(self.focus, self.algorithms)}"
-            )
-        return self
 
 
 class Study(BaseModel):
@@ -152,6 +50,9 @@ class Study(BaseModel):
         the noisy training labels. None stands for "online" when prequential, else "validation".
     validation_fraction : float in (0, 1), default=0.2
         Share of the training rows held out for "validation".
+    time_limit : float or None, default=None
+        Seconds that a cell's learner may take; a cell over it ends where it is, keeps its curve so far and is
+        marked "stopped". Batch baselines are not interrupted.
     datasets, algorithms, rankings : list
         See `DatasetEntry`, `AlgorithmEntry` and `Ranking`; `rankings` may be empty.
     """
@@ -172,6 +73,7 @@ class Study(BaseModel):
     max_test: Annotated[int, Field(ge=1)] | None = None
     tune_by: Literal["online", "validation"] | None = None
     validation_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    time_limit: Annotated[float, Field(gt=0)] | None = None
     datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
     algorithms: Annotated[list[AlgorithmEntry], Field(min_length=1)]
     rankings: list[Ranking] = []
@@ -220,6 +122,18 @@ class Study(BaseModel):
         twice = sorted({label for label in labels if labels.count(label) > 1})
         if twice:
             raise ValueError(f"algorithms: two entries are called {twice[0]!r}: give one of them a 'label'")
+        return self
+
+    @model_validator(mode="after")
+    def _matches_name_algorithms(self) -> Study:
+        free = [entry.label for entry in self.algorithms if not entry.matched]
+        for entry in self.algorithms:
+            for key, label in entry.matched.items():
+                if label not in free:
+                    raise ValueError(
+                        f"algorithms: '{key}' of {entry.label!r} is the support size of {label!r}, which "
+                        f"is no other algorithm with a size of its own: {did_you_mean(label, free)}"
+                    )
         return self
 
     @model_validator(mode="after")

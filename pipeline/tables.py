@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
+from .entries import DatasetEntry
 from .metrics import METRICS, Metric
 from .ranks import DroppedBlock
-from .study import DatasetEntry
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
@@ -46,7 +46,7 @@ class Layout:
         Label-noise rates, rising.
     seeds : list of int
         Repetitions, rising.
-    ok, failed, skipped : int
+    ok, failed, stopped : int
         Cells on the study's seeds that are in the store, by status.
     tuning : int
         Cells of the tuning grids that are in the store.
@@ -63,7 +63,7 @@ class Layout:
     seeds: list[int]
     ok: int
     failed: int
-    skipped: int
+    stopped: int
     tuning: int
     planned: int
     missing: int
@@ -94,7 +94,7 @@ def run_cells(cells: pd.DataFrame, *, status: str | None = None) -> pd.DataFrame
     ----------
     cells : DataFrame
         The store's cells table.
-    status : {"ok", "failed", "skipped"} or None, default=None
+    status : {"ok", "failed", "stopped"} or None, default=None
         Keep only these.
 
     Returns
@@ -150,7 +150,7 @@ def layout(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Layout:
         seeds=seeds,
         ok=int((runs["status"] == "ok").sum()),
         failed=int((runs["status"] == "failed").sum()),
-        skipped=int((runs["status"] == "skipped").sum()),
+        stopped=int((runs["status"] == "stopped").sum()),
         tuning=tuning,
         planned=planned,
         missing=max(0, planned - len(cells)),

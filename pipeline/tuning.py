@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .study import Scalar
+from .entries import Scalar
 
 if TYPE_CHECKING:
     import pandas as pd

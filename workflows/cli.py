@@ -33,7 +33,7 @@ def app() -> None:
 @click.option(
     "--plugin", "plugins", multiple=True, metavar="FILE", help="Python file with your own learners."
 )
-@click.option("--retry-failed", is_flag=True, help="Compute failed cells again.")
+@click.option("--retry-failed", is_flag=True, help="Compute failed and stopped cells again.")
 def run(
     study: str,
     out: str | None,
@@ -66,9 +66,10 @@ def run(
             retry_failed=retry_failed,
             command=shlex.join(["singlepass", *sys.argv[1:]]),
         )
+    stopped = f"{summary.stopped} stopped at the time limit, " if summary.stopped else ""
     click.echo(
         f"{found.name}: {summary.computed} cells computed, {summary.reused} reused, "
-        f"{summary.failed} failed, {summary.seconds:.1f} s"
+        f"{summary.failed} failed, {stopped}{summary.seconds:.1f} s"
     )
     _report(target, None)
     if summary.failed:
@@ -167,7 +168,7 @@ def _report(results: str, to: str | None) -> None:
 
 
 def _show_failed(cells: pd.DataFrame) -> None:
-    failed = cells[cells["status"] != "ok"]
+    failed = cells[cells["status"] == "failed"]
     columns = ["dataset", "algorithm", "params", "noise", "seed", "error"]
     click.echo(failed[columns].head(FAILED_SHOWN).to_string(index=False), err=True)
     if len(failed) > FAILED_SHOWN:

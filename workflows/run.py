@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,13 +13,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..pipeline.cells import Cell, Plan, make_plan
+from ..pipeline.cells import Cell, Group, Plan, make_plan
+from ..pipeline.entries import Scalar
 from ..pipeline.execution import connect, run_cells
 from ..pipeline.outcome import Outcome
 from ..pipeline.protocol import check_splits
 from ..pipeline.results import Results, read_results
 from ..pipeline.store import Store, exclusive
-from ..pipeline.study import Scalar, Study
+from ..pipeline.study import Study
 from ..pipeline.tuning import tuned_grids
 
 if TYPE_CHECKING:
@@ -61,8 +62,9 @@ class Summary:
     ----------
     results : Results
         Everything the store now holds of the study.
-    computed, reused, failed : int
-        Cells computed now, cells found in the store, and failed ones among both.
+    computed, reused, failed, stopped : int
+        Cells computed now, cells found in the store, and among both those that failed and those that were
+        stopped at their time limit.
     seconds : float
         Wall time.
     """
@@ -71,6 +73,7 @@ class Summary:
     computed: int
     reused: int
     failed: int
+    stopped: int
     seconds: float
 
 
@@ -117,7 +120,7 @@ def run_study(
     threads, scheduler, scheduler_file
         See `singlepass.pipeline.execution.connect`.
     retry_failed : bool, default=False
-        Compute failed cells again.
+        Compute failed and stopped cells again.
     command : str, default=None
         The command line that asked for the run, for the report.
 
@@ -143,40 +146,67 @@ def run_study(
         workers = _Workers(
             stack, {"threads": threads, "scheduler": scheduler, "scheduler_file": scheduler_file}
         )
-        missing_tuning = [cell for cell in plan.tuning_cells() if cell.key not in known]
-        # What the winners' cells lack is only known once the grids are judged.
-        winners = {} if missing_tuning else _winners(plan, store)
-        run_keys = [] if missing_tuning else [cell.key for cell in plan.run_cells(winners)]
-        if missing_tuning or not known.issuperset(run_keys):
-            check_splits(plan.split_cells())
-        store.write_json("study.json", study.model_dump(mode="json") | {"planned": total})
-        progress.start(total, plan.n_tuning_cells - len(missing_tuning))
-        if missing_tuning:
-            _compute(missing_tuning, workers, store, progress)
-            winners = _winners(plan, store)
-            run_keys = [cell.key for cell in plan.run_cells(winners)]
-        store.write_plan([*(cell.key for cell in plan.tuning_cells()), *run_keys])
-        missing = sum(key not in known for key in run_keys)
-        if missing or missing_tuning:
-            _add_provenance(store, plan, command)
-        progress.advance(len(run_keys) - missing)
-        _compute(
-            (cell for cell in plan.run_cells(winners) if cell.key not in known), workers, store, progress
-        )
-        if missing or missing_tuning:
+        document = study.model_dump(mode="json") | {"planned": total}
+        keys: list[str] = []
+        reused = computed = 0
+        for number, cells in enumerate(_stages(plan, store)):
+            own = [cell.key for cell in cells()]
+            missing = sum(key not in known for key in own)
+            if missing and not computed:
+                # A study that is refused leaves what is there as it is.
+                check_splits(plan.split_cells())
+                store.write_json("study.json", document)
+                _add_provenance(store, plan, command)
+                progress.start(total, reused)
+            keys += own
+            reused += len(own) - missing
+            if computed or missing:
+                progress.advance(len(own) - missing)
+                if number:
+                    store.write_plan(keys)
+            computed += missing
+            _compute((cell for cell in cells() if cell.key not in known), workers, store, progress)
+        if computed:
             store.compact()
+        else:
+            store.write_json("study.json", document)
+            store.write_plan(keys)
+            progress.start(total, reused)
     results = read_results(out)
-    computed = missing + len(missing_tuning)
     return Summary(
         results=results,
         computed=computed,
         reused=len(results.cells) - computed,
-        failed=int((results.cells["status"] != "ok").sum()),
+        failed=int((results.cells["status"] == "failed").sum()),
+        stopped=int((results.cells["status"] == "stopped").sum()),
         seconds=time.perf_counter() - began,
     )
 
 
-def _winners(plan: Plan, store: Store) -> dict[tuple[str, str, float], dict[str, Scalar]]:
+def _stages(plan: Plan, store: Store) -> Iterator[Callable[[], Iterator[Cell]]]:
+    """Yield what gives the cells of each stage, which may depend on the outcomes of those before."""
+    yield plan.tuning_cells
+    winners = _winners(plan, store)
+    yield lambda: plan.run_cells(winners)
+    supports = _supports(plan, store)
+    yield lambda: plan.matched_cells(supports)
+
+
+def _supports(plan: Plan, store: Store) -> dict[tuple[Group, int], int]:
+    """Return the support sizes that other cells take as parameters, by group and seed."""
+    models = {label for entry in plan.study.algorithms for label in entry.matched.values()}
+    if not models:
+        return {}
+    cells = store.cells()
+    planned = {cell.key for cell in plan.run_cells(_winners(plan, store))}
+    rows = cells[(cells["status"] == "ok") & cells["algorithm"].isin(models) & cells["key"].isin(planned)]
+    return {
+        ((row["dataset"], row["algorithm"], row["noise"]), row["seed"]): int(row["support_vectors"])
+        for row in rows.dropna(subset=["support_vectors"]).to_dict("records")
+    }
+
+
+def _winners(plan: Plan, store: Store) -> dict[Group, dict[str, Scalar]]:
     """Return the parameters that won each grid, from the cells in the store."""
     planned = [cell.key for cell in plan.tuning_cells()]
     if not planned:

@@ -129,7 +129,8 @@ def know_row(K, n, i, t):
     C = K.cache
     line = take_line(C, i)
     values = line_values(C, line)
-    values[:n] = K.walk.values[t][:n]
+    for j in range(n):
+        values[j] = K.walk.values[t, j]
     values[i] = K.walk.own[t]
     C.filled[line] = n
 
@@ -138,9 +139,10 @@ def know_row(K, n, i, t):
 def _compute(K, i, first, last, values):
     """Compute k(x_i, x_j) of first <= j < last."""
     products_of_row(K.rows, i, first, last, K.products)
-    computed = K.products[0][first:last]
-    apply_to_row(K.function, computed, K.norms[i], K.norms[first:last])
-    values[first:last] = computed
+    apply_to_row(K.function, K.products[0][first:last], K.norms[i], K.norms[first:last])
+    # A loop: to assign a slice takes Numba seconds to compile.
+    for j in range(first, last):
+        values[j] = K.products[0, j]
 
 
 @register_jitable

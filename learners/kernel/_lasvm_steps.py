@@ -1,7 +1,7 @@
 """PROCESS and REPROCESS of LASVM, on kept rows (see `_kernel_rows`).
 
-Row s has α_s in ``K.walk.alpha``, g_s = y_s - Σ_j α_j K_sj in ``K.walk.extra`` and y_s in ``K.labels``; α_s is
-between A_s = min(0, C y_s) and B_s = max(0, C y_s). With an intercept the steps keep Σ α = 0 and move two
+Row s has α_s in ``K.walk.alpha``, g_s = y_s - Σ_j α_j K_sj in ``K.walk.extra`` and y_s in ``K.labels``; α_s
+is between A_s = min(0, C y_s) and B_s = max(0, C y_s). With an intercept the steps keep Σ α = 0 and move two
 coefficients, i up and j down; without one they move a single one, up or down, and where a pair is asked for
 the missing half counts as a row with g = 0 that cannot move.
 """
@@ -24,12 +24,10 @@ def extremes(K, n, C, intercept):
     low = np.inf if intercept else 0.0
     for s in range(n):
         g = gradient[s]
-        if g > high:
-            if alpha[s] < max(0.0, C * labels[s]):
-                high, i = g, s
-        if g < low:
-            if alpha[s] > min(0.0, C * labels[s]):
-                low, j = g, s
+        if g > high and alpha[s] < max(0.0, C * labels[s]):
+            high, i = g, s
+        if g < low and alpha[s] > min(0.0, C * labels[s]):
+            low, j = g, s
     return i, j, high, low
 
 
@@ -99,7 +97,7 @@ def process(K, n, t, y, g, C, tau, intercept, seed):
 
 @register_jitable
 def improve(K, n, C, tau, intercept):
-    """Make the step on the pair that violates optimality most, if it does by more than `tau`; return whether."""
+    """Make the step on the most violating pair, if it is violating by more than `tau`; return whether."""
     i, j, high, low = extremes(K, n, C, intercept)
     if intercept:
         violating = i >= 0 and j >= 0 and high - low > tau
@@ -114,7 +112,7 @@ def improve(K, n, C, tau, intercept):
 
 @register_jitable
 def evict(K, n, t, high, low):
-    """Drop every row with α = 0 that no step would move, given the extremes of g; return how many are kept."""
+    """Drop the rows with α = 0 that no step would move, given the extremes of g; return how many are left."""
     S = K.walk
     s = 0
     while s < n:

@@ -83,7 +83,8 @@ def _keep_row(rows, slot, block, t):
     if not isinstance(rows, types.BaseTuple):
 
         def keep_dense_row(rows, slot, block, t):
-            rows[slot] = block[t]
+            for k in range(rows.shape[1]):
+                rows[slot, k] = block[t, k]
 
         return keep_dense_row
 
@@ -109,7 +110,8 @@ def _move_kept_row(rows, source, target):
     if not isinstance(rows, types.BaseTuple):
 
         def move_dense_row(rows, source, target):
-            rows[target] = rows[source]
+            for k in range(rows.shape[1]):
+                rows[target, k] = rows[source, k]
 
         return move_dense_row
 

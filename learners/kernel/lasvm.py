@@ -30,8 +30,8 @@ def new_solution():
 def learn_row(K, n, t, code, f, C, tau, intercept, again, solution):
     """PROCESS and REPROCESS row t, whose score without the intercept is `f`.
 
-    Returns how many rows are kept then, and whether t joined them. With an intercept nothing is learnt without
-    rows of both classes: the first few of each are kept in any case, and only processed.
+    Returns how many rows are kept then, and whether t joined them. With an intercept nothing is learnt
+    without rows of both classes: the first few of each are kept in any case, and only processed.
     """
     S = K.walk
     y = 1.0 if code == 1 else -1.0
@@ -48,10 +48,10 @@ def learn_row(K, n, t, code, f, C, tau, intercept, again, solution):
 
 @register_jitable
 def _is_kept(born, number):
+    found = False
     for other in born:
-        if other == number:
-            return True
-    return False
+        found |= other == number
+    return found
 
 
 @compiled
@@ -86,11 +86,11 @@ def optimize(K, n, C, tau, intercept, solution):
 class LASVM(RowCachingClassifier):
     """LASVM: a support vector machine whose optimiser is fed one example at a time.
 
-    It climbs the dual objective ``Σ α_i y_i - ½ Σ α_i α_j k(x_i, x_j)``, α_i between 0 and C y_i, by steps on
-    two coefficients (with an intercept; Σ α = 0) or on one. PROCESS lets an example in unless its gradient
-    ``y - f(x)`` is beyond the others' and makes the best step with it; REPROCESS makes the best step among the
-    support vectors, then drops those with α = 0 that no step would move. After one pass it is nearly as
-    accurate as a batch solver after all its iterations.
+    It climbs the dual objective ``Σ α_i y_i - ½ Σ α_i α_j k(x_i, x_j)``, α_i between 0 and C y_i, by steps
+    on two coefficients (with an intercept; Σ α = 0) or on one. PROCESS lets an example in unless its gradient
+    ``y - f(x)`` is beyond the others' and makes the best step with it; REPROCESS makes the best step among
+    the support vectors, then drops those with α = 0 that no step would move. Examples that were passed over
+    are gone: the objective of one pass is a little below a batch solver's, that of two or three is not.
 
     A value between support vectors counts as one kernel evaluation, made when the later of the two was
     predicted; a row that joins takes one more, k(x, x). Computing it again counts for nothing: that is a
@@ -110,8 +110,8 @@ class LASVM(RowCachingClassifier):
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
     cache_mb : float, default=200.0
-        Limit of the rows of kernel values between support vectors that are kept, in MiB, >= 0; two rows are in
-        any case. It is a matter of time alone.
+        Limit of the rows of kernel values between support vectors that are kept, in MiB, >= 0; two rows are
+        in any case. It is a matter of time alone.
     epochs : int, default=1
         Passes that `fit` makes. An example that is a support vector still is not processed again.
 

@@ -57,8 +57,7 @@ acts = st.lists(
 )
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("dtype", "sparse"), [(np.float32, False), (np.float64, True)])
 @given(
     blocks=st.lists(acts, min_size=1, max_size=4),
     function=st.sampled_from(FUNCTIONS),

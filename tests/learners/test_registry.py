@@ -5,8 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
 from singlepass.learners import AROW, OnlineClassifier, Perceptron, available, load_plugin, registry
+from singlepass.learners.registry import is_batch
 
 PLUGIN = """
 from singlepass.learners import AROW, Perceptron
@@ -38,10 +40,16 @@ def _install(monkeypatch, *points):
 
 def test_built_in_learners_are_estimators():
     assert [name for name in available() if name in registry._BUILT_IN] == list(registry._BUILT_IN)
-    for learner in available().values():
+    for name in registry._BUILT_IN:
+        learner = available()[name]
         assert issubclass(learner, OnlineClassifier)
         assert learner.algorithm_version >= 1
         assert learner().epochs == 1
+
+
+def test_batch_baselines_are_those_without_learn():
+    assert available()["SVC"] is SVC
+    assert [name for name, learner in available().items() if is_batch(learner)] == list(registry._BATCH)
 
 
 def test_installed_learners(monkeypatch):
@@ -62,7 +70,7 @@ def test_broken_installed_learners_are_left_out(monkeypatch, point, reason):
     with pytest.warns(UserWarning, match=f"learner '{point[0]}' of entry point .* is left out: .*{reason}"):
         found = available()
     assert found["AROW"] is AROW
-    assert sorted(found) == sorted(registry._BUILT_IN)
+    assert sorted(found) == sorted([*registry._BUILT_IN, *registry._BATCH])
 
 
 def test_plugin_file(tmp_path):

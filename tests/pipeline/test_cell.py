@@ -11,11 +11,12 @@ import pytest
 from singlepass.learners import AROW, registry
 from singlepass.pipeline import cell as cell_module
 from singlepass.pipeline import data, protocol
-from singlepass.pipeline.cell import is_mistake, run_cell
+from singlepass.pipeline.cell import run_cell
 from singlepass.pipeline.cells import Cell, make_plan
 from singlepass.pipeline.noise import flip_labels
 from singlepass.pipeline.randomness import random_state
 from singlepass.pipeline.store import CELLS, PROVENANCE
+from singlepass.pipeline.streaming import is_mistake
 from singlepass.pipeline.study import parse_study
 
 

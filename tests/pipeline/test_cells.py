@@ -50,6 +50,37 @@ def test_a_data_set_may_have_a_protocol_of_its_own() -> None:
     assert found == {("gauss", "crossval", None), ("breast-cancer", "holdout", 50)}
 
 
+def test_a_data_set_gives_its_parameters_to_those_that_do_not_set_them() -> None:
+    given = {"name": "gauss", "parameters": {"gamma": 2.0, "budget": 7}}
+    algorithms = [
+        {"name": "Forgetron"},
+        {"name": "Forgetron", "label": "narrow", "gamma": 9.0},
+        {"name": "Forgetron", "label": "tuned", "gamma": [1.0, 3.0]},
+        {"name": "AROW"},
+    ]
+    plan = make_plan(parse_study({**STUDY, "datasets": [given], "algorithms": algorithms, "noise": 0.0}))
+    winners = {cell.group: dict(cell.params) for cell in plan.tuning_cells()}
+    assert {tuned["gamma"] for tuned in winners.values()} == {3.0}
+    found = {cell.algorithm: dict(cell.params) for cell in plan.run_cells(winners)}
+    assert found == {
+        "Forgetron": {"gamma": 2.0, "budget": 7},
+        "narrow": {"gamma": 9.0, "budget": 7},
+        "tuned": {"gamma": 3.0, "budget": 7},
+        "AROW": {},
+    }
+
+
+def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:
+    algorithms = [{"name": "Projectron"}, {"name": "Forgetron", "budget": {"support_of": "Projectron"}}]
+    study = {**STUDY, "algorithms": algorithms, "datasets": STUDY["datasets"][:1], "noise": 0.1}
+    plan = make_plan(parse_study(study))
+    assert {cell.algorithm for cell in plan.run_cells({})} == {"Projectron"}
+    group = ("gauss", "Projectron", 0.1)
+    cells = list(plan.matched_cells({(group, 0): 12, (group, 1): 0}))
+    # Without the model's outcome there is no cell; an empty support set is a budget of 1.
+    assert [(cell.seed, dict(cell.params)) for cell in cells] == [(0, {"budget": 12}), (1, {"budget": 1})]
+
+
 def test_a_grid_without_a_winner_is_not_run() -> None:
     plan = make_plan(parse_study(STUDY))
     assert {cell.algorithm for cell in plan.run_cells({})} == {"Perceptron"}
@@ -104,6 +135,36 @@ def test_a_cell_is_small_and_travels() -> None:
         ({"datasets": [{"name": "gauss", "n_trian": 5}]}, "did you mean 'n_train'?"),
         ({"datasets": [{"name": "gauss"}, {"name": "gauss"}]}, "two tasks are called 'gauss'"),
         ({"datasets": [{"path": "nowhere.csv"}]}, "nowhere.csv"),
+        (
+            {"datasets": [{"name": "gauss", "parameters": {"gama": 1.0}}]},
+            "data set 'gauss': no algorithm of the study has a parameter 'gama'",
+        ),
+        (
+            {
+                "datasets": [{"name": "gauss", "parameters": {"loss": "ramp"}}],
+                "algorithms": [{"name": "AROW"}],
+            },
+            "algorithm 'AROW': loss must be one of",
+        ),
+        (
+            {"algorithms": [{"name": "SVC"}]},
+            "algorithm 'SVC' is fitted in batch and predicts nothing along the stream: data set 'gauss' "
+            "needs protocol 'holdout' or 'crossval'",
+        ),
+        (
+            {"algorithms": [{"name": "SVC", "C": [1.0, 2.0]}], "protocol": "holdout", "tune_by": "online"},
+            "its grid needs tune_by = 'validation'",
+        ),
+        ({"algorithms": [{"name": "SVC", "C": -1.0}], "protocol": "holdout"}, "'C' parameter of SVC must be"),
+        (
+            {
+                "algorithms": [
+                    *STUDY["algorithms"],
+                    {"name": "Forgetron", "size": {"support_of": "Perceptron"}},
+                ]
+            },
+            "algorithm 'Forgetron' has no parameter 'size'",
+        ),
     ],
 )
 def test_unknown_names_are_one_line(change: dict[str, Any], line: str) -> None:

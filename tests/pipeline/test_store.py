@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from singlepass.pipeline.errors import InputError
@@ -51,6 +52,20 @@ def test_round_trip(store: Store) -> None:
     assert list(curves.columns) == CURVES.names
     assert curves[["key", "t", "mistakes"]].to_numpy().tolist() == [["b", 5, 1], ["b", 10, 3]]
     assert store.done() == {"a": "failed", "b": "ok"}
+
+
+def test_columns_that_an_older_version_did_not_have_are_null(store: Store) -> None:
+    store.write([outcome("a")])
+    for folder in ("cells", "curves"):
+        (part,) = parts(store, folder)
+        pq.write_table(pq.read_table(part).drop_columns(["model_bytes", "complexity"]), part)
+    store.write([outcome("b")])
+    again = Store(store.url)
+    again.prepare()
+    assert again.set_aside == []
+    assert again.cells()["key"].tolist() == ["a", "b"]
+    assert again.cells()["model_bytes"].isna().all()
+    assert list(again.curves().columns) == CURVES.names
 
 
 def test_an_empty_store_has_empty_tables(store: Store) -> None:

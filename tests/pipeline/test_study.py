@@ -68,6 +68,20 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
         ({"algorithms": [{"name": "AROW"}, {"name": "AROW"}]}, "two entries are called 'AROW'"),
         ({"algorithms": [{"name": "AROW", "r": []}]}, "the grid of 'r' is empty"),
         ({"algorithms": [{"name": "AROW", "r": [1.0, 1.0]}]}, "the grid of 'r' names a value twice"),
+        (
+            {"algorithms": [{"name": "Forgetron", "budget": {"size": "A"}}]},
+            "algorithms[1]: 'budget' must be a value, a list of values or { support_of = \"LABEL\" }",
+        ),
+        (
+            {"algorithms": [{"name": "Forgetron", "budget": {"support_of": "A"}, "gamma": [1.0, 2.0]}]},
+            "algorithms[1]: 'budget' is a support size, so 'gamma' cannot be tuned: give one value",
+        ),
+        (
+            {"algorithms": [{"name": "A"}, {"name": "Forgetron", "budget": {"support_of": "Forgetron"}}]},
+            "algorithms: 'budget' of 'Forgetron' is the support size of 'Forgetron', which is no other",
+        ),
+        ({"time_limit": 0}, "time_limit: 0 should be greater than 0"),
+        ({"datasets": [{"name": "a", "parameters": {"gamma": [1.0]}}]}, "datasets[1].parameters.gamma"),
         ({"rankings": [{"title": "t", "algorithms": ["AROW", "AORW"]}]}, "did you mean 'AROW'?"),
         (
             {"rankings": [{"title": "t", "algorithms": ["AROW", "AROW"], "datasets": ["digit"]}]},

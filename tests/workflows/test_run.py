@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -17,6 +18,7 @@ import pytest
 
 from singlepass.pipeline.results import read_results
 from singlepass.pipeline.store import PROVENANCE
+from singlepass.pipeline.study import parse_study
 from singlepass.workflows.report import write_report
 from singlepass.workflows.run import run_study
 from singlepass.workflows.shipped import find_study
@@ -238,3 +240,57 @@ def test_a_damaged_part_is_recomputed(finished: Path, study_file: Path, tmp_path
     assert summary.computed == lost
     assert any(victim.name in note and "damaged" in note for note in silent.notes)
     assert_same(tmp_path / "whole", finished)
+
+
+def test_budgets_of_another_algorithms_support_size(tmp_path: Path, silent: Any) -> None:
+    path = tmp_path / "budgets.toml"
+    path.write_text(
+        """
+name = "budgets"
+noise = [0.0, 0.2]
+seeds = 2
+[[datasets]]
+name = "gauss"
+n_train = 200
+parameters = { gamma = 2.0 }
+[[algorithms]]
+name = "Forgetron"
+budget = { support_of = "Projectron" }
+[[algorithms]]
+name = "Projectron"
+eta = [0.1, 0.3]
+"""
+    )
+    study, _ = find_study(str(path))
+    first = run_study(study, str(tmp_path / "out"), progress=silent)
+    assert (first.computed, first.failed) == (4 + 4 + 4, 0)
+    assert silent.finished == silent.total == 12
+    cells, _ = tables(tmp_path / "out")
+    cells = cells[cells["stage"] == "run"].set_index(["algorithm", "noise", "seed"]).sort_index()
+    sizes = cells.loc["Projectron", "support_vectors"]
+    assert (sizes > 5).all()
+    budgets = cells.loc["Forgetron", "params"].map(lambda params: json.loads(params)["budget"])
+    assert budgets.tolist() == sizes.tolist()
+    assert (cells.loc["Forgetron", "support_vectors"] <= sizes).all()
+    again = run_study(study, str(tmp_path / "out"), progress=silent)
+    assert (again.computed, again.reused) == (0, 12)
+    write_report(tmp_path / "out")
+
+
+def test_a_stopped_cell_is_no_failure_and_can_be_retried(tmp_path: Path, silent: Any) -> None:
+    table: dict[str, Any] = {
+        "name": "slow",
+        "seeds": 1,
+        "datasets": [{"name": "gauss", "n_train": 500}],
+        "algorithms": [{"name": "AROW"}, {"name": "Perceptron"}],
+    }
+    out = str(tmp_path / "out")
+    stopped = run_study(parse_study({**table, "time_limit": 1e-9}), out, progress=silent)
+    assert (stopped.computed, stopped.failed, stopped.stopped) == (2, 0, 2)
+    assert set(stopped.results.cells["n_examples"]) == {10}
+    report = "\n".join(path.read_text() for path in write_report(out) if path.suffix == ".md")
+    assert "time limit of 1e-09 s reached after 10 of 500 examples" in report
+    assert run_study(parse_study(table), out, progress=silent).computed == 0
+    again = run_study(parse_study(table), out, progress=silent, retry_failed=True)
+    assert (again.computed, again.stopped) == (2, 0)
+    assert set(again.results.cells["n_examples"]) == {500}

@@ -135,7 +135,7 @@ def cost_table(cells: pd.DataFrame, plan: Layout) -> Table:
 
 
 def failed_table(cells: pd.DataFrame) -> Table | None:
-    """Cells that failed or were skipped, with their error; None when there are none."""
+    """Cells that failed or were stopped at their time limit, with the reason; None when there are none."""
     bad = cells[cells["status"] != "ok"].sort_values(["stage", "dataset", "algorithm", "noise", "seed"])
     if bad.empty:
         return None
@@ -152,7 +152,7 @@ def failed_table(cells: pd.DataFrame) -> Table | None:
     ]
     return Table(
         name="failed",
-        title="Cells that failed or were skipped",
+        title="Cells that failed or were stopped at their time limit",
         header=["data set", "algorithm", "noise", "seed", "status", "error"],
         rows=rows,
         labels=6,

@@ -257,8 +257,8 @@ def facts(plan: Layout) -> list[tuple[str, str]]:
     if plan.tuning:
         found.append(("Tuning cells", f"{plan.tuning:,}"))
     found.append(("Cells failed", f"{plan.failed:,}"))
-    if plan.skipped:
-        found.append(("Cells skipped", f"{plan.skipped:,}"))
+    if plan.stopped:
+        found.append(("Cells stopped", f"{plan.stopped:,}"))
     if plan.missing:
         found.append(("Cells not yet run", f"{plan.missing:,}"))
     return found

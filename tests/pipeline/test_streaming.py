@@ -1,0 +1,103 @@
+"""What a cell does besides streaming to the end: batch baselines, time limits, sizes along the stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from singlepass.learners import KernelPerceptron
+from singlepass.pipeline import data, protocol, streaming
+from singlepass.pipeline.cell import run_cell
+from singlepass.pipeline.cells import Cell, make_plan
+from singlepass.pipeline.store import CELLS, CURVES
+from singlepass.pipeline.study import parse_study
+
+
+def cell_of(algorithm: dict[str, Any], **study: Any) -> Cell:
+    dataset = {"name": "gauss", "n_train": 400, "n_test": 200}
+    table = {"name": "s", "datasets": [dataset], "algorithms": [algorithm], "protocol": "holdout", **study}
+    return next(make_plan(parse_study(table)).run_cells({}))
+
+
+def test_a_batch_baseline_is_fitted_to_the_whole_training_part() -> None:
+    cell = cell_of({"name": "SVC", "C": 2.0, "gamma": 0.5})
+    stream = data.open_stream(cell.dataset, root=0, seed=0)
+    part, test = protocol.split(cell, stream)
+    alone = SVC(C=2.0, gamma=0.5).fit(part.X[part.rows], part.codes)
+    outcome = run_cell(cell)
+    assert outcome.row["status"] == "ok"
+    assert outcome.row["n_examples"] == 400
+    assert outcome.row["support_vectors"] == alone.n_support_.sum()
+    assert outcome.row["model_bytes"] == 8 * 3 * alone.n_support_.sum()
+    assert test is not None
+    assert outcome.row["test_accuracy"] == alone.score(stream.X_test[test.rows], test.codes)
+    # It predicts nothing along the stream.
+    assert "mistakes" not in outcome.row
+    assert outcome.curve == {}
+
+
+class Clock:
+    """A clock that goes on by one second whenever it is read."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+def test_a_cell_over_its_time_limit_ends_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run_cell(cell_of({"name": "KernelPerceptron"}, checkpoints=20))
+    monkeypatch.setattr(streaming, "time", Clock())
+    cell = cell_of({"name": "KernelPerceptron"}, checkpoints=20, time_limit=3.5)
+    stopped = run_cell(cell)
+    seen = stopped.row["n_examples"]
+    assert 0 < seen < 400
+    assert stopped.row["status"] == "stopped"
+    assert stopped.row["error"] == f"time limit of 3.5 s reached after {seen} of 400 examples"
+    # Up to there it is the same curve, with a last point where it ended.
+    curve = stopped.curve
+    assert curve["t"][-1] == seen
+    assert curve["mistakes"][-1] == stopped.row["mistakes"]
+    kept = [t for t in whole.curve["t"] if t < seen]
+    assert curve["t"][: len(kept)] == kept
+    assert curve["mistakes"][: len(kept)] == whole.curve["mistakes"][: len(kept)]
+    # What was learnt so far is tested; the limit is no part of the key.
+    assert stopped.row["test_examples"] == 200
+    assert cell.key == cell_of({"name": "KernelPerceptron"}, checkpoints=20).key
+
+
+def test_later_passes_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "time", Clock())
+    row = run_cell(cell_of({"name": "AROW", "epochs": 30}, time_limit=20.0, checkpoints=1)).row
+    assert row["n_examples"] == 400
+    assert row["status"] == "stopped"
+    assert row["error"].startswith("time limit of 20 s reached in pass ")
+
+
+def test_without_a_limit_the_clock_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "time", Clock())
+    assert run_cell(cell_of({"name": "AROW", "epochs": 3})).row["status"] == "ok"
+
+
+def test_sizes_are_recorded_along_the_stream() -> None:
+    outcome = run_cell(cell_of({"name": "KernelPerceptron", "gamma": 0.5}, checkpoints=4))
+    stream = data.open_stream(cell_of({"name": "AROW"}).dataset, root=0, seed=0)
+    part, _ = protocol.split(cell_of({"name": "AROW"}), stream)
+    learner = KernelPerceptron(gamma=0.5)
+    sizes, bytes_, evaluations = [], [], []
+    for rows in np.split(part.rows, 4):
+        learner.learn(part.X[rows], stream.y[rows], classes=[0, 1])
+        sizes.append(learner.n_support_)
+        bytes_.append(learner.model_bytes_)
+        evaluations.append(learner.n_kernel_evaluations_)
+    assert outcome.curve["support_vectors"] == sizes
+    assert outcome.curve["model_bytes"] == bytes_
+    assert outcome.curve["kernel_evaluations"] == evaluations
+    assert outcome.row["model_bytes"] == bytes_[-1]
+    assert set(outcome.row) <= set(CELLS.names)
+    assert set(outcome.curve) <= set(CURVES.names)
