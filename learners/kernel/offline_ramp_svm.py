@@ -94,7 +94,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> model = OfflineRampSVM(initial=1.0).fit([[0.0], [10.0], [0.1], [0.0]], [0, 1, 0, 1])
+    >>> model = OfflineRampSVM(initial=0.75).fit([[0.0], [10.0], [1.0], [0.5]], [0, 1, 0, 1])
     >>> model.support_.tolist(), model.predict([[0.2], [9.0]]).tolist()
     ([0, 1, 2], [0, 1])
     """

@@ -172,7 +172,7 @@ class OnlineRampSVM(RampSVM):
 
     Examples
     --------
-    >>> learner = OnlineRampSVM().fit([[0.0], [10.0], [0.1], [0.0]], [0, 1, 0, 1])
+    >>> learner = OnlineRampSVM().fit([[0.0], [10.0], [1.0], [0.5]], [0, 1, 0, 1])
     >>> learner.support_.tolist(), learner.n_stored_
     ([0, 1, 2], 4)
     """
