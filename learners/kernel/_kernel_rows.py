@@ -152,20 +152,17 @@ def kernel_row(K, n, i):
     line = take_line(C, i)
     values = line_values(C, line)
     known = C.filled[line]
-    if known == 0:
-        _compute(K, i, 0, n, values)
-    else:
-        # Rows that joined since: most know their value with x_i themselves.
-        first = known
-        for j in range(known, n):
-            other = C.line[j]
-            if other >= 0 and C.filled[other] > i:
-                if first < j:
-                    _compute(K, i, first, j, values)
+    # Of rows that joined since, most know their value with x_i themselves; runs of others are computed. (One
+    # call of `_compute`, here and wherever rows are asked for: every other one is compiled anew.)
+    first = known
+    for j in range(known, n + 1):
+        other = C.line[j] if known > 0 and j < n else -1
+        if j == n or (other >= 0 and C.filled[other] > i):
+            if first < j:
+                _compute(K, i, first, j, values)
+            if j < n:
                 values[j] = C.values[other * C.line.shape[0] + i]
-                first = j + 1
-        if first < n:
-            _compute(K, i, first, n, values)
+            first = j + 1
     C.filled[line] = max(known, n)
     return values[:n]
 

@@ -32,66 +32,91 @@ def extremes(K, n, C, intercept):
 
 
 @register_jitable
-def move_one(K, n, i, C):
-    """Move α_i to where the dual objective is largest, within its limits."""
+def move(K, n, i, j, C):
+    """Move α_i up and α_j down as far as the dual objective grows, within their limits; -1: none to move."""
     S = K.walk
-    a, g = S.alpha[i], S.extra[i]
+    step, gap, curvature = np.inf, 0.0, 0.0
+    B = A = 0.0
+    if i >= 0:
+        B = max(0.0, C * K.labels[i])
+        step, gap, curvature = B - S.alpha[i], S.extra[i], K.diagonal[i]
+    if j >= 0:
+        A = min(0.0, C * K.labels[j])
+        step, gap, curvature = min(step, S.alpha[j] - A), gap - S.extra[j], curvature + K.diagonal[j]
     # Limits are reached exactly: what is at its limit must not be told from it by rounding.
-    target = max(0.0, C * K.labels[i]) if g > 0.0 else min(0.0, C * K.labels[i])
-    step = target - a
-    if abs(g) < abs(step) * K.diagonal[i]:
-        step = g / K.diagonal[i]
-        target = a + step
-    S.alpha[i] = target
-    row = kernel_row(K, n, i)
-    for s in range(n):
-        S.extra[s] -= step * row[s]
+    to_B, to_A = i >= 0 and step == B - S.alpha[i], j >= 0 and step == S.alpha[j] - A
+    for k in range(2):
+        moved = j if k else i
+        if moved < 0:
+            continue
+        row = kernel_row(K, n, moved)
+        if k == 0 and j >= 0:
+            curvature -= 2.0 * row[j]
+        if (k == 0 or i < 0) and gap < step * curvature:
+            step, to_B, to_A = gap / curvature, False, False
+        change = -step if k else step
+        for s in range(n):
+            S.extra[s] -= change * row[s]
+    if i >= 0:
+        S.alpha[i] = B if to_B else S.alpha[i] + step
+    if j >= 0:
+        S.alpha[j] = A if to_A else S.alpha[j] - step
 
 
 @register_jitable
-def move_pair(K, n, i, j, C):
-    """Move α_i up and α_j down as far as the dual objective grows, within their limits."""
-    S = K.walk
-    up, down = kernel_row(K, n, i), kernel_row(K, n, j)
-    B, A = max(0.0, C * K.labels[i]), min(0.0, C * K.labels[j])
-    step = min(B - S.alpha[i], S.alpha[j] - A)
-    to_B, to_A = step == B - S.alpha[i], step == S.alpha[j] - A
-    curvature = K.diagonal[i] + K.diagonal[j] - 2.0 * up[j]
-    if S.extra[i] - S.extra[j] < step * curvature:
-        step = (S.extra[i] - S.extra[j]) / curvature
-        to_B = to_A = False
-    S.alpha[i] = B if to_B else S.alpha[i] + step
-    S.alpha[j] = A if to_A else S.alpha[j] - step
-    for s in range(n):
-        S.extra[s] -= step * (np.float64(up[s]) - np.float64(down[s]))
+def let_in(K, n, t, y, g, high, low, intercept, seed):
+    """Keep row t of the block, whose gradient is `g`, if a step could move it to its class or it is a seed.
 
-
-@register_jitable
-def process(K, n, t, y, g, C, tau, intercept, seed):
-    """PROCESS row t of the block, whose gradient is `g`; return how many rows are kept then.
-
-    A row that could not be moved towards its class is not kept, unless it is a seed.
+    Returns how many rows are kept then. `high` and `low` are the extremes of g before.
     """
-    partner = -1
-    if intercept:
-        i, j, high, low = extremes(K, n, C, intercept)
-        partner = j if y > 0.0 else i
-        gap = g - low if y > 0.0 else high - g
-        if not (seed or (partner >= 0 and gap > 0.0)):
-            return n
-    elif not y * g >= 0.0:
+    wanted = (g > low if y > 0.0 else g < high) if intercept else y * g >= 0.0
+    if not ((wanted and np.isfinite(high if y < 0.0 else low)) or seed):
         return n
     append(K, n, t, 0.0)
     K.walk.extra[n], K.labels[n] = g, y
-    new, n = n, n + 1
-    know_row(K, n, new, t)
-    if not intercept:
-        move_one(K, n, new, C)
-    elif partner >= 0 and gap > tau:
-        if y > 0.0:
-            move_pair(K, n, new, partner, C)
+    know_row(K, n + 1, n, t)
+    return n + 1
+
+
+@register_jitable
+def violating_pair(i, j, high, low, tau, intercept):
+    """Return the pair of the extremes, -1 for what cannot move; both -1 if it is not violating by `tau`."""
+    if not high - low > tau or (intercept and (i < 0 or j < 0)):
+        return -1, -1
+    if intercept:
+        return i, j
+    return (-1, j) if high + low < 0.0 else (i, -1)
+
+
+@register_jitable
+def process_and_reprocess(K, n, t, y, g, C, tau, intercept, seed, processed):
+    """PROCESS row t, whose gradient is `g`, if it is to be; then, unless it is a seed, REPROCESS.
+
+    Returns how many rows are kept then; none is evicted. (A loop, so that there is one call of `move`.)
+    """
+    for k in range(2):
+        i, j, high, low = extremes(K, n, C, intercept)
+        if k == 0:
+            before = n
+            if processed:
+                n = let_in(K, n, t, y, g, high, low, intercept, seed)
+            if n == before:
+                continue
+            # The new row with its partner; alone where there is no intercept: its step is then of any size.
+            if y > 0.0:
+                i, high = before, g
+            else:
+                j, low = before, g
+            if not intercept:
+                i, j = (i, -1) if y > 0.0 else (-1, j)
+            elif i < 0 or j < 0 or not high - low > tau:
+                continue
+        elif seed:
+            continue
         else:
-            move_pair(K, n, partner, new, C)
+            i, j = violating_pair(i, j, high, low, tau, intercept)
+        if i >= 0 or j >= 0:
+            move(K, n, i, j, C)
     return n
 
 
@@ -99,15 +124,10 @@ def process(K, n, t, y, g, C, tau, intercept, seed):
 def improve(K, n, C, tau, intercept):
     """Make the step on the most violating pair, if it is violating by more than `tau`; return whether."""
     i, j, high, low = extremes(K, n, C, intercept)
-    if intercept:
-        violating = i >= 0 and j >= 0 and high - low > tau
-        if violating:
-            move_pair(K, n, i, j, C)
-        return violating
-    violating = high - low > tau
-    if violating:
-        move_one(K, n, j if high + low < 0.0 else i, C)
-    return violating
+    i, j = violating_pair(i, j, high, low, tau, intercept)
+    if i >= 0 or j >= 0:
+        move(K, n, i, j, C)
+    return i >= 0 or j >= 0
 
 
 @register_jitable

@@ -6,7 +6,7 @@ from numba.extending import register_jitable
 from .._jit import kernel as compiled
 from .._parameters import check_bool, check_positive
 from ._base import RowCachingClassifier
-from ._lasvm_steps import improve, process, settle
+from ._lasvm_steps import improve, process_and_reprocess, settle
 from ._walk import score_of
 
 # Examples of each class that are kept whatever their gradients, to start with.
@@ -38,11 +38,9 @@ def learn_row(K, n, t, code, f, C, tau, intercept, again, solution):
     seed = intercept and solution[SEEN + code] < _SEEDS
     solution[SEEN + code] += 1.0
     before = n
-    if S.own[t] < np.inf and not (again and _is_kept(S.born[:n], S.first + t)):
-        n = process(K, n, t, y, y - f, C, tau, intercept, seed)
+    processed = S.own[t] < np.inf and not (again and _is_kept(S.born[:n], S.first + t))
+    n = process_and_reprocess(K, n, t, y, y - f, C, tau, intercept, seed, processed)
     joined = n > before
-    if not seed:
-        improve(K, n, C, tau, intercept)
     return settle(K, n, t, C, intercept, not seed, solution), joined
 
 
