@@ -142,8 +142,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             vars(self).clear()
             vars(self).update(before)
             raise
-        for _ in range(self.epochs - 1):
+        self.end_of_pass(self.epochs == 1)
+        for left in reversed(range(self.epochs - 1)):
             self.learn_rows(rows, codes)
+            self.end_of_pass(left == 0)
         return self
 
     def decision_function(self, X):
@@ -180,7 +182,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             return self.classes_[scores.argmax(axis=1)]
         return self.classes_[(scores >= 0.0).astype(np.intp)]
 
-    # The pipeline, which has validated a stream once for all learners, calls the next four directly.
+    # The pipeline, which has validated a stream once for all learners, calls the next five directly.
 
     def check_parameters(self):
         """Raise ValueError for a parameter that makes no sense, in one line that names it."""
@@ -233,6 +235,17 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
         return scores
+
+    def end_of_pass(self, last):
+        """Take note that the stream has been passed over: `fit` and the pipeline say so, `learn` never does.
+
+        Most learners have nothing to do then.
+
+        Parameters
+        ----------
+        last : bool
+            Whether it was the last pass; else the same rows come again, in the same order.
+        """
 
     def score_rows(self, X):
         """Do as `decision_function` does, without validation; `X` as for `learn_rows`."""

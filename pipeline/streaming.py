@@ -72,6 +72,14 @@ def _open_block(learner: Any, X: Any, classes: NDArray[np.int32]) -> Learn:
     return lambda start, stop, codes: learner.learn(X[start:stop], codes, classes=classes)
 
 
+def _end_of_pass(learner: Any, last: bool) -> float:
+    """Tell a learner that the stream has been passed over; return the seconds it took."""
+    began = time.perf_counter()
+    if isinstance(learner, OnlineClassifier):
+        learner.end_of_pass(last)
+    return time.perf_counter() - began
+
+
 def _pieces(start: int, stop: int, stops: NDArray[np.int64], limited: bool) -> Iterator[tuple[int, int]]:
     """Cut a block where the curve is read, and into short pieces where the clock is."""
     cuts = {stop, *stops[(stops > start) & (stops < stop)].tolist()}
@@ -137,7 +145,9 @@ def stream_through(
     curve["mistakes_clean"] = np.cumsum(wrong_clean[:seen])[places].tolist()
     # Further epochs, when asked for, only matter to what is measured afterwards: the online mistakes are
     # those of the first pass.
-    for epoch in range(2, getattr(learner, "epochs", 1) + 1):
+    passes = getattr(learner, "epochs", 1)
+    for epoch in range(2, passes + 1):
+        seconds += 0.0 if stopped else _end_of_pass(learner, last=False)
         for start, stop, X in () if stopped else part.blocks():
             began = time.perf_counter()
             _open_block(learner, X, classes)(0, stop - start, noisy[start:stop])
@@ -145,6 +155,7 @@ def stream_through(
             if seconds > limit:
                 stopped = f"time limit of {limit:g} s reached in pass {epoch}"
                 break
+    seconds += 0.0 if stopped else _end_of_pass(learner, last=True)
     row: dict[str, Any] = {
         "n_examples": seen,
         "mistakes": int(wrong[:seen].sum()),

@@ -5,12 +5,21 @@ import itertools
 import numpy as np
 
 from .._base import OnlineClassifier
-from .._parameters import check_count, check_number, check_option, check_positive
+from .._parameters import check_count, check_nonnegative, check_number, check_option, check_positive
 from .._rows import count_rows, row_range
 from . import multiclass
 from ._functions import KERNELS
+from ._kernel_rows import KernelRows
 from ._support import SupportSet
 from ._walk import scores_of_block
+
+
+def check_kernel(learner):
+    """Raise ValueError for a parameter of the kernel that makes no sense."""
+    check_option(learner, "kernel", KERNELS)
+    check_positive(learner, "gamma")
+    check_count(learner, "degree")
+    check_number(learner, "coef0")
 
 
 class KernelClassifier(OnlineClassifier):
@@ -64,11 +73,11 @@ class KernelClassifier(OnlineClassifier):
         """Raise ValueError for a parameter of the learner itself that makes no sense."""
 
     def _check_parameters(self):
-        check_option(self, "kernel", KERNELS)
-        check_positive(self, "gamma")
-        check_count(self, "degree")
-        check_number(self, "coef0")
+        check_kernel(self)
         self._check_own_parameters()
+
+    # How many examples there were before those whose numbers `support_` gives.
+    _pass_start = 0
 
     def _allocate(self, n_features):
         self._support = None
@@ -84,10 +93,13 @@ class KernelClassifier(OnlineClassifier):
             sparse = isinstance(X, tuple)
             dtype = (X[0] if sparse else X).dtype
             function = self.kernel, float(self.gamma), float(self.coef0), int(self.degree)
-            self._support = SupportSet(
-                function, self.n_features_in_, dtype, sparse, self._keeps_square, len(self.classes_)
-            )
+            self._support = self._new_support(function, dtype, sparse)
         return self._support
+
+    def _new_support(self, function, dtype, sparse):
+        return SupportSet(
+            function, self.n_features_in_, dtype, sparse, self._keeps_square, len(self.classes_)
+        )
 
     def _blocks(self, n):
         """Return the ranges in which `n` rows are taken."""
@@ -103,7 +115,7 @@ class KernelClassifier(OnlineClassifier):
         mistakes = updates = 0
         for start, stop in self._blocks(count_rows(X)):
             rows = row_range(X, start, stop)
-            packed, walk = support.meet(rows, stop - start, self.n_examples_ + start)
+            packed, walk = support.meet(rows, stop - start, self.n_examples_ - self._pass_start + start)
             size, wrong, changed, evaluations = walk_block(
                 walk, support.size, codes[start:stop], scores[start:stop]
             )
@@ -119,14 +131,17 @@ class KernelClassifier(OnlineClassifier):
 
     def _score_blocks(self, score_block, X, scores):
         """Write the scores of block after block."""
-        if self._support is None:
+        support = self._support_to_score()
+        if support is None:
             scores[:] = 0.0
             return
         for start, stop in self._blocks(len(scores)):
-            values = self._support.values(row_range(X, start, stop), stop - start)
-            score_block(
-                values, stop - start, self._support.coefficients, self._support.size, scores[start:stop]
-            )
+            values = support.values(row_range(X, start, stop), stop - start)
+            score_block(values, stop - start, support.coefficients, support.size, scores[start:stop])
+
+    def _support_to_score(self):
+        """Return the support set that scores are taken from, None while there is none."""
+        return self._support
 
     def _order(self):
         """Return the slots of the support vectors by their age, oldest first."""
@@ -153,6 +168,35 @@ class KernelClassifier(OnlineClassifier):
     @property
     def model_bytes_(self):
         return self._support.n_bytes() if self._support else 0
+
+
+class RowCachingClassifier(KernelClassifier):
+    """Base of the kernel learners that need values between support vectors: rows of them, on demand.
+
+    A subclass has one more parameter, ``cache_mb=200.0``, and its ``_walk`` gets a `Kept` (see
+    `_kernel_rows`). Its `support_` counts the rows of each pass from 0, so that a row is known when it comes
+    again; ``_is_again`` says whether it may.
+    """
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_nonnegative(self, "cache_mb")
+
+    def _allocate(self, n_features):
+        super()._allocate(n_features)
+        self._pass_start = 0
+
+    def _new_support(self, function, dtype, sparse):
+        return KernelRows(
+            function, self.n_features_in_, dtype, sparse, float(self.cache_mb), self._keeps_square
+        )
+
+    @property
+    def _is_again(self):
+        return self._pass_start > 0
+
+    def end_of_pass(self, last):
+        self._pass_start = self.n_examples_
 
 
 class MulticlassKernelClassifier(KernelClassifier):

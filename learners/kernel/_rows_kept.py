@@ -24,15 +24,15 @@ class DenseRows:
     """
 
     def __init__(self, n_features, dtype):
-        self._n_features = n_features
+        self.n_features = n_features
         self._rows = np.zeros((0, padded(n_features, LANES[dtype.itemsize])), dtype)
 
     def pack(self, block):
         """Return rows of the stream in the form the other methods take."""
         if isinstance(block, tuple):
-            block = sp.csr_matrix(_from_zero(block), shape=(count_rows(block), self._n_features)).toarray()
+            block = sp.csr_matrix(_from_zero(block), shape=(count_rows(block), self.n_features)).toarray()
         rows = np.zeros((padded(len(block), PADDING), self._rows.shape[1]), self._rows.dtype)
-        rows[: len(block), : self._n_features] = block
+        rows[: len(block), : self.n_features] = block
         return rows
 
     def products(self, packed, n, size, out):
@@ -58,13 +58,17 @@ class DenseRows:
         """Keep the packed rows of the given numbers as support vectors `targets`."""
         self._rows[targets] = packed[numbers]
 
+    def in_loops(self, _packed):
+        """Return the rows as loops take them: see `_one_row`."""
+        return self._rows
+
     def matrix(self, order):
         """Return the support vectors of the given numbers as a matrix."""
-        return self._rows[order, : self._n_features]
+        return self._rows[order, : self.n_features]
 
     def n_bytes(self, size):
         """Return what `size` support vectors take."""
-        return size * self._n_features * self._rows.itemsize
+        return size * self.n_features * self._rows.itemsize
 
 
 class SparseRows:
@@ -78,11 +82,14 @@ class SparseRows:
     """
 
     def __init__(self, n_features, dtype):
-        self._n_features = n_features
+        self.n_features = n_features
         columns = np.int32 if n_features <= np.iinfo(np.int32).max else np.int64
         self._values, self._columns = np.empty(0, dtype), np.empty(0, columns)
         self._start, self._stop = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        self._end = 0
+        # How many of the values are in use: loops over a block write it.
+        self._end = np.zeros(1, np.int64)
+        lanes = LANES[self._values.itemsize]
+        self._scratch = np.zeros(n_features, dtype), np.zeros((1, lanes), dtype)
 
     def pack(self, block):
         """Return rows of the stream in the form the other methods take."""
@@ -98,7 +105,7 @@ class SparseRows:
 
     def _products_with(self, packed, rows, start, stop, size, out, triangle):
         lanes = LANES[self._values.itemsize]
-        sparse_products(packed, rows, start, stop, size, lanes, self._n_features, out, triangle)
+        sparse_products(packed, rows, start, stop, size, lanes, self.n_features, out, triangle)
 
     def products(self, packed, n, size, out):
         """Write the inner products of the packed rows with the first `size` support vectors into `out`."""
@@ -125,14 +132,18 @@ class SparseRows:
         for target, number in zip(targets.tolist(), numbers.tolist(), strict=True):
             first, last = indptr[number], indptr[number + 1]
             self._start[target] = self._stop[target] = 0
-            if self._end + last - first > len(self._values):
-                self._make_room(last - first)
-            start, stop = self._end, self._end + last - first
+            self.make_room(last - first)
+            start, stop = self._end[0], self._end[0] + last - first
             self._values[start:stop], self._columns[start:stop] = data[first:last], indices[first:last]
-            self._start[target], self._stop[target], self._end = start, stop, stop
+            self._start[target], self._stop[target], self._end[0] = start, stop, stop
 
-    def _make_room(self, needed):
-        """Leave out what removed rows left behind, and double what is too small even then."""
+    def make_room(self, needed):
+        """Have room for `needed` more non-zeros.
+
+        What removed rows left behind is left out, and what is too small even then is doubled.
+        """
+        if self._end[0] + needed <= len(self._values):
+            return
         lengths = self._stop - self._start
         live = int(lengths.sum())
         starts = np.cumsum(lengths) - lengths
@@ -141,7 +152,13 @@ class SparseRows:
         values, columns = np.empty(capacity, self._values.dtype), np.empty(capacity, self._columns.dtype)
         values[:live], columns[:live] = self._values[places], self._columns[places]
         self._values, self._columns = values, columns
-        self._start, self._stop, self._end = starts, starts + lengths, live
+        self._start, self._stop, self._end[0] = starts, starts + lengths, live
+
+    def in_loops(self, packed):
+        """Return the rows as loops over the packed ones take them: see `_one_row`."""
+        self.make_room(len(packed[0]))
+        places = self._start, self._stop, self._end
+        return self._values, self._columns, *places, *self._scratch
 
     def matrix(self, order):
         """Return the support vectors of the given numbers as a matrix."""
@@ -149,7 +166,7 @@ class SparseRows:
         indptr = np.append(0, np.cumsum(lengths))
         places = np.arange(indptr[-1]) + np.repeat(self._start[order] - indptr[:-1], lengths)
         parts = self._values[places], self._columns[places], indptr
-        return sp.csr_matrix(parts, shape=(len(order), self._n_features))
+        return sp.csr_matrix(parts, shape=(len(order), self.n_features))
 
     def n_bytes(self, size):
         """Return what `size` support vectors take."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .._rows import as_rows
 from ._functions import apply_kernel
 from ._rows_kept import DenseRows, SparseRows, padded
 from ._tile import PADDING
@@ -31,6 +32,9 @@ class SupportSet:
         Number of support vectors.
     """
 
+    # By how much the room for support vectors grows.
+    _growth = 2.0
+
     def __init__(self, function, n_features, dtype, sparse, square, n_classes=2):
         self._function = function
         self._rows = (SparseRows if sparse else DenseRows)(n_features, dtype)
@@ -43,11 +47,11 @@ class SupportSet:
         self.size = 0
 
     def _reserve(self, n):
-        """Make room for `n` support vectors, by doubling."""
+        """Make room for `n` support vectors, a multiple of what there was."""
         capacity = len(self._norms)
         if n <= capacity:
             return
-        capacity = padded(max(n, 2 * capacity), PADDING)
+        capacity = padded(max(n, int(self._growth * capacity)), PADDING)
 
         def grown(array, axes=1):
             larger = np.zeros(array.shape[: array.ndim - axes] + (capacity,) * axes, array.dtype)
@@ -116,6 +120,14 @@ class SupportSet:
             self._rows.keep(new, rows, numbers)
             self._norms[new] = norms[numbers]
         self.size = size
+
+    def adopt(self, rows, norms, alpha):
+        """Take the rows of a matrix as support vectors 0, 1, …, with their squared norms and coefficients."""
+        self.size = len(alpha)
+        self._reserve(self.size)
+        slots = np.arange(self.size)
+        self._rows.keep(slots, self._rows.pack(as_rows(rows)), slots)
+        self._norms[slots], self._alpha[..., slots] = norms, alpha
 
     def values(self, block, n):
         """Return the kernel values of `n` rows with the support vectors, (n or more, `size` or more)."""

@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 
 from .._jit import kernel
 from .._vector import zero_like
@@ -33,6 +33,9 @@ def _tile_shape():
 
 
 TILE_ROWS, TILE_COLUMNS = _tile_shape()
+
+#: Rows that one row is multiplied with at a time; a divisor of PADDING.
+STRIP = 4
 
 
 def _select(builder, first, second, lanes):
@@ -99,40 +102,51 @@ class Matrix:
         builder.store(value, address).align = self.size
 
 
-@intrinsic
-def _tile(_typing_context, A, i, B, j, out):
-    """Write ``A[i + r] · B[j + c]`` into ``out[i + r, j + c]`` for a tile of rows r and columns c."""
-    signature = types.void(A, types.intp, B, types.intp, out)
+def _tile_of(shape):
+    """Build the intrinsic of a tile; `shape()` returns its numbers of rows and columns."""
 
-    def codegen(context, builder, signature, arguments):
-        kinds = signature.args
-        A, B, out = (Matrix(context, builder, kinds[k], arguments[k]) for k in (0, 2, 4))
-        i, j = arguments[1], arguments[3]
-        lanes = LANES[A.size]
-        intp = i.type
-        row_numbers = [builder.add(i, ir.Constant(intp, r)) for r in range(TILE_ROWS)]
-        column_numbers = [builder.add(j, ir.Constant(intp, c)) for c in range(TILE_COLUMNS)]
-        zero = ir.Constant(ir.VectorType(A.pointer.type.pointee, lanes), [0.0] * lanes)
-        sums = [cgutils.alloca_once(builder, zero.type) for _ in range(TILE_ROWS * TILE_COLUMNS)]
-        for place in sums:
-            builder.store(zero, place)
-        step = ir.Constant(intp, lanes)
-        with cgutils.for_range_slice(builder, ir.Constant(intp, 0), A.columns, step, intp) as (k, _):
-            left = [A.load(builder, r, k, lanes) for r in row_numbers]
-            right = [B.load(builder, c, k, lanes) for c in column_numbers]
-            pairs = [(a, b) for a in left for b in right]
-            for place, (a, b) in zip(sums, pairs, strict=True):
-                builder.store(fused(builder, a, b, builder.load(place)), place)
-        folded = _fold_together(builder, [builder.load(place) for place in sums])
-        per_vector = folded[0].type.count
-        for r, row in enumerate(row_numbers):
-            start = r * TILE_COLUMNS
-            vector = folded[start // per_vector]
-            chosen = list(range(start % per_vector, start % per_vector + TILE_COLUMNS))
-            out.store(builder, row, j, _select(builder, vector, zero_like(vector), chosen))
-        return context.get_dummy_value()
+    @intrinsic
+    def tile(_typing_context, A, i, B, j, out, o):
+        """Write ``A[i + r] · B[j + c]`` into ``out[o + r, j + c]`` for a tile of rows r and columns c."""
+        signature = types.void(A, types.intp, B, types.intp, out, types.intp)
 
-    return signature, codegen
+        def codegen(context, builder, signature, arguments):
+            rows, columns = shape()
+            kinds = signature.args
+            A, B, out = (Matrix(context, builder, kinds[k], arguments[k]) for k in (0, 2, 4))
+            i, j, o = arguments[1], arguments[3], arguments[5]
+            lanes = LANES[A.size]
+            intp = i.type
+            row_numbers = [builder.add(i, ir.Constant(intp, r)) for r in range(rows)]
+            column_numbers = [builder.add(j, ir.Constant(intp, c)) for c in range(columns)]
+            zero = ir.Constant(ir.VectorType(A.pointer.type.pointee, lanes), [0.0] * lanes)
+            sums = [cgutils.alloca_once(builder, zero.type) for _ in range(rows * columns)]
+            for place in sums:
+                builder.store(zero, place)
+            step = ir.Constant(intp, lanes)
+            with cgutils.for_range_slice(builder, ir.Constant(intp, 0), A.columns, step, intp) as (k, _):
+                left = [A.load(builder, r, k, lanes) for r in row_numbers]
+                right = [B.load(builder, c, k, lanes) for c in column_numbers]
+                pairs = [(a, b) for a in left for b in right]
+                for place, (a, b) in zip(sums, pairs, strict=True):
+                    builder.store(fused(builder, a, b, builder.load(place)), place)
+            folded = _fold_together(builder, [builder.load(place) for place in sums])
+            per_vector = folded[0].type.count
+            for r in range(rows):
+                start = r * columns
+                vector = folded[start // per_vector]
+                chosen = list(range(start % per_vector, start % per_vector + columns))
+                row = builder.add(o, ir.Constant(intp, r))
+                out.store(builder, row, j, _select(builder, vector, zero_like(vector), chosen))
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return tile
+
+
+_tile = _tile_of(lambda: (TILE_ROWS, TILE_COLUMNS))
+_strip = _tile_of(lambda: (1, STRIP))
 
 
 @kernel
@@ -144,7 +158,7 @@ def dense_products(A, n_a, B, n_b, out):
     """
     for j in range(0, n_b, TILE_COLUMNS):
         for i in range(0, n_a, TILE_ROWS):
-            _tile(A, i, B, j, out)
+            _tile(A, i, B, j, out, i)
 
 
 @kernel
@@ -152,4 +166,14 @@ def triangle_products(A, n_a, out):
     """Write the inner product of each of the first `n_a` rows of A with itself and those before it."""
     for j in range(0, n_a, TILE_COLUMNS):
         for i in range(j - j % TILE_ROWS, n_a, TILE_ROWS):
-            _tile(A, i, A, j, out)
+            _tile(A, i, A, j, out, i)
+
+
+@register_jitable
+def strip_products(A, i, first, last, out):
+    """Write the inner products of row i of A with its rows first … last - 1 into ``out[0]``, in a kernel.
+
+    `out` has one row, as wide as A has rows; what is written up to STRIP places around them has no meaning.
+    """
+    for j in range(first - first % STRIP, last, STRIP):
+        _strip(A, i, A, j, out, 0)

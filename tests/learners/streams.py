@@ -11,10 +11,12 @@ import scipy.sparse as sp
 from singlepass.learners import (
     ALMA,
     AROW,
+    LASVM,
     NAROW,
     NHERD,
     NORMA,
     ROMMA,
+    ActiveRampSVM,
     AdaGradRDA,
     ConfidenceWeighted,
     DistillCacheMIRA,
@@ -28,11 +30,14 @@ from singlepass.learners import (
     KernelSecondOrderPerceptron,
     MulticlassClassifier,
     OnlineGradientDescent,
+    OnlineModelSelection,
+    OnlineRampSVM,
     PassiveAggressive,
     Perceptron,
     Projectron,
     ProjectronPlusPlus,
     RandomizedBudgetPerceptron,
+    RetrainedRampSVM,
     SecondOrderPerceptron,
     ShiftingPerceptron,
     SoftConfidenceWeighted,
@@ -90,6 +95,14 @@ KERNEL_LEARNERS = [
     KernelALMA(gamma=0.1),
     NORMA(eta0=0.3, gamma=0.1),
     NORMA(eta0=0.3, decay=True, gamma=0.1),
+    LASVM(C=0.5, gamma=0.1),
+    LASVM(C=0.5, fit_intercept=False, finish=True, kernel="poly", gamma=0.5, degree=2),
+    OnlineModelSelection(p_value=0.5, min_examples=3),
+    OnlineModelSelection(p_value=0.5, min_examples=3, kernel="poly", fit_intercept=False),
+    OnlineRampSVM(gamma=0.1),
+    OnlineRampSVM(max_non_support=12, kernel="poly", gamma=0.1, degree=2),
+    ActiveRampSVM(gamma=0.1),
+    RetrainedRampSVM(gamma=0.1),
 ]
 
 # With more than two classes most of these, and these: the updates that several wrong classes share.
@@ -102,6 +115,9 @@ SEVERAL_CONSTRAINTS = [
 
 OF_MANY_CLASSES = [learner for learner in LEARNERS if isinstance(learner, MulticlassClassifier)]
 every_multiclass_learner = pytest.mark.parametrize("learner", OF_MANY_CLASSES + SEVERAL_CONSTRAINTS, ids=repr)
+_RAMP_SVMS = (OnlineRampSVM, ActiveRampSVM, RetrainedRampSVM)
+_NO_RAMP_SVM = [learner for learner in KERNEL_LEARNERS if not isinstance(learner, _RAMP_SVMS)]
+every_kernel_learner_but_ramp_svms = pytest.mark.parametrize("learner", _NO_RAMP_SVM, ids=repr)
 every_kernel_learner = pytest.mark.parametrize("learner", KERNEL_LEARNERS, ids=repr)
 any_learner = pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=repr)
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)

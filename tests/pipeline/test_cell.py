@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from singlepass.learners import AROW, registry
+from singlepass.learners import AROW, LASVM, registry
 from singlepass.pipeline import cell as cell_module
 from singlepass.pipeline import data, protocol
 from singlepass.pipeline.cell import run_cell
@@ -116,6 +116,22 @@ def test_epochs_only_change_what_is_measured_afterwards() -> None:
     assert once.row["mistakes"] == often.row["mistakes"]
     assert often.row["updates"] > once.row["updates"]
     assert often.row["test_mistakes"] != once.row["test_mistakes"]
+
+
+def test_learners_finish_after_the_last_pass() -> None:
+    lasvm = {"name": "LASVM", "gamma": 0.02, "C": 10.0, "epochs": 2, "finish": True}
+    cell = cell_of(lasvm, protocol="holdout", max_train=300)
+    stream = data.open_stream(cell.dataset, root=0, seed=0)
+    part, test = protocol.split(cell, stream)
+    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=0.2)
+    noisy = flip_labels(part.codes, 0.2, 2, rng)
+    learner = LASVM(**dict(cell.params)).fit(stream.X[part.rows], noisy)
+    row = run_cell(cell).row
+    assert test is not None
+    assert row["support_vectors"] == learner.n_support_
+    assert row["test_accuracy"] == learner.score(stream.X[test.rows], test.codes)
+    learner = LASVM(**dict(cell.params) | {"finish": False}).fit(stream.X[part.rows], noisy)
+    assert row["support_vectors"] != learner.n_support_
 
 
 def test_is_mistake() -> None:

@@ -1,0 +1,129 @@
+"""Rows of kernel values kept in a bounded number of bytes; the one not used for longest makes room.
+
+The cache has lines of equal width, one value a slot: the line of slot i holds k(x_i, x_0), k(x_i, x_1), …, of
+which the first `filled` are known. Its memory is one array that never grows.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+#: Rows that can be used together, however small the cache.
+SMALLEST = 2
+
+_FREE = -1
+
+
+class Lines(NamedTuple):
+    """The cache as loops take it."""
+
+    #: All lines, one after the other.
+    values: np.ndarray
+    #: (slots,): line of each slot, -1 if it has none.
+    line: np.ndarray
+    #: (lines,): slot of each line, -1 if it is free.
+    slot: np.ndarray
+    #: (lines,): how many of its values are known.
+    filled: np.ndarray
+    #: (lines,): when it was used last; -1 if it is free.
+    used: np.ndarray
+    #: (1,): the time, which is the number of uses.
+    clock: np.ndarray
+
+
+@register_jitable
+def line_values(C, line):
+    """Return the values of a line, known or not."""
+    width = C.line.shape[0]
+    return C.values[line * width : (line + 1) * width]
+
+
+@register_jitable
+def take_line(C, i):
+    """Return the line of slot i, used now; if it had none, an empty one that another may have lost."""
+    line = C.line[i]
+    if line == _FREE:
+        line = C.used.argmin()
+        if C.slot[line] != _FREE:
+            C.line[C.slot[line]] = _FREE
+        C.line[i], C.slot[line], C.filled[line] = line, i, 0
+    C.used[line] = C.clock[0]
+    C.clock[0] += 1
+    return line
+
+
+@register_jitable
+def free_line(C, i):
+    """Give back the line of slot i, if it has one."""
+    line = C.line[i]
+    if line != _FREE:
+        C.line[i] = C.slot[line] = C.used[line] = _FREE
+
+
+@register_jitable
+def rename_line(C, i, j):
+    """Make the line of slot i that of slot j, which has none."""
+    line = C.line[i]
+    C.line[j], C.line[i] = line, _FREE
+    if line != _FREE:
+        C.slot[line] = j
+
+
+class RowCache:
+    """The memory of the lines.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Limit of the values; two lines there are in any case.
+    dtype : dtype
+    """
+
+    def __init__(self, n_bytes, dtype):
+        self._n_bytes, self._dtype = n_bytes, dtype
+        self._lines = None
+
+    def __getstate__(self):
+        # Values can be computed again: they are not worth their bytes in a pickle.
+        return vars(self) | {"_lines": None}
+
+    def reserve(self, n_slots):
+        """Make lines for `n_slots` slots, keeping what the most recently used ones know."""
+        limit = self._n_bytes // self._dtype.itemsize
+        n_lines = min(max(SMALLEST, limit // n_slots), max(SMALLEST, n_slots))
+        old = self._lines
+        if old is None:
+            values = np.empty(max(limit, SMALLEST * n_slots), self._dtype)
+        elif len(old.values) < n_lines * n_slots:
+            values = np.empty(n_lines * n_slots, self._dtype)
+        else:
+            values = old.values
+        free = [np.full(n, _FREE) for n in (n_slots, n_lines, n_lines)]
+        new = Lines(values, free[0], free[1], np.zeros(n_lines, np.int64), free[2], np.zeros(1, np.int64))
+        if old is not None:
+            _widen(old, new)
+        self._lines = new
+
+    def in_loops(self, n_slots):
+        """Return the `Lines` for `n_slots` slots."""
+        if self._lines is None or len(self._lines.line) < n_slots:
+            self.reserve(n_slots)
+        return self._lines
+
+
+def _widen(old, new):
+    """Copy the lines used last from the old cache to the new one, which may have the same memory."""
+    before, after = len(old.line), len(new.line)
+    latest = np.argsort(old.used)[::-1][: len(new.slot)]
+    # The lines to keep close ranks first, from the front; then they spread out, from the back.
+    kept = np.sort(latest[old.used[latest] != _FREE])
+    for line, source in enumerate(kept.tolist()):
+        n = old.filled[source]
+        old.values[line * before : line * before + n] = old.values[source * before : source * before + n]
+        new.slot[line], new.filled[line], new.used[line] = old.slot[source], n, old.used[source]
+        new.line[old.slot[source]] = line
+    for line in reversed(range(len(kept))):
+        n = new.filled[line]
+        new.values[line * after : line * after + n] = old.values[line * before : line * before + n]
+    new.clock[0] = old.clock[0]
