@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .kernel.budget_perceptron import RandomizedBudgetPerceptron, ShiftingPerceptron
     from .kernel.distill_cache import DistillCacheMIRA, DistillCachePerceptron
     from .kernel.forgetron import Forgetron
+    from .kernel.incremental_svm import IncrementalSVM
     from .kernel.norma import NORMA
     from .kernel.passive_aggressive import KernelPassiveAggressive
     from .kernel.perceptron import KernelPerceptron
@@ -42,6 +43,7 @@ _MODULES = {
     "DistillCacheMIRA": ".kernel.distill_cache",
     "DistillCachePerceptron": ".kernel.distill_cache",
     "Forgetron": ".kernel.forgetron",
+    "IncrementalSVM": ".kernel.incremental_svm",
     "KernelALMA": ".kernel.alma",
     "KernelAROW": ".kernel.second_order",
     "KernelClassifier": ".kernel._base",
@@ -82,6 +84,7 @@ __all__ = [
     "DistillCacheMIRA",
     "DistillCachePerceptron",
     "Forgetron",
+    "IncrementalSVM",
     "KernelALMA",
     "KernelAROW",
     "KernelClassifier",

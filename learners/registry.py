@@ -18,6 +18,7 @@ _BUILT_IN = (
     "DistillCacheMIRA",
     "DistillCachePerceptron",
     "Forgetron",
+    "IncrementalSVM",
     "KernelALMA",
     "KernelAROW",
     "KernelPassiveAggressive",

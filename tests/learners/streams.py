@@ -20,6 +20,7 @@ from singlepass.learners import (
     DistillCacheMIRA,
     DistillCachePerceptron,
     Forgetron,
+    IncrementalSVM,
     KernelALMA,
     KernelAROW,
     KernelClassifier,
@@ -90,6 +91,8 @@ KERNEL_LEARNERS = [
     KernelALMA(gamma=0.1),
     NORMA(eta0=0.3, gamma=0.1),
     NORMA(eta0=0.3, decay=True, gamma=0.1),
+    IncrementalSVM(C=0.5, gamma=0.1),
+    IncrementalSVM(fit_intercept=False, kernel="poly", gamma=0.5, degree=2),
 ]
 
 # With more than two classes most of these, and these: the updates that several wrong classes share.
