@@ -56,8 +56,8 @@ class Machine(NamedTuple):
     margin: np.ndarray
     #: (rows,): the place of each in `margin`.
     place: np.ndarray
-    #: (size + 1 or more, the same): inverse of ``[[0, yᵀ], [y, Q]]`` over the margin set, ``Q_ij = y_i y_j K_ij``;
-    #: without bias that of Q, beside a first row and column of zeros.
+    #: (size + 1 or more, the same): inverse J⁻¹ of ``[[0, yᵀ], [y, Q]]`` over the margin set, with
+    #: ``Q_ij = y_i y_j K_ij``; without bias that of Q, beside a first row and column of zeros.
     inverse: np.ndarray
     #: (size + 1 or more,): sensitivities of the bias and of α over the margin set (eq. 10).
     beta: np.ndarray

@@ -89,9 +89,11 @@ class IncrementalSVM(KernelClassifier):
     have left it are kept as far as 128 MiB reach. Rows and kernel values are float64. A row takes O(s n) for
     each change of a set on its way.
 
-    Conditions hold to 1e-8. Where rows depend on one another (rows twice over; no margin vector, so that the
-    bias has an interval) the optimum is one of many. A row whose m is below 1 by no more than 1e-10 is not an
-    update. Rounding is corrected after each way, and the inverse is computed anew where that does not suffice.
+    Conditions hold to 1e-8, or to 1e-11 C k(x, x) where that is more. Where rows depend on one another (equal
+    rows, more rows on the margin than the kernel has dimensions) or no row is on its margin, the optimum is
+    one of many. A row whose m is below 1 by no more than 1e-10 is not an update. Rounding is corrected at the
+    end of each way; the inverse is computed anew where that does not suffice, and k(x, x) of a row that
+    depends on the margin set is raised by 5e-12 of itself before it joins.
 
     See Also
     --------
@@ -111,9 +113,7 @@ class IncrementalSVM(KernelClassifier):
     [-1.0, 1.0]
     """
 
-    def __init__(
-        self, C=1.0, fit_intercept=True, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1
-    ):
+    def __init__(self, C=1.0, fit_intercept=True, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
         self.C = C
         self.fit_intercept = fit_intercept
         self.kernel = kernel
@@ -217,7 +217,8 @@ class IncrementalSVM(KernelClassifier):
         place = self._support.place_of(number) if whole and self._support else -1
         if place < 0:
             raise ValueError(
-                f"IncrementalSVM: unlearn takes the number of a row learnt and not unlearnt since, got {number!r}"
+                "IncrementalSVM: unlearn takes the number of a row learnt and not unlearnt since, "
+                f"got {number!r}"
             )
         self._support.unlearn(place, *self._problem)
         self._note(0)
