@@ -3,8 +3,9 @@
 import numpy as np
 
 from .._rows import as_rows
+from ._bordered_inverse import Machine
 from ._functions import apply_kernel
-from ._margin_set import MARGIN, Machine, leave, move
+from ._margin_set import MARGIN, leave, move
 from ._rows_kept import DenseRows, SparseRows, padded
 from ._tile import PADDING
 from ._walk import scores_of_block

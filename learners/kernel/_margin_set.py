@@ -11,16 +11,12 @@ a row changes its set. Kernel values are at hand for rows of the margin set alon
 whose values are missing is handed back to the caller, who fetches them and calls again.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .._jit import kernel
+from ._bordered_inverse import EPSILON, apply_inverse, grow, rebuild, shrink
 
 REST, ERROR, MARGIN = 0, 1, 2
-
-_TINY = float(np.finfo(np.float64).tiny)
-_EPSILON = float(np.finfo(np.float64).eps)
 
 #: Margins are exact to this, for kernel values and coefficients of the size of 1.
 _PRECISION = 1e-12
@@ -28,146 +24,8 @@ _PRECISION = 1e-12
 #: A row that is this close to its margin is not moved. Rounding alone is not to move anything.
 SATISFIED = 1e-10
 
-#: What is added to k(x, x), as a share of it, of a row that depends on others of the margin set.
-_RIDGE = 5e-12
-
 #: How far a g may pass 0 where steps of length 0 follow one another without end.
 _SLACK = 1e-9
-
-
-class Machine(NamedTuple):
-    """All rows and their sets; the first `n` entries of the arrays over rows count."""
-
-    #: (rows,): -1 or 1.
-    y: np.ndarray
-    #: (rows,): 0 … C.
-    alpha: np.ndarray
-    #: (rows,): y f(x) - 1.
-    g: np.ndarray
-    #: (rows,): k(x, x).
-    own: np.ndarray
-    #: (rows,): REST, ERROR or MARGIN.
-    group: np.ndarray
-    #: (rows,): where the kernel values of a row with all others are in `values`; -1: nowhere.
-    slot: np.ndarray
-    #: (slots, rows): kernel values of some rows with all rows.
-    values: np.ndarray
-    #: (rows,): the rows of the margin set, in the order in which removals left them.
-    margin: np.ndarray
-    #: (rows,): the place of each in `margin`.
-    place: np.ndarray
-    #: (size + 1 or more, the same): inverse J⁻¹ of ``[[0, yᵀ], [y, Q]]`` over the margin set, with
-    #: ``Q_ij = y_i y_j K_ij``; without bias that of Q, beside a first row and column of zeros.
-    inverse: np.ndarray
-    #: (size + 1 or more,): sensitivities of the bias and of α over the margin set (eq. 10).
-    beta: np.ndarray
-    #: (rows,): sensitivities of g (eq. 12).
-    gamma: np.ndarray
-    #: (2,): size of the margin set; kernel evaluations of rows that joined it, since last asked.
-    size: np.ndarray
-    #: (1,): the bias.
-    b: np.ndarray
-
-
-@kernel
-def _apply_inverse(M, v, out):
-    """Subtract ``J⁻¹ v`` from `out`."""
-    for p in range(M.size[0] + 1):
-        total = 0.0
-        for q in range(M.size[0] + 1):
-            total += M.inverse[p, q] * v[q]
-        out[p] -= total
-
-
-@kernel
-def _residual(M, v, d, out, bias):
-    """Write ``v + J d`` into `out`, J being what `inverse` is the inverse of."""
-    size = M.size[0]
-    out[:] = v
-    for p in range(size):
-        j = M.margin[p]
-        if bias:
-            out[0] += M.y[j] * d[p + 1]
-            out[p + 1] += M.y[j] * d[0]
-        a, values = M.y[j] * d[p + 1], M.values[M.slot[j]]
-        for q in range(size):
-            i = M.margin[q]
-            out[q + 1] += M.y[i] * a * values[i]
-
-
-@kernel
-def _grow(M, k, bias):
-    """Border the inverse by row k, which becomes the last of the margin set (eq. 13)."""
-    size = M.size[0]
-    J, y = M.inverse, M.y
-    if size == 0:
-        J[0, 0] = J[0, 1] = J[1, 0] = 0.0
-        if bias:
-            J[0, 0], J[0, 1], J[1, 0], J[1, 1] = -M.own[k], y[k], y[k], 0.0
-        else:
-            J[1, 1] = 1.0 / M.own[k]
-    else:
-        v, d, residual = np.empty(size + 1), np.zeros(size + 2), np.empty(size + 1)
-        v[0] = y[k] if bias else 0.0
-        largest = M.own[k]
-        for p in range(size):
-            j = M.margin[p]
-            v[p + 1] = y[k] * y[j] * M.values[M.slot[k], j]
-            largest = max(largest, M.own[j])
-        residual[:] = v
-        for _ in range(3):
-            _apply_inverse(M, residual, d)
-            _residual(M, v, d, residual, bias)
-        c = M.own[k]
-        for p in range(size + 1):
-            c += d[p] * v[p]
-        # c is the squared distance of the row from the span of the others. Of a row that depends on them
-        # rounding alone would be left: k(x, x) is raised by what hardly moves its g.
-        ridge = max(_RIDGE * largest, _TINY)
-        if c < ridge:
-            c = max(c, 0.0) + ridge
-            M.own[k] += ridge
-            M.values[M.slot[k], k] = M.own[k]
-            M.g[k] += ridge * M.alpha[k]
-        d[size + 1] = 1.0
-        for p in range(size + 2):
-            J[p, size + 1] = J[size + 1, p] = 0.0
-            d[p] /= np.sqrt(c)
-        for p in range(size + 2):
-            for q in range(size + 2):
-                J[p, q] += d[p] * d[q]
-    M.margin[size], M.place[k] = k, size
-    M.size[0] = size + 1
-
-
-@kernel
-def _shrink(M, k):
-    """Take row k out of the margin set and of the inverse (eq. 14); the last one takes its place."""
-    last = M.size[0]
-    p = M.place[k] + 1
-    J = M.inverse
-    if last > 1:
-        for i in range(last + 1):
-            if i != p:
-                for j in range(last + 1):
-                    if j != p:
-                        J[i, j] -= (J[i, p] * J[p, j]) / J[p, p]
-        if p != last:
-            for i in range(last):
-                J[i, p] = J[p, i] = J[i, last]
-            J[p, p] = J[last, last]
-    moved = M.margin[last - 1]
-    M.margin[p - 1], M.place[moved] = moved, p - 1
-    M.size[0] = last - 1
-
-
-@kernel
-def _rebuild(M, bias):
-    """Compute the inverse anew, row by row."""
-    size = M.size[0]
-    M.size[0] = 0
-    for p in range(size):
-        _grow(M, M.margin[p], bias)
 
 
 @kernel
@@ -204,8 +62,8 @@ def _sensitivities(M, row, c, n, start, bias):
     noise = 0.0
     for attempt in range(5):
         if attempt == 2:
-            _rebuild(M, bias)
-        _apply_inverse(M, residual, β)
+            rebuild(M, bias)
+        apply_inverse(M, residual, β)
         γ[:n] = 0.0
         _follow(M, n, start, β, γ)
         # What |γ_i|/√k(x_i, x_i) is made of, and what is left of it where it should be 0.
@@ -219,11 +77,11 @@ def _sensitivities(M, row, c, n, start, bias):
                 residual[0] += y[j] * β[p + 1]
             residual[p + 1] = γ[j]
             if M.own[j] > 0.0:
-                worst = max(worst, (abs(γ[j]) - 64.0 * _EPSILON * abs(β[0])) / np.sqrt(M.own[j]))
-        noise = max(64.0 * _EPSILON * reach, 8.0 * worst)
-        if worst <= 64.0 * _EPSILON * reach and abs(residual[0]) <= 64.0 * _EPSILON * total:
+                worst = max(worst, (abs(γ[j]) - 64.0 * EPSILON * abs(β[0])) / np.sqrt(M.own[j]))
+        noise = max(64.0 * EPSILON * reach, 8.0 * worst)
+        if worst <= 64.0 * EPSILON * reach and abs(residual[0]) <= 64.0 * EPSILON * total:
             break
-    return noise, 64.0 * _EPSILON * abs(β[0])
+    return noise, 64.0 * EPSILON * abs(β[0])
 
 
 @kernel
@@ -248,11 +106,11 @@ def _correct(M, n, C, bias):
             worst = max(worst, abs(M.g[j]))
             largest = max(largest, M.own[j])
         scale = np.sqrt(largest)
-        if max(worst, abs(residual[0]) * largest) <= max(_PRECISION, 16.0 * _EPSILON * mass * scale):
+        if max(worst, abs(residual[0]) * largest) <= max(_PRECISION, 16.0 * EPSILON * mass * scale):
             return
         if attempt == 2:
-            _rebuild(M, bias)
-        _apply_inverse(M, residual, change)
+            rebuild(M, bias)
+        apply_inverse(M, residual, change)
         # As far as all α stay between 0 and C.
         share = 1.0
         for p in range(size):
@@ -328,7 +186,7 @@ def _next_event(M, c, n, C, rising, barred, slack, reach, floor):
 @kernel
 def leave(M, k):
     """Take row k out of the margin set, whatever its α."""
-    _shrink(M, k)
+    shrink(M, k)
     M.group[k] = REST
 
 
@@ -359,7 +217,7 @@ def move(M, row, c, n, C, bias, rising, joining):
         if joining >= 0:
             if M.slot[joining] < 0:
                 return joining
-            _grow(M, joining, bias)
+            grow(M, joining, bias)
             M.group[joining] = MARGIN
             if joining == c:
                 break
@@ -398,6 +256,6 @@ def move(M, row, c, n, C, bias, rising, joining):
             full = (M.beta[M.place[chosen] + 1] > 0.0) == rising
             M.alpha[chosen] = C if full else 0.0
             M.group[chosen] = ERROR if full else REST
-            _shrink(M, chosen)
+            shrink(M, chosen)
     _correct(M, n, C, bias)
     return -1
