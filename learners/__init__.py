@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .kernel.budget_perceptron import RandomizedBudgetPerceptron, ShiftingPerceptron
     from .kernel.distill_cache import DistillCacheMIRA, DistillCachePerceptron
     from .kernel.forgetron import Forgetron
+    from .kernel.incremental_svm import IncrementalSVM
     from .kernel.lasvm import LASVM
     from .kernel.model_selection import OnlineModelSelection
     from .kernel.norma import NORMA
@@ -49,6 +50,7 @@ _MODULES = {
     "DistillCachePerceptron": ".kernel.distill_cache",
     "Forgetron": ".kernel.forgetron",
     "Greedy": ".active",
+    "IncrementalSVM": ".kernel.incremental_svm",
     "KernelALMA": ".kernel.alma",
     "KernelAROW": ".kernel.second_order",
     "KernelClassifier": ".kernel._base",
@@ -98,6 +100,7 @@ __all__ = [
     "DistillCachePerceptron",
     "Forgetron",
     "Greedy",
+    "IncrementalSVM",
     "KernelALMA",
     "KernelAROW",
     "KernelClassifier",

@@ -20,6 +20,7 @@ _BUILT_IN = (
     "DistillCacheMIRA",
     "DistillCachePerceptron",
     "Forgetron",
+    "IncrementalSVM",
     "KernelALMA",
     "KernelAROW",
     "KernelPassiveAggressive",

@@ -22,6 +22,7 @@ from singlepass.learners import (
     DistillCacheMIRA,
     DistillCachePerceptron,
     Forgetron,
+    IncrementalSVM,
     KernelALMA,
     KernelAROW,
     KernelClassifier,
@@ -103,6 +104,8 @@ KERNEL_LEARNERS = [
     OnlineRampSVM(max_non_support=12, kernel="poly", gamma=0.1, degree=2),
     ActiveRampSVM(gamma=0.1),
     RetrainedRampSVM(gamma=0.1),
+    IncrementalSVM(C=0.5, gamma=0.1),
+    IncrementalSVM(fit_intercept=False, kernel="poly", gamma=0.5, degree=2),
 ]
 
 # With more than two classes most of these, and these: the updates that several wrong classes share.
