@@ -47,7 +47,7 @@ class SupportSet:
         capacity = len(self._norms)
         if n <= capacity:
             return
-        capacity = padded(max(n, 2 * capacity), PADDING)
+        capacity = padded(max(n, 2 * capacity), 48)
 
         def grown(array, axes=1):
             larger = np.zeros(array.shape[: array.ndim - axes] + (capacity,) * axes, array.dtype)
