@@ -108,12 +108,13 @@ def grow_inverse(S, n, d, c):
 
     Products of the same two numbers in either order: `S.square` stays exactly symmetric.
     """
+    scale = 1.0 / c
     for i in range(n):
         row = S.square[i][:n]
         for j in range(n):
-            row[j] += (d[i] * d[j]) / c
+            row[j] += (d[i] * d[j]) * scale
         S.square[i, n] = S.square[n, i] = -d[i] / c
-    S.square[n, n] = 1.0 / c
+    S.square[n, n] = scale
 
 
 @kernel
