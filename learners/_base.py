@@ -97,10 +97,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """
         self.check_parameters()
         if self.__sklearn_is_fitted__():
-            rows, codes = self._validate_next(X, y, classes)
-        else:
-            rows, codes = self._validate_first(X, y, classes, check_finite=True)
-        return self.learn_rows(rows, codes)
+            return self.learn_rows(*self._validate_next(X, y, classes))
+        before = vars(self).copy()
+        try:
+            return self.learn_rows(*self._validate_first(X, y, classes, check_finite=True))
+        except BaseException:
+            # A stream whose first rows are refused has not begun.
+            vars(self).clear()
+            vars(self).update(before)
+            raise
 
     def partial_fit(self, X, y, classes=None):
         """Learn from rows in order; `learn` without the scores.

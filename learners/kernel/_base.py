@@ -19,7 +19,13 @@ def check_kernel(learner):
     check_option(learner, "kernel", KERNELS)
     check_positive(learner, "gamma")
     check_count(learner, "degree")
-    check_number(learner, "coef0")
+    check_kernel_offset(learner)
+
+
+def check_kernel_offset(learner):
+    """Raise ValueError for a `coef0` that is no number, or with which "poly" is no Mercer kernel."""
+    check = check_nonnegative if learner.kernel == "poly" else check_number
+    check(learner, "coef0")
 
 
 class KernelClassifier(OnlineClassifier):
@@ -61,6 +67,9 @@ class KernelClassifier(OnlineClassifier):
     and CSR rows of the same values give the same outcome to the last bit.
 
     A row whose squared norm, or kernel value with itself, overflows is not learnt.
+
+    The distance of the rbf kernel is ``‖x‖² + ‖z‖² - 2 x·z``: rows that are long beside their distances lose
+    digits, of float32 all of them where ‖x‖² is 10⁷ times the squared distance. Centre such rows.
     """
 
     #: Rows of a block. The outcome does not depend on it.

@@ -1,5 +1,7 @@
 """The rows that a kernel learner keeps, dense or CSR, and their inner products with rows of the stream."""
 
+import math
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -11,6 +13,20 @@ from ._tile import LANES, PADDING, dense_products, triangle_products
 def padded(n, multiple):
     """Return the smallest multiple of `multiple` that is >= n."""
     return -(-n // multiple) * multiple
+
+
+_LINE = 64
+
+
+def aligned(shape, dtype, make=np.empty):
+    """Return a new array of which no vector straddles two cache lines, if its rows are whole lines.
+
+    A vector that does costs the tile a fifth of its speed. `make` is np.empty or np.zeros.
+    """
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = make(n_bytes + _LINE, np.uint8)
+    start = -memory.__array_interface__["data"][0] % _LINE
+    return memory[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 class DenseRows:
@@ -31,8 +47,10 @@ class DenseRows:
         """Return rows of the stream in the form the other methods take."""
         if isinstance(block, tuple):
             block = sp.csr_matrix(_from_zero(block), shape=(count_rows(block), self.n_features)).toarray()
-        rows = np.zeros((padded(len(block), PADDING), self._rows.shape[1]), self._rows.dtype)
+        rows = aligned((padded(len(block), PADDING), self._rows.shape[1]), self._rows.dtype)
         rows[: len(block), : self.n_features] = block
+        rows[: len(block), self.n_features :] = 0.0
+        rows[len(block) :] = 0.0
         return rows
 
     def products(self, packed, n, size, out):
@@ -46,7 +64,7 @@ class DenseRows:
 
     def reserve(self, capacity):
         """Make room for `capacity` support vectors."""
-        rows = np.zeros((capacity, self._rows.shape[1]), self._rows.dtype)
+        rows = aligned((capacity, self._rows.shape[1]), self._rows.dtype, np.zeros)
         rows[: len(self._rows)] = self._rows
         self._rows = rows
 

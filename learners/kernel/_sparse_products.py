@@ -5,35 +5,30 @@ of them in one vector operation; sums are kept by lane as in the dense tile (see
 """
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from .._jit import kernel
 from .._vector import zero_like
-from ._tile import LANES, Matrix, fused
+from ._tile import LANES, Matrix, fused, spread
 
 _GROUP = 16
 
 
 @intrinsic
-def _add_product(_typing_context, sums, lane, spread, place, z):
-    """Add ``spread[place] z`` to ``sums[lane]``, for a whole group of rows."""
+def _add_product(_typing_context, sums, lane, rows, place, z):
+    """Add ``rows[place] z`` to ``sums[lane]``, for a whole group of rows."""
 
     def codegen(context, builder, signature, arguments):
-        sums, spread = (Matrix(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
+        sums, rows = (Matrix(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
         zero = arguments[1].type(0)
-        x = spread.load(builder, arguments[3], zero, _GROUP)
-        undefined = ir.Constant(x.type, ir.Undefined)
-        first = builder.insert_element(undefined, arguments[4], ir.IntType(32)(0))
-        every = builder.shuffle_vector(
-            first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), _GROUP), [0] * _GROUP)
-        )
+        x = rows.load(builder, arguments[3], zero, _GROUP)
+        every = spread(builder, arguments[4], _GROUP)
         total = sums.load(builder, arguments[1], zero, _GROUP)
         sums.store(builder, arguments[1], zero, fused(builder, x, every, total))
         return context.get_dummy_value()
 
-    return types.void(sums, types.intp, spread, types.intp, z), codegen
+    return types.void(sums, types.intp, rows, types.intp, z), codegen
 
 
 @intrinsic

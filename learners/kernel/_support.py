@@ -4,9 +4,12 @@ import numpy as np
 
 from .._rows import as_rows
 from ._functions import apply_kernel
-from ._rows_kept import DenseRows, SparseRows, padded
+from ._rows_kept import DenseRows, SparseRows, aligned, padded
 from ._tile import PADDING
 from ._walk import Walk
+
+# Slots come in multiples of it: whole tiles, and whole cache lines.
+_SLOTS = 4 * PADDING
 
 
 class SupportSet:
@@ -39,7 +42,7 @@ class SupportSet:
         self._function = function
         self._rows = (SparseRows if sparse else DenseRows)(n_features, dtype)
         self._dtype = dtype
-        self._norms = np.zeros(0, dtype)
+        self._norms, self._slots = np.zeros(0, dtype), np.arange(0)
         shape = (0,) if n_classes == 2 else (n_classes, 0)
         self._alpha, self._extra, self._born = np.zeros(shape), np.zeros(shape), np.zeros(0, np.int64)
         self._square = np.zeros((0, 0))
@@ -51,13 +54,14 @@ class SupportSet:
         capacity = len(self._norms)
         if n <= capacity:
             return
-        capacity = padded(max(n, int(self._growth * capacity)), PADDING)
+        capacity = padded(max(n, int(self._growth * capacity)), _SLOTS)
 
         def grown(array, axes=1):
-            larger = np.zeros(array.shape[: array.ndim - axes] + (capacity,) * axes, array.dtype)
+            larger = aligned(array.shape[: array.ndim - axes] + (capacity,) * axes, array.dtype, np.zeros)
             larger[tuple(slice(extent) for extent in array.shape)] = array
             return larger
 
+        self._slots = np.arange(capacity)
         vectors = self._norms, self._alpha, self._extra, self._born
         self._norms, self._alpha, self._extra, self._born = map(grown, vectors)
         if self._keeps_square:
@@ -88,7 +92,7 @@ class SupportSet:
         apply_kernel(self._function, gram, n, n, norms, norms, triangle=True)
         values = np.empty((len(gram), len(self._norms)), self._dtype)
         self._fill(packed, n, norms, values)
-        origin = np.arange(len(self._norms))
+        origin = self._slots.copy()
         own = gram.diagonal()[:n].astype(np.float64)
         state = self._alpha, self._born, origin, self._extra, self._square
         walk = Walk(values, gram, own, *state, first)
@@ -107,19 +111,20 @@ class SupportSet:
 
     def settle(self, packed, walk, size):
         """Keep what the loop over a block has left, `size` support vectors."""
+        self.size = size
+        changed = np.flatnonzero(walk.origin[:size] != self._slots[:size])
+        if not len(changed):
+            return
         rows, norms = packed
-        changed = np.flatnonzero(walk.origin[:size] != np.arange(size))
         origin = walk.origin[changed]
-        old, new = changed[origin >= 0], changed[origin < 0]
-        if len(old):
-            sources = origin[origin >= 0]
+        joined = origin < 0
+        new, numbers = changed[joined], -1 - origin[joined]
+        if len(new) < len(changed):
+            old, sources = changed[~joined], origin[~joined]
             self._rows.move(old, sources)
             self._norms[old] = self._norms[sources]
-        if len(new):
-            numbers = -1 - origin[origin < 0]
-            self._rows.keep(new, rows, numbers)
-            self._norms[new] = norms[numbers]
-        self.size = size
+        self._rows.keep(new, rows, numbers)
+        self._norms[new] = norms[numbers]
 
     def adopt(self, rows, norms, alpha):
         """Take the rows of a matrix as support vectors 0, 1, …, with their squared norms and coefficients."""

@@ -54,6 +54,13 @@ def fused(builder, a, b, c):
     return builder.call(function, (a, b, c))
 
 
+def spread(builder, scalar, lanes):
+    """Return a vector whose lanes all hold `scalar`."""
+    undefined = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
+    first = builder.insert_element(undefined, scalar, _INT32(0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, lanes), [0] * lanes))
+
+
 def _fold_together(builder, vectors):
     """Fold each of the vectors; return their sums in order, in one vector or more.
 

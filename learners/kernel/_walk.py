@@ -93,29 +93,6 @@ def move_in_gram(S, n, source, target):
     S.square[target, target] = own
 
 
-@register_jitable
-def solve(S, n, t, d):
-    """Write ``d = A⁻¹ k_t``, A⁻¹ being `S.square`; return ``k_tᵀ d``."""
-    k = S.values[t][:n]
-    for i in range(n):
-        d[i] = dot(S.square[i][:n], k)
-    return dot(d[:n], k)
-
-
-@register_jitable
-def grow_inverse(S, n, d, c):
-    """Border A by ``k_t``: ``A⁻¹ += [d; -1][d; -1]ᵀ/c``, `d` being A⁻¹k_t and `c` the Schur complement.
-
-    Products of the same two numbers in either order: `S.square` stays exactly symmetric.
-    """
-    for i in range(n):
-        row = S.square[i][:n]
-        for j in range(n):
-            row[j] += (d[i] * d[j]) / c
-        S.square[i, n] = S.square[n, i] = -d[i] / c
-    S.square[n, n] = 1.0 / c
-
-
 @kernel
 def scores_of_block(values, n_rows, alpha, n, scores):
     """Write f(x) of the first `n_rows` rows of kernel values into `scores`."""

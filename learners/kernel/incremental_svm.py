@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._jit import kernel as compiled
-from .._parameters import check_bool, check_nonnegative, check_positive
+from .._parameters import check_bool, check_positive
 from .._rows import count_rows, dot, row_range
 from ._base import KernelClassifier
 from ._examples import Examples
@@ -125,8 +125,6 @@ class IncrementalSVM(KernelClassifier):
     def _check_own_parameters(self):
         check_positive(self, "C")
         check_bool(self, "fit_intercept")
-        if self.kernel == "poly":
-            check_nonnegative(self, "coef0")
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

@@ -12,12 +12,11 @@ from .._parameters import (
     check_bool,
     check_count,
     check_nonnegative,
-    check_number,
     check_option,
     check_positive,
 )
 from .._rows import as_rows, count_rows, row_range
-from ._base import RowCachingClassifier
+from ._base import RowCachingClassifier, check_kernel_offset
 from ._kernel_rows import KernelRows
 from ._walk import score_of
 from .lasvm import INTERCEPT, LASVM, learn, learn_row, new_solution
@@ -180,7 +179,7 @@ class OnlineModelSelection(RowCachingClassifier):
         if not (isinstance(self.gamma_init, str) and self.gamma_init == "cv"):
             check_positive(self, "gamma_init")
         check_positive(self, "gamma")
-        check_number(self, "coef0")
+        check_kernel_offset(self)
         check_positive(self, "tau")
         check_bool(self, "fit_intercept")
         check_nonnegative(self, "cache_mb")

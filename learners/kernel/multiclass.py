@@ -8,7 +8,8 @@ from numba.extending import register_jitable
 from .._classes import best_wrong
 from .._jit import kernel
 from .._rows import dot
-from ._walk import grow_inverse, move_in_gram, move_row, place, put_in_gram, solve
+from ._factor import grow_factor, projection, squared_projection
+from ._walk import move_in_gram, move_row, place, put_in_gram
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
@@ -80,7 +81,7 @@ def learn_passive_aggressive(S, n, codes, scores, C):
 def learn_projectron(S, n, codes, scores, eta, rounding):
     """As the binary Projectron; the projection is added to the right class, taken from the best wrong one."""
     mistakes = evaluations = updates = 0
-    d = np.empty(S.alpha.shape[1])
+    solved = np.empty((1, S.alpha.shape[1]))
     for t in range(codes.shape[0]):
         y, s = codes[t], scores[t]
         _score(S, n, t, s)
@@ -93,15 +94,16 @@ def learn_projectron(S, n, codes, scores, eta, rounding):
         if not S.own[t] < np.inf:
             continue
         updates += 1
-        squared_distance = S.own[t] - solve(S, n, t, d)
+        squared_distance = S.own[t] - squared_projection(S, n, t, solved)
         if squared_distance < rounding * S.own[t]:
             squared_distance = 0.0
         if math.sqrt(squared_distance) <= eta:
+            d = projection(S, n, solved)
             for i in range(n):
                 S.alpha[y, i] += d[i]
                 S.alpha[z, i] -= d[i]
         else:
-            grow_inverse(S, n, d, squared_distance)
+            grow_factor(S, n, solved, squared_distance)
             _put_pair(S, n, t, 1.0, y, z)
             n += 1
     return n, mistakes, updates, evaluations

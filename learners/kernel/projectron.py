@@ -9,17 +9,18 @@ from .._parameters import check_nonnegative, check_positive
 from .._rows import count_rows, n_rows, row, squared_norm
 from . import multiclass
 from ._base import KernelClassifier, MulticlassKernelClassifier
-from ._walk import grow_inverse, put, score_of, solve
+from ._factor import grow_factor, projection, squared_projection
+from ._walk import put, score_of
 
 
 @compiled
 def _learn(S, n, codes, scores, eta, U, plus, rounding):
     """Algorithm 2 of Orabona, Keshet and Caputo (2008); with `plus`, section 4.1.
 
-    `S.square` is K_S⁻¹. With U > 0 the threshold is that of eq. 13 instead of `eta`.
+    With U > 0 the threshold is that of eq. 13 instead of `eta`.
     """
     mistakes = updates = evaluations = 0
-    d = np.empty(S.alpha.shape[0])
+    z = np.empty((1, S.alpha.shape[0]))
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
         scores[t] = score_of(S, n, t)
@@ -33,7 +34,7 @@ def _learn(S, n, codes, scores, eta, U, plus, rounding):
         if not S.own[t] < np.inf:
             continue
         # ‖P k‖² and the squared distance δ² that the projection leaves, eqs. 8 and 9.
-        norm = solve(S, n, t, d)
+        norm = squared_projection(S, n, t, z)
         squared_distance = max(0.0, S.own[t] - norm)
         if squared_distance < rounding * S.own[t]:
             squared_distance = 0.0
@@ -43,10 +44,11 @@ def _learn(S, n, codes, scores, eta, U, plus, rounding):
             updates += 1
             threshold = (2.0 * l - norm - 0.5) / (2.0 * U) if U > 0.0 else eta
             if distance <= threshold:
+                d = projection(S, n, z)
                 for i in range(n):
                     S.alpha[i] += y * d[i]
             else:
-                grow_inverse(S, n, d, squared_distance)
+                grow_factor(S, n, z, squared_distance)
                 put(S, n, t, y)
                 n += 1
         else:
@@ -55,6 +57,7 @@ def _learn(S, n, codes, scores, eta, U, plus, rounding):
             if gain > 0.0 and norm > 0.0:
                 updates += 1
                 τ = min(l / norm, 2.0 * gain / norm, 1.0)
+                d = projection(S, n, z)
                 for i in range(n):
                     S.alpha[i] += τ * y * d[i]
     return n, mistakes, updates, evaluations
@@ -97,11 +100,13 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
     Parameters
     ----------
     eta : float, default=0.1
-        Largest δ that is projected away, >= 0 (some codes compare δ² instead).
+        Largest δ that is projected away, >= 0 (some codes compare δ² instead). From √k(x, x) on (1 with the
+        rbf kernel) no row ever joins, and nothing is learnt.
     U : float, default=None
         A bound on the norm of the functions to compete with, > 0: the threshold is then, instead of `eta`,
         the largest with which each mistake makes progress, ``(2l - ‖P k‖² - 0.5)/(2U)``. It needs
-        k(x, x) <= 1 and two classes.
+        k(x, x) <= 1 and two classes; with k(x, x) = 1, as of the rbf kernel, more than 0.75, or the first
+        mistake's row is projected away.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
     epochs : int, default=1
@@ -114,7 +119,8 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
 
     Notes
     -----
-    K_S⁻¹ is kept in float64 and exactly symmetric: 8 n² bytes for n support vectors. A δ² below 1e-12 k(x, x)
+    The Cholesky factor of K_S is kept in float64: 8 n² bytes for n support vectors, half of which are read on
+    a mistake, and the other half when it is projected. A δ² below 1e-12 k(x, x)
     (1e-6 where kernel values are float32) is rounding and counts as 0.
 
     See Also

@@ -3,47 +3,28 @@
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
 from .._jit import kernel as compiled
 from .._parameters import check_positive
 from .._rows import dot
 from ._base import KernelClassifier
+from ._factor import grow_factor, projection, squared_projection
 from ._walk import put, score_of
 
 # A ridge below this share of k(x, x) is less than the rounding of kernel values (in that precision).
 _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 
 
-@register_jitable
-def _solve_lower(S, n, t, w):
-    """Write ``w = L⁻¹ k_t``, L being `S.square`."""
-    for i in range(n):
-        row = S.square[i]
-        w[i] = (S.values[t, i] - dot(row[:i], w[:i])) / row[i]
-
-
-@register_jitable
-def _solve_upper(S, n):
-    """Write ``α = L⁻ᵀ z``, z being `S.extra`."""
-    α = S.alpha
-    α[:n] = S.extra[:n]
-    for i in range(n - 1, -1, -1):
-        row = S.square[i]
-        α[i] /= row[i]
-        for j in range(i):
-            α[j] -= α[i] * row[j]
-
-
 @compiled
 def _learn(S, n, codes, scores, ridge, margin, rounding):
     """Ridge regression on the rows whose margin was not above `margin`, row by row.
 
-    `S.square` is the Cholesky factor L of ``K + ridge I`` over these rows, `S.extra` is z = L⁻¹y, α = L⁻ᵀz.
+    `S.square` is the Cholesky factor L (see `_factor.py`) of ``K + ridge I`` over these rows, `S.extra` is
+    z = L⁻¹y, α = L⁻ᵀz.
     The inverse itself would do the same work, but loses all digits where `ridge` is small beside K.
     """
     mistakes = updates = evaluations = 0
-    w = np.empty(S.alpha.shape[0])
+    w = np.zeros((1, S.alpha.shape[0]))
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
         scores[t] = score_of(S, n, t)
@@ -54,19 +35,18 @@ def _learn(S, n, codes, scores, ridge, margin, rounding):
             evaluations += 1
             if not S.own[t] < np.inf:
                 continue
-            _solve_lower(S, n, t, w)
+            norm = squared_projection(S, n, t, w)
             # The Schur complement of the bordered K + ridge I: r + v of AROW.
-            c = max(ridge, rounding * S.own[t]) + max(0.0, S.own[t] - dot(w[:n], w[:n]))
-            diagonal = math.sqrt(c)
-            z = (y - dot(w[:n], S.extra[:n])) / diagonal
+            c = max(ridge, rounding * S.own[t]) + max(0.0, S.own[t] - norm)
+            z = (y - dot(w[0, :n], S.extra[:n])) / math.sqrt(c)
             if not abs(z) < np.inf:
                 continue
+            grow_factor(S, n, w, c)
             put(S, n, t, 0.0)
-            S.square[n, :n] = w[:n]
-            S.square[n, n] = diagonal
             S.extra[n] = z
             n += 1
-            _solve_upper(S, n)
+            w[0, :n] = S.extra[:n]
+            S.alpha[:n] = projection(S, n, w)
             updates += 1
     return n, mistakes, updates, evaluations
 

@@ -91,8 +91,8 @@ BAD_PARAMETERS = [
     (IncrementalSVM(C=0), "IncrementalSVM: C must be a finite number > 0, got 0"),
     (IncrementalSVM(fit_intercept=1), "IncrementalSVM: fit_intercept must be True or False, got 1"),
     (
-        IncrementalSVM(kernel="poly", coef0=-1.0),
-        "IncrementalSVM: coef0 must be a finite number >= 0, got -1.0",
+        KernelPerceptron(kernel="poly", coef0=-1.0),
+        "KernelPerceptron: coef0 must be a finite number >= 0, got -1.0",
     ),
     (Projectron(eta=-0.1), "Projectron: eta must be a finite number >= 0, got -0.1"),
     (Projectron(U=0.0), "Projectron: U must be a finite number > 0, got 0.0"),

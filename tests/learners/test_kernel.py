@@ -2,6 +2,7 @@
 
 import itertools
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -32,7 +33,9 @@ from singlepass.learners import (
     RandomizedBudgetPerceptron,
     SecondOrderPerceptron,
     ShiftingPerceptron,
+    as_rows,
 )
+from singlepass.learners.kernel._factor import projection, squared_projection
 
 from .streams import as_csr, every_kernel_learner, every_kernel_learner_but_ramp_svms, noisy_stream, state
 
@@ -151,8 +154,15 @@ def test_second_order_coefficients_are_ridge_regression(Learner, seed):
     K = rbf_kernel(model.support_vectors_, gamma=0.2) + 0.7 * np.eye(model.n_support_)
     solution = np.linalg.solve(K, 2.0 * y[model.support_] - 1.0)
     np.testing.assert_allclose(model.dual_coef_[0], solution, rtol=1e-9, atol=1e-9)
-    assert not np.triu(model._support.square, 1).any()
-    np.testing.assert_allclose(model._support.square @ model._support.square.T, K, atol=1e-12)
+    lower = factor_of(model)
+    np.testing.assert_allclose(lower @ lower.T, K, atol=1e-12)
+
+
+def factor_of(model):
+    """Return the Cholesky factor that a learner keeps beside its transpose, the diagonal as reciprocals."""
+    factor = np.array(model._support.square)
+    assert (factor == factor.T).all()
+    return np.tril(factor, -1) + np.diag(1.0 / np.diag(factor))
 
 
 @pytest.mark.parametrize(
@@ -349,14 +359,35 @@ def test_projectron_needs_no_more_rows_than_the_kernel_has_dimensions(parameters
 def test_projections_equal_a_least_squares_solve(seed, eta, plus):
     X, y = noisy_stream(seed, n=100, d=4)
     model = (ProjectronPlusPlus if plus else Projectron)(eta=eta, gamma=0.2).fit(X, y)
-    inverse = np.empty((model.n_support_, model.n_support_))
-    inverse[:] = model._support.square
-    assert (inverse == inverse.T).all()
+    lower = factor_of(model)
     slots = model._support.matrix(np.arange(model.n_support_))
     K, k = rbf_kernel(slots, gamma=0.2), rbf_kernel(slots, X[:20], gamma=0.2)
     least = np.linalg.lstsq(K, k, rcond=None)[0]
-    residual = 1 - np.einsum("ij,ij->j", k, inverse @ k)
+    residual = 1 - (np.linalg.solve(lower, k) ** 2).sum(axis=0)
     np.testing.assert_allclose(residual, 1 - np.einsum("ij,ij->j", k, least), atol=1e-8)
+    np.testing.assert_allclose(lower @ lower.T, K, atol=1e-12)
+
+
+@given(seed=seeds, n=st.integers(1, 40))
+def test_both_solves_of_a_projection(seed, n):
+    """‖z‖² and K⁻¹k, with whole panels and without; d and δ² of a row that is in the set are e_i and 0."""
+    X, y = noisy_stream(seed, n=40, d=4)
+    model = Projectron(eta=0.0, gamma=1.0)
+    model.learn(X[:n], y[:n], classes=[0, 1])
+    inside = model._support.matrix(np.arange(model.n_support_))
+    _, walk = model._support.meet(as_rows(inside), len(inside), 0)
+    K = rbf_kernel(inside, gamma=1.0)
+    for t in range(len(inside)):
+        norm, d = solve_both(walk, len(inside), t)
+        assert norm == pytest.approx(1.0, abs=1e-9)
+        np.testing.assert_allclose(K @ d, K[t], atol=1e-9)
+        np.testing.assert_allclose(d, np.eye(len(inside))[t], atol=1e-6)
+
+
+@numba.njit
+def solve_both(walk, n, t):
+    z = np.empty((1, walk.alpha.shape[0]))
+    return squared_projection(walk, n, t, z), projection(walk, n, z)
 
 
 @given(seed=seeds, share=st.floats(0.1, 0.9))
@@ -401,6 +432,11 @@ def test_a_norm_bound_needs_kernel_values_within_one(convert):
     assert state(model) == before
     with pytest.raises(ValueError, match=r"U needs k\(x, x\) <= 1, but row 11"):
         Projectron(U=3.0, kernel="poly").fit(convert(X), y)
+    fresh = Projectron(U=3.0, kernel="linear")
+    with pytest.raises(ValueError, match=message):
+        fresh.learn(convert(X), y)
+    # A stream whose first rows are refused has not begun.
+    assert vars(fresh) == vars(Projectron(U=3.0, kernel="linear"))
 
 
 def test_projectron_plus_plus_grows_on_mistakes_only():

@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from singlepass.learners import KernelPerceptron, as_rows
 from singlepass.learners.kernel import _tile
 from singlepass.learners.kernel._functions import apply_kernel
+from singlepass.learners.kernel._rows_kept import aligned
 from singlepass.learners.kernel._support import SupportSet
 
 from .streams import as_csr
@@ -91,6 +92,16 @@ def test_the_order_of_the_sum_is_the_documented_one(dtype):
     while len(total) > 1:
         total = total[: len(total) // 2] + total[len(total) // 2 :]
     assert values(("linear", 1.0, 0.0, 1), b.reshape(1, -1), a.reshape(1, -1))[0, 0] == total[0]
+
+
+@both_precisions
+@pytest.mark.parametrize("make", [np.empty, np.zeros])
+def test_rows_start_at_cache_lines(dtype, make):
+    for n in (1, 12, 5000):
+        rows = aligned((n, 48), dtype, make)
+        assert rows.ctypes.data % 64 == 0
+        assert (rows.shape, rows.dtype, rows.flags.c_contiguous) == ((n, 48), dtype, True)
+        assert make is np.empty or not rows.any()
 
 
 @both_precisions

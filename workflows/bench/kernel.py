@@ -1,7 +1,13 @@
 """Kernel learners: the tile of kernel values beside BLAS, and whole streams beside plain loops.
 
 A pass is judged by the share of the tile's own rate at which it evaluates kernel values (multiplications and
-additions of the inner products alone, exponentials and updates being what the share misses).
+additions of the inner products alone, exponentials and updates being what the share misses). What keeps a
+pass below it:
+
+- with few support vectors, what a block costs whatever their number: its products with itself, copying it
+  into aligned rows, and some calls from Python, together as much as the products with a hundred of them;
+- in a Projectron, on each mistake, half the n × n factor read for the distance, and the other half for a
+  projection, at the speed of whichever cache (or memory) holds it.
 """
 
 from __future__ import annotations
@@ -15,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from ...learners import KernelPerceptron, Projectron
 from ...learners._jit import kernel
+from ...learners.kernel._rows_kept import aligned
 from ...learners.kernel._tile import LANES, dense_products
 from ...pipeline.data import describe, expand, open_stream
 from .timing import Measurement, best_times, milliseconds
@@ -61,7 +68,8 @@ def tile_work(d: int, dtype: Any) -> tuple[Callable[[], object], Callable[[], ob
     """Return the products of a block with many rows, by the tile and by NumPy, and where they go."""
     rng = np.random.RandomState(0)
     width = -(-d // LANES[np.dtype(dtype).itemsize]) * LANES[np.dtype(dtype).itemsize]
-    A, B = (rng.standard_normal((n, width)).astype(dtype) for n in (BLOCK, SUPPORT))
+    A, B = (aligned((n, width), dtype) for n in (BLOCK, SUPPORT))
+    A[:], B[:] = rng.standard_normal(A.shape), rng.standard_normal(B.shape)
     out = np.empty((BLOCK, SUPPORT), dtype)
     return lambda: dense_products(A, BLOCK, B, SUPPORT, out), lambda: np.matmul(A, B.T, out=out), out
 
