@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._base import OnlineClassifier
     from ._rows import as_rows, row_range, take_rows
+    from .active import Greedy, QueryAll
     from .kernel._base import KernelClassifier
     from .kernel.alma import KernelALMA
     from .kernel.budget_perceptron import RandomizedBudgetPerceptron, ShiftingPerceptron
     from .kernel.distill_cache import DistillCacheMIRA, DistillCachePerceptron
     from .kernel.forgetron import Forgetron
+    from .kernel.incremental_svm import IncrementalSVM
     from .kernel.lasvm import LASVM
     from .kernel.model_selection import OnlineModelSelection
     from .kernel.norma import NORMA
+    from .kernel.offline_ramp_svm import OfflineRampSVM, RetrainedRampSVM
     from .kernel.passive_aggressive import KernelPassiveAggressive
     from .kernel.perceptron import KernelPerceptron
     from .kernel.projectron import Projectron, ProjectronPlusPlus
+    from .kernel.ramp_svm import ActiveRampSVM, OnlineRampSVM
     from .kernel.second_order import KernelAROW, KernelSecondOrderPerceptron
     from .linear.adagrad_rda import AdaGradRDA
     from .linear.alma import ALMA
@@ -39,11 +43,14 @@ if TYPE_CHECKING:
 _MODULES = {
     "ALMA": ".linear.alma",
     "AROW": ".linear.arow",
+    "ActiveRampSVM": ".kernel.ramp_svm",
     "AdaGradRDA": ".linear.adagrad_rda",
     "ConfidenceWeighted": ".linear.confidence_weighted",
     "DistillCacheMIRA": ".kernel.distill_cache",
     "DistillCachePerceptron": ".kernel.distill_cache",
     "Forgetron": ".kernel.forgetron",
+    "Greedy": ".active",
+    "IncrementalSVM": ".kernel.incremental_svm",
     "KernelALMA": ".kernel.alma",
     "KernelAROW": ".kernel.second_order",
     "KernelClassifier": ".kernel._base",
@@ -55,15 +62,19 @@ _MODULES = {
     "NAROW": ".linear.narow",
     "NHERD": ".linear.nherd",
     "NORMA": ".kernel.norma",
+    "OfflineRampSVM": ".kernel.offline_ramp_svm",
     "OnlineClassifier": "._base",
     "OnlineGradientDescent": ".linear.online_gradient_descent",
     "OnlineModelSelection": ".kernel.model_selection",
+    "OnlineRampSVM": ".kernel.ramp_svm",
     "PassiveAggressive": ".linear.passive_aggressive",
     "Perceptron": ".linear.perceptron",
     "Projectron": ".kernel.projectron",
     "ProjectronPlusPlus": ".kernel.projectron",
+    "QueryAll": ".active",
     "ROMMA": ".linear.romma",
     "RandomizedBudgetPerceptron": ".kernel.budget_perceptron",
+    "RetrainedRampSVM": ".kernel.offline_ramp_svm",
     "SecondOrderPerceptron": ".linear.second_order_perceptron",
     "ShiftingPerceptron": ".kernel.budget_perceptron",
     "SoftConfidenceWeighted": ".linear.soft_confidence_weighted",
@@ -82,11 +93,14 @@ __all__ = [
     "NHERD",
     "NORMA",
     "ROMMA",
+    "ActiveRampSVM",
     "AdaGradRDA",
     "ConfidenceWeighted",
     "DistillCacheMIRA",
     "DistillCachePerceptron",
     "Forgetron",
+    "Greedy",
+    "IncrementalSVM",
     "KernelALMA",
     "KernelAROW",
     "KernelClassifier",
@@ -94,14 +108,18 @@ __all__ = [
     "KernelPerceptron",
     "KernelSecondOrderPerceptron",
     "MulticlassClassifier",
+    "OfflineRampSVM",
     "OnlineClassifier",
     "OnlineGradientDescent",
     "OnlineModelSelection",
+    "OnlineRampSVM",
     "PassiveAggressive",
     "Perceptron",
     "Projectron",
     "ProjectronPlusPlus",
+    "QueryAll",
     "RandomizedBudgetPerceptron",
+    "RetrainedRampSVM",
     "SecondOrderPerceptron",
     "ShiftingPerceptron",
     "SoftConfidenceWeighted",

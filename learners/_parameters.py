@@ -85,6 +85,13 @@ def check_count(learner, name):
         _refuse(learner, name, "an integer >= 1")
 
 
+def check_size_or_none(learner, name):
+    """Raise ValueError unless the parameter is an integer >= 0 or None."""
+    value = getattr(learner, name)
+    if not (value is None or value == 0 or _is_count(value)) or isinstance(value, (bool, float)):
+        _refuse(learner, name, "an integer >= 0 or None")
+
+
 def check_count_or_all(learner, name):
     """Raise ValueError unless the parameter is an integer >= 1 or "all"."""
     value = getattr(learner, name)

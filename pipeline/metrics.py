@@ -66,6 +66,10 @@ def _speed(cells: pd.DataFrame) -> pd.Series[float]:
     return cells["n_examples"].astype("float64") / seconds.where(seconds > 0)
 
 
+def _kilobytes(cells: pd.DataFrame) -> pd.Series[float]:
+    return cells["model_bytes"].astype("float64") / 1e3
+
+
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
@@ -85,6 +89,14 @@ METRICS: Mapping[str, Metric] = {
         ),
         Metric("mistakes", "online mistakes against the given labels", "lower", _column("mistakes")),
         Metric("update_rate", "updates per example", "lower", _share("updates"), percent=True),
+        Metric("support_vectors", "support vectors", "lower", _column("support_vectors"), decimals=0),
+        Metric(
+            "evaluation_rate",
+            "kernel evaluations per example",
+            "lower",
+            _share("kernel_evaluations"),
+        ),
+        Metric("model_kilobytes", "model size, kB", "lower", _kilobytes, decimals=0),
         Metric("examples_per_second", "examples per second", "higher", _speed, decimals=0),
     )
 }

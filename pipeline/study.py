@@ -53,6 +53,8 @@ class Study(BaseModel):
     time_limit : float or None, default=None
         Seconds that a cell's learner may take; a cell over it ends where it is, keeps its curve so far and is
         marked "stopped". Batch baselines are not interrupted.
+    curves : list of str, default=[]
+        Labels of the algorithms whose learning curves the report draws; all when empty.
     datasets, algorithms, rankings : list
         See `DatasetEntry`, `AlgorithmEntry` and `Ranking`; `rankings` may be empty.
     """
@@ -74,6 +76,7 @@ class Study(BaseModel):
     tune_by: Literal["online", "validation"] | None = None
     validation_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.2
     time_limit: Annotated[float, Field(gt=0)] | None = None
+    curves: list[str] = []
     datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
     algorithms: Annotated[list[AlgorithmEntry], Field(min_length=1)]
     rankings: list[Ranking] = []
@@ -140,6 +143,9 @@ class Study(BaseModel):
     def _rankings_name_parts(self) -> Study:
         labels = [entry.label for entry in self.algorithms]
         called = [entry.called for entry in self.datasets]
+        for label in self.curves:
+            if label not in labels:
+                raise ValueError(f"curves: no algorithm is called {label!r}: {did_you_mean(label, labels)}")
         for ranking in self.rankings:
             for label in ranking.algorithms:
                 if label not in labels:

@@ -14,6 +14,14 @@ from ._support import SupportSet
 from ._walk import scores_of_block
 
 
+def check_kernel(learner):
+    """Raise ValueError for a parameter of the kernel that makes no sense."""
+    check_option(learner, "kernel", KERNELS)
+    check_positive(learner, "gamma")
+    check_count(learner, "degree")
+    check_number(learner, "coef0")
+
+
 class KernelClassifier(OnlineClassifier):
     """Base of the kernel learners: ``f(x) = Σ α_i k(x_i, x)`` over a support set of rows.
 
@@ -65,10 +73,7 @@ class KernelClassifier(OnlineClassifier):
         """Raise ValueError for a parameter of the learner itself that makes no sense."""
 
     def _check_parameters(self):
-        check_option(self, "kernel", KERNELS)
-        check_positive(self, "gamma")
-        check_count(self, "degree")
-        check_number(self, "coef0")
+        check_kernel(self)
         self._check_own_parameters()
 
     # How many examples there were before those whose numbers `support_` gives.
@@ -126,14 +131,17 @@ class KernelClassifier(OnlineClassifier):
 
     def _score_blocks(self, score_block, X, scores):
         """Write the scores of block after block."""
-        if self._support is None:
+        support = self._support_to_score()
+        if support is None:
             scores[:] = 0.0
             return
         for start, stop in self._blocks(len(scores)):
-            values = self._support.values(row_range(X, start, stop), stop - start)
-            score_block(
-                values, stop - start, self._support.coefficients, self._support.size, scores[start:stop]
-            )
+            values = support.values(row_range(X, start, stop), stop - start)
+            score_block(values, stop - start, support.coefficients, support.size, scores[start:stop])
+
+    def _support_to_score(self):
+        """Return the support set that scores are taken from, None while there is none."""
+        return self._support
 
     def _order(self):
         """Return the slots of the support vectors by their age, oldest first."""

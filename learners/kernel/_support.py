@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .._rows import as_rows
 from ._functions import apply_kernel
 from ._rows_kept import DenseRows, SparseRows, padded
 from ._tile import PADDING
@@ -119,6 +120,14 @@ class SupportSet:
             self._rows.keep(new, rows, numbers)
             self._norms[new] = norms[numbers]
         self.size = size
+
+    def adopt(self, rows, norms, alpha):
+        """Take the rows of a matrix as support vectors 0, 1, …, with their squared norms and coefficients."""
+        self.size = len(alpha)
+        self._reserve(self.size)
+        slots = np.arange(self.size)
+        self._rows.keep(slots, self._rows.pack(as_rows(rows)), slots)
+        self._norms[slots], self._alpha[..., slots] = norms, alpha
 
     def values(self, block, n):
         """Return the kernel values of `n` rows with the support vectors, (n or more, `size` or more)."""

@@ -73,9 +73,14 @@ class _BudgetPerceptron(KernelClassifier):
     def _check_own_parameters(self):
         check_count(self, "budget")
 
+    def _allocate(self, n_features):
+        super()._allocate(n_features)
+        # The order of the slots is that of one budget.
+        self._budget = int(self.budget)
+
     def _walk(self, walk, n, codes, scores):
         victims = self._victims.next(len(codes))
-        *outcome, removals = _learn(walk, n, codes, scores, int(self.budget), victims)
+        *outcome, removals = _learn(walk, n, codes, scores, self._budget, victims)
         self._victims.use(removals)
         return outcome
 
@@ -125,7 +130,7 @@ class RandomizedBudgetPerceptron(_BudgetPerceptron):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        self._victims = _RandomSlots(int(self.random_state), int(self.budget))
+        self._victims = _RandomSlots(int(self.random_state), self._budget)
 
 
 class ShiftingPerceptron(_BudgetPerceptron):
@@ -169,4 +174,4 @@ class ShiftingPerceptron(_BudgetPerceptron):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        self._victims = _SlotsInTurn(int(self.budget))
+        self._victims = _SlotsInTurn(self._budget)

@@ -13,12 +13,15 @@ from ._walk import move, move_in_gram, put, put_in_gram, score_of
 
 @compiled
 def _insert(S, n, t, score, a):
-    """Insert row t with coefficient `a`; `S.extra` are the scores f(x_i) of the cached rows."""
+    """Insert row t with coefficient `a`; ``S.extra[i]`` is f(x_i) without the row's own term.
+
+    The own term is never added, since taking it away again would leave rounding to decide ties.
+    """
     put_in_gram(S, n, n, t)
     put(S, n, t, a)
     for i in range(n):
         S.extra[i] += a * S.values[t, i]
-    S.extra[n] = score + a * S.own[t]
+    S.extra[n] = score
     return n + 1
 
 
@@ -27,8 +30,7 @@ def _most_redundant(S, n):
     """Return the cached row with the largest margin without itself (ties: the oldest), and that margin."""
     chosen, largest = -1, -math.inf
     for i in range(n):
-        y = math.copysign(1.0, S.alpha[i])
-        margin = y * (S.extra[i] - S.alpha[i] * S.square[i, i])
+        margin = math.copysign(1.0, S.alpha[i]) * S.extra[i]
         if margin > largest or (margin == largest and S.born[i] < S.born[chosen]):
             chosen, largest = i, margin
     return chosen, largest
@@ -58,7 +60,7 @@ def _learn(S, n, codes, scores, beta, budget, mira):
         mistakes += not m > 0.0
         if m > beta:
             continue
-        evaluations += 1
+        evaluations += mira
         own = S.own[t]
         if not own < np.inf:
             continue
@@ -68,15 +70,18 @@ def _learn(S, n, codes, scores, beta, budget, mira):
         if not τ > 0.0:
             continue
         updates += 1
-        n = _insert(S, n, t, scores[t], τ * y)
+        n, cached = _insert(S, n, t, scores[t], τ * y), True
         while n > 0:
             r, margin = _most_redundant(S, n)
             # With beta = 0 the printed >= would remove the first row at once, and every other.
             redundant = margin >= beta if beta > 0.0 else margin > 0.0
             if not (n > budget if budget > 0 else redundant):
                 break
+            newest = S.born[r] == S.first + t
             n = _remove(S, n, r, t)
-            evaluations += n
+            # Values with row t itself are at hand.
+            evaluations += 0 if newest else n - cached
+            cached = cached and not newest
     return n, mistakes, updates, evaluations
 
 
@@ -111,8 +116,8 @@ class DistillCachePerceptron(_DistillCache):
     Of more than two classes, α is 1 for the right and -1 for the best wrong one, and margins are
     ``s_y - s_ỹ``.
 
-    A row with ``m <= beta`` takes one kernel evaluation, k(x, x), besides those of its prediction; a removal
-    one for each row that stays.
+    A removal takes one kernel evaluation for each row that stays, but for the values with the current row,
+    which its prediction took.
 
     Parameters
     ----------
@@ -168,7 +173,8 @@ class DistillCachePerceptron(_DistillCache):
 class DistillCacheMIRA(_DistillCache):
     """MIRA with a cache: as `DistillCachePerceptron`, with ``α = y min(1, (beta - m)/k(x, x))``.
 
-    The step makes the row's margin beta, or is 1. Of more than two classes it is the ultraconservative one:
+    The step makes the row's margin beta, or is 1. A row with ``m <= beta`` takes one kernel evaluation more,
+    k(x, x). Of more than two classes it is the ultraconservative one:
     the smallest change of all classes' α (at most 1 for the right one, at most 0 for the others, their sum 0)
     that lifts the margin as far.
 

@@ -37,23 +37,27 @@ def _learn(S, n, codes, scores, budget, oldest, damage, earlier_mistakes):
             mistakes += 1
             if not S.own[t] < np.inf:
                 continue
-            updates += 1
             if n < budget:
                 put_in_gram(S, n, n, t)
                 put(S, n, t, y)
                 n += 1
+                updates += 1
                 continue
-            r, oldest = oldest, (oldest + 1) % budget
+            r = oldest
             evaluations += n
             f_r = dot(S.alpha[:n], S.square[r][:n]) + y * S.values[t, r]
             λ, μ = abs(S.alpha[r]), math.copysign(1.0, S.alpha[r]) * f_r
             largest = 15.0 / 32.0 * (earlier_mistakes + mistakes)
             φ, Ψ = _largest_shrinkage(damage, largest, λ, μ)
+            if not (φ > 0.0 and abs(Ψ) < np.inf):
+                continue
             damage += Ψ
             for i in range(n):
                 S.alpha[i] *= φ
             put_in_gram(S, n, r, t)
             put(S, r, t, φ * y)
+            oldest = (oldest + 1) % budget
+            updates += 1
     return n, mistakes, updates, evaluations, oldest, damage
 
 
@@ -110,11 +114,12 @@ class Forgetron(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        self._oldest, self._damage, self._mistakes = 0, 0.0, 0
+        # The order of the slots is that of one budget.
+        self._budget, self._oldest, self._damage, self._mistakes = int(self.budget), 0, 0.0, 0
 
     def _walk(self, walk, n, codes, scores):
         *outcome, self._oldest, self._damage = _learn(
-            walk, n, codes, scores, int(self.budget), self._oldest, self._damage, self._mistakes
+            walk, n, codes, scores, self._budget, self._oldest, self._damage, self._mistakes
         )
         self._mistakes += outcome[1]
         return outcome

@@ -130,7 +130,7 @@ def _mira_step(s, y, beta, own, τ):
 
 @register_jitable
 def _insert(S, n, t, s, τ):
-    """Insert row t with coefficients τ; ``S.extra[z, i]`` are the scores f_z(x_i) of the cached rows."""
+    """Insert row t with coefficients τ; ``S.extra[z, i]`` is f_z(x_i) without the row's own term."""
     put_in_gram(S, n, n, t)
     place(S, n, t)
     for z in range(τ.shape[0]):
@@ -138,7 +138,7 @@ def _insert(S, n, t, s, τ):
         if τ[z] != 0.0:
             for i in range(n):
                 S.extra[z, i] += τ[z] * S.values[t, i]
-        S.extra[z, n] = s[z] + τ[z] * S.own[t]
+        S.extra[z, n] = s[z]
     return n + 1
 
 
@@ -153,11 +153,10 @@ def _most_redundant(S, n):
             if S.alpha[z, i] > S.alpha[y, i]:
                 y = z
         for z in range(S.alpha.shape[0]):
-            without = S.extra[z, i] - S.alpha[z, i] * S.square[i, i]
             if z == y:
-                right = without
+                right = S.extra[z, i]
             else:
-                wrong = max(wrong, without)
+                wrong = max(wrong, S.extra[z, i])
         margin = right - wrong
         if margin > largest or (margin == largest and S.born[i] < S.born[chosen]):
             chosen, largest = i, margin
@@ -194,7 +193,7 @@ def learn_distill_cache(S, n, codes, scores, beta, budget, mira):
         mistakes += not m > 0.0
         if m > beta:
             continue
-        evaluations += 1
+        evaluations += mira
         own = S.own[t]
         if not own < np.inf:
             continue
@@ -208,12 +207,15 @@ def learn_distill_cache(S, n, codes, scores, beta, budget, mira):
         if not τ[y] > 0.0:
             continue
         updates += 1
-        n = _insert(S, n, t, s, τ)
+        n, cached = _insert(S, n, t, s, τ), True
         while n > 0:
             r, margin = _most_redundant(S, n)
             redundant = margin >= beta if beta > 0.0 else margin > 0.0
             if not (n > budget if budget > 0 else redundant):
                 break
+            newest = S.born[r] == S.first + t
             n = _remove(S, n, r, t)
-            evaluations += n
+            # Values with row t itself are at hand.
+            evaluations += 0 if newest else n - cached
+            cached = cached and not newest
     return n, mistakes, updates, evaluations

@@ -1,21 +1,49 @@
 """The second-order Perceptron and AROW in a kernel's feature space."""
 
+import math
+
 import numpy as np
+from numba.extending import register_jitable
 
 from .._jit import kernel as compiled
 from .._parameters import check_positive
+from .._rows import dot
 from ._base import KernelClassifier
-from ._walk import grow_inverse, put, score_of, solve
+from ._walk import put, score_of
+
+# A ridge below this share of k(x, x) is less than the rounding of kernel values (in that precision).
+_ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
+
+
+@register_jitable
+def _solve_lower(S, n, t, w):
+    """Write ``w = L⁻¹ k_t``, L being `S.square`."""
+    for i in range(n):
+        row = S.square[i]
+        w[i] = (S.values[t, i] - dot(row[:i], w[:i])) / row[i]
+
+
+@register_jitable
+def _solve_upper(S, n):
+    """Write ``α = L⁻ᵀ z``, z being `S.extra`."""
+    α = S.alpha
+    α[:n] = S.extra[:n]
+    for i in range(n - 1, -1, -1):
+        row = S.square[i]
+        α[i] /= row[i]
+        for j in range(i):
+            α[j] -= α[i] * row[j]
 
 
 @compiled
-def _learn(S, n, codes, scores, ridge, margin):
+def _learn(S, n, codes, scores, ridge, margin, rounding):
     """Ridge regression on the rows whose margin was not above `margin`, row by row.
 
-    `S.square` is ``A⁻¹ = (K + ridge I)⁻¹`` over these rows, and α = A⁻¹y.
+    `S.square` is the Cholesky factor L of ``K + ridge I`` over these rows, `S.extra` is z = L⁻¹y, α = L⁻ᵀz.
+    The inverse itself would do the same work, but loses all digits where `ridge` is small beside K.
     """
     mistakes = updates = evaluations = 0
-    d = np.empty(S.alpha.shape[0])
+    w = np.empty(S.alpha.shape[0])
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
         scores[t] = score_of(S, n, t)
@@ -26,16 +54,19 @@ def _learn(S, n, codes, scores, ridge, margin):
             evaluations += 1
             if not S.own[t] < np.inf:
                 continue
+            _solve_lower(S, n, t, w)
             # The Schur complement of the bordered K + ridge I: r + v of AROW.
-            c = ridge + max(0.0, S.own[t] - solve(S, n, t, d))
-            step = (y - scores[t]) / c
-            if not abs(step) < np.inf:
+            c = max(ridge, rounding * S.own[t]) + max(0.0, S.own[t] - dot(w[:n], w[:n]))
+            diagonal = math.sqrt(c)
+            z = (y - dot(w[:n], S.extra[:n])) / diagonal
+            if not abs(z) < np.inf:
                 continue
-            for i in range(n):
-                S.alpha[i] -= step * d[i]
-            grow_inverse(S, n, d, c)
-            put(S, n, t, step)
+            put(S, n, t, 0.0)
+            S.square[n, :n] = w[:n]
+            S.square[n, n] = diagonal
+            S.extra[n] = z
             n += 1
+            _solve_upper(S, n)
             updates += 1
     return n, mistakes, updates, evaluations
 
@@ -60,7 +91,8 @@ class KernelSecondOrderPerceptron(KernelClassifier):
     The score is without the current row in the matrix, as in DOGMA: for the linear kernel it is
     ``1 + xᵀA⁻¹x`` times the score of `SecondOrderPerceptron` with full covariance, and of the same sign.
 
-    ``(K + a I)⁻¹`` is kept in float64 and exactly symmetric: 8 n² bytes for n support vectors.
+    The Cholesky factor of ``K + a I`` is kept in float64: 8 n² bytes for n support vectors. Where a is below
+    the rounding of kernel values, 1e-14 k(x, x) (1e-6 k(x, x) where they are float32), it counts as that.
 
     See Also
     --------
@@ -73,8 +105,8 @@ class KernelSecondOrderPerceptron(KernelClassifier):
 
     Examples
     --------
-    >>> KernelSecondOrderPerceptron().fit([[0.0], [10.0]], [0, 1]).dual_coef_.tolist()
-    [[-0.5, 0.5]]
+    >>> KernelSecondOrderPerceptron(a=3.0).fit([[0.0], [10.0]], [0, 1]).dual_coef_.tolist()
+    [[-0.25, 0.25]]
     """
 
     _keeps_square = True
@@ -91,7 +123,7 @@ class KernelSecondOrderPerceptron(KernelClassifier):
         check_positive(self, "a")
 
     def _walk(self, walk, n, codes, scores):
-        return _learn(walk, n, codes, scores, float(self.a), 0.0)
+        return _learn(walk, n, codes, scores, float(self.a), 0.0, _ROUNDING[walk.values.dtype])
 
 
 class KernelAROW(KernelClassifier):
@@ -115,8 +147,9 @@ class KernelAROW(KernelClassifier):
 
     Notes
     -----
-    ``-π`` is kept in float64 and exactly symmetric: 8 n² bytes for n support vectors, and they are all the
-    rows with m < 1.
+    What is kept of π is the Cholesky factor of ``K + r I``, in float64: 8 n² bytes for n support vectors, and
+    they are all the rows with m < 1. Where r is below the rounding of kernel values, 1e-14 k(x, x) (1e-6
+    k(x, x) where they are float32), it counts as that.
 
     See Also
     --------
@@ -149,4 +182,5 @@ class KernelAROW(KernelClassifier):
 
     def _walk(self, walk, n, codes, scores):
         # m < 1: 1 itself is not within the margin.
-        return _learn(walk, n, codes, scores, float(self.r), np.nextafter(1.0, 0.0))
+        rounding = _ROUNDING[walk.values.dtype]
+        return _learn(walk, n, codes, scores, float(self.r), np.nextafter(1.0, 0.0), rounding)

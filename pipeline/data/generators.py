@@ -6,10 +6,11 @@ The training part is drawn first: more test rows never change the training rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..noise import flip_labels
 from .options import FEATURE_OPTIONS, Option, Options
 from .stream import Codes, FloatArray, Table
 
@@ -29,13 +30,17 @@ class Generator:
     n_features : int
         d.
     classes : tuple of str
-        Class names; the second is positive.
+        Class names; of two, the second is positive.
     n_train, n_test : int
         Default sizes.
     version : int
         Raised whenever the rows for the same seed change: it is part of the fingerprint.
     note : str
         Source and content in a line.
+    train_noise : float, default=0.0
+        Share of the training labels that are replaced; test labels are clean.
+    groupings : mapping of str to tuple of str
+        Named sets of classes that together are the positive class of a task.
     """
 
     name: str
@@ -46,6 +51,8 @@ class Generator:
     n_test: int
     version: int
     note: str
+    train_noise: float = 0.0
+    groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -72,6 +79,8 @@ class Generator:
             float64 features.
         """
         X, y = self.draw(random_state, int(options["n_train"]))
+        if self.train_noise:
+            y = flip_labels(y, self.train_noise, len(self.classes), random_state)
         if not options["n_test"]:
             return Table(X, y, self.classes)
         X_test, y_test = self.draw(random_state, int(options["n_test"]))
@@ -155,6 +164,33 @@ def draw_checkerboard(random_state: np.random.RandomState, n: int) -> tuple[Floa
     return X, (np.floor(X).sum(axis=1).astype(np.int32) % 2).astype(np.int32)
 
 
+def draw_waveform(random_state: np.random.RandomState, n: int) -> tuple[FloatArray, Codes]:
+    """Draw the waveforms of Breiman, Friedman, Olshen and Stone (1984).
+
+    Parameters
+    ----------
+    random_state : numpy.random.RandomState
+        Source of the draws.
+    n : int
+        Rows.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 21), float64
+        ``u h_a + (1 - u) h_b`` plus N(0, 1) in every feature, u uniform on [0, 1): mixtures of two of three
+        triangles, ``h₁(i) = max(6 - |i - 11|, 0)``, ``h₂(i) = h₁(i - 4)``, ``h₃(i) = h₁(i + 4)``, i = 1 … 21.
+    y : ndarray of shape (n,), int32
+        0, 1, 2, equally likely: (a, b) is (1, 2), (1, 3), (2, 3).
+    """
+    y = random_state.randint(3, size=n).astype(np.int32)
+    u = random_state.random_sample((n, 1))
+    i = np.arange(1, 22)
+    triangles = np.maximum(6.0 - np.abs(i - np.array([[11], [15], [7]])), 0.0)
+    first, second = triangles[[0, 0, 1]], triangles[[1, 2, 2]]
+    X = u * first[y] + (1.0 - u) * second[y] + random_state.standard_normal((n, 21))
+    return X, y
+
+
 GENERATORS: dict[str, Generator] = {
     entry.name: entry
     for entry in (
@@ -187,6 +223,28 @@ GENERATORS: dict[str, Generator] = {
             n_test=10_000,
             version=1,
             note="uniform on [0, 4]², parity of the square; no linear learner beats chance",
+        ),
+        Generator(
+            name="checkerboard-noisy",
+            draw=draw_checkerboard,
+            n_features=2,
+            classes=("even", "odd"),
+            n_train=10_000,
+            n_test=10_000,
+            version=1,
+            note="checkerboard with 15% of the training labels switched; clean test part",
+            train_noise=0.15,
+        ),
+        Generator(
+            name="waveform-generator",
+            draw=draw_waveform,
+            n_features=21,
+            classes=("1", "2", "3"),
+            n_train=10_000,
+            n_test=10_000,
+            version=1,
+            note="Breiman et al. 1984: noisy mixtures of two of three triangles (waveform is the UCI file)",
+            groupings={"first-negative": ("2", "3")},
         ),
     )
 }

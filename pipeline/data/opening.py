@@ -97,7 +97,7 @@ def expand(
     named: Named = {}
     if source_name in GENERATORS:
         generator = GENERATORS[source_name]
-        declared, classes = generator.options, generator.classes
+        declared, classes, groupings = generator.options, generator.classes, generator.groupings
         resolved = resolve_options(source_name, given, declared)
     else:
         source = find_source(source_name)
@@ -204,7 +204,7 @@ def _draw(ref: TaskRef, root: int, seed: int) -> Stream:
     options = resolve_options(ref.source, dict(ref.options), generator.options)
     drawn = generator.table(random_state(root, ref.label, seed=seed, purpose="draw"), options)
     table = apply_feature_options(ref.source, drawn, options)
-    return derive(ref, freeze(table), fingerprint(ref), {})
+    return derive(ref, freeze(table), fingerprint(ref), generator.groupings)
 
 
 def _options_of(ref: TaskRef) -> dict[str, Value]:

@@ -65,7 +65,7 @@ def describe() -> list[DatasetRow]:
     Examples
     --------
     >>> [row.name for row in describe() if row.kind == "generator"]
-    ['arow-synthetic', 'gauss', 'checkerboard']
+    ['arow-synthetic', 'gauss', 'checkerboard', 'checkerboard-noisy', 'waveform-generator']
     """
     rows = [
         DatasetRow(
@@ -88,7 +88,7 @@ def describe() -> list[DatasetRow]:
             shape=(generator.n_train + generator.n_test, generator.n_features),
             classes=generator.classes,
             official_split=True,
-            tasks=("binary",),
+            tasks=_tasks(generator.classes, generator.groupings),
             licence="none needed",
             note=generator.note,
             state="present",

@@ -16,11 +16,13 @@ from singlepass.learners import (
     NHERD,
     NORMA,
     ROMMA,
+    ActiveRampSVM,
     AdaGradRDA,
     ConfidenceWeighted,
     DistillCacheMIRA,
     DistillCachePerceptron,
     Forgetron,
+    IncrementalSVM,
     KernelALMA,
     KernelAROW,
     KernelClassifier,
@@ -30,11 +32,13 @@ from singlepass.learners import (
     MulticlassClassifier,
     OnlineGradientDescent,
     OnlineModelSelection,
+    OnlineRampSVM,
     PassiveAggressive,
     Perceptron,
     Projectron,
     ProjectronPlusPlus,
     RandomizedBudgetPerceptron,
+    RetrainedRampSVM,
     SecondOrderPerceptron,
     ShiftingPerceptron,
     SoftConfidenceWeighted,
@@ -96,6 +100,12 @@ KERNEL_LEARNERS = [
     LASVM(C=0.5, fit_intercept=False, finish=True, kernel="poly", gamma=0.5, degree=2),
     OnlineModelSelection(p_value=0.5, min_examples=3),
     OnlineModelSelection(p_value=0.5, min_examples=3, kernel="poly", fit_intercept=False),
+    OnlineRampSVM(gamma=0.1),
+    OnlineRampSVM(max_non_support=12, kernel="poly", gamma=0.1, degree=2),
+    ActiveRampSVM(gamma=0.1),
+    RetrainedRampSVM(gamma=0.1),
+    IncrementalSVM(C=0.5, gamma=0.1),
+    IncrementalSVM(fit_intercept=False, kernel="poly", gamma=0.5, degree=2),
 ]
 
 # With more than two classes most of these, and these: the updates that several wrong classes share.
@@ -108,6 +118,9 @@ SEVERAL_CONSTRAINTS = [
 
 OF_MANY_CLASSES = [learner for learner in LEARNERS if isinstance(learner, MulticlassClassifier)]
 every_multiclass_learner = pytest.mark.parametrize("learner", OF_MANY_CLASSES + SEVERAL_CONSTRAINTS, ids=repr)
+_RAMP_SVMS = (OnlineRampSVM, ActiveRampSVM, RetrainedRampSVM)
+_NO_RAMP_SVM = [learner for learner in KERNEL_LEARNERS if not isinstance(learner, _RAMP_SVMS)]
+every_kernel_learner_but_ramp_svms = pytest.mark.parametrize("learner", _NO_RAMP_SVM, ids=repr)
 every_kernel_learner = pytest.mark.parametrize("learner", KERNEL_LEARNERS, ids=repr)
 any_learner = pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=repr)
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)

@@ -25,6 +25,9 @@ def cell(dataset: str, algorithm: str, seed: int, **given: Any) -> dict[str, Any
         "mistakes": 20,
         "mistakes_clean": 10,
         "updates": 50,
+        "support_vectors": 30,
+        "kernel_evaluations": 1500,
+        "model_bytes": 2500,
         "test_accuracy": 0.9,
         "fit_seconds": 0.5,
         **given,
@@ -48,6 +51,9 @@ def test_every_metric_by_hand() -> None:
         "mistakes_clean": 10,
         "mistakes": 20,
         "update_rate": 0.5,
+        "support_vectors": 30,
+        "evaluation_rate": 15,
+        "model_kilobytes": 2.5,
         "examples_per_second": 200,
     }
     assert {name for name, metric in METRICS.items() if metric.direction == "higher"} == {

@@ -14,7 +14,7 @@ from ...pipeline.metrics import METRICS, Metric
 from ...pipeline.parts import task_groups, within
 from ...pipeline.results import Results
 from ...pipeline.tables import Layout, layout, primary_metric
-from . import pictures, rank_tables, rankings, score_tables, tuning_tables, wording
+from . import pictures, rank_tables, rankings, score_tables, support, tuning_tables, wording
 from .phrases import at_noise
 from .pictures import MAX_BOX_DATASETS
 from .table import Table
@@ -106,8 +106,9 @@ def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
     winners = tuning_tables.winner_tables(tuning, plan)
     failed = score_tables.failed_table(cells)
     many = len(plan.datasets) > FILES_ONLY_ABOVE
-    groups, curves_note = pictures.curve_groups(cells, results.curves, plan)
+    groups, curves_note = pictures.curve_groups(cells, results.curves, plan, study.get("curves") or ())
     boxes = pictures.boxes(cells, plan)
+    sizes = support.support_section(cells, results.curves, plan, metric, study.get("curves") or ())
     provenance = meta.get("provenance") or {}
     content = {
         "title": study.get("title") or study.get("name") or "Study",
@@ -140,8 +141,11 @@ def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
         "mistakes": [] if many else mistakes,
         "given_mistakes": [] if many else given,
         "files_only": [table.name for table in (*mistakes, *given, *winners)] if many else [],
+        "drawn": study.get("curves") or plan.algorithms,
         "curve_groups": groups,
         "curves_note": curves_note,
+        "support": sizes,
+        "support_sizes": [] if many or sizes is None else sizes.sizes,
         "cost": cost,
         "grids": grids,
         "winners": [] if many else winners,
@@ -161,6 +165,7 @@ def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
     optional = [mean_scores, by_group, friedman, pairs, dropped, grids, failed]
     own = [table for ranking in some for table in ranking.tables]
     tables = [rank_table, *other_ranks, *own, *accuracy, *mistakes, *given, cost, *winners]
+    tables += sizes.tables if sizes else []
     return content, tables + [table for table in optional if table is not None]
 
 

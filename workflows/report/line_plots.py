@@ -11,7 +11,7 @@ from .styles import Style, series_styles
 from .svg import PANEL, draw, new_figure, shorten, text_width, theme
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ...pipeline.learning_curves import Curve
 
 
-def _label(name: str) -> str:
+def label_of(name: str) -> str:
+    """Return an algorithm's name as a legend shows it."""
     # Matplotlib leaves labels that start with an underscore out of its legends.
     return "\u200b" + shorten(name) if name.startswith("_") else shorten(name)
 
@@ -69,7 +70,7 @@ def ranks_by_noise(table: pd.DataFrame, algorithms: Sequence[str], *, legend: bo
         for name in table.index:
             colour, marker, dash = styles[str(name)]
             values = table.loc[name].to_numpy(float)
-            axes.plot(places, values, color=colour, marker=marker, ls=dash, label=_label(str(name)))
+            axes.plot(places, values, color=colour, marker=marker, ls=dash, label=label_of(str(name)))
         axes.set_xticks(places, [percent(float(rate)) for rate in table.columns])
         axes.set_ylim(len(table) + 0.3, 0.7)
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
@@ -156,7 +157,9 @@ def curves_sheet(
         columns = min(3, len(panels))
         rows = -(-len(panels) // columns)
         # Two names to a panel's width, spread evenly over the rows.
-        legend_rows = -(-len(algorithms) // (2 * columns))
+        drawn = {curve.algorithm for _, curves in panels for curve in curves}
+        names = [name for name in algorithms if name in drawn]
+        legend_rows = -(-len(names) // (2 * columns))
         legend = 22.0 * legend_rows + 8
         width, height = 330.0 * columns, 250.0 * rows + legend
         figure = new_figure(width, height)
@@ -168,16 +171,17 @@ def curves_sheet(
             axes.set_title(title, loc="left")
             axes.set_xlabel("examples seen")
             axes.set_ylabel(ylabel)
-        _legend(figure, algorithms, -(-len(algorithms) // legend_rows))
+        styles = series_styles(algorithms)
+        _legend(figure, {name: styles[name] for name in names}, -(-len(names) // legend_rows))
         return draw(figure)
 
 
-def _legend(figure: Figure, algorithms: Sequence[str], columns: int) -> None:
+def _legend(figure: Figure, styles: Mapping[str, Style], columns: int) -> None:
     from matplotlib.lines import Line2D
 
     handles = []
-    for name, (colour, marker, dash) in series_styles(algorithms).items():
-        handles.append(Line2D([], [], color=colour, marker=marker, ls=dash, label=_label(name)))
+    for name, (colour, marker, dash) in styles.items():
+        handles.append(Line2D([], [], color=colour, marker=marker, ls=dash, label=label_of(name)))
     figure.legend(handles=handles, loc="lower center", ncols=columns)
 
 

@@ -173,7 +173,9 @@ def spaced(levels: Sequence[float], most: int) -> list[float]:
     return [levels[place] for place in places]
 
 
-def curve_groups(cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout) -> tuple[list[CurveGroup], str]:
+def curve_groups(
+    cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout, drawn: Sequence[str] = ()
+) -> tuple[list[CurveGroup], str]:
     """Draw learning curves: the first task of every base set, at every noise level if they fit.
 
     Parameters
@@ -182,6 +184,8 @@ def curve_groups(cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout) -> tup
         The store's tables.
     plan : Layout
         The study's names and their order.
+    drawn : sequence of str, default=()
+        The algorithms that are drawn; all when empty.
 
     Returns
     -------
@@ -198,7 +202,8 @@ def curve_groups(cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout) -> tup
     for dataset in shown:
         panels: list[tuple[float, list[Curve]]] = []
         for noise in levels:
-            found = mean_curves(cells, curves, dataset=dataset, noise=noise, algorithms=plan.algorithms)
+            names = list(drawn) or plan.algorithms
+            found = mean_curves(cells, curves, dataset=dataset, noise=noise, algorithms=names)
             if found:
                 panels.append((noise, found))
         if panels:
@@ -213,6 +218,8 @@ def curve_groups(cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout) -> tup
             f"{'base set' if len(shown) == len(firsts) else count(len(shown), 'base set')}; "
             f"{len(shown)} of {count(len(plan.datasets), 'data set')} in all."
         )
+    if drawn and len(drawn) < len(plan.algorithms):
+        note += f" {len(drawn)} of {len(plan.algorithms)} algorithms are drawn, as the study asks."
     if len(levels) < len(plan.noise):
         note += f" Noise levels shown: {', '.join(percent(level) for level in levels)}."
     return groups, note

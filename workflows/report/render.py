@@ -85,7 +85,9 @@ def _files(results: Results) -> Iterator[tuple[str, str]]:
     yield "report.html", _html(content)
     yield "report.md", _markdown(content)
     pictures = [content["rank_figure"], *content["diagrams"], *content["boxes"], *content["curve_groups"]]
-    for picture in [*pictures, *(picture for ranking in content["rankings"] for picture in ranking.pictures)]:
+    pictures += [picture for ranking in content["rankings"] for picture in ranking.pictures]
+    pictures += content["support"].files if content["support"] else []
+    for picture in pictures:
         if picture is not None:
             yield picture.file, picture.content
     for table in tables:
@@ -150,6 +152,7 @@ def _html(content: dict[str, Any]) -> str:
         ("accuracy", "Test accuracy", content["accuracy"]),
         ("mistakes", "Online mistakes", content["mistakes"]),
         ("curves", "Learning curves", groups),
+        ("support", "Support sets", content["support"]),
         ("cost", "Updates and speed", content["cost"]),
         ("tuning", "Tuning", content["grids"]),
         ("failed", "Failed cells", content["failed"]),
@@ -163,6 +166,13 @@ def _html(content: dict[str, Any]) -> str:
         "diagrams": [show(picture) for picture in content["diagrams"]],
         "boxes": [show(picture) for picture in content["boxes"]],
         "curve_groups": groups,
+        "support": {
+            **vars(content["support"]),
+            "errors": [show(picture) for picture in content["support"].errors],
+            "curves": [show(picture) for picture in content["support"].curves],
+        }
+        if content["support"]
+        else None,
         "rankings": [
             {
                 **vars(ranking),
@@ -174,7 +184,7 @@ def _html(content: dict[str, Any]) -> str:
             }
             for ranking in content["rankings"]
         ],
-        "swatches": [swatches(place) for place in range(2)],
+        "swatches": [swatches(place) for place in range(3)],
     }
     return str(environment.get_template("report.html.j2").render(page))
 

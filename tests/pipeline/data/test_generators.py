@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from singlepass.pipeline.data import Stream, TaskRef, expand, fingerprint, open_stream
-from singlepass.pipeline.data.generators import GENERATORS, draw_arow_synthetic, draw_checkerboard, draw_gauss
+from singlepass.pipeline.data.generators import (
+    GENERATORS,
+    draw_arow_synthetic,
+    draw_checkerboard,
+    draw_gauss,
+    draw_waveform,
+)
 from singlepass.pipeline.errors import InputError
 
 # Large enough for three digits of a moment.
@@ -51,6 +57,47 @@ def test_checkerboard_is_uniform_and_alternates() -> None:
     np.testing.assert_array_equal(y, np.floor(X).astype(int).sum(axis=1) % 2)
 
 
+def test_noisy_checkerboard_has_noise_in_the_training_part_alone() -> None:
+    options = {"n_train": N, "n_test": 1_000}
+    stream = open_stream(expand(name="checkerboard-noisy", options=options)[0])
+    wrong = np.floor(np.asarray(stream.X)).astype(int).sum(axis=1) % 2 != stream.y
+    assert wrong.mean() == pytest.approx(0.15, abs=0.005)
+    assert wrong[stream.y == 1].mean() == pytest.approx(0.15, abs=0.01)
+    assert stream.X_test is not None
+    np.testing.assert_array_equal(
+        np.floor(np.asarray(stream.X_test)).astype(int).sum(axis=1) % 2, stream.y_test
+    )
+
+
+def test_waveform_has_the_moments_of_its_definition() -> None:
+    X, y = draw_waveform(np.random.RandomState(0), N)
+    i = np.arange(1, 22)
+    h1, h2, h3 = (np.maximum(6.0 - np.abs(i - peak), 0.0) for peak in (11, 15, 7))
+    for label, (a, b) in enumerate([(h1, h2), (h1, h3), (h2, h3)]):
+        rows = X[y == label]
+        assert len(rows) == pytest.approx(N / 3, rel=0.02)
+        assert rows.mean(axis=0) == pytest.approx((a + b) / 2, abs=0.05)
+        # u has variance 1/12, and moves all features together.
+        expected = np.outer(a - b, a - b) / 12 + np.eye(21)
+        np.testing.assert_allclose(np.cov(rows.T), expected, rtol=0, atol=0.1)
+
+
+def test_tasks_of_the_waveforms() -> None:
+    options = {"n_train": 300, "n_test": 50}
+    table = open_stream(expand(name="waveform-generator", label="w[first-negative]", options=options)[0])
+    stream = open_stream(
+        expand(name="waveform-generator", label="w", task="first-negative", options=options)[0]
+    )
+    assert (len(table.classes), stream.classes) == (3, ("rest", "first-negative"))
+    np.testing.assert_array_equal(stream.X, table.X)
+    np.testing.assert_array_equal(stream.y, table.y > 0)
+    assert [ref.task for ref in expand(name="waveform-generator", task="pairs")] == [
+        "pair:1,2",
+        "pair:1,3",
+        "pair:2,3",
+    ]
+
+
 def digest(stream: Stream) -> str:
     """Rounded to nine decimals: another C library's logarithm may differ in the last bit of a normal draw."""
     rounded = np.round(np.asarray(stream.X), 9) + 0.0
@@ -61,6 +108,8 @@ PINNED = {
     "arow-synthetic": "1a23b7a6378947e1",
     "gauss": "fefea57a85811ebf",
     "checkerboard": "fb9149fc021e4dc5",
+    "checkerboard-noisy": "11716572a36e5a82",
+    "waveform-generator": "bdf5be1ae4c6ab2c",
 }
 
 

@@ -110,8 +110,9 @@ def test_a_reference_from_elsewhere_is_checked_again(tmp_path: Path) -> None:
 
 def test_describe_says_what_each_set_is() -> None:
     rows = {row.name: row for row in data.describe()}
-    assert list(rows)[:8] == [
-        "digits", "breast-cancer", "arow-synthetic", "gauss", "checkerboard", "mnist", "usps", "a9a",
+    assert list(rows)[:10] == [
+        "digits", "breast-cancer", "arow-synthetic", "gauss", "checkerboard", "checkerboard-noisy",
+        "waveform-generator", "mnist", "usps", "a9a",
     ]  # fmt: skip
     # A family is one row, its tables none.
     assert rows["enron-spam"].tasks[:2] == ("users", "users:enron1")
@@ -126,7 +127,7 @@ def test_describe_says_what_each_set_is() -> None:
         stream = open_stream(expand(name=name)[0])
         assert rows[name].shape == stream.X.shape
         assert rows[name].classes == stream.classes
-    for name in ("arow-synthetic", "gauss", "checkerboard"):
+    for name in ("arow-synthetic", "gauss", "checkerboard", "checkerboard-noisy", "waveform-generator"):
         stream = open_stream(expand(name=name)[0])
         assert stream.X_test is not None
         assert rows[name].shape == (stream.X.shape[0] + stream.X_test.shape[0], stream.X.shape[1])

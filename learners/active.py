@@ -1,0 +1,194 @@
+"""Active strategies around any learner of two classes: which labels of a stream to ask for."""
+
+import numpy as np
+from sklearn.base import clone
+
+from ._base import OnlineClassifier
+from ._parameters import check_count
+from ._rows import count_rows, row_range
+
+
+class QueryAll(OnlineClassifier):
+    """Ask for every label: the learner itself, with the labels counted.
+
+    It is what the other strategies are compared with, and their base. A strategy is itself a learner: `learn`
+    is given every label and scores every row, but the learner inside gets only the rows whose label the
+    strategy asks for.
+
+    Parameters
+    ----------
+    learner : OnlineClassifier
+        A learner of this package, of two classes here; it is cloned, never changed. Its parameters are
+        ``learner__…`` of the strategy.
+    epochs : int, default=1
+        Passes that `fit` makes; those of `learner` do not count.
+
+    Attributes
+    ----------
+    learner_ : OnlineClassifier
+        What has been learnt. Its row numbers (`support_`) count the rows whose label was asked for.
+    n_queried_ : int
+        Labels asked for.
+    n_mistakes_ : int
+        Of all rows, whether their label was asked for or not.
+    n_updates_ : int
+        Those of `learner_`.
+    n_support_, n_kernel_evaluations_ : int
+        Those of `learner_`, where it has them; the second with what the scores of the other rows take.
+
+    See Also
+    --------
+    Greedy : One label of every few rows.
+    OnlineClassifier : Methods and attributes.
+
+    References
+    ----------
+    Wang, Vucetic (2010), "Fast online training of ramp loss support vector machines", ICDM, section V.E.
+
+    Examples
+    --------
+    >>> from singlepass.learners import Perceptron
+    >>> QueryAll(Perceptron()).fit([[1.0], [2.0], [-1.0]], [1, 1, 0]).n_queried_
+    3
+    """
+
+    def __init__(self, learner, epochs=1):
+        self.learner = learner
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        if not isinstance(self.learner, OnlineClassifier):
+            raise ValueError(
+                f"{type(self).__name__}: learner must be a learner of this package, got {self.learner!r}"
+            )
+        self.learner.check_parameters()
+
+    def _allocate(self, n_features):
+        self.learner_ = clone(self.learner)
+        self.learner_.begin(np.arange(2), n_features)
+        self.n_queried_ = 0
+
+    def _validate_first(self, X, y, classes, check_finite=False):
+        # The score of a row with a NaN need not be one.
+        return super()._validate_first(X, y, classes, check_finite=True)
+
+    def _pass(self, X, codes, scores):
+        before = self.learner_.n_updates_
+        self._query(X, codes, scores)
+        mistakes = ~(np.where(codes == 1, scores, -scores) > 0.0)
+        return int(mistakes.sum()), self.learner_.n_updates_ - before
+
+    def _query(self, X, codes, scores):
+        """Score the rows in order, and let the learner have those whose label is asked for."""
+        scores[:] = self.learner_.learn_rows(X, codes)
+        self.n_queried_ += len(codes)
+
+    def _score(self, X, scores):
+        scores[:] = self.learner_.score_rows(X)
+
+    # An AttributeError of the learner inside is one of the strategy: a linear learner has neither.
+
+    @property
+    def n_support_(self):
+        return self.learner_.n_support_
+
+    @property
+    def n_kernel_evaluations_(self):
+        return self.learner_.n_kernel_evaluations_
+
+
+class Greedy(QueryAll):
+    """Ask for one label of every `h` rows: of the row that the learner is least certain of.
+
+    Of each h consecutive rows the one with the smallest ``|f(x)|`` (ties: the first) is learnt when the last
+    of them has come; the other labels are never looked at. A stream that ends within such a group leaves it
+    unlearnt. With ``h=1`` it is `QueryAll`.
+
+    Parameters
+    ----------
+    learner : OnlineClassifier
+        As for `QueryAll`.
+    h : int, default=5
+        Rows of which one label is asked for, >= 1.
+    epochs : int, default=1
+        Passes that `fit` makes; those of `learner` do not count.
+
+    Notes
+    -----
+    The paper says "the label of the example with the largest uncertainty from the h most recently observed
+    examples" and that h = 1 is QueryAll. Groups that overlap would ask for as many labels as there are rows,
+    whatever h: with one question a row and one row a question, no label is saved.
+
+    Within a group the model is the same, so the score of each row is the one before any update from it, and
+    one row at a time is kept.
+
+    See Also
+    --------
+    QueryAll : Attributes.
+    ActiveRampSVM : Asks for the labels within its margin.
+
+    References
+    ----------
+    Wang, Vucetic (2010), "Fast online training of ramp loss support vector machines", ICDM, section V.E;
+    Guillory, Chastain, Bilmes (2009), "Active learning as non-convex optimization", AISTATS.
+
+    Examples
+    --------
+    >>> from singlepass.learners import Perceptron
+    >>> learner = Greedy(Perceptron(), h=2)
+    >>> learner.learn([[1.0], [2.0], [-1.0], [0.5]], [1, 1, 0, 1]).tolist()
+    [0.0, 0.0, -1.0, 0.5]
+    >>> learner.n_queried_
+    2
+    """
+
+    def __init__(self, learner, h=5, epochs=1):
+        self.learner = learner
+        self.h = h
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        check_count(self, "h")
+        super()._check_parameters()
+
+    def _allocate(self, n_features):
+        super()._allocate(n_features)
+        # Of the group that is not complete: its rows, and |f|, row and code of the least certain.
+        self._n_waiting, self._candidate = 0, (np.inf, None, None)
+        self._evaluations = 0
+
+    def _query(self, X, codes, scores):
+        start, n = 0, count_rows(X)
+        while start < n:
+            stop = min(n, start + self.h - self._n_waiting)
+            scores[start:stop] = self.learner_.score_rows(row_range(X, start, stop))
+            self._evaluations += (stop - start) * getattr(self.learner_, "n_support_", 0)
+            distances = np.abs(scores[start:stop])
+            i = int(distances.argmin())
+            if self._candidate[1] is None or distances[i] < self._candidate[0]:
+                self._candidate = distances[i], _copy_of_row(X, start + i), codes[start + i]
+            self._n_waiting += stop - start
+            if self._n_waiting == self.h:
+                self._learn_candidate()
+            start = stop
+
+    def _learn_candidate(self):
+        _, row, code = self._candidate
+        # Its score has been computed; learning counts it again.
+        self._evaluations -= getattr(self.learner_, "n_support_", 0)
+        self.learner_.learn_rows(row, [code])
+        self.n_queried_ += 1
+        self._n_waiting, self._candidate = 0, (np.inf, None, None)
+
+    @property
+    def n_kernel_evaluations_(self):
+        return self.learner_.n_kernel_evaluations_ + self._evaluations
+
+
+def _copy_of_row(X, i):
+    """Return row `i` of what `as_rows` returned as a matrix with memory of its own."""
+    part = row_range(X, i, i + 1)
+    if not isinstance(part, tuple):
+        return part.copy()
+    data, indices, (start, stop) = part
+    return data[start:stop].copy(), indices[start:stop].copy(), np.array([0, stop - start], part[2].dtype)

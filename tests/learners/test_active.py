@@ -1,0 +1,142 @@
+"""Active strategies: which labels they ask for, and that they change nothing else."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from singlepass.learners import AROW, Greedy, KernelPerceptron, Perceptron, QueryAll
+
+from .streams import as_csr, noisy_stream, state
+
+seeds = st.integers(0, 2**31 - 1)
+INNER = [Perceptron(), AROW(r=0.5), KernelPerceptron(gamma=0.1)]
+every_inner_learner = pytest.mark.parametrize("inner", INNER, ids=repr)
+
+
+@parametrize_with_checks([QueryAll(Perceptron()), Greedy(KernelPerceptron(), h=2)])
+def test_estimator(estimator, check):
+    check(estimator)
+
+
+def by_hand(inner, X, y, h):
+    """Return scores, learner and learnt rows of the strategy written down row by row."""
+    model, scores, asked = clone(inner), [], []
+    model.begin(np.array([0, 1]), X.shape[1])
+    for start in range(0, len(y), h):
+        group = slice(start, start + h)
+        scores.extend(model.decision_function(X[group]).tolist())
+        if start + h <= len(y):
+            row = start + int(np.argmin(np.abs(scores[start:])))
+            asked.append(row)
+            model.learn(X[row : row + 1], y[row : row + 1])
+    return np.array(scores), model, asked
+
+
+@every_inner_learner
+@given(seed=seeds, h=st.integers(1, 7))
+def test_of_every_h_rows_the_least_certain_is_learnt(inner, seed, h):
+    X, y = noisy_stream(seed, n=80)
+    scores, expected, asked = by_hand(inner, X, y, h)
+    model = Greedy(inner, h)
+    assert model.learn(X, y).tolist() == scores.tolist()
+    assert state(model.learner_) == state(expected)
+    assert model.n_queried_ == len(asked) == len(y) // h
+    assert model.n_mistakes_ == np.count_nonzero(np.where(y == 1, scores, -scores) <= 0)
+    assert model.n_updates_ == expected.n_updates_
+
+
+@every_inner_learner
+@given(seed=seeds, cuts=st.lists(st.integers(1, 79), max_size=5), sparse=st.booleans())
+def test_chunks_and_storage_change_nothing(inner, seed, cuts, sparse):
+    X, y = noisy_stream(seed, n=80, density=0.7)
+    usual, other = Greedy(inner, h=3), Greedy(inner, h=3)
+    scores = usual.learn(X, y)
+    Z = as_csr(X) if sparse else X
+    edges = [0, *sorted(set(cuts)), len(y)]
+    parts = [other.learn(Z[a:b], y[a:b], classes=[0, 1]) for a, b in itertools.pairwise(edges)]
+    np.testing.assert_allclose(np.concatenate(parts), scores, rtol=1e-9, atol=1e-9)
+    assert (other.n_mistakes_, other.n_queried_) == (usual.n_mistakes_, usual.n_queried_)
+    if not sparse:
+        assert state(other.learner_) == state(usual.learner_)
+        assert np.concatenate(parts).tolist() == scores.tolist()
+
+
+@every_inner_learner
+def test_query_all_is_the_learner_itself(inner):
+    X, y = noisy_stream(3)
+    plain = clone(inner)
+    expected = plain.learn(X, y).tolist()
+    for model in (QueryAll(inner), Greedy(inner, h=1)):
+        assert model.learn(X, y).tolist() == expected
+        assert state(model.learner_) == state(plain)
+        assert model.n_queried_ == len(y)
+        for name in ("n_mistakes_", "n_updates_", "n_support_", "n_kernel_evaluations_"):
+            assert getattr(model, name, None) == getattr(plain, name, None)
+
+
+def test_labels_that_are_not_asked_for_are_not_looked_at():
+    X, y = noisy_stream(4, n=100)
+    asked = by_hand(AROW(), X, y, 5)[2]
+    others = np.setdiff1d(np.arange(100), asked)
+    flipped = y.copy()
+    flipped[others] = 1 - y[others]
+    one, two = Greedy(AROW()).fit(X, y), Greedy(AROW()).fit(X, flipped)
+    assert one.learner_.coef_.tolist() == two.learner_.coef_.tolist()
+    assert one.n_mistakes_ != two.n_mistakes_
+
+
+def test_ties_go_to_the_first_and_an_unfinished_group_waits():
+    model = Greedy(Perceptron(), h=2)
+    model.learn([[1.0], [2.0], [3.0]], [1, 0, 1])
+    assert model.learner_.coef_.tolist() == [[1.0]]
+    assert (model.n_queried_, model.n_examples_) == (1, 3)
+    model.learn([[-0.5]], [1])
+    assert model.learner_.coef_.tolist() == [[0.5]]
+
+
+def test_kernel_evaluations_are_those_of_every_score():
+    X, y = noisy_stream(5)
+    model, expected = Greedy(KernelPerceptron(gamma=0.1), h=4), 0
+    for t in range(len(y)):
+        expected += model.n_support_ if t else 0
+        model.learn(X[t : t + 1], y[t : t + 1], classes=[0, 1])
+    assert model.n_kernel_evaluations_ == expected
+
+
+def test_greedy_asks_for_a_fifth_and_learns_the_rule():
+    X, y = noisy_stream(6, n=2000, noise=0.0)
+    model = Greedy(AROW()).fit(X[:1500], y[:1500])
+    assert model.n_queried_ == 300
+    assert model.score(X[1500:], y[1500:]) > AROW().fit(X[:300], y[:300]).score(X[1500:], y[1500:])
+
+
+def test_parameters_of_the_learner_inside():
+    model = Greedy(AROW(r=0.5)).set_params(learner__r=2.0)
+    assert model.get_params()["learner__r"] == 2.0
+    inner = model.learner
+    model.fit(*noisy_stream(7))
+    assert vars(inner).keys() == AROW().get_params().keys()
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (Greedy(AROW(), h=0), "Greedy: h must be an integer >= 1, got 0"),
+        (Greedy(AROW(r=-1)), "AROW: r must be a finite number > 0, got -1"),
+        (QueryAll(AROW), "QueryAll: learner must be a learner of this package, got <class "),
+        (QueryAll(AROW(), epochs=0), "QueryAll: epochs must be an integer >= 1, got 0"),
+    ],
+)
+def test_bad_parameters(model, message):
+    with pytest.raises(ValueError, match=f"^{message}.*$"):
+        model.fit([[1.0], [2.0]], [0, 1])
+
+
+def test_more_than_two_classes_are_refused():
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        Greedy(Perceptron()).fit([[1.0], [2.0], [3.0]], [0, 1, 2])
