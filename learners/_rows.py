@@ -166,7 +166,7 @@ def first_nonfinite_row(X):
     return -1
 
 
-def _read_only(array):
+def read_only(array):
     """Return `array` or a read-only view of it: memory-mapped or not, one compiled signature."""
     if array.flags.writeable:
         array = array.view()
@@ -193,12 +193,12 @@ def as_rows(X):
         return X
     if isinstance(X, np.ndarray):
         # np.memmap and other subclasses would each compile anew.
-        return _read_only(np.asarray(X))
+        return read_only(np.asarray(X))
     # Contiguous as nearly every CSR matrix is; a strided one (`.real` of a complex matrix) is copied.
     data, indices, indptr = (np.ascontiguousarray(part) for part in (X.data, X.indices, X.indptr))
     if indices.dtype != np.int32 and max(X.shape[1], X.nnz) <= np.iinfo(np.int32).max:
         indices, indptr = indices.astype(np.int32), indptr.astype(np.int32)
-    return _read_only(data), _read_only(indices), _read_only(indptr)
+    return read_only(data), read_only(indices), read_only(indptr)
 
 
 def count_rows(X):
@@ -267,7 +267,7 @@ def take_rows(X, order):
     order = np.ascontiguousarray(order, dtype=np.int64)
     if order.size and not (order.min() >= 0 and order.max() < n):
         raise IndexError(f"row numbers must be 0 to {n - 1}, got {order.min()} to {order.max()}")
-    order = _read_only(order)
+    order = read_only(order)
     if not isinstance(rows, tuple):
         out = np.empty((len(order), rows.shape[1]), rows.dtype)
         _take_dense(rows, order, out)
@@ -278,5 +278,5 @@ def take_rows(X, order):
     data, indices = np.empty(indptr[-1], rows[0].dtype), np.empty(indptr[-1], rows[1].dtype)
     _take_csr(rows, order, data, indices, indptr)
     if isinstance(X, tuple):
-        return _read_only(data), _read_only(indices), _read_only(indptr)
+        return read_only(data), read_only(indices), read_only(indptr)
     return type(X)((data, indices, indptr), shape=(len(order), X.shape[1]))

@@ -11,7 +11,8 @@ gets a `Kept` K and may call
   cache from the values that the block has, without being computed.
 
 Coefficients, values of the block and the rest are in ``K.walk`` (see `Walk`; of its functions only `score_of`
-is for such a loop). After the loop `settle` wants the number of rows kept.
+is for such a loop); ``K.labels`` has the labels, which the loop writes, ``K.diagonal`` the k(x_i, x_i). After
+the loop `settle` wants the number of rows kept.
 
 A value is a function of its two rows alone, to the last bit. So it is neither a matter of the cache nor of
 when, in which order and with which others it was computed.

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from .._rows import count_rows
+from .._rows import count_rows, read_only
 from ._sparse_products import sparse_products
 from ._tile import LANES, PADDING, dense_products, triangle_products
 
@@ -115,11 +115,10 @@ class SparseRows:
             rows = sp.csr_matrix(block)
             block = rows.data, rows.indices, rows.indptr
         data, indices, indptr = _from_zero(block)
-        return (
-            data.astype(self._values.dtype, copy=False),
-            indices.astype(self._columns.dtype, copy=False),
-            indptr.astype(np.int64),
-        )
+        # Read-only whether converted or not: one compiled signature.
+        data = read_only(data.astype(self._values.dtype, copy=False))
+        indices = read_only(indices.astype(self._columns.dtype, copy=False))
+        return data, indices, read_only(indptr.astype(np.int64))
 
     def _products_with(self, packed, rows, start, stop, size, out, triangle):
         lanes = LANES[self._values.itemsize]

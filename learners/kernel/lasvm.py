@@ -6,7 +6,7 @@ from numba.extending import register_jitable
 from .._jit import kernel as compiled
 from .._parameters import check_bool, check_positive
 from ._base import RowCachingClassifier
-from ._lasvm_steps import improve, process_and_reprocess, settle
+from ._lasvm_steps import extremes, improve, process_and_reprocess, settle
 from ._walk import score_of
 
 # Examples of each class that are kept whatever their gradients, to start with.
@@ -17,8 +17,9 @@ INTERCEPT, SEEN = 0, 1
 
 # Gradients are sums of products: below this share of their size they are rounding.
 _ROUNDING = 1e-14
-# A bound that no problem of use comes near: should rounding make steps go round in circles, they end.
-_MOST_STEPS = 10_000_000
+# Steps of `optimize`, in all or for each support vector, whichever is more: where the kernel matrix is so
+# badly conditioned that they do not do, more would hardly help.
+_MOST_STEPS, _MOST_STEPS_EACH = 100_000, 1000
 
 
 def new_solution():
@@ -75,10 +76,12 @@ def optimize(K, n, C, tau, intercept, solution):
         largest = max(largest, K.diagonal[s])
         total += abs(K.walk.alpha[s])
     tau = max(tau, _ROUNDING * largest * max(total, C))
-    for _ in range(_MOST_STEPS):
+    for _ in range(max(_MOST_STEPS, _MOST_STEPS_EACH * n)):
         if not improve(K, n, C, tau, intercept):
             break
-    return settle(K, n, 0, C, intercept, True, solution)
+    i, j, high, low = extremes(K, n, C, intercept)
+    gap = high - low if i >= 0 or j >= 0 else 0.0
+    return settle(K, n, 0, C, intercept, True, solution), gap
 
 
 class LASVM(RowCachingClassifier):
@@ -119,6 +122,9 @@ class LASVM(RowCachingClassifier):
         0 without an intercept.
     dual_objective_ : float
         What the learner maximises.
+    gap_ : float
+        By how much the most violating pair is violating: at the end of `optimize`, so not before it. At most
+        tau, unless the steps ran out or rounding does not allow it.
 
     Notes
     -----
@@ -197,13 +203,15 @@ class LASVM(RowCachingClassifier):
         It can be called at any time; learning may go on afterwards. The objective reaches its maximum over
         the examples that are support vectors now.
 
+        It also ends after 1000 steps for each support vector, 100,000 at least.
+
         Returns
         -------
         self
         """
         if self._support is not None:
             kept = self._support.again()
-            size = optimize(kept, self._support.size, *self._settings(), self._solution)
+            size, self.gap_ = optimize(kept, self._support.size, *self._settings(), self._solution)
             self._support.settle(None, kept, size)
             self.n_support_ = size
         return self

@@ -117,6 +117,7 @@ def test_after_finishing_no_pair_is_violating(fit_intercept, seed, C):
     y = 2.0 * y[model.support_] - 1.0
     _, alpha, f = solution(model)
     assert gap(model, y) <= model.tau + 1e-9
+    assert 0.0 <= model.gap_ <= model.tau
     assert (alpha * y >= 0).all()
     assert (np.abs(alpha) <= C).all()
     if fit_intercept:
