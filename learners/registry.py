@@ -45,7 +45,7 @@ _BUILT_IN = (
     "SoftConfidenceWeighted",
 )
 # Batch baselines: they are fitted to the whole training part at once, and predict nothing along the stream.
-_BATCH = {"SVC": "sklearn.svm"}
+_BATCH = {"OfflineRampSVM": "singlepass.learners", "SVC": "sklearn.svm"}
 _METHODS = ("learn", "fit", "predict", "get_params")
 
 _plugins = {}
@@ -103,7 +103,7 @@ def is_batch(learner):
     Examples
     --------
     >>> [name for name, learner in available().items() if is_batch(learner)]
-    ['SVC']
+    ['OfflineRampSVM', 'SVC']
     """
     return not hasattr(learner, "learn")
 

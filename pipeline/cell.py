@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from ..learners import registry
 from . import data
+from .algorithm import make_learner
 from .cells import Cell
 from .noise import flip_labels
 from .outcome import Outcome
@@ -37,7 +38,7 @@ def _test_mistakes(learner: Any, part: Part, codes: NDArray[np.int32]) -> int:
 def _stream_cell(cell: Cell) -> Outcome:
     _load_plugins(cell.plugins)
     stream = data.open_stream(cell.dataset, root=cell.root_seed, seed=cell.seed)
-    learner = registry.available()[cell.learner](**dict(cell.params))
+    learner = make_learner(cell.learner, dict(cell.params))
     part, test = split(cell, stream)
     n_classes = len(stream.classes)
     classes = np.arange(n_classes, dtype=np.int32)
@@ -52,7 +53,11 @@ def _stream_cell(cell: Cell) -> Outcome:
     if registry.is_batch(learner):
         outcome = fit_batch(learner, train, noisy[:n])
     else:
-        outcome = stream_through(learner, train, noisy[:n], cell, classes)
+        accuracy = None
+        if test is not None and cell.test_curve and cell.stage == "run":
+            held = test
+            accuracy = lambda: 1 - _test_mistakes(learner, held, held.codes) / len(held.codes)  # noqa: E731
+        outcome = stream_through(learner, train, noisy[:n], cell, classes, accuracy)
     if held_out:
         # Judged by the labels the learner is given, noise included: never clean labels, never test data.
         rest = Part(part.X, part.rows[n:], part.codes[n:])

@@ -14,6 +14,7 @@ from typing import Literal
 
 from ..learners import registry
 from . import data
+from .algorithm import make_learner
 from .entries import AlgorithmEntry, DatasetEntry, Protocol, Scalar
 from .errors import InputError, did_you_mean
 from .study import TUNING_SEED, Study
@@ -55,13 +56,16 @@ class Cell:
     grid: str | None = None
     plugins: tuple[str, ...] = ()
     time_limit: float | None = None
+    test_curve: bool = False
 
     @cached_property
     def key(self) -> str:
         """Hex digest of the resolved spec, the data's fingerprint and the versions of cell and learner."""
         # Where the files lie, what else was on the grid and how long it may take do not change what this
         # cell computes.
-        besides = ("grid", "plugins", "time_limit")
+        besides = ["grid", "plugins", "time_limit"]
+        # Without it the key is that of the versions which could not measure it.
+        besides += [] if self.test_curve else ["test_curve"]
         spec = {name: value for name, value in vars(self).items() if name not in besides}
         spec["dataset"] = {"label": self.dataset.label, "task": self.dataset.task}
         spec["cell_version"] = CELL_VERSION
@@ -167,7 +171,7 @@ class Plan:
         params: dict[str, Scalar],
     ) -> Cell:
         study, source = self.study, self.entries[task.label]
-        params = {**_given(source, entry), **params}
+        params = {**_given(source, entry), **params, **entry.strategy}
         return Cell(
             dataset=task,
             algorithm=entry.label,
@@ -184,14 +188,19 @@ class Plan:
             validation_fraction=study.validation_fraction,
             folds=study.folds,
             max_examples=source.max_examples or study.max_examples,
-            max_train=study.max_train,
+            max_train=_least(study.max_train, study.max_tune if stage == "tune" else None),
             max_test=study.max_test,
             fingerprint=self.fingerprints[task.label],
             algorithm_version=getattr(registry.available()[entry.name], "algorithm_version", 1),
             grid=json.dumps(entry.grid, sort_keys=True) if entry.grid else None,
             plugins=self.plugins,
             time_limit=study.time_limit,
+            test_curve=study.test_curve and stage == "run",
         )
+
+
+def _least(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def grid_points(entry: AlgorithmEntry) -> Iterator[dict[str, Scalar]]:
@@ -256,7 +265,7 @@ def check_algorithm(entry: AlgorithmEntry, given: Mapping[str, Scalar] = Mapping
             raise InputError(f"algorithm {entry.name!r} has no parameter {key!r}: {did_you_mean(key, names)}")
     for point in grid_points(entry):
         try:
-            made = learner(**{**given, **point})
+            made = make_learner(entry.name, {**given, **point, **entry.strategy})
             # A learner of the user's own may have neither method: its cells then say what is wrong.
             check = getattr(made, "check_parameters", None) or getattr(made, "_validate_params", None)
             if check is not None:

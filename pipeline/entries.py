@@ -56,12 +56,28 @@ class AlgorithmEntry(BaseModel):
 
     Every other key is a constructor parameter; a parameter given as a list is a grid. One given as
     ``{ support_of = "LABEL" }`` is the size of the support set with which the algorithm of that label ends on
-    the same data set, noise and seed: so learners are compared at equal support sizes.
+    the same data set, noise and seed: so learners are compared at equal support sizes. `query` puts an active
+    strategy around the learner: "all" labels counted, or "greedy", one label of every `h` rows.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
     name: str
     label: str = ""
+    query: Literal["all", "greedy"] | None = None
+    h: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _h_is_of_greedy(self) -> AlgorithmEntry:
+        if self.h is not None and self.query != "greedy":
+            raise ValueError("h says of how many rows query = 'greedy' asks for one label, which is missing")
+        return self
+
+    @property
+    def strategy(self) -> dict[str, Scalar]:
+        """The active strategy, as parameters of `make_learner`."""
+        if self.query is None:
+            return {}
+        return {"query": self.query, **({"h": self.h or 5} if self.query == "greedy" else {})}
 
     @model_validator(mode="after")
     def _label_is_name(self) -> AlgorithmEntry:

@@ -75,6 +75,7 @@ CURVES = pa.schema(
         pa.field("key", pa.string(), nullable=False),
         pa.field("t", pa.int64(), nullable=False),
         *_COUNTS,
+        pa.field("test_accuracy", pa.float64()),
         pa.field("fit_seconds", pa.float64()),
     ],
     metadata=_METADATA,

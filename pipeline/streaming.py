@@ -89,7 +89,12 @@ def _pieces(start: int, stop: int, stops: NDArray[np.int64], limited: bool) -> I
 
 
 def stream_through(
-    learner: Any, part: Part, noisy: NDArray[np.int32], cell: Cell, classes: NDArray[np.int32]
+    learner: Any,
+    part: Part,
+    noisy: NDArray[np.int32],
+    cell: Cell,
+    classes: NDArray[np.int32],
+    accuracy: Callable[[], float] | None = None,
 ) -> Outcome:
     """Predict and learn every row once, in order; read the curve at the checkpoints.
 
@@ -104,6 +109,8 @@ def stream_through(
     cell : Cell
         Its checkpoints and time limit count.
     classes : ndarray of int32, shape (K,)
+    accuracy : callable, default=None
+        Returns the learner's test accuracy; it is then part of the curve. Its time is not the learner's.
 
     Returns
     -------
@@ -131,6 +138,9 @@ def stream_through(
                     curve.setdefault(name, []).append(value)
                 curve["t"].append(seen)
                 curve["fit_seconds"].append(elapsed)
+                if accuracy is not None:
+                    curve.setdefault("test_accuracy", []).append(accuracy())
+                    began = time.perf_counter() - (elapsed - seconds)
             if over:
                 stopped = f"time limit of {limit:g} s reached after {seen:,} of {n:,} examples"
                 break
@@ -193,6 +203,9 @@ def fit_batch(learner: Any, part: Part, noisy: NDArray[np.int32]) -> Outcome:
         "fit_seconds": time.perf_counter() - began,
         "status": "ok",
     }
+    evaluations = getattr(learner, "n_kernel_evaluations_", None)
+    if evaluations is not None:
+        row["kernel_evaluations"] = int(evaluations)
     support = getattr(learner, "support_vectors_", None)
     if support is not None:
         row["support_vectors"] = support.shape[0]

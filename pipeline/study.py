@@ -53,6 +53,10 @@ class Study(BaseModel):
     time_limit : float or None, default=None
         Seconds that a cell's learner may take; a cell over it ends where it is, keeps its curve so far and is
         marked "stopped". Batch baselines are not interrupted.
+    max_tune : int or None, default=None
+        Upper limit on the training rows of the cells that tune grids, besides `max_train`.
+    test_curve : bool, default=False
+        Measure test accuracy at every checkpoint too: the report then draws it along the stream.
     curves : list of str, default=[]
         Labels of the algorithms whose learning curves the report draws; all when empty.
     datasets, algorithms, rankings : list
@@ -76,6 +80,8 @@ class Study(BaseModel):
     tune_by: Literal["online", "validation"] | None = None
     validation_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.2
     time_limit: Annotated[float, Field(gt=0)] | None = None
+    max_tune: Annotated[int, Field(ge=1)] | None = None
+    test_curve: bool = False
     curves: list[str] = []
     datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
     algorithms: Annotated[list[AlgorithmEntry], Field(min_length=1)]

@@ -51,3 +51,27 @@ def test_only_finished_cells_of_that_data_set_and_noise() -> None:
     assert mean_curves(cells, curves.iloc[:0], dataset="d", noise=0.1, algorithms=["A"]) == []
     failed, _ = tables({"A0": {1: 1}}, status="failed")
     assert mean_curves(failed, curves, dataset="d", noise=0.1, algorithms=["A"]) == []
+
+
+def test_a_stopped_cell_counts_as_far_as_it_came() -> None:
+    cells, curves = tables({"A0": {10: 1, 20: 3}}, status="stopped")
+    [curve] = mean_curves(cells, curves, dataset="d", noise=0.1, algorithms=["A"])
+    assert curve.t.tolist() == [10, 20]
+
+
+def test_a_column_as_a_function_of_another() -> None:
+    cells, curves = tables({"A0": {10: 1, 20: 3, 30: 3}, "A1": {10: 2, 20: 4, 30: 6}})
+    curves["accuracy"] = [0.5, 0.7, 0.75, 0.6, 0.7, 0.8]
+    [curve] = mean_curves(
+        cells,
+        curves,
+        dataset="d",
+        noise=0.1,
+        algorithms=["A"],
+        column="accuracy",
+        against="mistakes_clean",
+        from_zero=False,
+    )
+    # From the later start, 2, to the earlier end, 3, where the last of two values counts.
+    assert curve.t.tolist() == [2, 3]
+    assert curve.mean == pytest.approx([((0.5 + 0.75) / 2 + 0.6) / 2, (0.75 + 0.65) / 2])

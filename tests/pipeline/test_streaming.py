@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from singlepass.learners import KernelPerceptron
+from singlepass.learners import AROW, KernelPerceptron
 from singlepass.pipeline import data, protocol, streaming
 from singlepass.pipeline.cell import run_cell
 from singlepass.pipeline.cells import Cell, make_plan
@@ -101,3 +102,42 @@ def test_sizes_are_recorded_along_the_stream() -> None:
     assert outcome.row["model_bytes"] == bytes_[-1]
     assert set(outcome.row) <= set(CELLS.names)
     assert set(outcome.curve) <= set(CURVES.names)
+
+
+def test_test_accuracy_along_the_stream() -> None:
+    cell = cell_of({"name": "AROW"}, checkpoints=4, test_curve=True)
+    stream = data.open_stream(cell.dataset, root=0, seed=0)
+    part, test = protocol.split(cell, stream)
+    assert test is not None
+    learner, accuracy = AROW(), []
+    for rows in np.split(part.rows, 4):
+        learner.learn(part.X[rows], stream.y[rows], classes=[0, 1])
+        accuracy.append(learner.score(stream.X_test[test.rows], test.codes))
+    outcome = run_cell(cell)
+    assert outcome.curve["test_accuracy"] == pytest.approx(accuracy, abs=1e-15)
+    assert outcome.row["test_accuracy"] == pytest.approx(accuracy[-1], abs=1e-15)
+    # It is another cell than one without: the curve is part of the outcome.
+    assert cell.key != cell_of({"name": "AROW"}, checkpoints=4).key
+
+
+@pytest.mark.parametrize(("query", "asked"), [({"query": "all"}, 400), ({"query": "greedy", "h": 8}, 50)])
+def test_an_active_strategy_around_a_learner(query: dict[str, Any], asked: int) -> None:
+    outcome = run_cell(cell_of({"name": "AROW", "r": 0.1, **query}, checkpoints=2))
+    assert outcome.row["status"] == "ok", outcome.row["error"]
+    assert outcome.curve["queried"] == [asked // 2, asked]
+    assert outcome.row["params"] == json.dumps({**query, "r": 0.1}, sort_keys=True)
+    assert outcome.row["test_accuracy"] > 0.55
+
+
+def test_rows_for_tuning_may_be_fewer() -> None:
+    table = {
+        "name": "s",
+        "datasets": [{"name": "gauss", "n_train": 400}],
+        "algorithms": [{"name": "AROW", "r": [0.1, 1.0]}],
+        "max_tune": 100,
+    }
+    plan = make_plan(parse_study(table))
+    tuning = list(plan.tuning_cells())
+    assert run_cell(tuning[0]).row["n_examples"] == 100
+    winners = {cell.group: dict(cell.params) for cell in tuning}
+    assert run_cell(next(plan.run_cells(winners))).row["n_examples"] == 400

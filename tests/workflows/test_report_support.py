@@ -33,7 +33,10 @@ def results_with_sizes(**options: object) -> Results:
     )
     sizes = cells.set_index("key")["support_vectors"]
     curves = made.curves
-    curves = curves.assign(support_vectors=curves["key"].map(sizes) * curves["t"] / 1000)
+    curves = curves.assign(
+        support_vectors=curves["key"].map(sizes) * curves["t"] / 1000,
+        kernel_evaluations=curves["key"].map(sizes) * curves["t"] ** 2 / 1000,
+    )
     return replace(made, cells=cells, curves=curves)
 
 

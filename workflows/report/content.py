@@ -15,6 +15,7 @@ from ...pipeline.parts import task_groups, within
 from ...pipeline.results import Results
 from ...pipeline.tables import Layout, layout, primary_metric
 from . import pictures, rank_tables, rankings, score_tables, support, tuning_tables, wording
+from .along import along_stream
 from .phrases import at_noise
 from .pictures import MAX_BOX_DATASETS
 from .table import Table
@@ -144,6 +145,7 @@ def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
         "drawn": study.get("curves") or plan.algorithms,
         "curve_groups": groups,
         "curves_note": curves_note,
+        "along": along_stream(cells, results.curves, plan, study.get("curves") or ()),
         "support": sizes,
         "support_sizes": [] if many or sizes is None else sizes.sizes,
         "cost": cost,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,13 +31,14 @@ def _grid(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
-def _plain_numbers(axes: Axes) -> None:
+def _plain_numbers(axes: Axes, whole: bool) -> None:
+    """Write numbers out; those of y are counts, if `whole`."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     # Five steps of "20,000" fit a phone; round ones end where streams end.
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
-    axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
-    for axis in (axes.xaxis, axes.yaxis):
+    axes.yaxis.set_major_locator(MaxNLocator(6, integer=whole))
+    for axis in (axes.xaxis, axes.yaxis) if whole else (axes.xaxis,):
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
@@ -82,7 +83,26 @@ def ranks_by_noise(table: pd.DataFrame, algorithms: Sequence[str], *, legend: bo
         return draw(figure)
 
 
-def _curves(axes: Axes, curves: Sequence[Curve], algorithms: Sequence[str]) -> None:
+class Axis(NamedTuple):
+    """What a panel of curves shows.
+
+    Attributes
+    ----------
+    x, y : str
+        Names of the axes.
+    zero : bool
+        Whether y begins at 0.
+    log : bool
+        Whether both are logarithmic.
+    """
+
+    x: str = "examples seen"
+    y: str = ""
+    zero: bool = True
+    log: bool = False
+
+
+def _curves(axes: Axes, curves: Sequence[Curve], algorithms: Sequence[str], axis: Axis) -> None:
     styles = series_styles(algorithms)
     for curve in curves:
         colour, marker, dash = styles[curve.algorithm]
@@ -101,13 +121,19 @@ def _curves(axes: Axes, curves: Sequence[Curve], algorithms: Sequence[str]) -> N
             clip_on=False,
             markevery=sorted(set(np.minimum(marks, curve.t.size - 1).tolist())),
         )
-    axes.set_xlim(0, max(curve.t[-1] for curve in curves))
-    axes.set_ylim(bottom=0)
-    _plain_numbers(axes)
+    if axis.log:
+        axes.set(xscale="log", yscale="log")
+    else:
+        axes.set_xlim(0, max(curve.t[-1] for curve in curves))
+        if axis.zero:
+            axes.set_ylim(bottom=0)
+        _plain_numbers(axes, axis.zero)
+    axes.set_xlabel(axis.x)
+    axes.set_ylabel(axis.y)
     _grid(axes)
 
 
-def learning_curves(curves: Sequence[Curve], algorithms: Sequence[str], ylabel: str) -> str:
+def learning_curves(curves: Sequence[Curve], algorithms: Sequence[str], axis: Axis) -> str:
     """Draw one panel of learning curves: mean over seeds, shaded by one standard deviation.
 
     Parameters
@@ -116,8 +142,8 @@ def learning_curves(curves: Sequence[Curve], algorithms: Sequence[str], ylabel: 
         One per algorithm.
     algorithms : sequence of str
         All algorithms of the study, which fix colours and marks.
-    ylabel : str
-        What is counted.
+    axis : Axis
+        What is drawn.
 
     Returns
     -------
@@ -128,15 +154,11 @@ def learning_curves(curves: Sequence[Curve], algorithms: Sequence[str], ylabel: 
         figure = new_figure(*PANEL)
         # The last tick's number reaches out to the right of the axis.
         axes = figure.add_axes((0.155, 0.17, 0.785, 0.79))
-        _curves(axes, curves, algorithms)
-        axes.set_xlabel("examples seen")
-        axes.set_ylabel(ylabel)
+        _curves(axes, curves, algorithms, axis)
         return draw(figure)
 
 
-def curves_sheet(
-    panels: Sequence[tuple[str, Sequence[Curve]]], algorithms: Sequence[str], ylabel: str
-) -> str:
+def curves_sheet(panels: Sequence[tuple[str, Sequence[Curve]]], algorithms: Sequence[str], axis: Axis) -> str:
     """Draw several panels of learning curves on one sheet with a legend, for a file of its own.
 
     Parameters
@@ -145,8 +167,8 @@ def curves_sheet(
         In reading order.
     algorithms : sequence of str
         All algorithms of the study.
-    ylabel : str
-        What is counted.
+    axis : Axis
+        What is drawn.
 
     Returns
     -------
@@ -167,10 +189,8 @@ def curves_sheet(
             left = 330.0 * (i % columns) + 56
             bottom = height - 250.0 * (i // columns) - 206
             axes = figure.add_axes((left / width, bottom / height, 252 / width, 180 / height))
-            _curves(axes, curves, algorithms)
+            _curves(axes, curves, algorithms, axis)
             axes.set_title(title, loc="left")
-            axes.set_xlabel("examples seen")
-            axes.set_ylabel(ylabel)
         styles = series_styles(algorithms)
         _legend(figure, {name: styles[name] for name in names}, -(-len(names) // legend_rows))
         return draw(figure)

@@ -13,7 +13,7 @@ from ...pipeline.learning_curves import Curve, mean_curves
 from ...pipeline.tables import Layout, run_cells
 from .box_plot import box_plot
 from .critical_difference import critical_difference
-from .line_plots import curves_sheet, learning_curves, ranks_by_noise
+from .line_plots import Axis, curves_sheet, learning_curves, ranks_by_noise
 from .markup import slug
 from .phrases import count, percent
 from .rank_tables import rank_frame
@@ -226,19 +226,19 @@ def curve_groups(
 
 
 def _group(place: int, dataset: str, panels: list[tuple[float, list[Curve]]], plan: Layout) -> CurveGroup:
-    label = "mistakes (clean labels)"
+    axis = Axis(y="mistakes (clean labels)")
     pictures = [
         Picture(
             f"Learning curves on {dataset}, {percent(noise)} label noise",
             f"{percent(noise)} label noise",
-            learning_curves(found, plan.algorithms, label),
+            learning_curves(found, plan.algorithms, axis),
         )
         for noise, found in panels
     ]
     sheet = curves_sheet(
         [(f"{shorten(dataset, 24)}, {percent(noise)} noise", found) for noise, found in panels],
         plan.algorithms,
-        label,
+        axis,
     )
     return CurveGroup(
         name=dataset,

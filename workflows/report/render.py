@@ -86,6 +86,7 @@ def _files(results: Results) -> Iterator[tuple[str, str]]:
     yield "report.md", _markdown(content)
     pictures = [content["rank_figure"], *content["diagrams"], *content["boxes"], *content["curve_groups"]]
     pictures += [picture for ranking in content["rankings"] for picture in ranking.pictures]
+    pictures += [each.sheet for each in content["along"]]
     pictures += content["support"].files if content["support"] else []
     for picture in pictures:
         if picture is not None:
@@ -152,6 +153,7 @@ def _html(content: dict[str, Any]) -> str:
         ("accuracy", "Test accuracy", content["accuracy"]),
         ("mistakes", "Online mistakes", content["mistakes"]),
         ("curves", "Learning curves", groups),
+        ("along", "Along the stream", content["along"]),
         ("support", "Support sets", content["support"]),
         ("cost", "Updates and speed", content["cost"]),
         ("tuning", "Tuning", content["grids"]),
@@ -166,6 +168,9 @@ def _html(content: dict[str, Any]) -> str:
         "diagrams": [show(picture) for picture in content["diagrams"]],
         "boxes": [show(picture) for picture in content["boxes"]],
         "curve_groups": groups,
+        "along": [
+            {**vars(each), "panels": [show(picture) for picture in each.panels]} for each in content["along"]
+        ],
         "support": {
             **vars(content["support"]),
             "errors": [show(picture) for picture in content["support"].errors],
@@ -184,7 +189,7 @@ def _html(content: dict[str, Any]) -> str:
             }
             for ranking in content["rankings"]
         ],
-        "swatches": [swatches(place) for place in range(3)],
+        "swatches": [swatches(place) for place in range(3 + len(content["along"]))],
     }
     return str(environment.get_template("report.html.j2").render(page))
 

@@ -11,7 +11,7 @@ from ...pipeline.learning_curves import mean_curves
 from ...pipeline.metrics import METRICS, Metric
 from ...pipeline.parts import task_groups, within
 from ...pipeline.tables import Layout, long_table, run_cells, scores
-from .line_plots import curves_sheet, learning_curves
+from .line_plots import Axis, curves_sheet, learning_curves
 from .markup import slug
 from .phrases import count, percent
 from .pictures import Picture
@@ -125,19 +125,19 @@ def support_section(
         )
         if found:
             panels.append((group.datasets[0], found))
-    label = "support vectors"
+    axis = Axis(y="support vectors")
     pages = [
         Picture(
             f"Support vectors along the stream, {dataset}, {at}",
             f"{shorten(dataset, 40)}, {at}",
-            learning_curves(found, plan.algorithms, label),
+            learning_curves(found, plan.algorithms, axis),
         )
         for dataset, found in panels
     ]
     sheet = None
     if panels:
         svg = curves_sheet(
-            [(shorten(dataset, 30), found) for dataset, found in panels], plan.algorithms, label
+            [(shorten(dataset, 30), found) for dataset, found in panels], plan.algorithms, axis
         )
         title = f"Support vectors along the stream, {at}"
         sheet = Picture(title, title, svg, "figures/support-vectors.svg", standalone(svg, title))

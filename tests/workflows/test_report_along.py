@@ -1,0 +1,71 @@
+"""The report's pictures of what is measured along the stream besides mistakes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from singlepass.pipeline.results import Results
+from singlepass.pipeline.tables import layout
+from singlepass.workflows.report.along import along_stream
+from singlepass.workflows.report.render import render_report
+
+from .synthetic_results import make_results
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    """Test accuracy along the stream, of "PA" against a fifth of the labels, of "CW" with a complexity."""
+    made = make_results(datasets=("gauss", "digits[0-vs-rest]"), noise=(0.0, 0.2), seeds=2)
+    algorithm = made.curves["key"].map(made.cells.set_index("key")["algorithm"])
+    t = made.curves["t"].astype("float64")
+    curves = made.curves.assign(
+        test_accuracy=1 - 0.4 / np.sqrt(t),
+        queried=(t // 5).where(algorithm == "PA"),
+        complexity=(1 + t // 500).where(algorithm == "CW"),
+    )
+    return replace(made, curves=curves)
+
+
+def test_every_quantity_has_its_pictures(results: Results) -> None:
+    found = along_stream(results.cells, results.curves, layout(results.cells, results.meta))
+    assert [each.title for each in found] == [
+        "Test error along the stream",
+        "Test error against labels asked for",
+        "Complexity in use along the stream",
+    ]
+    error, by_labels, complexity = found
+    assert len(error.drawn) == 7
+    assert by_labels.drawn == ["PA"]
+    assert complexity.drawn == ["CW"]
+    assert [panel.heading for panel in error.panels] == ["gauss", "digits[0-vs-rest]"]
+    assert "labels asked for" in by_labels.sheet.svg
+    assert "test error, %" in by_labels.sheet.svg
+
+
+def test_the_study_says_who_is_drawn(results: Results) -> None:
+    plan = layout(results.cells, results.meta)
+    found = along_stream(results.cells, results.curves, plan, ["AROW", "CW"])
+    assert [each.drawn for each in found] == [["CW", "AROW"], ["CW"]]
+
+
+def test_the_section_is_in_every_form_of_the_report(results: Results, tmp_path: Path) -> None:
+    names = {str(path.relative_to(tmp_path)) for path in render_report(results, tmp_path)}
+    assert {
+        "figures/test-error.svg",
+        "figures/test-error-by-labels.svg",
+        "figures/complexity.svg",
+    } <= names
+    page, text = ((tmp_path / f"report.{kind}").read_text() for kind in ("html", "md"))
+    assert '<section id="along">' in page
+    assert "(figures/test-error-by-labels.svg)" in text
+
+
+def test_without_such_columns_there_is_no_section(tmp_path: Path) -> None:
+    made = make_results(datasets=("gauss",), noise=(0.0,), seeds=2)
+    assert along_stream(made.cells, made.curves, layout(made.cells, made.meta)) == []
+    render_report(made, tmp_path)
+    assert '<section id="along">' not in (tmp_path / "report.html").read_text()
