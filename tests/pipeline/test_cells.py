@@ -190,6 +190,10 @@ def test_a_cell_is_small_and_travels() -> None:
         ),
         ({"algorithms": [{"name": "SVC", "C": -1.0}], "protocol": "holdout"}, "'C' parameter of SVC must be"),
         (
+            {"algorithms": [{"name": "OfflineRampSVM", "C": -1.0}], "protocol": "holdout"},
+            "algorithm 'OfflineRampSVM': C must be a finite number > 0, got -1.0",
+        ),
+        (
             {
                 "algorithms": [
                     *STUDY["algorithms"],
