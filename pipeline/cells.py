@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
+
+from pydantic import ValidationError
 
 from ..learners import registry
 from . import data
@@ -145,8 +146,7 @@ class Plan:
     @property
     def n_tuning_cells(self) -> int:
         """How many cells `tuning_cells` yields."""
-        per_block = sum(sum(1 for _ in grid_points(entry)) for entry in self.study.algorithms if entry.grid)
-        return len(self.tasks) * len(self.study.noise) * per_block
+        return sum(sum(1 for _ in grid_points(entry)) for _, _, entry in self._groups() if entry.grid)
 
     @property
     def n_run_cells(self) -> int:
@@ -157,8 +157,9 @@ class Plan:
     def _groups(self) -> Iterator[tuple[data.TaskRef, float, AlgorithmEntry]]:
         # Tasks outermost: a worker then meets the cells of one data set in a row and opens it once.
         for task in self.tasks:
+            algorithms = [_given(self.entries[task.label], entry) for entry in self.study.algorithms]
             for noise in self.study.noise:
-                for entry in self.study.algorithms:
+                for entry in algorithms:
                     yield task, noise, entry
 
     def _cell(
@@ -171,7 +172,7 @@ class Plan:
         params: dict[str, Scalar],
     ) -> Cell:
         study, source = self.study, self.entries[task.label]
-        params = {**_given(source, entry), **params, **entry.strategy}
+        params = {**params, **entry.strategy}
         return Cell(
             dataset=task,
             algorithm=entry.label,
@@ -216,13 +217,17 @@ def grid_points(entry: AlgorithmEntry) -> Iterator[dict[str, Scalar]]:
         yield {**entry.fixed, **dict(zip(entry.grid, values, strict=True))}
 
 
-def _given(dataset: DatasetEntry, algorithm: AlgorithmEntry) -> dict[str, Scalar]:
-    """Return the parameters that a data set gives to an algorithm: those that it has and does not set."""
+def _given(dataset: DatasetEntry, algorithm: AlgorithmEntry) -> AlgorithmEntry:
+    """Return an algorithm with the parameters that a data set gives to it: those that it has."""
     if not dataset.parameters:
-        return {}
+        return algorithm
     names = registry.available()[algorithm.name]().get_params()
-    own = {*algorithm.fixed, *algorithm.grid, *algorithm.matched}
-    return {key: value for key, value in dataset.parameters.items() if key in names and key not in own}
+    given = {key: value for key, value in dataset.parameters.items() if key in names}
+    try:
+        return algorithm.with_parameters(given)
+    except ValidationError as error:
+        message = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise InputError(f"algorithm {algorithm.label!r} on data set {dataset.called!r}: {message}") from None
 
 
 def _check_dataset_parameters(study: Study) -> None:
@@ -237,17 +242,15 @@ def _check_dataset_parameters(study: Study) -> None:
                     f"{did_you_mean(key, known)}"
                 )
         for algorithm in study.algorithms if dataset.parameters else ():
-            check_algorithm(algorithm, _given(dataset, algorithm))
+            check_algorithm(_given(dataset, algorithm))
 
 
-def check_algorithm(entry: AlgorithmEntry, given: Mapping[str, Scalar] = MappingProxyType({})) -> None:
+def check_algorithm(entry: AlgorithmEntry) -> None:
     """Refuse an unknown learner or parameter, or a value the learner does not take.
 
     Parameters
     ----------
     entry : AlgorithmEntry
-    given : mapping, default={}
-        Parameters that a data set gives to it.
 
     Raises
     ------
@@ -265,7 +268,7 @@ def check_algorithm(entry: AlgorithmEntry, given: Mapping[str, Scalar] = Mapping
             raise InputError(f"algorithm {entry.name!r} has no parameter {key!r}: {did_you_mean(key, names)}")
     for point in grid_points(entry):
         try:
-            made = make_learner(entry.name, {**given, **point, **entry.strategy})
+            made = make_learner(entry.name, {**point, **entry.strategy})
             # A learner of the user's own may have neither method: its cells then say what is wrong.
             check = getattr(made, "check_parameters", None) or getattr(made, "_validate_params", None)
             if check is not None:
@@ -287,7 +290,7 @@ def _check_batch(study: Study) -> None:
                 raise InputError(
                     f"{what}: data set {dataset.called!r} needs protocol 'holdout' or 'crossval'"
                 )
-            if entry.grid and study.judge_of(dataset) == "online":
+            if _given(dataset, entry).grid and study.judge_of(dataset) == "online":
                 raise InputError(f"{what}: its grid needs tune_by = 'validation'")
 
 

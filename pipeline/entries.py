@@ -20,8 +20,9 @@ class DatasetEntry(BaseModel):
     """One ``[[datasets]]`` table: a name from the catalogue or the path of a file.
 
     `protocol` and `max_examples` override the study's. `parameters` are given to every algorithm that has
-    such a parameter and does not set it itself: a kernel's width belongs to the data. Keys that are not
-    listed here are options of the data set (``n_train``, ``bias``, ...); the data layer checks them.
+    such a parameter and does not set it itself, lists as grids: a kernel's width belongs to the data. Keys
+    that are not listed here are options of the data set (``n_train``, ``bias``, ...); the data layer checks
+    them.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -32,7 +33,7 @@ class DatasetEntry(BaseModel):
     label: str | None = None
     protocol: Protocol | None = None
     max_examples: Annotated[int, Field(ge=1)] | None = None
-    parameters: dict[str, Scalar] = {}
+    parameters: dict[str, Scalar | list[Scalar]] = {}
 
     @model_validator(mode="after")
     def _one_source(self) -> DatasetEntry:
@@ -89,6 +90,11 @@ class AlgorithmEntry(BaseModel):
     def grid(self) -> dict[str, list[Scalar]]:
         """The parameters given as lists."""
         return {key: value for key, value in (self.model_extra or {}).items() if isinstance(value, list)}
+
+    def with_parameters(self, given: dict[str, Scalar | list[Scalar]]) -> AlgorithmEntry:
+        """Return the entry with further parameters, those that it sets itself aside."""
+        extra = {key: value for key, value in given.items() if key not in (self.model_extra or {})}
+        return AlgorithmEntry.model_validate({**self.model_dump(), **extra}) if extra else self
 
     @property
     def fixed(self) -> dict[str, Scalar]:

@@ -121,6 +121,13 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         self.coef0 = coef0
         self.cache_mb = cache_mb
 
+    def check_parameters(self):
+        """Raise ValueError for a parameter that makes no sense."""
+        check_kernel(self)
+        check_rules(self)
+        check_nonnegative(self, "cache_mb")
+        check_between(self, "initial", 0.0, 1.0, include_high=True)
+
     def fit(self, X, y):
         """Train on all rows.
 
@@ -140,10 +147,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         ValueError
             For bad parameters, rows or labels.
         """
-        check_kernel(self)
-        check_rules(self)
-        check_nonnegative(self, "cache_mb")
-        check_between(self, "initial", 0.0, 1.0, include_high=True)
+        self.check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, order="C")
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)

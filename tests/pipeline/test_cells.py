@@ -70,6 +70,29 @@ def test_a_data_set_gives_its_parameters_to_those_that_do_not_set_them() -> None
     }
 
 
+def test_a_list_of_a_data_set_is_a_grid() -> None:
+    given = {"name": "gauss", "parameters": {"gamma": [1.0, 2.0]}}
+    algorithms = [
+        {"name": "KernelPassiveAggressive", "C": [0.1, 1.0, 10.0]},
+        {"name": "Projectron", "gamma": 9.0},
+    ]
+    datasets = [given, {"name": "checkerboard"}]
+    plan = make_plan(parse_study({**STUDY, "datasets": datasets, "algorithms": algorithms, "noise": 0.0}))
+    tuning = list(plan.tuning_cells())
+    assert len(tuning) == plan.n_tuning_cells == 3 * 2 + 3
+    assert {cell.grid for cell in tuning if cell.dataset.label == "gauss"} == {
+        '{"C": [0.1, 1.0, 10.0], "gamma": [1.0, 2.0]}'
+    }
+    winners = {cell.group: dict(cell.params) for cell in tuning}
+    found = {(cell.dataset.label, cell.algorithm): dict(cell.params) for cell in plan.run_cells(winners)}
+    assert found == {
+        ("gauss", "KernelPassiveAggressive"): {"C": 10.0, "gamma": 2.0},
+        ("gauss", "Projectron"): {"gamma": 9.0},
+        ("checkerboard", "KernelPassiveAggressive"): {"C": 10.0},
+        ("checkerboard", "Projectron"): {"gamma": 9.0},
+    }
+
+
 def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:
     algorithms = [{"name": "Projectron"}, {"name": "Forgetron", "budget": {"support_of": "Projectron"}}]
     study = {**STUDY, "algorithms": algorithms, "datasets": STUDY["datasets"][:1], "noise": 0.1}
@@ -147,6 +170,16 @@ def test_a_cell_is_small_and_travels() -> None:
             "algorithm 'AROW': loss must be one of",
         ),
         (
+            {
+                "datasets": [{"name": "gauss", "parameters": {"gamma": [1.0, 2.0]}}],
+                "algorithms": [
+                    {"name": "Projectron"},
+                    {"name": "Forgetron", "budget": {"support_of": "Projectron"}},
+                ],
+            },
+            "algorithm 'Forgetron' on data set 'gauss': 'budget' is a support size, so 'gamma' cannot",
+        ),
+        (
             {"algorithms": [{"name": "SVC"}]},
             "algorithm 'SVC' is fitted in batch and predicts nothing along the stream: data set 'gauss' "
             "needs protocol 'holdout' or 'crossval'",
@@ -156,6 +189,10 @@ def test_a_cell_is_small_and_travels() -> None:
             "its grid needs tune_by = 'validation'",
         ),
         ({"algorithms": [{"name": "SVC", "C": -1.0}], "protocol": "holdout"}, "'C' parameter of SVC must be"),
+        (
+            {"algorithms": [{"name": "OfflineRampSVM", "C": -1.0}], "protocol": "holdout"},
+            "algorithm 'OfflineRampSVM': C must be a finite number > 0, got -1.0",
+        ),
         (
             {
                 "algorithms": [

@@ -91,7 +91,7 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
             "solutions: no algorithm is called 'arow ': did you mean 'AROW'?",
         ),
         ({"time_limit": 0}, "time_limit: 0 should be greater than 0"),
-        ({"datasets": [{"name": "a", "parameters": {"gamma": [1.0]}}]}, "datasets[1].parameters.gamma"),
+        ({"datasets": [{"name": "a", "parameters": {"gamma": {}}}]}, "datasets[1].parameters.gamma"),
         ({"rankings": [{"title": "t", "algorithms": ["AROW", "AORW"]}]}, "did you mean 'AROW'?"),
         (
             {"rankings": [{"title": "t", "algorithms": ["AROW", "AROW"], "datasets": ["digit"]}]},
