@@ -8,6 +8,7 @@ import os
 import socket
 import time
 import traceback
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,43 +36,94 @@ def _test_mistakes(learner: Any, part: Part, codes: NDArray[np.int32]) -> int:
     return wrong
 
 
-def _stream_cell(cell: Cell) -> Outcome:
+def _accuracy(learner: Any, test: Part) -> float:
+    return 1 - _test_mistakes(learner, test, test.codes) / len(test.codes)
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A cell's learner at the end of its stream, and what it has learnt from.
+
+    Attributes
+    ----------
+    learner : estimator
+    stream : data.Stream
+    train : Part
+        The rows it was given, in their order, with their clean codes.
+    noisy : ndarray of int32, shape (n,)
+        The labels it was given.
+    held_out : tuple of (Part, ndarray of int32) or None
+        The rows that judge a grid, with their noisy labels.
+    test : Part or None
+        The clean test part.
+    outcome : Outcome
+        What was counted along the stream.
+    """
+
+    learner: Any
+    stream: data.Stream
+    train: Part
+    noisy: NDArray[np.int32]
+    held_out: tuple[Part, NDArray[np.int32]] | None
+    test: Part | None
+    outcome: Outcome
+
+
+def learn_cell(cell: Cell) -> Learnt:
+    """Make a cell's learner and let it learn the cell's stream.
+
+    Parameters
+    ----------
+    cell : Cell
+
+    Returns
+    -------
+    Learnt
+        The same to the last bit whenever it is asked for.
+    """
+    _limit_blas()
     _load_plugins(cell.plugins)
     stream = data.open_stream(cell.dataset, root=cell.root_seed, seed=cell.seed)
     learner = make_learner(cell.learner, dict(cell.params))
     part, test = split(cell, stream)
     n_classes = len(stream.classes)
-    classes = np.arange(n_classes, dtype=np.int32)
     rng = random_state(cell.root_seed, cell.dataset.label, seed=cell.seed, purpose="noise", noise=cell.noise)
     noisy = flip_labels(part.codes, cell.noise, n_classes, rng)
-    measured: dict[str, Any] = {}
-    held_out = 0
+    n = len(part.rows)
+    held_out = None
     if cell.stage == "tune" and cell.judge == "validation":
-        held_out = max(1, round(len(part.rows) * cell.validation_fraction))
-    n = len(part.rows) - held_out
+        n -= max(1, round(n * cell.validation_fraction))
+        held_out = Part(part.X, part.rows[n:], part.codes[n:]), noisy[n:]
     train = Part(part.X, part.rows[:n], part.codes[:n])
     if registry.is_batch(learner):
         outcome = fit_batch(learner, train, noisy[:n])
     else:
+        classes = np.arange(n_classes, dtype=np.int32)
         accuracy = None
         if test is not None and cell.test_curve and cell.stage == "run":
-            held = test
-            accuracy = lambda: 1 - _test_mistakes(learner, held, held.codes) / len(held.codes)  # noqa: E731
+            accuracy = functools.partial(_accuracy, learner, test)
         outcome = stream_through(learner, train, noisy[:n], cell, classes, accuracy)
-    if held_out:
+    return Learnt(learner, stream, train, noisy[:n], held_out, test, outcome)
+
+
+def _stream_cell(cell: Cell) -> Outcome:
+    learnt = learn_cell(cell)
+    measured: dict[str, Any] = {}
+    if learnt.held_out is not None:
         # Judged by the labels the learner is given, noise included: never clean labels, never test data.
-        rest = Part(part.X, part.rows[n:], part.codes[n:])
-        measured["validation_mistakes"] = _test_mistakes(learner, rest, noisy[n:])
-        measured["validation_examples"] = held_out
+        rest, given = learnt.held_out
+        measured["validation_mistakes"] = _test_mistakes(learnt.learner, rest, given)
+        measured["validation_examples"] = len(given)
+    test = learnt.test
     if test is not None and cell.stage == "run":
-        wrong = _test_mistakes(learner, test, test.codes)
+        wrong = _test_mistakes(learnt.learner, test, test.codes)
         n_test = len(test.codes)
         measured |= {"test_mistakes": wrong, "test_examples": n_test, "test_accuracy": 1 - wrong / n_test}
-    outcome.row |= measured | {
-        "n_features": int(stream.X.shape[1]),
-        "noise_realised": float(np.mean(noisy[:n] != train.codes)),
+    learnt.outcome.row |= measured | {
+        "n_features": int(learnt.stream.X.shape[1]),
+        "noise_realised": float(np.mean(learnt.noisy != learnt.train.codes)),
     }
-    return outcome
+    return learnt.outcome
 
 
 @functools.cache
@@ -98,7 +150,6 @@ def run_cell(cell: Cell) -> Outcome:
     Outcome
         `row` has every column of the cells table; `curve` those of the curves table but the key.
     """
-    _limit_blas()
     started = datetime.now(UTC)
     began = time.perf_counter()
     row: dict[str, Any] = describe(cell)

@@ -59,6 +59,9 @@ class Study(BaseModel):
         Measure test accuracy at every checkpoint too: the report then draws it along the stream.
     curves : list of str, default=[]
         Labels of the algorithms whose learning curves the report draws; all when empty.
+    solutions : list of str, default=[]
+        Labels of the algorithms whose boundary and support vectors the report draws, on data sets of two
+        features.
     datasets, algorithms, rankings : list
         See `DatasetEntry`, `AlgorithmEntry` and `Ranking`; `rankings` may be empty.
     """
@@ -83,6 +86,7 @@ class Study(BaseModel):
     max_tune: Annotated[int, Field(ge=1)] | None = None
     test_curve: bool = False
     curves: list[str] = []
+    solutions: list[str] = []
     datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
     algorithms: Annotated[list[AlgorithmEntry], Field(min_length=1)]
     rankings: list[Ranking] = []
@@ -149,9 +153,12 @@ class Study(BaseModel):
     def _rankings_name_parts(self) -> Study:
         labels = [entry.label for entry in self.algorithms]
         called = [entry.called for entry in self.datasets]
-        for label in self.curves:
-            if label not in labels:
-                raise ValueError(f"curves: no algorithm is called {label!r}: {did_you_mean(label, labels)}")
+        for key, drawn in (("curves", self.curves), ("solutions", self.solutions)):
+            for label in drawn:
+                if label not in labels:
+                    raise ValueError(
+                        f"{key}: no algorithm is called {label!r}: {did_you_mean(label, labels)}"
+                    )
         for ranking in self.rankings:
             for label in ranking.algorithms:
                 if label not in labels:

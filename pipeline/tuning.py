@@ -84,7 +84,8 @@ def tuned_grids(cells: pd.DataFrame) -> list[Tuned]:
         grid = json.loads(group["grid"].iloc[0])
         judged_by = "validation_mistakes" if group["validation_mistakes"].notna().any() else "mistakes"
         points = []
-        for row in group[group["status"] == "ok"].to_dict("records"):
+        # A batch baseline makes no mistakes along the stream: its ties go to the grid's order.
+        for row in group[group["status"] == "ok"].fillna({"mistakes": 0}).to_dict("records"):
             params = json.loads(row["params"])
             points.append((int(row[judged_by]), int(row["mistakes"]), _grid_position(params, grid), params))
         winner = min(points, key=lambda point: point[:3])[3] if points else None

@@ -86,6 +86,10 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
             "algorithms[1].query: 'most' should be 'all' or 'greedy'",
         ),
         ({"algorithms": [{"name": "A", "h": 3}]}, "algorithms[1]: h says of how many rows query = 'greedy'"),
+        (
+            {"solutions": ["arow "], "algorithms": [{"name": "AROW"}]},
+            "solutions: no algorithm is called 'arow ': did you mean 'AROW'?",
+        ),
         ({"time_limit": 0}, "time_limit: 0 should be greater than 0"),
         ({"datasets": [{"name": "a", "parameters": {"gamma": {}}}]}, "datasets[1].parameters.gamma"),
         ({"rankings": [{"title": "t", "algorithms": ["AROW", "AORW"]}]}, "did you mean 'AROW'?"),

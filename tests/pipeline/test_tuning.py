@@ -62,6 +62,13 @@ def test_failed_points_never_win() -> None:
     assert tuned.scores == []
 
 
+def test_a_batch_baseline_is_tuned_without_online_mistakes() -> None:
+    cells = table({0.1: (3, 0, "ok"), 10.0: (2, 0, "ok"), 1.0: (2, 0, "ok")})
+    (tuned,) = tuned_grids(cells.assign(mistakes=float("nan")))
+    assert tuned.winner == {"loss": "hinge", "r": 1.0}
+    assert [score for _, score in tuned.scores] == [3, 2, 2]
+
+
 @pytest.mark.parametrize(("grid", "edge"), [({"r": [1.0]}, ()), ({"r": [1.0, 2.0]}, ("r",))])
 def test_a_grid_of_one_value_has_no_edge(grid: dict[str, list[float]], edge: tuple[str, ...]) -> None:
     (tuned,) = tuned_grids(table({1.0: (None, 1, "ok")}, grid))

@@ -18,6 +18,7 @@ from . import pictures, rank_tables, rankings, score_tables, support, tuning_tab
 from .along import along_stream
 from .phrases import at_noise
 from .pictures import MAX_BOX_DATASETS
+from .solutions import solutions_section
 from .table import Table
 
 # Longer tables are folded in the page and left to their CSV file in Markdown.
@@ -148,6 +149,7 @@ def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
         "along": along_stream(cells, results.curves, plan, study.get("curves") or ()),
         "support": sizes,
         "support_sizes": [] if many or sizes is None else sizes.sizes,
+        "solutions": solutions_section(results, plan),
         "cost": cost,
         "grids": grids,
         "winners": [] if many else winners,

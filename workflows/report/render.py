@@ -88,6 +88,7 @@ def _files(results: Results) -> Iterator[tuple[str, str]]:
     pictures += [picture for ranking in content["rankings"] for picture in ranking.pictures]
     pictures += [each.sheet for each in content["along"]]
     pictures += content["support"].files if content["support"] else []
+    pictures += [group.sheet for group in content["solutions"].groups] if content["solutions"] else []
     for picture in pictures:
         if picture is not None:
             yield picture.file, picture.content
@@ -155,6 +156,7 @@ def _html(content: dict[str, Any]) -> str:
         ("curves", "Learning curves", groups),
         ("along", "Along the stream", content["along"]),
         ("support", "Support sets", content["support"]),
+        ("solutions", "Solutions", content["solutions"]),
         ("cost", "Updates and speed", content["cost"]),
         ("tuning", "Tuning", content["grids"]),
         ("failed", "Failed cells", content["failed"]),
@@ -177,6 +179,22 @@ def _html(content: dict[str, Any]) -> str:
             "curves": [show(picture) for picture in content["support"].curves],
         }
         if content["support"]
+        else None,
+        "solutions": {
+            **vars(content["solutions"]),
+            "groups": [
+                {
+                    "name": group.name,
+                    "figures": [show(picture) for picture in group.panels],
+                    "legend": [
+                        (name, Markup(inline(svg, f"m{place}-{kind}", name)))
+                        for kind, (name, svg) in enumerate(group.legend)
+                    ],
+                }
+                for place, group in enumerate(content["solutions"].groups)
+            ],
+        }
+        if content["solutions"]
         else None,
         "rankings": [
             {

@@ -1,0 +1,215 @@
+"""Plots of a solution in two dimensions: points by class, support vectors, the boundary and its margins."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .styles import PALETTE
+from .svg import INK, draw, new_figure, shorten, theme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+# Of a side of the plot in CSS pixels; its frame and numbers come on top.
+_SIDE = 264.0
+_LEFT, _BOTTOM, _TOP, _GAP = 40.0, 28.0, 8.0, 26.0
+# Colour, and cap and width of a point: a stroke of no length is a disc or a square, in half the bytes of a
+# marker. A support vector is one too, until `_shortened` knows it by its width and opens it to a ring.
+_CLASSES = ((PALETTE[0][0], "round", 3.4), (PALETTE[3][0], "projecting", 3.0))
+_OPEN = {"1.31": "a2.9 2.9 0 1 1 .1 0", "1.32": "h5v5h-5z"}
+# From a ring's centre to where its line begins.
+_BEGIN = {"1.31": (-0.05, -2.9), "1.32": (-2.5, -2.5)}
+# Lines are thinned out as long as they move by less than this many pixels.
+_TOLERANCE = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What is drawn of one model.
+
+    Attributes
+    ----------
+    name : str
+        Label of the algorithm.
+    points : ndarray of float64, shape (n, 2)
+        Training points.
+    codes : ndarray of int, shape (n,)
+        Their labels, 0 or 1, as the learner was given them.
+    support : ndarray of float64, shape (m, 2)
+        Support vectors; m = 0 of a model without any.
+    support_codes : ndarray of int, shape (m,)
+        Their labels; -1 of one that is no training point, which is not drawn.
+    x, y : ndarray of float64, shape (G,)
+        Lines of the grid.
+    scores : ndarray of float64, shape (G, G)
+        ``f`` at ``(x[j], y[i])``.
+    """
+
+    name: str
+    points: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    support: NDArray[np.float64]
+    support_codes: NDArray[np.int32]
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+
+def _dots(axes: Axes, points: NDArray[np.float64], width: float, colour: str, cap: Any) -> None:
+    if len(points):
+        # To each point and back, the pen lifted in between.
+        x, y = (np.column_stack([each, each, np.full(len(each), np.nan)]).ravel() for each in points.T)
+        axes.plot(x, y, color=colour, lw=width, solid_capstyle=cap)
+
+
+def _level(axes: Axes, solution: Solution, level: float, **style: Any) -> None:
+    finite = solution.scores[np.isfinite(solution.scores)]
+    if not finite.size or not finite.min() < level < finite.max():
+        return
+    contours: Any = axes.contour(solution.x, solution.y, solution.scores, levels=[level])
+    pieces = [np.vstack([piece, [np.nan, np.nan]]) for piece in contours.allsegs[0]]
+    contours.remove()
+    if pieces:
+        line = np.vstack(pieces)
+        axes.plot(line[:, 0], line[:, 1], color=INK, **style)
+
+
+def _panel(axes: Axes, solution: Solution) -> None:
+    import matplotlib as mpl
+    from matplotlib.ticker import MaxNLocator
+
+    # A stroke of no length would be thinned out.
+    mpl.rcParams["path.simplify"] = False
+    for code, (colour, cap, width) in enumerate(_CLASSES):
+        _dots(axes, solution.points[solution.codes == code], width, colour, cap)
+    for code, (ring, (colour, _, _)) in enumerate(zip(_OPEN, _CLASSES, strict=True)):
+        _dots(axes, solution.support[solution.support_codes == code], float(ring), colour, "round")
+    mpl.rcParams["path.simplify"] = True
+    mpl.rcParams["path.simplify_threshold"] = _TOLERANCE
+    _level(axes, solution, 0.0, lw=1.8)
+    for level in (-1.0, 1.0):
+        _level(axes, solution, level, lw=1.0, ls="--")
+    axes.set(xlim=(solution.x[0], solution.x[-1]), ylim=(solution.y[0], solution.y[-1]))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(5))
+
+
+_DOT = r"M (\S+) (\S+) \nL \1 \2 (?=\n)"
+
+
+def _shortened(svg: str) -> str:
+    """Open the support vectors, and write points in few characters, no finer than a hundredth pixel."""
+
+    def opened(path: re.Match[str]) -> str:
+        points, rest, width = path.groups()
+        right, down = _BEGIN[width]
+
+        def ring(point: re.Match[str]) -> str:
+            return f"M {float(point[1]) + right:.2f} {float(point[2]) + down:.2f}{_OPEN[width]}"
+
+        return f'<path d="{re.sub(_DOT, ring, points)}"{rest}'
+
+    widths = "|".join(re.escape(width) for width in _OPEN)
+    svg = re.sub(rf'<path d="([^"]*)"([^>]*stroke-width: ({widths})[;"])', opened, svg)
+    svg = re.sub(_DOT, r"M \1 \2h0", svg)
+
+    def rounded(path: re.Match[str]) -> str:
+        return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.2f}", path[0])
+
+    return re.sub(r'(?<= )d="[^"]*"', rounded, svg)
+
+
+def solution_panel(solution: Solution) -> str:
+    """Draw one model.
+
+    Parameters
+    ----------
+    solution : Solution
+
+    Returns
+    -------
+    str
+        SVG without a legend: the page has one for all panels of a data set.
+    """
+    with theme():
+        width, height = _LEFT + _SIDE + 10, _BOTTOM + _SIDE + _TOP
+        figure = new_figure(width, height)
+        axes = figure.add_axes((_LEFT / width, _BOTTOM / height, _SIDE / width, _SIDE / height))
+        _panel(axes, solution)
+        return _shortened(draw(figure))
+
+
+def solutions_sheet(solutions: Sequence[Solution], classes: Sequence[str]) -> str:
+    """Draw the models of one data set on a sheet with a legend, for a file of its own.
+
+    Parameters
+    ----------
+    solutions : sequence of Solution
+        In reading order.
+    classes : sequence of str
+        Names of both classes.
+
+    Returns
+    -------
+    str
+        SVG, three panels to a row.
+    """
+    with theme():
+        columns = min(3, len(solutions))
+        rows = -(-len(solutions) // columns)
+        names = legend_names(classes)
+        # A class above its support vectors, one line above the other.
+        legend_rows = len(names) if columns == 1 else 2
+        across, down = _LEFT + _SIDE + 16, _BOTTOM + _SIDE + _GAP
+        legend = 22.0 * legend_rows + 10
+        width, height = across * columns, down * rows + legend
+        figure = new_figure(width, height)
+        for i, solution in enumerate(solutions):
+            left = across * (i % columns) + _LEFT
+            bottom = height - down * (i // columns) - _GAP - _SIDE
+            place = (left / width, bottom / height, _SIDE / width, _SIDE / height)
+            axes = figure.add_axes(place)
+            _panel(axes, solution)
+            axes.set_title(shorten(solution.name, 34), loc="left")
+        handles = [_handle(kind) for kind in range(len(names))]
+        figure.legend(handles, names, loc="lower center", ncols=len(names) // legend_rows)
+        return _shortened(draw(figure))
+
+
+def legend_names(classes: Sequence[str]) -> list[str]:
+    """Return what the marks and lines stand for, in the order of `legend_mark`."""
+    marks = [[f"class {shorten(name, 18)}", "its support vectors"] for name in classes]
+    return [*marks[0], *marks[1], "f = 0", "f = ±1"]
+
+
+def _handle(kind: int) -> Any:
+    from matplotlib.lines import Line2D
+
+    if kind >= 4:
+        return Line2D([], [], color=INK, lw=(1.8, 1.0)[kind - 4], ls=("-", "--")[kind - 4])
+    code, is_support = divmod(kind, 2)
+    colour, _, width = _CLASSES[code]
+    if is_support:
+        width = 5.8 - 0.8 * code
+        return Line2D([], [], mec=colour, mfc="none", mew=1.3, marker="os"[code], markersize=width, ls="")
+    return Line2D([], [], color=colour, marker="os"[code], mew=0, markersize=width, ls="")
+
+
+def legend_mark(kind: int) -> str:
+    """Draw one mark or line of the legend, for the page."""
+    with theme():
+        figure = new_figure(34, 12)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.set(xlim=(0, 34), ylim=(0, 12))
+        handle = _handle(kind)
+        handle.set_data([1, 33] if kind >= 4 else [17], [6, 6] if kind >= 4 else [6])
+        axes.add_line(handle)
+        return draw(figure)
