@@ -36,7 +36,13 @@ TABLE = {
 def rows_of(study: Study, base: Path | None = None) -> list[dict[str, Any]]:
     """What the store has of a study whose grids were won by C = 1."""
     plan = make_plan(study, base=base)
-    winners = {(task.label, "tuned", noise): {"C": 1.0} for task in plan.tasks for noise in study.noise}
+    gammas = {entry.called: entry.parameters["gamma"] for entry in study.datasets if entry.parameters}
+    winners = {
+        (task.label, "tuned", noise): {"C": 1.0, "gamma": gammas[task.label]}
+        for task in plan.tasks
+        for noise in study.noise
+        if task.label in gammas
+    }
     rows = [run_cell(cell).row for cell in plan.run_cells(winners)]
     sizes = {
         ((row["dataset"], "SVC", row["noise"]), row["seed"]): row["support_vectors"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Of a side of the plot in CSS pixels; its frame and numbers come on top.
 _SIDE = 264.0
-_LEFT, _BOTTOM, _TOP, _GAP = 40.0, 28.0, 8.0, 26.0
+_LEFT, _BOTTOM, _TOP, _GAP = 48.0, 28.0, 8.0, 26.0
 # Colour, and cap and width of a point: a stroke of no length is a disc or a square, in half the bytes of a
 # marker. A support vector is one too, until `_shortened` knows it by its width and opens it to a ring.
 _CLASSES = ((PALETTE[0][0], "round", 3.4), (PALETTE[3][0], "projecting", 3.0))
