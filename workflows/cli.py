@@ -96,7 +96,9 @@ def list_(what: str) -> None:
 
 @app.command()
 @click.argument(
-    "what", type=click.Choice(["linear", "multiclass", "kernel", "overhead", "ingestion"]), default="linear"
+    "what",
+    type=click.Choice(["linear", "multiclass", "kernel", "svm", "overhead", "ingestion"]),
+    default="linear",
 )
 @click.option(
     "--size",
@@ -113,6 +115,7 @@ def bench(what: str, out: Path | None, gigabytes: float) -> None:
     linear: one pass of the linear learners beside scikit-learn and beside reading the memory once.
     multiclass: one pass of the learners of many classes beside scikit-learn's.
     kernel: the tile of kernel values beside NumPy, whole streams beside plain loops.
+    svm: LASVM beside scikit-learn's SVC on a9a and MNIST, where these are present; some minutes.
     overhead: what a cell costs beside its learning, and how two threads scale.
     ingestion: svmlight text beside scikit-learn's loader, and the memory that reading and streaming take.
     """

@@ -10,7 +10,7 @@ def run_bench(what: str, out: Path | None = None, *, gigabytes: float = 0.2) -> 
 
     Parameters
     ----------
-    what : {"linear", "multiclass", "kernel", "overhead", "ingestion"}
+    what : {"linear", "multiclass", "kernel", "svm", "overhead", "ingestion"}
     out : Path, default=None
         Markdown file to append the table to.
     gigabytes : float, default=0.2
@@ -23,13 +23,14 @@ def run_bench(what: str, out: Path | None = None, *, gigabytes: float = 0.2) -> 
 
         show("singlepass bench: ingestion", ingestion.measure(gigabytes), out)
         return
-    from . import kernel, linear, multiclass, overhead
+    from . import kernel, linear, multiclass, overhead, svm
 
     # The linear benchmark ends with what the pipeline adds to the learners.
     modules = {
         "linear": (linear, overhead),
         "multiclass": (multiclass,),
         "kernel": (kernel,),
+        "svm": (svm,),
         "overhead": (overhead,),
     }[what]
     for module in modules:
