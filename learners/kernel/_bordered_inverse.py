@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
 from .._jit import kernel
 
@@ -47,6 +48,20 @@ class Machine(NamedTuple):
     b: np.ndarray
 
 
+@register_jitable
+def fill(array, n, value):
+    """Do as ``array[:n] = value``, which takes Numba seconds to compile."""
+    for i in range(n):
+        array[i] = value
+
+
+@register_jitable
+def copy(source, n, target):
+    """Do as ``target[:n] = source[:n]``, which takes Numba seconds to compile."""
+    for i in range(n):
+        target[i] = source[i]
+
+
 @kernel
 def apply_inverse(M, v, out):
     """Subtract ``J⁻¹ v`` from `out`."""
@@ -61,7 +76,7 @@ def apply_inverse(M, v, out):
 def _residual(M, v, d, out, bias):
     """Write ``v + J d`` into `out`, J being what `inverse` is the inverse of."""
     size = M.size[0]
-    out[:] = v
+    copy(v, size + 1, out)
     for p in range(size):
         j = M.margin[p]
         if bias:
@@ -92,7 +107,7 @@ def grow(M, k, bias):
             j = M.margin[p]
             v[p + 1] = y[k] * y[j] * M.values[M.slot[k], j]
             largest = max(largest, M.own[j])
-        residual[:] = v
+        copy(v, size + 1, residual)
         for _ in range(3):
             apply_inverse(M, residual, d)
             _residual(M, v, d, residual, bias)

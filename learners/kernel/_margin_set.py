@@ -14,7 +14,7 @@ whose values are missing is handed back to the caller, who fetches them and call
 import numpy as np
 
 from .._jit import kernel
-from ._bordered_inverse import EPSILON, apply_inverse, grow, rebuild, shrink
+from ._bordered_inverse import EPSILON, apply_inverse, fill, grow, rebuild, shrink
 
 REST, ERROR, MARGIN = 0, 1, 2
 
@@ -31,9 +31,11 @@ _SLACK = 1e-9
 @kernel
 def _follow(M, n, start, changes, out):
     """Add to `out` what changes of the bias and of α over the margin set do to g, beyond `start` of f."""
+    f = np.empty(min(n, 512))
     for first in range(0, n, 512):  # a stretch of f stays in the cache
         last = min(first + 512, n)
-        f = start[first:last] + changes[0]
+        for i in range(last - first):
+            f[i] = start[first + i] + changes[0]
         for p in range(M.size[0]):
             j = M.margin[p]
             a, values = M.y[j] * changes[p + 1], M.values[M.slot[j]][first:last]
@@ -58,13 +60,13 @@ def _sensitivities(M, row, c, n, start, bias):
     residual[0] = y[c] if bias else 0.0
     for p in range(size):
         residual[p + 1] = y[M.margin[p]] * start[M.margin[p]]
-    β[: size + 1] = 0.0
+    fill(β, size + 1, 0.0)
     noise = 0.0
     for attempt in range(5):
         if attempt == 2:
             rebuild(M, bias)
         apply_inverse(M, residual, β)
-        γ[:n] = 0.0
+        fill(γ, n, 0.0)
         _follow(M, n, start, β, γ)
         # What |γ_i|/√k(x_i, x_i) is made of, and what is left of it where it should be 0.
         reach, worst = np.sqrt(M.own[c]), 0.0
@@ -241,7 +243,7 @@ def move(M, row, c, n, C, bias, rising, joining):
         # joined only to leave, which only rounding can make it do, does not come back for the moment.
         stalled = 0 if step > _PRECISION * C else stalled + 1
         if stalled == 0:
-            barred[:] = False
+            fill(barred, n, False)
             joined = -1
         elif chosen == joined:
             barred[chosen] = True
