@@ -86,6 +86,9 @@ class QueryAll(OnlineClassifier):
     def _score(self, X, scores):
         scores[:] = self.learner_.score_rows(X)
 
+    def end_of_pass(self, last):
+        self.learner_.end_of_pass(last)
+
     # An AttributeError of the learner inside is one of the strategy: a linear learner has neither.
 
     @property
@@ -179,6 +182,11 @@ class Greedy(QueryAll):
         self.learner_.learn_rows(row, [code])
         self.n_queried_ += 1
         self._n_waiting, self._candidate = 0, (np.inf, None, None)
+
+    def end_of_pass(self, last):
+        # The learner knows rows that come again by their numbers, and another pass asks for other rows.
+        if last or self.h == 1:
+            super().end_of_pass(last)
 
     @property
     def n_kernel_evaluations_(self):

@@ -184,7 +184,7 @@ class RowCachingClassifier(KernelClassifier):
 
     A subclass has one more parameter, ``cache_mb=200.0``, and its ``_walk`` gets a `Kept` (see
     `_kernel_rows`). Its `support_` counts the rows of each pass from 0, so that a row is known when it comes
-    again; ``_is_again`` says whether it may.
+    again; ``_is_again`` says whether it may. Rows after the last pass are counted on.
     """
 
     def _check_parameters(self):
@@ -205,7 +205,9 @@ class RowCachingClassifier(KernelClassifier):
         return self._pass_start > 0
 
     def end_of_pass(self, last):
-        self._pass_start = self.n_examples_
+        # What comes after the last pass is new.
+        if not last:
+            self._pass_start = self.n_examples_
 
 
 class MulticlassKernelClassifier(KernelClassifier):

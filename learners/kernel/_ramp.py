@@ -176,6 +176,21 @@ def best_alpha(α, g, own, C):
     return min(max(α + g / own, 0.0), C)
 
 
+@register_jitable
+def largest(numbers, n):
+    """Return the first place of the largest of `n` numbers, none of them NaN, and it; -1 if none is > 0."""
+    # Numbers >= 0 have the order of their bits, and a maximum of integers vectorises.
+    bits = numbers.view(np.int64)
+    top, first = np.int64(0), 0
+    for i in range(n):
+        top = max(top, bits[i])
+    if top == 0:
+        return -1, 0.0
+    while bits[first] != top:
+        first += 1
+    return first, numbers[first]
+
+
 @compiled
 def next_step(alpha, labels, gradient, own, active, gains, n, rules):
     """Return the example to change next and its new α; -1 where V is optimal.
@@ -184,17 +199,16 @@ def next_step(alpha, labels, gradient, own, active, gains, n, rules):
     in V whose step gains most in the dual objective (eq. 13). Ties: the first slot. `gains` is scratch.
     """
     C, tol = rules.C, rules.tol
-    # A loop of its own: it vectorises, the search for the largest does not.
+    # Most of the time of learning goes into this loop, which vectorises, and into the search after it.
     for i in range(n):
         α, g = labels[i] * alpha[i], gradient[i]
         step = best_alpha(α, g, own[i], C) - α
         violates = ((α < C) & (g > tol)) | ((α > 0.0) & (g < -tol))
-        gain = step * g - 0.5 * step * step * own[i] if violates else 0.0
+        gain = step * g - 0.5 * step * step * own[i]
+        # Neither what rounding made negative nor a NaN of numbers that overflowed.
+        gain = gain if violates & (gain > 0.0) else 0.0
         gains[i] = gain if active[i] else (np.inf if α > 0.0 else 0.0)
-    best, most = -1, 0.0
-    for i in range(n):
-        if gains[i] > most:
-            best, most = i, gains[i]
+    best, most = largest(gains, n)
     if best < 0 or most < rules.min_gain:
         return -1, 0.0
     if not active[best]:
@@ -202,15 +216,11 @@ def next_step(alpha, labels, gradient, own, active, gains, n, rules):
     return best, best_alpha(labels[best] * alpha[best], gradient[best], own[best], C)
 
 
-@register_jitable
-def change(S, n, i, α):
-    """Give example i the coefficient α and bring every g up to date (eq. 15)."""
-    walk = S.kept.walk
-    labels = S.kept.labels
-    step = labels[i] * α - walk.alpha[i]
-    walk.alpha[i] = labels[i] * α
-    k = kernel_row(S.kept, n, i)
-    g = walk.extra
+@compiled
+def change(alpha, labels, g, k, n, i, α):
+    """Give example i, of kernel values `k`, the coefficient α and bring every g up to date (eq. 15)."""
+    step = labels[i] * α - alpha[i]
+    alpha[i] = labels[i] * α
     for j in range(n):
         g[j] -= step * labels[j] * k[j]
 
@@ -251,16 +261,18 @@ def take_steps(S, n, rules, i, α, rounds, most):
     int
         Changes of a coefficient.
     """
-    walk, changes = S.kept.walk, 0
+    # Taken out of the tuples once: each time costs a count of references of every array in them.
+    K, active, scratch = S.kept, S.active, S.scratch
+    alpha, g, labels, own = K.walk.alpha, K.walk.extra, K.labels, K.diagonal
+    changes = 0
     while True:
         if i >= 0:
-            change(S, n, i, α)
+            change(alpha, labels, g, kernel_row(K, n, i), n, i, α)
             changes += 1
-        labels, own = S.kept.labels, S.kept.diagonal
-        i, α = next_step(walk.alpha, labels, walk.extra, own, S.active, S.scratch, n, rules)
+        i, α = next_step(alpha, labels, g, own, active, scratch, n, rules)
         if i < 0:
             rounds -= 1
-            if rounds == 0 or not form_active_set(walk.extra, S.active, n):
+            if rounds == 0 or not form_active_set(g, active, n):
                 return changes
         elif changes >= most:
             return changes

@@ -9,7 +9,7 @@ from ._base import RowCachingClassifier
 from ._lasvm_steps import extremes, improve, process_and_reprocess, settle
 from ._walk import score_of
 
-# Examples of each class that are kept whatever their gradients, to start with.
+# Examples of each class that are let in whatever their gradients, to start with.
 _SEEDS = 5
 
 # Where what is known besides the rows is: the intercept; how many examples of each class there were.
@@ -32,7 +32,7 @@ def learn_row(K, n, t, code, f, C, tau, intercept, again, solution):
     """PROCESS and REPROCESS row t, whose score without the intercept is `f`.
 
     Returns how many rows are kept then, and whether t joined them. With an intercept nothing is learnt
-    without rows of both classes: the first few of each are kept in any case, and only processed.
+    without rows of both classes: the first few of each are let in in any case, and only processed.
     """
     S = K.walk
     y = 1.0 if code == 1 else -1.0
@@ -80,7 +80,7 @@ def optimize(K, n, C, tau, intercept, solution):
         if not improve(K, n, C, tau, intercept):
             break
     i, j, high, low = extremes(K, n, C, intercept)
-    gap = high - low if i >= 0 or j >= 0 else 0.0
+    gap = max(high - low, 0.0) if (i >= 0 and j >= 0) or not intercept else 0.0
     return settle(K, n, 0, C, intercept, True, solution), gap
 
 
@@ -105,7 +105,7 @@ class LASVM(RowCachingClassifier):
         A pair (i, j) whose gradients differ by no more is left alone, > 0.
     fit_intercept : bool, default=True
         Whether there is an intercept. Then nothing is learnt before there are examples of both classes, of
-        which the first five are support vectors in any case.
+        which the first five are let in in any case.
     finish : bool, default=False
         Whether `fit` (and a study, before it tests) ends with `optimize`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
@@ -123,8 +123,8 @@ class LASVM(RowCachingClassifier):
     dual_objective_ : float
         What the learner maximises.
     gap_ : float
-        By how much the most violating pair is violating: at the end of `optimize`, so not before it. At most
-        tau, unless the steps ran out or rounding does not allow it.
+        By how much the most violating pair is violating, 0 where none is: at the end of `optimize`, so not
+        before it. At most tau, unless the steps ran out or rounding does not allow it.
 
     Notes
     -----

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from singlepass.learners import AROW, Greedy, KernelPerceptron, Perceptron, QueryAll
+from singlepass.learners import AROW, LASVM, Greedy, KernelPerceptron, Perceptron, QueryAll
 
 from .streams import as_csr, noisy_stream, state
 
@@ -77,6 +77,29 @@ def test_query_all_is_the_learner_itself(inner):
         assert model.n_queried_ == len(y)
         for name in ("n_mistakes_", "n_updates_", "n_support_", "n_kernel_evaluations_"):
             assert getattr(model, name, None) == getattr(plain, name, None)
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_query_all_tells_the_learner_of_the_end_of_a_pass(epochs):
+    X, y = noisy_stream(3)
+    plain = LASVM(gamma=0.1, finish=True, epochs=epochs).fit(X, y)
+    inner = clone(plain).set_params(epochs=1)
+    for model in (QueryAll(inner, epochs=epochs), Greedy(inner, h=1, epochs=epochs)):
+        model.fit(X, y)
+        assert model.learner_.dual_coef_.tolist() == plain.dual_coef_.tolist()
+        assert model.learner_.support_.tolist() == plain.support_.tolist()
+        assert model.learner_.gap_ == plain.gap_
+
+
+def test_rows_of_another_pass_are_new_where_some_are_passed_over():
+    X, y = noisy_stream(3)
+    model = Greedy(LASVM(gamma=0.1, finish=True), h=3, epochs=2)
+    expected = clone(model)
+    model.fit(X, y)
+    for _ in range(2):
+        expected.learn(X, y)
+    expected.learner_.optimize()
+    assert state(model.learner_) == state(expected.learner_)
 
 
 def test_labels_that_are_not_asked_for_are_not_looked_at():

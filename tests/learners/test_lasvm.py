@@ -174,6 +174,35 @@ def test_with_an_intercept_both_classes_are_needed_and_the_first_five_stay():
 
 
 @either
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_rows_after_fitting_are_new(fit_intercept, epochs):
+    """They have numbers of their own: none is taken for a support vector that comes again."""
+    X, y = noisy_stream(9)
+    model = LASVM(fit_intercept=fit_intercept, gamma=0.1, epochs=epochs)
+    by_hand = clone(model)
+    model.fit(X[:100], y[:100])
+    by_hand.learn(X[:100], y[:100])
+    for _ in range(epochs - 1):
+        by_hand.end_of_pass(last=False)
+        by_hand.learn(X[:100], y[:100])
+    for start in (100, 125):
+        rows = slice(start, start + 25)
+        assert model.learn(X[rows], y[rows]).tolist() == by_hand.learn(X[rows], y[rows]).tolist()
+    assert state(model) == state(by_hand)
+    assert model.support_.max() >= 100
+    assert (model.support_vectors_ == X[model.support_]).all()
+
+
+@pytest.mark.parametrize("y", [[0] * 8, [0, 1] * 4])
+def test_the_gap_is_0_where_no_pair_is_violating(y):
+    """One class alone makes no pair; with a tiny C every coefficient of two as large ones is at its bound."""
+    X = np.arange(8.0).reshape(-1, 1)
+    model = LASVM(C=1e-3)
+    model.learn(X, y, classes=[0, 1])
+    assert model.optimize().gap_ == 0.0
+
+
+@either
 def test_a_support_vector_that_comes_again_is_not_processed_again(fit_intercept):
     X, y = noisy_stream(4)
     model = LASVM(C=0.5, fit_intercept=fit_intercept, gamma=0.1, epochs=4, finish=True).fit(X, y)

@@ -9,6 +9,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from singlepass.learners import ActiveRampSVM, OfflineRampSVM, OnlineRampSVM, RetrainedRampSVM, registry
+from singlepass.learners.kernel import _ramp
 
 from .streams import as_csr, golden_runs, golden_stream, noisy_stream, state
 
@@ -198,6 +199,37 @@ def test_without_removal_a_second_pass_learns_nothing_new():
     assert twice.support_.tolist() == once.support_.tolist()
     assert (twice.n_stored_, twice.n_examples_) == (len(y), 2 * len(y))
     assert OnlineRampSVM(max_non_support=5, gamma=GAMMA, epochs=2).fit(X, y).n_stored_ <= len(y)
+
+
+def test_rows_after_fitting_are_new():
+    X, y = noisy_stream(2)
+    model, expected = (OnlineRampSVM(gamma=GAMMA) for _ in range(2))
+    model.fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    assert state(model) == state(expected.partial_fit(X, y))
+    assert model.n_stored_ == len(y)
+
+
+@given(
+    seed=seeds, n=st.integers(1, 40), C=st.sampled_from([1.0, 100.0]), min_gain=st.sampled_from([0.0, 0.1])
+)
+def test_the_next_step_is_the_first_of_the_largest_gain(seed, n, C, min_gain):
+    """Few different values, so that there are ties; what is outside V and not unlearnt comes before all."""
+    random = np.random.RandomState(seed)
+    y = random.choice([-1.0, 1.0], n + 3)
+    alpha, g = random.choice([0.0, 0.5, C], n + 3), random.choice([-1.5, -1e-4, 0.0, 0.25, 1.0], n + 3)
+    own = random.choice([1.0, 2.0], n + 3)
+    active = random.uniform(size=n + 3) < 0.9
+    rules = _ramp.Rules(C, 1e-3, min_gain)
+    i, new = _ramp.next_step(y * alpha, y, g, own, active, np.empty(n + 3), n, rules)
+    best = np.clip(alpha + g / own, 0.0, C)
+    step = best - alpha
+    violates = ((alpha < C) & (g > 1e-3)) | ((alpha > 0.0) & (g < -1e-3))
+    gain = np.where(violates, step * g - 0.5 * step**2 * own, 0.0)
+    gain = np.where(active, gain, np.where(alpha > 0.0, np.inf, 0.0))[:n]
+    if gain.max() <= 0.0 or gain.max() < min_gain:
+        assert (i, new) == (-1, 0.0)
+    else:
+        assert (i, new) == (gain.argmax(), best[gain.argmax()] if active[gain.argmax()] else 0.0)
 
 
 def test_far_rows_are_stored_but_never_support_vectors():
