@@ -28,12 +28,20 @@ def test_the_tile_and_numpy_compute_the_same() -> None:
     np.testing.assert_allclose(tile, out, rtol=1e-12, atol=1e-12)
 
 
+def untimed(works, repeats):  # type: ignore[no-untyped-def]
+    """Do every work; how long it takes is no matter of tests."""
+    for work in works.values():
+        work()
+    return dict.fromkeys(works, 1.0)
+
+
 def test_every_line_has_a_figure(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(kernel, "streams", dict)
     monkeypatch.setattr(kernel, "measure_growth", list)
     monkeypatch.setattr(kernel, "tile_rate", lambda d, dtype: (2e9, 1e9))
     lines = kernel.measure()
     assert [line.ratio for line in lines] == [2.0] * 6
+    monkeypatch.setattr(kernel, "best_times", untimed)
     X, y = np.eye(40, dtype=np.float32), np.arange(40) % 2
     lines = kernel.measure_stream("generated", X, y)
     assert [line.aim for line in lines] == [">= 0.5", "", ">= 0.5", "", ">= 2", ""]
