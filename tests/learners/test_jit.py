@@ -12,18 +12,18 @@ import pytest
 from singlepass.learners import _jit
 from singlepass.learners._jit import kernel
 
-# CSR and dense, both shapes of Σ: overloads and intrinsics are called in each.
+# CSR and dense, two kernels: overloads and intrinsics are called in each.
 SCRIPT = """
 import json, sys
 import numba
 import numpy as np
 import scipy.sparse as sp
 before = numba.config.CACHE_DIR
-from singlepass.learners import AROW, _jit
+from singlepass.learners import Perceptron, _jit
 X, y = np.eye(3), [0, 1, 0]
 weights = [
-    AROW().fit(sp.csr_matrix(X), y).coef_.tolist(),
-    AROW(covariance="full").fit(X, y).coef_.tolist(),
+    Perceptron().fit(sp.csr_matrix(X), y).coef_.tolist(),
+    Perceptron(average=True).fit(X, y).coef_.tolist(),
 ]
 hits = misses = 0
 for name, module in list(sys.modules.items()):
