@@ -69,3 +69,15 @@ def test_without_such_columns_there_is_no_section(tmp_path: Path) -> None:
     assert along_stream(made.cells, made.curves, layout(made.cells, made.meta)) == []
     render_report(made, tmp_path)
     assert '<section id="along">' not in (tmp_path / "report.html").read_text()
+
+
+def test_logarithmic_axes_have_plain_numbers(results: Results) -> None:
+    curves = results.curves.assign(kernel_evaluations=results.curves["t"].astype("float64") ** 3)
+    plan = layout(results.cells, results.meta)
+    [evaluations] = [
+        each
+        for each in along_stream(results.cells, curves, plan)
+        if each.title == "Kernel evaluations along the stream"
+    ]
+    assert "10⁶" in evaluations.panels[0].svg
+    assert "mathdefault" not in evaluations.panels[0].svg

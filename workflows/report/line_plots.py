@@ -42,6 +42,19 @@ def _plain_numbers(axes: Axes, whole: bool) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
+def _powers(axes: Axes) -> None:
+    """Write powers of ten in plain characters: Matplotlib's own need its markup, which names must not have."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(numticks=6))
+        axis.set_major_formatter(
+            FuncFormatter(lambda value, _: "10" + str(round(np.log10(value))).translate(raised))
+        )
+        axis.set_minor_formatter(NullFormatter())
+
+
 def ranks_by_noise(table: pd.DataFrame, algorithms: Sequence[str], *, legend: bool = False) -> str:
     """Draw mean rank against noise rate, one line per algorithm, rank 1 on top.
 
@@ -123,6 +136,7 @@ def _curves(axes: Axes, curves: Sequence[Curve], algorithms: Sequence[str], axis
         )
     if axis.log:
         axes.set(xscale="log", yscale="log")
+        _powers(axes)
     else:
         axes.set_xlim(0, max(curve.t[-1] for curve in curves))
         if axis.zero:
