@@ -65,7 +65,8 @@ def open_part(name: str) -> Stream | None:
         return None
     stream = open_stream(expand(name=data_set, task=task)[0])
     # Copied: the stream's own rows may be mapped from a file.
-    X, X_test = (rows.copy() for rows in (stream.X, stream.X_test))
+    rows: tuple[Any, Any] = (stream.X, stream.X_test)
+    X, X_test = (part.copy() for part in rows)
     return Stream(X, np.array(stream.y), X_test, np.array(stream.y_test))
 
 

@@ -43,7 +43,7 @@ def _plain_numbers(axes: Axes, whole: bool) -> None:
 
 
 def _powers(axes: Axes) -> None:
-    """Write powers of ten in plain characters: Matplotlib's own need its markup, which names must not have."""
+    """Write powers of ten in plain characters: Matplotlib's own are in its markup, which is turned off."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
