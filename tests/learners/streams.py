@@ -122,6 +122,17 @@ _RAMP_SVMS = (OnlineRampSVM, ActiveRampSVM, RetrainedRampSVM)
 _NO_RAMP_SVM = [learner for learner in KERNEL_LEARNERS if not isinstance(learner, _RAMP_SVMS)]
 every_kernel_learner_but_ramp_svms = pytest.mark.parametrize("learner", _NO_RAMP_SVM, ids=repr)
 every_kernel_learner = pytest.mark.parametrize("learner", KERNEL_LEARNERS, ids=repr)
+# For tests in which every kind of storage compiles anew. Both of these learn by the loops of others.
+_FURTHER = {
+    id(learner) for learner in KERNEL_LEARNERS if type(learner) in (OnlineModelSelection, RetrainedRampSVM)
+}
+every_kernel_learner_in_turn = pytest.mark.parametrize(
+    "learner",
+    [
+        pytest.param(learner, id=repr(learner), marks=[pytest.mark.exhaustive] * (id(learner) in _FURTHER))
+        for learner in KERNEL_LEARNERS
+    ],
+)
 any_learner = pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=repr)
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 

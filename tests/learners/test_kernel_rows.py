@@ -57,7 +57,10 @@ acts = st.lists(
 )
 
 
-@pytest.mark.parametrize(("dtype", "sparse"), [(np.float32, False), (np.float64, True)])
+@pytest.mark.parametrize(
+    ("dtype", "sparse"),
+    [(np.float32, True), pytest.param(np.float64, False, marks=pytest.mark.exhaustive)],
+)
 @given(
     blocks=st.lists(acts, min_size=1, max_size=4),
     function=st.sampled_from(FUNCTIONS),

@@ -2,29 +2,26 @@
 
 import pickle
 
+import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from .streams import KERNEL_LEARNERS, LEARNERS, SEVERAL_CONSTRAINTS, any_learner, noisy_stream, state
 
-
-def of_each_kind(learners):
-    """Return one learner of every class, variant and shape of covariance: what the checks look at is theirs.
-
-    The others differ in the numbers of an update alone, which is what other tests are about.
-    """
-    parameters = ("covariance", "variant", "constraint")
-    kinds = {}
-    for learner in learners:
-        kind = type(learner), *(getattr(learner, name, None) for name in parameters)
-        kinds.setdefault(kind, learner)
-    return list(kinds.values())
+EVERY_VARIANT = LEARNERS + SEVERAL_CONSTRAINTS + KERNEL_LEARNERS
+# The first of every class.
+ONE_OF_EACH = list({type(learner): learner for learner in reversed(EVERY_VARIANT)}.values())
+FURTHER = [learner for learner in EVERY_VARIANT if not any(learner is one for one in ONE_OF_EACH)]
 
 
-@parametrize_with_checks(
-    of_each_kind(LEARNERS) + of_each_kind(SEVERAL_CONSTRAINTS) + of_each_kind(KERNEL_LEARNERS)
-)
+@parametrize_with_checks(ONE_OF_EACH)
 def test_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.exhaustive
+@parametrize_with_checks(FURTHER)
+def test_every_variant(estimator, check):
     check(estimator)
 
 
