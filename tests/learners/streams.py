@@ -118,22 +118,31 @@ SEVERAL_CONSTRAINTS = [
 
 OF_MANY_CLASSES = [learner for learner in LEARNERS if isinstance(learner, MulticlassClassifier)]
 every_multiclass_learner = pytest.mark.parametrize("learner", OF_MANY_CLASSES + SEVERAL_CONSTRAINTS, ids=repr)
+# Their loops take a minute or two to compile for all kinds of rows.
+SLOW_TO_COMPILE = (
+    LASVM,
+    ActiveRampSVM,
+    IncrementalSVM,
+    OnlineModelSelection,
+    OnlineRampSVM,
+    RetrainedRampSVM,
+)
+
+
+def _listed(learners):
+    """Return learners as parameters of tests; those that are slow to compile are exhaustive."""
+    slow = [pytest.mark.exhaustive]
+    return [
+        pytest.param(learner, id=repr(learner), marks=slow if isinstance(learner, SLOW_TO_COMPILE) else [])
+        for learner in learners
+    ]
+
+
 _RAMP_SVMS = (OnlineRampSVM, ActiveRampSVM, RetrainedRampSVM)
 _NO_RAMP_SVM = [learner for learner in KERNEL_LEARNERS if not isinstance(learner, _RAMP_SVMS)]
-every_kernel_learner_but_ramp_svms = pytest.mark.parametrize("learner", _NO_RAMP_SVM, ids=repr)
-every_kernel_learner = pytest.mark.parametrize("learner", KERNEL_LEARNERS, ids=repr)
-# For tests in which every kind of storage compiles anew. Both of these learn by the loops of others.
-_FURTHER = {
-    id(learner) for learner in KERNEL_LEARNERS if type(learner) in (OnlineModelSelection, RetrainedRampSVM)
-}
-every_kernel_learner_in_turn = pytest.mark.parametrize(
-    "learner",
-    [
-        pytest.param(learner, id=repr(learner), marks=[pytest.mark.exhaustive] * (id(learner) in _FURTHER))
-        for learner in KERNEL_LEARNERS
-    ],
-)
-any_learner = pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=repr)
+every_kernel_learner_but_ramp_svms = pytest.mark.parametrize("learner", _listed(_NO_RAMP_SVM))
+every_kernel_learner = pytest.mark.parametrize("learner", _listed(KERNEL_LEARNERS))
+any_learner = pytest.mark.parametrize("learner", _listed(LEARNERS + KERNEL_LEARNERS))
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 
 

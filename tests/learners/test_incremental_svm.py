@@ -13,6 +13,8 @@ from singlepass.learners.kernel import _examples
 
 from .streams import as_csr, golden_runs, golden_stream, noisy_stream, state
 
+pytestmark = pytest.mark.exhaustive
+
 RUNS = golden_runs("incremental_svm")
 
 seeds = st.integers(0, 2**31 - 1)

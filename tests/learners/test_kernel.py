@@ -42,7 +42,7 @@ from .streams import as_csr, every_kernel_learner, every_kernel_learner_but_ramp
 seeds = st.integers(0, 2**31 - 1)
 
 
-@every_kernel_learner_in_turn
+@every_kernel_learner
 @given(
     seed=seeds,
     rows=st.sampled_from([1, 2, 5, 13, 60, 200]),
@@ -65,7 +65,7 @@ def test_blocks_chunks_and_storage_change_nothing(learner, seed, rows, cuts, spa
     assert other.decision_function(Z).tolist() == usual.decision_function(X).tolist()
 
 
-@every_kernel_learner_in_turn
+@every_kernel_learner
 def test_rows_of_another_kind_are_converted(learner):
     """A float64 or dense chunk after float32 CSR ones, and the other way round."""
     X, y = noisy_stream(1, density=0.5)

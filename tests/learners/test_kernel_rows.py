@@ -15,6 +15,8 @@ from singlepass.learners.kernel._support import SupportSet
 
 from .streams import as_csr
 
+pytestmark = pytest.mark.exhaustive
+
 APPEND, APPEND_AND_KNOW, REMOVE, LOOK = range(4)
 FUNCTIONS = [("rbf", 0.3, 0.0, 1), ("poly", 0.5, 1.0, 3), ("linear", 1.0, 0.0, 1)]
 
@@ -59,7 +61,7 @@ acts = st.lists(
 
 @pytest.mark.parametrize(
     ("dtype", "sparse"),
-    [(np.float32, True), pytest.param(np.float64, False, marks=pytest.mark.exhaustive)],
+    [(np.float32, True), (np.float64, False)],
 )
 @given(
     blocks=st.lists(acts, min_size=1, max_size=4),

@@ -14,6 +14,8 @@ from singlepass.learners import LASVM, Perceptron
 
 from .streams import as_csr, golden_runs, golden_stream, noisy_stream, state
 
+pytestmark = pytest.mark.exhaustive
+
 seeds = st.integers(0, 2**31 - 1)
 RUNS = golden_runs("lasvm")
 WITHOUT = sorted(name for name in RUNS if name.startswith("lasvm_nobias"))

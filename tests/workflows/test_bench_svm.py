@@ -8,6 +8,8 @@ import scipy.sparse as sp
 
 from singlepass.workflows.bench import svm
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture
 def stream() -> svm.Stream:
