@@ -181,12 +181,11 @@ class LASVM(RowCachingClassifier):
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self._solution = new_solution()
-
-    def _settings(self):
-        return float(self.C), float(self.tau), bool(self.fit_intercept)
+        # What is learnt holds for these alone.
+        self._settings = float(self.C), float(self.tau), bool(self.fit_intercept)
 
     def _walk(self, walk, n, codes, scores):
-        return learn(walk, n, codes, scores, *self._settings(), self._is_again, self._solution)
+        return learn(walk, n, codes, scores, *self._settings, self._is_again, self._solution)
 
     def _score(self, X, scores):
         super()._score(X, scores)
@@ -211,7 +210,7 @@ class LASVM(RowCachingClassifier):
         """
         if self._support is not None:
             kept = self._support.again()
-            size, self.gap_ = optimize(kept, self._support.size, *self._settings(), self._solution)
+            size, self.gap_ = optimize(kept, self._support.size, *self._settings, self._solution)
             self._support.settle(None, kept, size)
             self.n_support_ = size
         return self

@@ -187,6 +187,8 @@ class OnlineModelSelection(RowCachingClassifier):
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self._models, self._losses = None, np.zeros(5)
+        # What is learnt holds for these alone.
+        self._settings = float(self.C), float(self.tau), bool(self.fit_intercept)
         self.complexity_, self.switches_ = 1, []
         self._first = None
         self._gamma_init = self.gamma_init
@@ -214,9 +216,6 @@ class OnlineModelSelection(RowCachingClassifier):
         if self.kernel == "rbf":
             return "rbf", float(self._gamma_init) * 2.0 ** (level - 1), 0.0, 1
         return "poly", float(self.gamma), float(self.coef0), level
-
-    def _settings(self):
-        return float(self.C), float(self.tau), bool(self.fit_intercept)
 
     def _begin_model(self, level):
         cache_mb = float(self.cache_mb) / 2
@@ -265,7 +264,7 @@ class OnlineModelSelection(RowCachingClassifier):
                 other.kept.size,
                 codes[start:],
                 scores[start:],
-                self._settings(),
+                self._settings,
                 self._is_again,
                 simple.solution,
                 other.solution,
@@ -304,12 +303,14 @@ class OnlineModelSelection(RowCachingClassifier):
         rows, numbers = simple.kept.matrix(order), simple.kept.born[order]
         self._teach(model, as_rows(rows), codes, numbers)
         self._models, self._support = [simple, model], simple.kept
+        # The row at hand was predicted by the one that is gone: the new one's values with it come on top.
+        self.n_kernel_evaluations_ += model.kept.size
 
     def _teach(self, model, X, codes, numbers):
         """Let a new model learn rows of the given numbers."""
         for start, stop in self._blocks(len(codes)):
             packed, kept = model.kept.meet(row_range(X, start, stop), stop - start, start)
-            settings = *self._settings(), False, model.solution
+            settings = *self._settings, False, model.solution
             size, *_, evaluations = learn(
                 kept, model.kept.size, codes[start:stop], np.empty(stop - start), *settings
             )

@@ -311,7 +311,7 @@ class RetrainedRampSVM(RampSVM):
 
     def _learn_block(self, examples, n, codes, scores):
         initial = float(self.initial)
-        return learn(examples, n, codes, scores, rules_of(self), ALL, False, initial, self._is_again)[:4]
+        return learn(examples, n, codes, scores, self._rules, ALL, False, initial, self._is_again)[:4]
 
 
 def _blocks(n):

@@ -44,8 +44,9 @@ def learn(S, n, codes, scores, rules, most, within_margin, initial, again):
         mistakes += not y * scores[t] > 0.0
         if within_margin and not abs(scores[t]) <= 1.0:
             continue
-        queried += 1
-        if not S.kept.walk.own[t] < math.inf or (again and is_remembered(S, n, t)):
+        known = again and is_remembered(S, n, t)
+        queried += not known
+        if known or not S.kept.walk.own[t] < math.inf:
             continue
         g = 1.0 - y * scores[t]
         remember(S, n, t, y, g)
@@ -85,6 +86,11 @@ class RampSVM(RowCachingClassifier):
     def _check_own_parameters(self):
         check_rules(self)
 
+    def _allocate(self, n_features):
+        super()._allocate(n_features)
+        # What is learnt holds for these alone.
+        self._rules = rules_of(self)
+
     def _new_support(self, function, dtype, sparse):
         return ExampleRows(function, self.n_features_in_, dtype, sparse, float(self.cache_mb))
 
@@ -113,7 +119,7 @@ class RampSVM(RowCachingClassifier):
 
     @property
     def objective_(self):
-        return self._support.objective(self.C) if self._support else 0.0
+        return self._support.objective(self._rules.C) if self._support else 0.0
 
 
 class OnlineRampSVM(RampSVM):
@@ -210,7 +216,7 @@ class OnlineRampSVM(RampSVM):
 
     def _learn_block(self, examples, n, codes, scores):
         most = ALL if self.max_non_support is None else int(self.max_non_support)
-        return learn(examples, n, codes, scores, rules_of(self), most, False, 0.0, self._is_again)[:4]
+        return learn(examples, n, codes, scores, self._rules, most, False, 0.0, self._is_again)[:4]
 
 
 class ActiveRampSVM(RampSVM):
@@ -236,7 +242,7 @@ class ActiveRampSVM(RampSVM):
     Attributes
     ----------
     n_queried_ : int
-        Labels asked for.
+        Labels asked for. That of a row that comes again is known.
     n_stored_, n_active_, objective_
         As for `OnlineRampSVM`.
 
@@ -284,6 +290,6 @@ class ActiveRampSVM(RampSVM):
         self.n_queried_ = 0
 
     def _learn_block(self, examples, n, codes, scores):
-        *outcome, queried = learn(examples, n, codes, scores, rules_of(self), ALL, True, 0.0, self._is_again)
+        *outcome, queried = learn(examples, n, codes, scores, self._rules, ALL, True, 0.0, self._is_again)
         self.n_queried_ += queried
         return outcome

@@ -52,6 +52,26 @@ def test_without_a_switch_it_is_the_simpler_lasvm():
     assert model.model_bytes_ == simple.model_bytes_ + other.model_bytes_
 
 
+def test_kernel_evaluations_of_a_switch():
+    X, y = golden_stream(RUN["stream"])
+    parameters = {"fit_intercept": False}
+    model = OnlineModelSelection(gamma_init=0.005, min_examples=1, **parameters)
+    simple, other, new = (LASVM(gamma=0.005 * 2.0**level, **parameters) for level in range(3))
+    t = RUN["increases_at_example_0based_new_level"][0][0]
+    for learner in (model, simple, other):
+        learner.learn(X[:t], y[:t], classes=[-1, 1])
+    for learner in (model, other):
+        learner.learn(X[t : t + 1], y[t : t + 1])
+    assert len(model.switches_) == 1
+    # The new one begins with the support vectors of what was the more complex one before it learnt the row.
+    before = clone(other).fit(X[:t], y[:t])
+    new.learn(before.support_vectors_, y[before.support_], classes=[-1, 1])
+    new.learn(X[t : t + 1], y[t : t + 1])
+    of_the_simple = simple.n_kernel_evaluations_ + simple.n_support_
+    expected = of_the_simple + other.n_kernel_evaluations_ + new.n_kernel_evaluations_
+    assert model.n_kernel_evaluations_ == expected
+
+
 def products(seed, n=600):
     """Return rows whose label is the sign of the product of their two features: of degree 2."""
     X = np.random.RandomState(seed).uniform(-1, 1, (n, 2))
