@@ -51,14 +51,14 @@ def run(
     from .run import run_study
     from .shipped import find_study
 
-    found, base = find_study(study)
+    found, file = find_study(study)
     target = out or str(Path("results") / found.name)
     with progress_display() as progress, data.watched(progress.read):
         summary = run_study(
             found,
             target,
             progress=progress,
-            base=base,
+            file=file,
             plugins=tuple(str(Path(path).resolve()) for path in plugins),
             threads=threads,
             scheduler=scheduler,

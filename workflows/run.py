@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..pipeline.cells import Cell, Group, Plan, make_plan
 from ..pipeline.entries import Scalar
+from ..pipeline.errors import InputError
 from ..pipeline.execution import connect, run_cells
 from ..pipeline.outcome import Outcome
 from ..pipeline.protocol import check_splits
@@ -91,12 +92,21 @@ class _Workers:
         return self.client
 
 
+def _plan(study: Study, file: Path | None, plugins: tuple[str, ...]) -> Plan:
+    if file is None:
+        return make_plan(study, plugins=plugins)
+    try:
+        return make_plan(study, base=file.parent, plugins=plugins)
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+
+
 def run_study(
     study: Study,
     out: str,
     *,
     progress: Progress,
-    base: Path | None = None,
+    file: Path | None = None,
     plugins: tuple[str, ...] = (),
     threads: int | None = None,
     scheduler: str | None = None,
@@ -113,8 +123,9 @@ def run_study(
         Folder or fsspec URL of the results.
     progress : Progress
         Told how far the run is.
-    base : Path, default=None
-        Folder that relative paths in the study start from; None: the current one.
+    file : Path, default=None
+        The study's file: relative paths in the study start from its folder (None: from the current one), and
+        errors name it.
     plugins : tuple of str, default=()
         Python files with further learners.
     threads, scheduler, scheduler_file
@@ -134,7 +145,7 @@ def run_study(
         Something in the study, the output or the scheduler is not as it must be.
     """
     began = time.perf_counter()
-    plan = make_plan(study, base=base, plugins=plugins)
+    plan = _plan(study, file, plugins)
     store = Store(out)
     store.prepare()
     with exclusive(store), ExitStack() as stack:

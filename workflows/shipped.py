@@ -15,8 +15,8 @@ def shipped_studies() -> dict[str, Path]:
     return {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
 
 
-def find_study(name_or_path: str) -> tuple[Study, Path]:
-    """Return a study, and the folder that its relative paths start from.
+def find_study(name_or_path: str) -> tuple[Study, Path | None]:
+    """Return a study, and its file.
 
     Parameters
     ----------
@@ -26,7 +26,8 @@ def find_study(name_or_path: str) -> tuple[Study, Path]:
     Returns
     -------
     study : Study
-    base : Path
+    file : Path or None
+        None for a shipped study.
 
     Raises
     ------
@@ -35,10 +36,10 @@ def find_study(name_or_path: str) -> tuple[Study, Path]:
     """
     shipped = shipped_studies()
     if name_or_path in shipped:
-        return read_study(shipped[name_or_path]), Path()
+        return read_study(shipped[name_or_path]), None
     path = Path(name_or_path)
     if path.suffix == ".toml" or path.exists():
-        return read_study(path), path.parent
+        return read_study(path), path
     raise InputError(
         f"study {name_or_path!r} is neither shipped nor a TOML file: {did_you_mean(name_or_path, shipped)}"
     )

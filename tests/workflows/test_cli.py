@@ -107,7 +107,9 @@ def test_bad_studies(
     singlepass: Call, study_file: Path, before: str, after: str, fragments: list[str]
 ) -> None:
     study_file.write_text(study_file.read_text().replace(before, after))
-    assert_one_line(singlepass("run", study_file.name), *fragments)
+    result = singlepass("run", study_file.name)
+    assert_one_line(result, *fragments)
+    assert result.stderr.startswith("singlepass: error: small.toml: ")
 
 
 @pytest.mark.parametrize(
@@ -131,7 +133,9 @@ def test_bad_files(
     (tmp_path / "s.toml").write_text(
         f'name = "s"\n[[datasets]]\npath = "{name}"\ntask = "binary"\n[[algorithms]]\nname = "Perceptron"\n'
     )
-    assert_one_line(singlepass("run", "s.toml"), *fragments)
+    result = singlepass("run", "s.toml")
+    assert_one_line(result, *fragments)
+    assert result.stderr.startswith("singlepass: error: s.toml: ")
 
 
 def test_an_output_that_cannot_be_written(singlepass: Call, study_file: Path, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def report_content(results: Results) -> tuple[dict[str, Any], list[Table]]:
     others = [[compare(cells, other, noise, plan) for noise in plan.noise] for other in other_metrics]
     rank_table = rank_tables.mean_rank_table(comparisons, plan)
     other_ranks = [rank_tables.mean_rank_table(series, plan) for series in others]
-    tested = [c for series in (comparisons, *others) for c in series if c.n > 1 and c.k > 1]
+    tested = [c for series in (comparisons, *others) for c in series if c.friedman is not None]
     friedman = rank_tables.friedman_table(tested) if tested else None
     pairs = rank_tables.pairs_table(comparisons, plan)
     mean_scores = (

@@ -90,7 +90,7 @@ def rankings(cells: pd.DataFrame, metric: Metric, plan: Layout, study: Mapping[s
         if entry.get("datasets"):
             part = within(part, tasks_of(part, entry["datasets"]))
         comparisons = [compare(cells, metric, noise, part) for noise in plan.noise]
-        tested = [c for c in comparisons if c.n > 1 and c.k > 1]
+        tested = [c for c in comparisons if c.friedman is not None]
 
         def own(table: Table, title: str = title, prefix: str = prefix) -> Table:
             return replace(table, name=prefix + table.name, scope=title)

@@ -84,13 +84,13 @@ def test_waveform_has_the_moments_of_its_definition() -> None:
 
 def test_tasks_of_the_waveforms() -> None:
     options = {"n_train": 300, "n_test": 50}
-    table = open_stream(expand(name="waveform-generator", label="w[first-negative]", options=options)[0])
+    table = open_stream(expand(name="waveform-generator", label="w[uci-first-negative]", options=options)[0])
     stream = open_stream(
-        expand(name="waveform-generator", label="w", task="first-negative", options=options)[0]
+        expand(name="waveform-generator", label="w", task="uci-first-negative", options=options)[0]
     )
-    assert (len(table.classes), stream.classes) == (3, ("rest", "first-negative"))
+    assert (len(table.classes), stream.classes) == (3, ("rest", "uci-first-negative"))
     np.testing.assert_array_equal(stream.X, table.X)
-    np.testing.assert_array_equal(stream.y, table.y > 0)
+    np.testing.assert_array_equal(stream.y, table.y < 2)
     assert [ref.task for ref in expand(name="waveform-generator", task="pairs")] == [
         "pair:1,2",
         "pair:1,3",
