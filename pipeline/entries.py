@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from .errors import did_you_mean
 
 Protocol = Literal["prequential", "holdout", "crossval"]
+Winner = Literal["best", "sparsest"]
 Scalar = str | bool | int | float
 
 # The key of an inline table that ties a parameter to another algorithm's outcome.

@@ -62,7 +62,7 @@ def read_results(url: str) -> Results:
     meta = {
         "study": study,
         "provenance": {**runs[-1], "runs": len(runs)},
-        "tuning": [tuned.as_dict() for tuned in tuned_grids(cells)],
+        "tuning": [tuned.as_dict() for tuned in tuned_grids(cells, study.get("winner", "best"))],
         "planned": study["planned"],
     }
     return Results(cells, curves, meta)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from .entries import AlgorithmEntry, DatasetEntry, Protocol, Ranking
+from .entries import AlgorithmEntry, DatasetEntry, Protocol, Ranking, Winner
 from .errors import InputError, did_you_mean
 
 # Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
@@ -50,6 +50,10 @@ class Study(BaseModel):
         the noisy training labels. None stands for "online" when prequential, else "validation".
     validation_fraction : float in (0, 1), default=0.2
         Share of the training rows held out for "validation".
+    winner : {"best", "sparsest"}, default="best"
+        Which point of a grid wins: the one with the fewest mistakes, or of those with no more than a standard
+        error above it the one with the smallest support set (Breiman et al. 1984, section 3.4.3). Learners
+        without a support set: the best.
     time_limit : float or None, default=None
         Seconds that a cell's learner may take; a cell over it ends where it is, keeps its curve so far and is
         marked "stopped". Batch baselines are not interrupted.
@@ -82,6 +86,7 @@ class Study(BaseModel):
     max_test: Annotated[int, Field(ge=1)] | None = None
     tune_by: Literal["online", "validation"] | None = None
     validation_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    winner: Winner = "best"
     time_limit: Annotated[float, Field(gt=0)] | None = None
     max_tune: Annotated[int, Field(ge=1)] | None = None
     test_curve: bool = False

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .entries import Scalar
+from .entries import Scalar, Winner
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# What a rule adds to the criterion.
+_AND: dict[Winner, str] = {"best": "", "sparsest": "; within a standard error, support vectors"}
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,8 @@ class Tuned:
     grid : dict of str to list
         Parameters and the values tried.
     criterion : str
-        ``"online mistakes"`` or ``"validation mistakes"``; both count against the noisy training labels.
+        ``"online mistakes"`` or ``"validation mistakes"``, both against the noisy training labels; and what
+        the rule adds.
     scores : list of (params, mistakes) pairs
         In the grid's order; failed points are left out.
     winner : dict or None
@@ -64,41 +69,80 @@ def _at_edge(winner: dict[str, Scalar], grid: dict[str, list[Scalar]]) -> tuple[
     return tuple(edge)
 
 
-def tuned_grids(cells: pd.DataFrame) -> list[Tuned]:
+@dataclass(frozen=True)
+class _Point:
+    """One point of a grid, as it was judged on `n` examples."""
+
+    judged: int
+    n: int
+    mistakes: int
+    support: float
+    place: tuple[int, ...]
+    params: dict[str, Scalar]
+
+    @property
+    def order(self) -> tuple[int, int, tuple[int, ...]]:
+        """The smallest is the best."""
+        return self.judged, self.mistakes, self.place
+
+
+def _winner(points: list[_Point], rule: Winner) -> _Point:
+    best = min(points, key=lambda point: point.order)
+    if rule == "best":
+        return best
+    allowed = best.judged + math.sqrt(best.judged * (1 - best.judged / best.n))
+    near = [point for point in points if point.judged <= allowed and not math.isnan(point.support)]
+    return min(near, key=lambda point: (point.support, *point.order), default=best)
+
+
+def tuned_grids(cells: pd.DataFrame, rule: Winner = "best") -> list[Tuned]:
     """Judge every grid by the cells of the reserved seed.
 
     Parameters
     ----------
     cells : DataFrame
         The cells table; only rows with stage "tune" count.
+    rule : {"best", "sparsest"}, default="best"
+        See `Study.winner`.
 
     Returns
     -------
     list of Tuned
-        One for each (dataset, algorithm, noise), in that order. The fewest mistakes win; ties go to fewer
-        online mistakes, then to the point that comes first on the grid.
+        One for each (dataset, algorithm, noise), in that order. Ties go to fewer online mistakes, then to the
+        point that comes first on the grid.
     """
     tuned = []
     rows = cells[cells["stage"] == "tune"]
     for (dataset, algorithm, noise), group in rows.groupby(["dataset", "algorithm", "noise"], sort=True):
         grid = json.loads(group["grid"].iloc[0])
-        judged_by = "validation_mistakes" if group["validation_mistakes"].notna().any() else "mistakes"
+        validated = bool(group["validation_mistakes"].notna().any())
+        judged_by, n = (
+            ("validation_mistakes", "validation_examples") if validated else ("mistakes", "n_examples")
+        )
         points = []
         # A batch baseline makes no mistakes along the stream: its ties go to the grid's order.
-        for row in group[group["status"] == "ok"].fillna({"mistakes": 0}).to_dict("records"):
+        done = group[group["status"] == "ok"].fillna({"mistakes": 0})
+        for row in done.astype({"support_vectors": "float64"}).to_dict("records"):
             params = json.loads(row["params"])
-            points.append((int(row[judged_by]), int(row["mistakes"]), _grid_position(params, grid), params))
-        winner = min(points, key=lambda point: point[:3])[3] if points else None
+            points.append(
+                _Point(
+                    judged=int(row[judged_by]),
+                    n=int(row[n]),
+                    mistakes=int(row["mistakes"]),
+                    support=row["support_vectors"],
+                    place=_grid_position(params, grid),
+                    params=params,
+                )
+            )
+        winner = _winner(points, rule).params if points else None
         tuned.append(
             Tuned(
                 dataset=str(dataset),
                 algorithm=str(algorithm),
                 noise=float(str(noise)),
                 grid=grid,
-                criterion=judged_by.replace("_", " ") if judged_by != "mistakes" else "online mistakes",
-                scores=[
-                    (params, score) for score, _, _, params in sorted(points, key=lambda point: point[2])
-                ],
+                criterion=("validation mistakes" if validated else "online mistakes") + _AND[rule],
+                scores=[(p.params, p.judged) for p in sorted(points, key=lambda point: point.place)],
                 winner=winner,
                 at_edge=_at_edge(winner, grid) if winner else (),
             )

@@ -223,7 +223,7 @@ def _winners(plan: Plan, store: Store) -> dict[Group, dict[str, Scalar]]:
     if not planned:
         return {}
     cells = store.cells()
-    tuned = tuned_grids(cells[cells["key"].isin(planned)])
+    tuned = tuned_grids(cells[cells["key"].isin(planned)], plan.study.winner)
     return {grid.group: grid.winner for grid in tuned if grid.winner is not None}
 
 

@@ -25,7 +25,10 @@ def table(
             "params": json.dumps({"loss": "hinge", "r": r}),
             "grid": json.dumps(grid),
             "validation_mistakes": validation,
+            "validation_examples": 100,
+            "n_examples": 100,
             "mistakes": mistakes,
+            "support_vectors": None,
         }
         for r, (validation, mistakes, status) in scores.items()
     ]
@@ -67,6 +70,25 @@ def test_a_batch_baseline_is_tuned_without_online_mistakes() -> None:
     (tuned,) = tuned_grids(cells.assign(mistakes=float("nan")))
     assert tuned.winner == {"loss": "hinge", "r": 1.0}
     assert [score for _, score in tuned.scores] == [3, 2, 2]
+
+
+def test_the_sparsest_is_no_worse_than_a_standard_error_of_the_best() -> None:
+    # 16 of 100: a standard error is 3.67 mistakes.
+    cells = table({0.1: (20, 1, "ok"), 1.0: (16, 9, "ok"), 10.0: (19, 7, "ok")})
+    cells["support_vectors"] = pd.array([10, 30, 20, 0], dtype="Int64")
+    (tuned,) = tuned_grids(cells)
+    assert tuned.winner == {"loss": "hinge", "r": 1.0}
+    (tuned,) = tuned_grids(cells, "sparsest")
+    assert tuned.winner == {"loss": "hinge", "r": 10.0}
+    assert tuned.criterion == "validation mistakes; within a standard error, support vectors"
+    # Of equal sizes the better one.
+    cells["support_vectors"] = pd.array([10, 20, 20, 0], dtype="Int64")
+    assert tuned_grids(cells, "sparsest")[0].winner == {"loss": "hinge", "r": 1.0}
+
+
+def test_a_learner_without_support_vectors_has_no_sparsest_point() -> None:
+    (tuned,) = tuned_grids(table({0.1: (17, 1, "ok"), 1.0: (16, 9, "ok")}), "sparsest")
+    assert tuned.winner == {"loss": "hinge", "r": 1.0}
 
 
 @pytest.mark.parametrize(("grid", "edge"), [({"r": [1.0]}, ()), ({"r": [1.0, 2.0]}, ("r",))])
