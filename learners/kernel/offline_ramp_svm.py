@@ -180,6 +180,8 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         for _ in range(MOST_ROUNDS):
             changes += _optimise(examples, n, rules)
             objectives.append(store.objective(rules.C))
+            if len(objectives) > 1 and not objectives[-1] < objectives[-2]:
+                break
             if not form_active_set(walk.extra, examples.active, n):
                 break
         self._support = store.of_prediction()

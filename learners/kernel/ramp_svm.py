@@ -164,10 +164,11 @@ class OnlineRampSVM(RampSVM):
     Notes
     -----
     In V every KKT condition of eq. 3 holds within `tol`, or no step on it would gain `min_gain`. V is
-    ``1 - y f(x) <= 2``; a row that was only remembered joins it with the next update. Both hold unless an
-    update takes 100,000 steps, after which it ends; the next one goes on from there. That happens where C is
-    large and the kernel is wide, so that rows nearly depend on one another: there a step on one coefficient
-    does little, and time is saved by a larger `min_gain`.
+    ``1 - y f(x) <= 2``; a row that was only remembered joins it with the next update. An update also ends when
+    optimising on a new V has not let the objective fall, which is for the tolerance to decide: then rows with
+    ``1 - y f(x)`` of about 2 may be on either side. And it ends after 100,000 steps, and the next one goes on
+    from there. That happens where C is large and the kernel is wide, so that rows nearly depend on one
+    another: there a step on one coefficient does little, and time is saved by a larger `min_gain`.
 
     See Also
     --------
