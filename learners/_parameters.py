@@ -15,11 +15,11 @@ def _is_number(value):
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def check_positive(learner, name):
-    """Raise ValueError unless the parameter is a finite number > 0."""
+def check_positive(learner, name, or_else=""):
+    """Raise ValueError unless the parameter is a finite number > 0; `or_else` says what the caller allows."""
     value = getattr(learner, name)
     if not (_is_number(value) and 0.0 < value < math.inf):
-        _refuse(learner, name, "a finite number > 0")
+        _refuse(learner, name, f"{or_else} or a finite number > 0" if or_else else "a finite number > 0")
 
 
 def check_scale(learner, name):

@@ -33,7 +33,7 @@ class QueryAll(OnlineClassifier):
         Of all rows, whether their label was asked for or not.
     n_updates_ : int
         Those of `learner_`.
-    n_support_, n_kernel_evaluations_ : int
+    n_support_, n_kernel_evaluations_, model_bytes_ : int
         Those of `learner_`, where it has them; the second with what the scores of the other rows take.
 
     See Also
@@ -59,7 +59,8 @@ class QueryAll(OnlineClassifier):
     def _check_parameters(self):
         if not isinstance(self.learner, OnlineClassifier):
             raise ValueError(
-                f"{type(self).__name__}: learner must be a learner of this package, got {self.learner!r}"
+                f"{type(self).__name__}: learner must be an online learner of this package, "
+                f"got {self.learner!r}"
             )
         self.learner.check_parameters()
 
@@ -98,6 +99,10 @@ class QueryAll(OnlineClassifier):
     @property
     def n_kernel_evaluations_(self):
         return self.learner_.n_kernel_evaluations_
+
+    @property
+    def model_bytes_(self):
+        return self.learner_.model_bytes_
 
 
 class Greedy(QueryAll):

@@ -55,6 +55,18 @@ def _is_learner(candidate):
     return inspect.isclass(candidate) and all(callable(getattr(candidate, name, None)) for name in _METHODS)
 
 
+def is_linear(learner):
+    """Tell whether a learner is one of this package's linear ones, which have no support set."""
+    from .kernel._base import KernelClassifier
+
+    return (
+        inspect.isclass(learner)
+        and learner.__name__ in _BUILT_IN
+        and available()[learner.__name__] is learner
+        and not issubclass(learner, KernelClassifier)
+    )
+
+
 def available():
     """Return every learner that can be named in a study.
 

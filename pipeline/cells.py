@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,13 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
 from ..learners import registry
 from . import data
-from .algorithm import make_learner
+from .algorithm import given_by, grid_points
+from .checks import check_class_counts, check_study
 from .entries import AlgorithmEntry, DatasetEntry, Protocol, Scalar
-from .errors import InputError, did_you_mean
+from .errors import InputError
 from .study import TUNING_SEED, Study
 
 # Part of every key. Raise it when the way a cell is run changes its integers.
@@ -134,6 +132,17 @@ class Plan:
                 if len(found) == len(sizes):
                     yield self._cell(task, entry, noise, seed, "run", {**entry.fixed, **found})
 
+    def unmatched(self, supports: dict[tuple[Group, int], int]) -> dict[tuple[str, str], int]:
+        """Count the cells that `matched_cells` leaves out, by algorithm and the one it is matched with."""
+        missing: dict[tuple[str, str], int] = {}
+        for task, noise, entry in self._groups():
+            for label in set(entry.matched.values()):
+                lacking = sum(((task.label, label, noise), seed) not in supports for seed in self.study.seeds)
+                if lacking:
+                    pair = entry.label, label
+                    missing[pair] = missing.get(pair, 0) + lacking
+        return missing
+
     def split_cells(self) -> Iterator[Cell]:
         """Yield one cell for every way in which a task's rows are divided: by seed, the reserved one too."""
         entry, noise = self.study.algorithms[0], self.study.noise[0]
@@ -157,7 +166,7 @@ class Plan:
     def _groups(self) -> Iterator[tuple[data.TaskRef, float, AlgorithmEntry]]:
         # Tasks outermost: a worker then meets the cells of one data set in a row and opens it once.
         for task in self.tasks:
-            algorithms = [_given(self.entries[task.label], entry) for entry in self.study.algorithms]
+            algorithms = [given_by(self.entries[task.label], entry) for entry in self.study.algorithms]
             for noise in self.study.noise:
                 for entry in algorithms:
                     yield task, noise, entry
@@ -204,111 +213,6 @@ def _least(*limits: int | None) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-def grid_points(entry: AlgorithmEntry) -> Iterator[dict[str, Scalar]]:
-    """Yield the parameter settings of an algorithm: the product of its lists, the last one fastest.
-
-    Examples
-    --------
-    >>> entry = AlgorithmEntry.model_validate({"name": "AROW", "loss": "hinge", "r": [0.1, 1.0]})
-    >>> list(grid_points(entry))
-    [{'loss': 'hinge', 'r': 0.1}, {'loss': 'hinge', 'r': 1.0}]
-    """
-    for values in itertools.product(*entry.grid.values()):
-        yield {**entry.fixed, **dict(zip(entry.grid, values, strict=True))}
-
-
-def _given(dataset: DatasetEntry, algorithm: AlgorithmEntry) -> AlgorithmEntry:
-    """Return an algorithm with the parameters that a data set gives to it: those that it has."""
-    if not dataset.parameters:
-        return algorithm
-    names = registry.available()[algorithm.name]().get_params()
-    given = {key: value for key, value in dataset.parameters.items() if key in names}
-    try:
-        return algorithm.with_parameters(given)
-    except ValidationError as error:
-        message = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise InputError(f"algorithm {algorithm.label!r} on data set {dataset.called!r}: {message}") from None
-
-
-def _check_dataset_parameters(study: Study) -> None:
-    """Refuse a data set's parameter that no algorithm has, or a value that one does not take."""
-    learners = {entry.name: registry.available()[entry.name]().get_params() for entry in study.algorithms}
-    known = {name for names in learners.values() for name in names}
-    for dataset in study.datasets:
-        for key in dataset.parameters:
-            if key not in known:
-                raise InputError(
-                    f"data set {dataset.called!r}: no algorithm of the study has a parameter {key!r}: "
-                    f"{did_you_mean(key, known)}"
-                )
-        for algorithm in study.algorithms if dataset.parameters else ():
-            check_algorithm(_given(dataset, algorithm))
-
-
-def check_algorithm(entry: AlgorithmEntry) -> None:
-    """Refuse an unknown learner or parameter, or a value the learner does not take.
-
-    Parameters
-    ----------
-    entry : AlgorithmEntry
-
-    Raises
-    ------
-    InputError
-        One line with the nearest name, or with the learner's own words on the value.
-    """
-    known = registry.available()
-    if entry.name not in known:
-        hint = did_you_mean(entry.name, known)
-        raise InputError(f"algorithm {entry.name!r} is unknown: {hint}; your own ones need --plugin FILE")
-    learner = known[entry.name]
-    names = learner().get_params()
-    for key in (*entry.fixed, *entry.grid, *entry.matched):
-        if key not in names:
-            raise InputError(f"algorithm {entry.name!r} has no parameter {key!r}: {did_you_mean(key, names)}")
-    for point in grid_points(entry):
-        try:
-            made = make_learner(entry.name, {**point, **entry.strategy})
-            # A learner of the user's own may have neither method: its cells then say what is wrong.
-            check = getattr(made, "check_parameters", None) or getattr(made, "_validate_params", None)
-            if check is not None:
-                check()
-        except (TypeError, ValueError) as error:
-            # The label names the entry; the learner's own name before its words would say it twice.
-            words = str(error).removeprefix(f"{learner.__name__}: ")
-            raise InputError(f"algorithm {entry.label!r}: {words}") from None
-
-
-def _check_batch(study: Study) -> None:
-    """Refuse a batch baseline where there is no test part, or where online mistakes judge its grid."""
-    for entry in study.algorithms:
-        if not registry.is_batch(registry.available()[entry.name]):
-            continue
-        for dataset in study.datasets:
-            what = f"algorithm {entry.label!r} is fitted in batch and predicts nothing along the stream"
-            if study.protocol_of(dataset) == "prequential":
-                raise InputError(
-                    f"{what}: data set {dataset.called!r} needs protocol 'holdout' or 'crossval'"
-                )
-            if _given(dataset, entry).grid and study.judge_of(dataset) == "online":
-                raise InputError(f"{what}: its grid needs tune_by = 'validation'")
-
-
-def _check_class_counts(study: Study, tasks: list[data.TaskRef]) -> None:
-    """Refuse a task of many classes for a learner of two."""
-    many = next((task.label for task in tasks if task.task == "multiclass"), None)
-    if many is None:
-        return
-    for entry in study.algorithms:
-        learner = registry.available()[entry.name]
-        tags = getattr(learner(), "__sklearn_tags__", None)
-        if tags is not None and not tags().classifier_tags.multi_class:
-            raise InputError(
-                f"data set {many!r} has more than two classes and algorithm {entry.name!r} takes two: "
-                "give the data set task = 'one-vs-rest' or 'pairs'"
-            )
-
-
 def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...] = ()) -> Plan:
     """Resolve the names of a study.
 
@@ -335,10 +239,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
             registry.load_plugin(Path(plugin))
         except (OSError, ImportError, SyntaxError, ValueError) as error:
             raise InputError(str(error)) from None
-    for algorithm in study.algorithms:
-        check_algorithm(algorithm)
-    _check_dataset_parameters(study)
-    _check_batch(study)
+    check_study(study)
     found: list[tuple[data.TaskRef, DatasetEntry]] = []
     for entry in study.datasets:
         refs = data.expand(
@@ -352,7 +253,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
         )
         found += [(ref, entry) for ref in refs]
     tasks = [ref for ref, _ in found]
-    _check_class_counts(study, tasks)
+    check_class_counts(study, tasks)
     labels = [task.label for task in tasks]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:

@@ -130,6 +130,10 @@ class AlgorithmEntry(BaseModel):
         for key, values in self.grid.items():
             if not values:
                 raise ValueError(f"the grid of '{key}' is empty: give at least one value")
+            if any(isinstance(value, dict) for value in values):
+                raise ValueError(
+                    f"the grid of '{key}' holds a table: {SUPPORT_OF} stands alone, not in a list"
+                )
             if len({repr(value) for value in values}) < len(values):
                 raise ValueError(f"the grid of '{key}' names a value twice: {values}")
         return self

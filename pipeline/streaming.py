@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..learners import OnlineClassifier, as_rows, row_range, take_rows
 from .cells import Cell
+from .compiling import compile_loops
 from .outcome import Outcome
 from .protocol import Part, checkpoints
 
@@ -127,6 +128,7 @@ def stream_through(
         learner.begin(classes, part.X.shape[1])
     for start, stop, X in part.blocks():
         scores = []
+        compile_loops(learner, X, classes)
         began = time.perf_counter()
         learn = _open_block(learner, X, classes)
         for first, seen in _pieces(start, stop, stops, limit < np.inf):

@@ -135,6 +135,12 @@ class Study(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _test_curve_has_tests(self) -> Study:
+        if self.test_curve and all(self.protocol_of(entry) == "prequential" for entry in self.datasets):
+            raise ValueError("test_curve: needs a test part, which protocol 'holdout' or 'crossval' has")
+        return self
+
+    @model_validator(mode="after")
     def _labels_differ(self) -> Study:
         labels = [entry.label for entry in self.algorithms]
         twice = sorted({label for label in labels if labels.count(label) > 1})

@@ -48,8 +48,8 @@ class Layout:
         Repetitions, rising.
     ok, failed, stopped : int
         Cells on the study's seeds that are in the store, by status.
-    tuning : int
-        Cells of the tuning grids that are in the store.
+    tuning, lost : int
+        Cells of the tuning grids that are in the store, and those of them that failed or were stopped.
     planned : int
         Cells that the finished study has, tuning included.
     missing : int
@@ -65,6 +65,7 @@ class Layout:
     failed: int
     stopped: int
     tuning: int
+    lost: int
     planned: int
     missing: int
 
@@ -152,6 +153,7 @@ def layout(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Layout:
         failed=int((runs["status"] == "failed").sum()),
         stopped=int((runs["status"] == "stopped").sum()),
         tuning=tuning,
+        lost=int((cells["status"] != "ok").sum() - (runs["status"] != "ok").sum()),
         planned=planned,
         missing=max(0, planned - len(cells)),
     )

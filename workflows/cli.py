@@ -66,7 +66,11 @@ def run(
             retry_failed=retry_failed,
             command=shlex.join(["singlepass", *sys.argv[1:]]),
         )
-    stopped = f"{summary.stopped} stopped at the time limit, " if summary.stopped else ""
+    stopped = (
+        f"{summary.stopped} stopped at the time limit (again with --retry-failed), "
+        if summary.stopped
+        else ""
+    )
     click.echo(
         f"{found.name}: {summary.computed} cells computed, {summary.reused} reused, "
         f"{summary.failed} failed, {stopped}{summary.seconds:.1f} s"

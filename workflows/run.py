@@ -177,6 +177,10 @@ def run_study(
                     store.write_plan(keys)
             computed += missing
             _compute((cell for cell in cells() if cell.key not in known), workers, store, progress)
+        for (label, model), lacking in plan.unmatched(_supports(plan, store)).items():
+            progress.note(
+                f"{label}: {lacking} of its tasks, noise rates and seeds not run: {model} did not end there"
+            )
         if computed:
             store.compact()
         else:

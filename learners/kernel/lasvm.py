@@ -105,7 +105,7 @@ class LASVM(RowCachingClassifier):
         A pair (i, j) whose gradients differ by no more is left alone, > 0.
     fit_intercept : bool, default=True
         Whether there is an intercept. Then nothing is learnt before there are examples of both classes, of
-        which the first five are let in in any case.
+        which the first five are let in in any case; scores are 0 until then.
     finish : bool, default=False
         Whether `fit` (and a study, before it tests) ends with `optimize`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0

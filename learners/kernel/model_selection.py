@@ -145,6 +145,8 @@ class OnlineModelSelection(RowCachingClassifier):
     (2, 1)
     """
 
+    algorithm_version = 2
+
     def __init__(
         self,
         C=1.0,
@@ -177,7 +179,7 @@ class OnlineModelSelection(RowCachingClassifier):
         check_count(self, "min_examples")
         check_option(self, "kernel", ("rbf", "poly"))
         if not (isinstance(self.gamma_init, str) and self.gamma_init == "cv"):
-            check_positive(self, "gamma_init")
+            check_positive(self, "gamma_init", or_else="'cv'")
         check_positive(self, "gamma")
         check_kernel_offset(self)
         check_positive(self, "tau")

@@ -99,6 +99,8 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     ([0, 1, 2], [0, 1])
     """
 
+    algorithm_version = 2
+
     def __init__(
         self,
         C=1.0,

@@ -83,6 +83,8 @@ class RampSVM(RowCachingClassifier):
         ``½ ‖w‖² + C Σ R(y f(x))`` over the examples remembered (eq. 7), R being the ramp loss.
     """
 
+    algorithm_version = 2
+
     def _check_own_parameters(self):
         check_rules(self)
 
@@ -164,9 +166,9 @@ class OnlineRampSVM(RampSVM):
     Notes
     -----
     In V every KKT condition of eq. 3 holds within `tol`, or no step on it would gain `min_gain`. V is
-    ``1 - y f(x) <= 2``; a row that was only remembered joins it with the next update. An update also ends when
-    optimising on a new V has not let the objective fall, which is for the tolerance to decide: then rows with
-    ``1 - y f(x)`` of about 2 may be on either side. And it ends after 100,000 steps, and the next one goes on
+    ``1 - y f(x) <= 2``; a row that was only remembered joins it with the next update. An update also ends
+    when optimising on a new V has not let the objective fall: the rest is a matter of the tolerance, and rows
+    with ``1 - y f(x)`` of about 2 may be in V or not. And it ends after 100,000 steps; the next one goes on
     from there. That happens where C is large and the kernel is wide, so that rows nearly depend on one
     another: there a step on one coefficient does little, and time is saved by a larger `min_gain`.
 
@@ -243,7 +245,7 @@ class ActiveRampSVM(RampSVM):
     Attributes
     ----------
     n_queried_ : int
-        Labels asked for. That of a row that comes again is known.
+        Labels asked for. In a later pass, that of a row that is remembered is known.
     n_stored_, n_active_, objective_
         As for `OnlineRampSVM`.
 

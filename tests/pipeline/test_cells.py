@@ -202,6 +202,26 @@ def test_a_cell_is_small_and_travels() -> None:
             },
             "algorithm 'Forgetron' has no parameter 'size'",
         ),
+        (
+            {
+                "algorithms": [
+                    {"name": "AROW", "label": "A"},
+                    {"name": "Forgetron", "budget": {"support_of": "A"}},
+                ]
+            },
+            "algorithm 'Forgetron': 'budget' is the support size of 'A', a linear learner, which has none",
+        ),
+        (
+            {
+                "algorithms": [{"name": "KernelPerceptron", "query": "greedy"}],
+                "datasets": [{"name": "digits", "task": "multiclass"}],
+            },
+            "has more than two classes and algorithm 'KernelPerceptron' takes two",
+        ),
+        (
+            {"algorithms": [{"name": "OnlineModelSelection", "gamma_init": "auto"}]},
+            "gamma_init must be 'cv' or a finite number > 0, got 'auto'",
+        ),
     ],
 )
 def test_unknown_names_are_one_line(change: dict[str, Any], line: str) -> None:

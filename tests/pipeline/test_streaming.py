@@ -72,6 +72,33 @@ def test_a_cell_over_its_time_limit_ends_where_it_is(monkeypatch: pytest.MonkeyP
     assert cell.key == cell_of({"name": "KernelPerceptron"}, checkpoints=20).key
 
 
+class SlowToCompile(AROW):
+    """An AROW whose first rows take long by the clock of the test, as compiling does."""
+
+    clock = Clock()
+    compiled = False
+
+    def _pass(self, X: Any, codes: Any, scores: Any) -> Any:
+        if not SlowToCompile.compiled:
+            SlowToCompile.clock.now += 100.0
+            SlowToCompile.compiled = True
+        return super()._pass(X, codes, scores)
+
+
+def test_compiling_is_no_part_of_a_cells_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "time", SlowToCompile.clock)
+    monkeypatch.setattr("singlepass.learners.registry.available", lambda: {"AROW": SlowToCompile})
+    outcome = run_cell(cell_of({"name": "AROW"}, checkpoints=1, time_limit=50.0))
+    assert SlowToCompile.compiled
+    assert outcome.row["status"] == "ok"
+    assert outcome.row["fit_seconds"] < 50.0
+    # The made-up rows leave no trace.
+    monkeypatch.undo()
+    plain = run_cell(cell_of({"name": "AROW"}, checkpoints=1))
+    assert outcome.row["mistakes"] == plain.row["mistakes"]
+    assert outcome.row["n_examples"] == 400
+
+
 def test_later_passes_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "time", Clock())
     row = run_cell(cell_of({"name": "AROW", "epochs": 30}, time_limit=20.0, checkpoints=1)).row

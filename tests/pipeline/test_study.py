@@ -80,6 +80,11 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
             {"algorithms": [{"name": "A"}, {"name": "Forgetron", "budget": {"support_of": "Forgetron"}}]},
             "algorithms: 'budget' of 'Forgetron' is the support size of 'Forgetron', which is no other",
         ),
+        (
+            {"algorithms": [{"name": "Forgetron", "budget": [{"support_of": "A"}, 10]}]},
+            "algorithms[1]: the grid of 'budget' holds a table: support_of stands alone",
+        ),
+        ({"test_curve": True}, "test_curve: needs a test part"),
         ({"curves": ["AORW"], "algorithms": [{"name": "AROW"}]}, "curves: no algorithm is called 'AORW'"),
         (
             {"algorithms": [{"name": "A", "query": "most"}]},

@@ -242,7 +242,7 @@ def test_an_unfinished_study_says_how_much_is_missing(tmp_path: Path) -> None:
     whole = make_results(noise=(0.0, 0.1), seeds=3, tuned=())
     part = Results(whole.cells.iloc[:240], whole.curves, whole.meta)
     _, markdown = render(part, tmp_path)
-    assert "The study is not finished: 222 cells of 462 have not run." in markdown
+    assert "The study is not finished: 222 cells of 462 not yet run." in markdown
     assert "Cells not yet run" in markdown
 
 

@@ -277,6 +277,22 @@ eta = [0.1, 0.3]
     write_report(tmp_path / "out")
 
 
+def test_budgets_of_a_cell_that_did_not_end_are_said_to_be_missing(tmp_path: Path, silent: Any) -> None:
+    table: dict[str, Any] = {
+        "name": "slow",
+        "seeds": 2,
+        "time_limit": 1e-9,
+        "datasets": [{"name": "gauss", "n_train": 300}],
+        "algorithms": [
+            {"name": "Projectron", "label": "P"},
+            {"name": "Forgetron", "budget": {"support_of": "P"}},
+        ],
+    }
+    summary = run_study(parse_study(table), str(tmp_path / "out"), progress=silent)
+    assert (summary.computed, summary.stopped) == (2, 2)
+    assert silent.notes == ["Forgetron: 2 of its tasks, noise rates and seeds not run: P did not end there"]
+
+
 def test_a_stopped_cell_is_no_failure_and_can_be_retried(tmp_path: Path, silent: Any) -> None:
     table: dict[str, Any] = {
         "name": "slow",

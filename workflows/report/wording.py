@@ -235,9 +235,14 @@ def cautions(plan: Layout, comparisons: Sequence[Comparison]) -> list[str]:
     left_out = sorted({name for c in comparisons for name in c.left_out}, key=plan.algorithms.index)
     if left_out:
         found.append(f"Left out of the ranks for want of any result: {enumerate_names(left_out)}.")
+    if plan.lost:
+        found.append(
+            f"{count(plan.lost, 'tuning cell')} failed or reached the time limit: these points of the grids "
+            "cannot win. They are listed under Failed cells."
+        )
     if plan.missing:
         found.append(
-            f"The study is not finished: {count(plan.missing, 'cell')} of {plan.planned:,} have not run. "
+            f"The study is not finished: {count(plan.missing, 'cell')} of {plan.planned:,} not yet run. "
             "Ranks count only data sets that are complete."
         )
     return found
