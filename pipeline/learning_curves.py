@@ -25,6 +25,8 @@ class Curve:
         Mean and standard deviation (n - 1) over seeds; sd is 0 for a single seed.
     seeds : int
         Seeds averaged.
+    marks : tuple of float
+        Values of t that are to be marked.
     """
 
     algorithm: str
@@ -32,6 +34,7 @@ class Curve:
     mean: NDArray[np.float64]
     sd: NDArray[np.float64]
     seeds: int
+    marks: tuple[float, ...] = ()
 
 
 def mean_curves(

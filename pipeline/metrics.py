@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,8 +38,25 @@ class Metric:
     percent: bool = False
     decimals: int = 1
 
-    def show(self, value: float, *, unit: bool = False) -> str:
-        """Format one value as the reports print it.
+    def digits(self, values: Iterable[float]) -> int:
+        """Return the digits after the point with which values that are compared are shown.
+
+        One more than `decimals` for shares of which the best is within a hundredth of 0 or 1: a tenth of a
+        point is much there.
+
+        Examples
+        --------
+        >>> METRICS["test_accuracy"].digits([0.95, 0.98]), METRICS["test_accuracy"].digits([0.95, 0.997])
+        (1, 2)
+        """
+        known = [value for value in values if np.isfinite(value)]
+        if not self.percent or not known:
+            return self.decimals
+        best = max(known) if self.direction == "higher" else min(known)
+        return self.decimals + (min(best, 1 - best) < 0.01)
+
+    def show(self, value: float, *, unit: bool = False, digits: int | None = None) -> str:
+        """Format one value as the reports print it, with `decimals` digits after the point by default.
 
         Examples
         --------
@@ -48,7 +65,8 @@ class Metric:
         """
         if not np.isfinite(value):
             return "–"
-        text = f"{100 * value if self.percent else value:,.{self.decimals}f}"
+        digits = self.decimals if digits is None else digits
+        text = f"{100 * value if self.percent else value:,.{digits}f}"
         return f"{text}%" if unit and self.percent else text
 
 
@@ -89,6 +107,7 @@ METRICS: Mapping[str, Metric] = {
         ),
         Metric("mistakes", "online mistakes against the given labels", "lower", _column("mistakes")),
         Metric("update_rate", "updates per example", "lower", _share("updates"), percent=True),
+        Metric("query_rate", "labels asked for per example", "lower", _share("queried"), percent=True),
         Metric("support_vectors", "support vectors", "lower", _column("support_vectors"), decimals=0),
         Metric(
             "evaluation_rate",

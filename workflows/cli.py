@@ -91,11 +91,12 @@ def report(results: str, to: str | None) -> None:
 
 @app.command("list")
 @click.argument("what", type=click.Choice(["learners", "datasets", "studies"]))
-def list_(what: str) -> None:
-    """List learners, datasets or studies."""
+@click.argument("names", nargs=-1)
+def list_(what: str, names: tuple[str, ...]) -> None:
+    """List learners, datasets or studies, or tell everything about the data sets NAMES."""
     from .listing import show
 
-    show(what)
+    show(what, names)
 
 
 @app.command()
@@ -144,6 +145,8 @@ def fetch(names: tuple[str, ...]) -> None:
         paths = data.fetch(list(names), progress.read)
     for path in paths:
         click.echo(path)
+    if not paths:
+        click.echo("nothing to download: bundled and generated data sets are always there")
 
 
 @data_group.command()

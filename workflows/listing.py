@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -11,6 +11,7 @@ from rich.table import Table
 
 from ..learners import registry
 from ..pipeline import data
+from ..pipeline.errors import InputError, did_you_mean
 from .shipped import find_study, shipped_studies
 
 
@@ -37,16 +38,55 @@ def _learners() -> Table:
     return table
 
 
+_SHOWN_CLASSES = 4
+
+
 def _datasets() -> Table:
-    table = _table("data set", "kind", "rows × features", "classes", "tasks", "state", "licence")
+    table = _table("data set", "rows × features", "classes", "tasks", "state", "what it is")
     for row in data.describe():
-        rows, features = row.shape
-        classes = ", ".join(row.classes)
-        # What nobody here has opened yet has no known size.
-        shape = f"{rows:,} × {features:,}" if rows else "–"
+        many = len(row.classes) > _SHOWN_CLASSES
         table.add_row(
-            *_plain(row.name, row.kind, shape, classes, ", ".join(row.tasks), row.state, row.licence)
+            *_plain(
+                row.name,
+                _shape(row),
+                str(len(row.classes)) if many else ", ".join(row.classes),
+                ", ".join(row.tasks),
+                row.state.partition(":")[0],
+                row.title or row.note,
+            )
         )
+    return table
+
+
+def _shape(row: data.DatasetRow) -> str:
+    rows, features = row.shape
+    # What nobody here has opened yet has no known size.
+    return f"{rows:,} × {features:,}" if rows else "–"
+
+
+def _data_set(name: str) -> Table:
+    """Return everything about one data set."""
+    known = {row.name: row for row in data.describe()}
+    if name not in known:
+        raise InputError(f"unknown data set {name!r}; {did_you_mean(name, known)}")
+    row = known[name]
+    table = _table("data set", row.name)
+    single = ("one-vs-rest:CLASS", "pair:CLASS,CLASS") if len(row.classes) > 2 else ()
+    facts = {
+        "what it is": row.title,
+        "kind": row.kind,
+        "rows × features": _shape(row),
+        "classes": ", ".join(row.classes),
+        "tasks": ", ".join((*row.tasks, *single)),
+        "test part": "everybody's" if row.official_split else "a seeded split",
+        "note": row.note,
+        "from": row.source,
+        "licence": row.licence,
+        "state": row.state,
+    }
+    for key, value in facts.items():
+        if value:
+            table.add_row(*_plain(key, value))
     return table
 
 
@@ -58,13 +98,22 @@ def _studies() -> Table:
     return table
 
 
-def show(what: str) -> None:
+def show(what: str, names: Sequence[str] = ()) -> None:
     """Print a table.
 
     Parameters
     ----------
     what : {"learners", "datasets", "studies"}
+    names : sequence of str, default=()
+        Of data sets: everything about these, instead of a line about each there is.
+
+    Raises
+    ------
+    InputError
+        A name is unknown, or names were given of what has no more to tell.
     """
+    if names and what != "datasets":
+        raise InputError(f"list {what} takes no names, got {names[0]!r}: only data sets have more to tell")
     tables: dict[str, Callable[[], Table]] = {
         "learners": _learners,
         "datasets": _datasets,
@@ -74,4 +123,6 @@ def show(what: str) -> None:
     if not console.is_terminal:
         # Piped output is read by programs: wide enough that no name is ever folded.
         console = Console(width=240)
-    console.print(tables[what]())
+    shown = [_data_set(name) for name in names] or [tables[what]()]
+    for table in shown:
+        console.print(table)

@@ -166,6 +166,9 @@ def run_study(
             if missing and not computed:
                 # A study that is refused leaves what is there as it is.
                 check_splits(plan.split_cells())
+                held = (store.read_json("study.json") or {}).get("name", study.name)
+                if held != study.name:
+                    progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
                 store.write_json("study.json", document)
                 _add_provenance(store, plan, command)
                 progress.start(total, reused)

@@ -153,7 +153,7 @@ def test_parameters_of_the_learner_inside():
     [
         (Greedy(AROW(), h=0), "Greedy: h must be an integer >= 1, got 0"),
         (Greedy(AROW(r=-1)), "AROW: r must be a finite number > 0, got -1"),
-        (QueryAll(AROW), "QueryAll: learner must be a learner of this package, got <class "),
+        (QueryAll(AROW), "QueryAll: learner must be an online learner of this package, got <class "),
         (QueryAll(AROW(), epochs=0), "QueryAll: epochs must be an integer >= 1, got 0"),
     ],
 )

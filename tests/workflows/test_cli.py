@@ -172,6 +172,36 @@ def test_lists(singlepass: Call, what: str) -> None:
     assert {"learners": "AROW", "datasets": "arow-synthetic", "studies": "quickstart"}[what] in result.stdout
 
 
+def test_everything_about_a_data_set(singlepass: Call) -> None:
+    result = singlepass("list", "datasets", "checkerboard-noisy", "letter")
+    assert result.returncode == 0
+    assert "15% of the training labels switched" in result.stdout
+    assert "one-vs-rest:CLASS" in result.stdout
+    assert "licence" in result.stdout
+    assert_one_line(singlepass("list", "datasets", "usp"), "did you mean 'usps'?")
+    assert_one_line(singlepass("list", "learners", "AROW"), "list learners takes no names, got 'AROW'")
+
+
+def test_generated_data_are_not_downloaded(singlepass: Call) -> None:
+    assert "nothing to download" in singlepass("data", "fetch", "gauss").stdout
+
+
+def test_a_report_leaves_nothing_of_the_one_before(
+    singlepass: Call, study_file: Path, tmp_path: Path
+) -> None:
+    singlepass("run", study_file.name, "--out", "out")
+    tables = tmp_path / "out" / "tables"
+    assert (tables / "grids.csv").exists()
+    (tables / "mine.csv").write_text("kept")
+    other = study_file.read_text().replace("r = [0.1, 1.0, 10.0]", "r = 1.0").replace('"small"', '"other"')
+    (tmp_path / "other.toml").write_text(other)
+    result = singlepass("run", "other.toml", "--out", "out")
+    assert "out: held the study 'small'; its cells stay, its report is replaced" in result.stderr
+    assert not (tables / "grids.csv").exists()
+    assert (tables / "mine.csv").read_text() == "kept"
+    assert (tables / "cost.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("statement", "unwanted"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,3 +82,27 @@ def test_logarithmic_axes_have_plain_numbers(results: Results) -> None:
     ]
     assert "10⁶" in evaluations.panels[0].svg
     assert "mathdefault" not in evaluations.panels[0].svg
+
+
+def test_test_error_has_logarithmic_axes_whose_numbers_are_written_out(results: Results) -> None:
+    # 40% down to 0.4%, and one curve that reaches 0.
+    curves = results.curves.copy()
+    curves.loc[curves.index[-1], "test_accuracy"] = 1.0
+    error, *_ = along_stream(results.cells, curves, layout(results.cells, results.meta))
+    svg = error.panels[0].svg
+    written = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    assert {"10", "1,000"} <= set(written)
+    assert not any("10⁻" in text or "e-" in text for text in written)
+    assert "nan" not in svg
+    assert "Rings" not in error.note
+
+
+def test_switches_are_rings_on_the_test_error(results: Results) -> None:
+    switches = results.cells["algorithm"].map({"CW": [20, 300]})
+    cells = results.cells.assign(switches=switches.where(switches.notna(), None))
+    plan = layout(cells, results.meta)
+    error, *_ = along_stream(cells, results.curves, plan)
+    assert error.note.endswith("Rings: where a seed's model became more complex.")
+    plain, *_ = along_stream(results.cells, results.curves, plan)
+    rings = [each.panels[0].svg.count("<use ") for each in (error, plain)]
+    assert rings[0] == rings[1] + 2

@@ -142,7 +142,7 @@ def measure_stream(name: str, X: Any, y: Any) -> list[Measurement]:
                 f"{milliseconds(times[label])}, {reached / 1e9:.0f} GFLOP/s",
                 f"the tile alone, {rate / 1e9:.0f} GFLOP/s",
                 reached / rate,
-                ">= 0.5",
+                "≥ 0.5",
             )
         )
         measurements.append(
@@ -177,7 +177,7 @@ def measure_peers(name: str, X: Any, y: Any) -> list[Measurement]:
             milliseconds(ours),
             f"{peer}, {milliseconds(seconds)}",
             seconds / ours,
-            ">= 2" if "Numba" in peer else "",
+            "≥ 2" if "Numba" in peer else "",
         )
         for peer, seconds in times.items()
     ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import math
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,6 +35,22 @@ class Measurement:
     peer: str
     ratio: float
     aim: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The aim, and whether it is missed where it is a bound.
+
+        Examples
+        --------
+        >>> Measurement("work", "1 s", "2 s", 2.0, "≥ 3").verdict
+        '≥ 3: missed'
+        """
+        bound = re.match(r"([≥>]) ([\d.]+)", self.aim)
+        if bound is None:
+            return self.aim
+        least = float(bound[2])
+        reached = self.ratio >= least if bound[1] == "≥" else self.ratio > least
+        return self.aim if reached or math.isnan(self.ratio) else f"{self.aim}: missed"
 
 
 def best_times(works: dict[str, Callable[[], object]], repeats: int = 7) -> dict[str, float]:
@@ -74,7 +92,7 @@ def show(title: str, measurements: list[Measurement], out: Path | None) -> None:
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column, overflow="fold")
-    rows = [(m.work, m.ours, m.peer, f"{m.ratio:.2f}", m.aim) for m in measurements]
+    rows = [(m.work, m.ours, m.peer, f"{m.ratio:.2f}", m.verdict) for m in measurements]
     for row in rows:
         table.add_row(*row)
     console = Console()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from ...pipeline.learning_curves import Curve, mean_curves
 from ...pipeline.parts import task_groups
-from ...pipeline.tables import Layout
+from ...pipeline.tables import Layout, run_cells
 from .line_plots import Axis, curves_sheet, learning_curves
 from .phrases import percent
 from .pictures import Picture
@@ -49,25 +49,26 @@ QUANTITIES = (
     Quantity(
         "test-error",
         "Test error along the stream",
-        "Test error of the model after so many examples.",
+        "Test error of the model after so many examples; both axes are logarithmic.",
         "test_accuracy",
         "t",
-        Axis("examples seen", "test error, %", zero=False),
+        Axis("examples seen", "test error, %", log=True),
         error=True,
     ),
     Quantity(
         "test-error-by-labels",
         "Test error against labels asked for",
-        "Test error of the model after so many labels; QueryAll asks for the label of every example.",
+        "Test error of the model after so many labels; QueryAll asks for the label of every example. "
+        "Both axes are logarithmic.",
         "test_accuracy",
         "queried",
-        Axis("labels asked for", "test error, %", zero=False),
+        Axis("labels asked for", "test error, %", log=True),
         error=True,
     ),
     Quantity(
         "kernel-evaluations",
         "Kernel evaluations along the stream",
-        "As an implementation needs that computes a value whenever it uses one; both axes are logarithmic.",
+        "Those of learning, counted as each learner's documentation says; both axes are logarithmic.",
         "kernel_evaluations",
         "t",
         Axis("examples seen", "kernel evaluations", log=True),
@@ -78,7 +79,7 @@ QUANTITIES = (
         "Mean level of the model that predicts, over seeds; switches are where it rises.",
         "complexity",
         "t",
-        Axis("examples seen", "complexity", zero=False),
+        Axis("examples seen", "complexity", zero=False, steps=True),
     ),
 )
 
@@ -130,6 +131,13 @@ def along_stream(
     return [each for each in found if each is not None]
 
 
+def _with_switches(curve: Curve, cells: pd.DataFrame) -> Curve:
+    """Mark where the models of all seeds became more complex."""
+    own = run_cells(cells[cells["algorithm"] == curve.algorithm])["switches"]
+    switches = {float(t) for seed in own.dropna() for t in seed}
+    return replace(curve, marks=tuple(sorted(t for t in switches if t >= curve.t[0])))
+
+
 def _one(
     quantity: Quantity,
     cells: pd.DataFrame,
@@ -156,15 +164,19 @@ def _one(
             from_zero=False,
         )
         if lines:
+            if quantity.error and quantity.against == "t":
+                at = (cells["dataset"] == dataset) & (cells["noise"] == plan.noise[0])
+                lines = [_with_switches(line, cells[at]) for line in lines]
             panels.append((dataset, lines))
     if not panels:
         return None
     title = f"{quantity.title}, {percent(plan.noise[0])} label noise"
     shown = {curve.algorithm for _, lines in panels for curve in lines}
     svg = curves_sheet([(shorten(name, 30), lines) for name, lines in panels], plan.algorithms, quantity.axis)
+    ringed = any(curve.marks for _, lines in panels for curve in lines)
     return Along(
         title=quantity.title,
-        note=quantity.note,
+        note=f"{quantity.note} Rings: where a seed's model became more complex." if ringed else quantity.note,
         panels=[
             Picture(
                 f"{title}, {name}",

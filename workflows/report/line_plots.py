@@ -42,16 +42,30 @@ def _plain_numbers(axes: Axes, whole: bool) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
-def _powers(axes: Axes) -> None:
-    """Write powers of ten in plain characters: Matplotlib's own are in its markup, which is turned off."""
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _power(value: float, _: int) -> str:
+    # Matplotlib's own are in its markup, which is turned off.
+    return "10" + str(round(np.log10(value))).translate(_RAISED)
+
+
+def _plain(value: float, _: int) -> str:
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+
+def _logarithmic(axes: Axes, curves: Sequence[Curve]) -> None:
+    """Make both axes logarithmic, as far as the means reach, and write their numbers in plain characters."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(LogLocator(numticks=6))
-        axis.set_major_formatter(
-            FuncFormatter(lambda value, _: "10" + str(round(np.log10(value))).translate(raised))
-        )
+    means = np.concatenate([curve.mean[curve.mean > 0] for curve in curves] or [np.ones(1)])
+    low, high = (means.min(), means.max()) if means.size else (1.0, 1.0)
+    axes.set(xscale="log", yscale="log", ylim=(low / 1.3, high * 1.3))
+    axes.set_xlim(max(1.0, min(curve.t[0] for curve in curves)), max(curve.t[-1] for curve in curves))
+    for axis, (first, last) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        decades = np.log10(last / first)
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.5 else (1.0,), numticks=9))
+        axis.set_major_formatter(FuncFormatter(_power if last > 1e6 else _plain))
         axis.set_minor_formatter(NullFormatter())
 
 
@@ -107,12 +121,15 @@ class Axis(NamedTuple):
         Whether y begins at 0.
     log : bool
         Whether both are logarithmic.
+    steps : bool
+        Whether values stay until they change; their spread is not drawn then.
     """
 
     x: str = "examples seen"
     y: str = ""
     zero: bool = True
     log: bool = False
+    steps: bool = False
 
 
 def _curves(axes: Axes, curves: Sequence[Curve], algorithms: Sequence[str], axis: Axis) -> None:
@@ -120,23 +137,32 @@ def _curves(axes: Axes, curves: Sequence[Curve], algorithms: Sequence[str], axis
     for curve in curves:
         colour, marker, dash = styles[curve.algorithm]
         place = list(styles).index(curve.algorithm)
-        axes.fill_between(
-            curve.t, curve.mean - curve.sd, curve.mean + curve.sd, color=colour, alpha=0.18, lw=0
-        )
+        if not axis.steps:
+            # A logarithmic axis has no place for what is not above 0.
+            low = curve.mean - curve.sd
+            low = np.maximum(low, curve.mean / 100) if axis.log else low
+            axes.fill_between(curve.t, low, curve.mean + curve.sd, color=colour, alpha=0.18, lw=0)
         # Marks at a few places only, staggered so that close curves show theirs in turn.
-        marks = np.searchsorted(curve.t, curve.t[-1] * (0.25 * np.arange(1, 5) - 0.03 * (place % 5)))
+        shares = 0.25 * np.arange(1, 5) - 0.03 * (place % 5)
+        # Where the first value is 0, as labels asked for may be, its logarithm is not taken.
+        least = max(curve.t[0], 1.0)
+        places = least * (curve.t[-1] / least) ** shares if axis.log else curve.t[-1] * shares
+        marks = np.searchsorted(curve.t, places)
         axes.plot(
             curve.t,
             curve.mean,
             color=colour,
             ls=dash,
             marker=marker,
-            clip_on=False,
+            drawstyle="steps-post" if axis.steps else "default",
+            clip_on=axis.log,
             markevery=sorted(set(np.minimum(marks, curve.t.size - 1).tolist())),
         )
+        if curve.marks:
+            heights = np.interp(curve.marks, curve.t, curve.mean)
+            axes.plot(curve.marks, heights, ls="none", marker="o", ms=9, mfc="none", mec=colour, mew=1.5)
     if axis.log:
-        axes.set(xscale="log", yscale="log")
-        _powers(axes)
+        _logarithmic(axes, curves)
     else:
         axes.set_xlim(0, max(curve.t[-1] for curve in curves))
         if axis.zero:

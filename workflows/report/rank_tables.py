@@ -112,7 +112,8 @@ def mean_score_table(comparisons: Sequence[Comparison], plan: Layout) -> Table:
     frame = pd.DataFrame(columns, index=plan.algorithms, dtype="float64").dropna(how="all")
     shown = []
     for noise in frame.columns:
-        texts = [metric.show(value) for value in frame[noise]]
+        digits = metric.digits(frame[noise])
+        texts = [metric.show(value, digits=digits) for value in frame[noise]]
         place = frame[noise].argmax() if metric.direction == "higher" else frame[noise].argmin()
         shown.append([Cell(text, best=text == texts[place]) for text in texts])
     return Table(

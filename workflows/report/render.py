@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from ...pipeline.results import Results
 
 _TEMPLATES = Path(__file__).parent / "templates"
+
+# The names of a report's files, for the next one; and what such a name looks like.
+_MANIFEST = "report-files.txt"
+_OWN = re.compile(r"(tables/[^/\\]+\.(csv|tex)|figures/[^/\\]+\.svg)")
 
 
 def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
@@ -63,8 +67,10 @@ def render_report(results: Results, out: Path) -> list[Path]:
     if not len(results.cells) or not (results.cells["stage"] == "run").any():
         raise InputError(f"{out}: no cell of the study has run yet, so there is nothing to report")
     files = dict(_files(results))
+    files[_MANIFEST] = "".join(f"{name}\n" for name in files)
     written = []
     try:
+        _remove_earlier(out, files)
         for name, text in files.items():
             path = out / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,6 +81,16 @@ def render_report(results: Results, out: Path) -> list[Path]:
             f"report {out}: cannot be written ({error.strerror or error}): choose another folder"
         ) from None
     return written
+
+
+def _remove_earlier(out: Path, files: Mapping[str, str]) -> None:
+    """Remove what an earlier report wrote and this one does not: it would be taken for a part of it."""
+    manifest = out / _MANIFEST
+    if not manifest.is_file():
+        return
+    for name in manifest.read_text(encoding="utf-8").splitlines():
+        if name not in files and _OWN.fullmatch(name):
+            (out / name).unlink(missing_ok=True)
 
 
 def _files(results: Results) -> Iterator[tuple[str, str]]:

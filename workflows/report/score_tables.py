@@ -71,13 +71,14 @@ def _scored(
     metric: Metric, means: NDArray[np.float64], sds: NDArray[np.float64], partial: Sequence[bool]
 ) -> list[Cell]:
     """Cells "mean ± sd" that compete with each other: the best is bold, means over too few seeds flagged."""
-    shown = [metric.show(value) for value in means]
+    digits = metric.digits(means)
+    shown = [metric.show(value, digits=digits) for value in means]
     keyed = means * (1 if metric.direction == "lower" else -1)
     # Bold goes by what is printed: two means that look the same share it.
     winner = shown[int(np.nanargmin(keyed))] if np.isfinite(keyed).any() else None
     cells = []
     for text, sd, gap in zip(shown, sds, partial, strict=True):
-        spread = f" ± {metric.show(sd)}" if np.isfinite(sd) else ""
+        spread = f" ± {metric.show(sd, digits=digits)}" if np.isfinite(sd) else ""
         cells.append(Cell(text + spread, best=text == winner and text != "–", flag=gap and text != "–"))
     return cells
 
@@ -105,7 +106,7 @@ def _single_table(cells: pd.DataFrame, metric: Metric, plan: Layout, everything:
 
 def cost_table(cells: pd.DataFrame, plan: Layout) -> Table:
     """Updates per example and speed of every algorithm, averaged over data sets, by noise rate."""
-    updates, speed = METRICS["update_rate"], METRICS["examples_per_second"]
+    updates, speed, queries = (METRICS[name] for name in ("update_rate", "examples_per_second", "query_rate"))
     header = ["algorithm", *(f"updates, {percent(noise)} noise" for noise in plan.noise), "examples/s"]
     columns = []
     for noise in plan.noise:
@@ -120,15 +121,22 @@ def cost_table(cells: pd.DataFrame, plan: Layout) -> Table:
         ]
         for name in plan.algorithms
     ]
-    data = pd.concat(
-        [long_table(cells, metric, plan).assign(metric=metric.name) for metric in (updates, speed)]
-    )
+    metrics = [updates, speed]
+    asked = done.assign(share=queries.of(done)).groupby("algorithm")["share"].mean().reindex(plan.algorithms)
+    if asked.notna().any():
+        metrics.append(queries)
+        header.insert(-1, "labels asked for")
+        for row, share in zip(rows, asked, strict=True):
+            row.insert(-1, Cell(queries.show(float(share), unit=True)))
+    data = pd.concat([long_table(cells, metric, plan).assign(metric=metric.name) for metric in metrics])
     return Table(
         name="cost",
         title="Updates per example and speed",
         header=header,
         rows=rows,
-        note="Updates: mean over data sets. Speed: median over all cells, of the learner's own pass; it "
+        note="Updates: mean over data sets. "
+        + ("Labels asked for: share of the examples, mean over all cells. " if queries in metrics else "")
+        + "Speed: median over all cells, of the learner's own pass; it "
         "depends on the machine and on how many cells ran at once, and no rank is made of it.",
         data=data,
     )

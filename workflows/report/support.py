@@ -185,8 +185,8 @@ def _models(cells: pd.DataFrame, plan: Layout, names: list[str]) -> Table:
         title="Support vectors, kernel evaluations and model size",
         header=["algorithm", "support vectors", "kernel evaluations per example", "model, kB"],
         rows=rows,
-        note=f"At the end of the stream, mean over {averaged}. Kernel evaluations: as an implementation "
-        "needs that computes a value whenever it uses one. Model: rows, coefficients and the matrices that "
+        note=f"At the end of the stream, mean over {averaged}. Kernel evaluations: those of learning, "
+        "counted as each learner's documentation says. Model: rows, coefficients and the matrices that "
         "further learning needs.",
         data=data[data["algorithm"].isin(names)],
     )

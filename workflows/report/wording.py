@@ -49,14 +49,16 @@ def verdict(comparison: Comparison) -> str:
 
 def _single(comparison: Comparison, first: list[str]) -> str:
     metric = comparison.metric
-    best = metric.show(float(comparison.scores.iloc[0][first[0]]), unit=True)
+    scores = comparison.scores.iloc[0]
+    digits = metric.digits(scores)
+    best = metric.show(float(scores[first[0]]), unit=True, digits=digits)
     kind = "best" if metric.direction == "higher" else "lowest"
     lead = (
         f"{enumerate_names(first)} {'has' if len(first) == 1 else 'have'} the {kind} {metric.label} ({best})"
     )
     rest = [str(name) for name in comparison.mean_ranks.index if name not in first]
     if rest:
-        value = metric.show(float(comparison.scores.iloc[0][rest[0]]), unit=True)
+        value = metric.show(float(scores[rest[0]]), unit=True, digits=digits)
         lead += f", followed by {rest[0]} ({value})"
     return f"{lead}; with one data set no difference can be tested."
 
