@@ -48,4 +48,4 @@ def test_every_line_has_a_figure(monkeypatch) -> None:  # type: ignore[no-untype
     assert all(np.isfinite(line.ratio) for line in lines)
     # More than two classes have no peer here.
     lines = kernel.measure_stream("generated", X, np.arange(40) % 3)
-    assert [line.aim for line in lines] == [">= 0.5", "", ">= 0.5", ""]
+    assert [line.aim for line in lines] == ["≥ 0.5", "", "≥ 0.5", ""]
