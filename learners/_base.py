@@ -10,9 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ._parameters import check_count
-from ._rows import as_rows, count_rows, first_nonfinite_row, linear_scores, row_range
-
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+from ._rows import as_rows, count_rows, linear_scores
+from ._validation import FLOATS, label_codes, refuse_nonfinite, safe_rows, sorted_classes
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
@@ -141,7 +140,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             # A NaN or infinite feature makes the row's score one, even with weights of 0, so the first pass
             # finds them without reading the matrix twice.
             if not np.isfinite(self.learn_rows(rows, codes)).all():
-                self._check_finite(rows)
+                refuse_nonfinite(rows)
         except BaseException:
             # The model was begun afresh in new arrays: the one before is intact.
             vars(self).clear()
@@ -269,14 +268,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def _validate_first(self, X, y, classes, check_finite=False):
         """Start afresh; return rows for kernels and label codes."""
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=_FLOATS, order="C", ensure_all_finite=False
+            self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
         if y.dtype.kind not in "biu":  # those are class labels; to be told so costs two sorts of y
             check_classification_targets(y)
-        classes = self._check_classes(y, classes)
-        rows, codes = _safe_rows(X), _codes(y, classes)
+        classes = sorted_classes(y, classes, type(self).__name__, self._takes_many_classes)
+        rows, codes = safe_rows(X), label_codes(y, classes)
         if check_finite:
-            self._check_finite(rows)
+            refuse_nonfinite(rows)
         self.begin(classes, X.shape[1])
         return rows, codes
 
@@ -292,14 +291,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         if len(y) != count_rows(rows):
             sizes = [count_rows(rows), len(y)]
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {sizes}")
-        return rows, _codes(y, self.classes_)
+        return rows, label_codes(y, self.classes_)
 
     def _validate_rows(self, X):
         """Return rows for kernels, of as many features as the first call's and finite."""
         conforms = (
             (type(X) in (np.ndarray, np.memmap) or (sp.issparse(X) and X.format == "csr"))
             and X.ndim == 2
-            and X.dtype in _FLOATS
+            and X.dtype in FLOATS
             and X.shape[0] > 0
             and X.shape[1] == self.n_features_in_
             and (sp.issparse(X) or X.flags.c_contiguous)
@@ -308,40 +307,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         if not conforms:
             # scikit-learn says what is wrong, or converts; this costs more than learning from a short chunk.
             X = validate_data(
-                self, X, reset=False, accept_sparse="csr", dtype=_FLOATS, order="C", ensure_all_finite=False
+                self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
             )
-        rows = _safe_rows(X)
-        self._check_finite(rows)
+        rows = safe_rows(X)
+        refuse_nonfinite(rows)
         return rows
-
-    def _check_finite(self, rows):
-        i = first_nonfinite_row(rows)
-        if i >= 0:
-            values = row_range(rows, i, i + 1)
-            if isinstance(values, tuple):
-                values = values[0][slice(*values[2])]
-            what = "NaN" if np.isnan(values).any() else "infinity"
-            raise ValueError(f"Input X contains {what} in row {i} (counted from 0).")
-
-    def _check_classes(self, y, classes):
-        """Return the sorted class labels of the first call."""
-        name = type(self).__name__
-        if classes is None:
-            classes = _distinct(y)
-            if len(classes) == 1:
-                raise ValueError(
-                    f"{name} needs two classes, but the labels hold 1 class, {classes.tolist()}; "
-                    "a first chunk of one class needs classes=[...]"
-                )
-        classes = np.unique(classes)
-        if len(classes) > 2 and not self._takes_many_classes:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass. "
-                f"{name} was given {len(classes)} classes."
-            )
-        if len(classes) < 2:
-            raise ValueError(f"{name} needs two classes, got classes={classes.tolist()}")
-        return classes
 
     @property
     def model_bytes_(self):
@@ -357,49 +327,3 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = self._takes_many_classes
         return tags
-
-
-def _safe_rows(X):
-    """Return a matrix as rows for kernels, which look at neither alignment nor the bounds of CSR columns."""
-    if not sp.issparse(X):
-        return as_rows(X if X.flags.aligned else X.copy())
-    if X.nnz and not (X.indices.min() >= 0 and X.indices.max() < X.shape[1]):
-        raise ValueError(f"X is a CSR matrix with column indices outside 0 to {X.shape[1] - 1}")
-    if not X.has_canonical_format:
-        # Squared norms are those of the row, so each column may occur only once.
-        X = X.copy()
-        X.sum_duplicates()
-    return as_rows(X)
-
-
-def _distinct(y):
-    """Return the sorted distinct labels, without sorting where integers are just two."""
-    if y.dtype.kind in "iu":
-        two = np.array([y.min(), y.max()])
-        if np.all((y == two[0]) | (y == two[1])):
-            y = two
-    return np.unique(y)
-
-
-def _codes(y, classes):
-    """Return the position of each label in the sorted `classes`, as int32."""
-    if len(classes) == 2:
-        codes = y == classes[1]
-        known = codes | (y == classes[0])
-    else:
-        try:
-            codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-        except TypeError:  # labels of another kind: numbers and strings have no order
-            codes = np.zeros(len(y), np.int32)
-        known = classes[codes] == y
-    if not np.all(known):
-        unknown = y[np.flatnonzero(~np.broadcast_to(known, y.shape))[:1]].tolist()[0]
-        raise ValueError(f"label {unknown!r} is not one of the classes {_listed(classes)}")
-    return codes.astype(np.int32)
-
-
-def _listed(classes):
-    """Return the classes for a message: all, or the first few of many."""
-    if len(classes) <= 20:
-        return str(classes.tolist())
-    return f"{str(classes[:10].tolist())[:-1]}, … ({len(classes)} of them)]"

@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._base import _FLOATS, _safe_rows
 from .._jit import kernel as compiled
 from .._parameters import check_between, check_nonnegative
 from .._rows import count_rows, row_range
+from .._validation import FLOATS, safe_rows
 from ._base import KernelClassifier, check_kernel
 from ._ramp import (
     MOST_ROUNDS,
@@ -150,7 +150,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
             For bad parameters, rows or labels.
         """
         self.check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, order="C")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C")
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) != 2:
@@ -161,7 +161,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
                 + ("es" if len(classes) > 2 else "")
             )
         self.classes_ = classes
-        self._train(_safe_rows(X), codes.astype(np.int32))
+        self._train(safe_rows(X), codes.astype(np.int32))
         return self
 
     def _train(self, X, codes):
@@ -207,8 +207,8 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         ndarray of float64, shape (n,)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS, order="C")
-        rows = _safe_rows(X)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C")
+        rows = safe_rows(X)
         scores = np.empty(count_rows(rows))
         for start, stop in _blocks(len(scores)):
             values = self._support.values(row_range(rows, start, stop), stop - start)
