@@ -112,7 +112,7 @@ class SupportSet:
     def settle(self, packed, walk, size):
         """Keep what the loop over a block has left, `size` support vectors."""
         self.size = size
-        changed = np.flatnonzero(walk.origin[:size] != self._slots[:size])
+        changed = (walk.origin[:size] != self._slots[:size]).nonzero()[0]
         if not len(changed):
             return
         rows, norms = packed
