@@ -221,7 +221,7 @@ def test_two_algorithms_that_always_tie(tmp_path: Path) -> None:
 def test_failed_cells_are_listed_and_drop_their_block(tmp_path: Path) -> None:
     results = fail(make_results(noise=(0.0,), seeds=3, tuned=()), ["0-0-0.0-1", "2-3-0.0-0"])
     page, markdown = render(results, tmp_path)
-    assert headings(markdown)[-2] == "Failed cells"
+    assert headings(markdown)[-2] == "Failed and stopped cells"
     assert markdown.count("ValueError: no \\<good\\>") == 2
     assert "Data sets ranked: 9." in markdown
     assert "Perceptron: seed 1" in markdown

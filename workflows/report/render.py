@@ -175,7 +175,7 @@ def _html(content: dict[str, Any]) -> str:
         ("solutions", "Solutions", content["solutions"]),
         ("cost", "Updates and speed", content["cost"]),
         ("tuning", "Tuning", content["grids"]),
-        ("failed", "Failed cells", content["failed"]),
+        ("failed", "Failed and stopped cells", content["failed"]),
         ("provenance", "Provenance", True),
     ]
     page = {

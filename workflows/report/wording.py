@@ -240,7 +240,7 @@ def cautions(plan: Layout, comparisons: Sequence[Comparison]) -> list[str]:
     if plan.lost:
         found.append(
             f"{count(plan.lost, 'tuning cell')} failed or reached the time limit: these points of the grids "
-            "cannot win. They are listed under Failed cells."
+            "cannot win. They are listed at the end."
         )
     if plan.missing:
         found.append(
