@@ -251,6 +251,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             Whether it was the last pass; else the same rows come again, in the same order.
         """
 
+    def inner_learners(self):
+        """Return learners, not begun, whose loops this one runs besides its own."""
+        return []
+
     def score_rows(self, X):
         """Do as `decision_function` does, without validation; `X` as for `learn_rows`."""
         X = as_rows(X)

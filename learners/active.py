@@ -90,6 +90,9 @@ class QueryAll(OnlineClassifier):
     def end_of_pass(self, last):
         self.learner_.end_of_pass(last)
 
+    def inner_learners(self):
+        return [self.learner, *self.learner.inner_learners()]
+
     # An AttributeError of the learner inside is one of the strategy: a linear learner has neither.
 
     @property

@@ -40,6 +40,11 @@ def _check_algorithm(entry: AlgorithmEntry) -> None:
         if key not in names:
             raise InputError(f"algorithm {entry.name!r} has no parameter {key!r}: {did_you_mean(key, names)}")
     for point in grid_points(entry):
+        if entry.strategy and point.get("epochs", 1) != 1:
+            raise InputError(
+                f"algorithm {entry.label!r}: query asks for labels along one pass, so epochs must be 1, "
+                f"got {point['epochs']!r}"
+            )
         try:
             made = make_learner(entry.name, {**point, **entry.strategy})
             # A learner of the user's own may have neither method: its cells then say what is wrong.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import threading
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -13,38 +15,57 @@ from ..learners import OnlineClassifier
 
 _ROWS, _FEATURES = 12, 8
 
-_compiled: set[tuple[object, ...]] = set()
+_compiled: set[Hashable] = set()
+# A thread that needs the same loops waits, before its own clock starts.
+_compiling = threading.Lock()
 
 
-def compile_loops(learner: Any, X: Any, classes: NDArray[np.int32]) -> None:
+def compile_loops(learner: Any, key: Hashable, X: Any, classes: NDArray[np.int32]) -> None:
     """Let a copy of a learner learn a few made-up rows, once in a process for each kind of learner and rows.
 
     Parameters
     ----------
     learner : estimator
-        It stays as it is. One that is no `OnlineClassifier` is left alone.
-    X : ndarray or csr_matrix
+        It stays as it is. One that is not of this package is left alone: its class may count what it is
+        given.
+    key : hashable
+        What tells the learner and its parameters from others.
+    X : ndarray or CSR matrix
         Rows of the kind to come.
     classes : ndarray of int32, shape (K,)
     """
-    if not isinstance(learner, OnlineClassifier):
-        return
     sparse = not isinstance(X, np.ndarray)
-    kind = (type(learner), repr(learner), X.dtype, sparse and X.indices.dtype, len(classes) > 2)
-    if kind in _compiled:
+    kind = (key, X.dtype, X.indices.dtype if sparse else None, len(classes) > 2)
+    if kind in _compiled or not _is_own(learner):
         return
-    _compiled.add(kind)
+    with _compiling:
+        if kind not in _compiled:
+            rows = _made_up(X, sparse)
+            for each in (learner, *learner.inner_learners()):
+                if _is_own(each):
+                    _learn(clone(each), rows, classes)
+            _compiled.add(kind)
+
+
+def _is_own(learner: Any) -> bool:
+    package = OnlineClassifier.__module__.rpartition(".")[0]
+    return isinstance(learner, OnlineClassifier) and type(learner).__module__.startswith(f"{package}.")
+
+
+def _made_up(X: Any, sparse: bool) -> Any:
     # Small values: some learners ask for rows of norm 1 at most.
     values = (np.arange(_ROWS * _FEATURES) * 7 % 11 / 100).astype(X.dtype).reshape(_ROWS, _FEATURES)
-    rows: Any = values
-    if sparse:
-        features = np.tile(np.arange(_FEATURES), _ROWS).astype(X.indices.dtype)
-        starts = np.arange(0, values.size + 1, _FEATURES).astype(X.indptr.dtype)
-        rows = type(X)((values.ravel(), features, starts), shape=values.shape)
-    # What is wrong with a learner of the user's own is for its cell to say.
-    with contextlib.suppress(Exception):
-        copy = clone(learner)
-        copy.begin(classes, _FEATURES)
-        copy.learn_rows(rows, np.arange(_ROWS) % len(classes))
-        copy.end_of_pass(last=True)
-        copy.score_rows(rows)
+    if not sparse:
+        return values
+    features = np.tile(np.arange(_FEATURES), _ROWS).astype(X.indices.dtype)
+    starts = np.arange(0, values.size + 1, _FEATURES).astype(X.indptr.dtype)
+    return type(X)((values.ravel(), features, starts), shape=values.shape)
+
+
+def _learn(learner: OnlineClassifier, rows: Any, classes: NDArray[np.int32]) -> None:
+    # What is wrong with a learner is for its cell to say.
+    with contextlib.suppress(ValueError):
+        learner.begin(classes, _FEATURES)
+        learner.learn_rows(rows, np.arange(_ROWS) % len(classes))
+        learner.end_of_pass(last=True)
+        learner.score_rows(rows)

@@ -239,6 +239,8 @@ class Store:
             return {}
         except ValueError as error:
             raise InputError(f"{self.url}/{name}: not JSON: {error}") from None
+        if not isinstance(content, dict):
+            raise InputError(f"{self.url}/{name}: not a JSON object")
         return content
 
     def exists(self) -> bool:

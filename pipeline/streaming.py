@@ -64,9 +64,14 @@ def _counters(learner: Any) -> dict[str, int | None]:
     return {column: None if value is None else int(value) for column, value in found.items()}
 
 
+def _takes_rows(learner: Any) -> bool:
+    """Tell whether a learner may be given rows that were validated already; not if it has its own `learn`."""
+    return isinstance(learner, OnlineClassifier) and type(learner).learn is OnlineClassifier.learn
+
+
 def _open_block(learner: Any, X: Any, classes: NDArray[np.int32]) -> Learn:
     """Return how `learner` learns rows start … stop - 1 of a block: their scores before the updates."""
-    if isinstance(learner, OnlineClassifier):
+    if _takes_rows(learner):
         # The stream was validated when it was opened: once, not once a piece.
         rows = as_rows(X)
         return lambda start, stop, codes: learner.learn_rows(row_range(rows, start, stop), codes)
@@ -124,11 +129,11 @@ def stream_through(
     curve: dict[str, list[Any]] = {"t": [], "fit_seconds": []}
     wrong, wrong_clean = (np.empty(n, dtype=bool) for _ in range(2))
     seconds, seen, stopped = 0.0, 0, ""
-    if isinstance(learner, OnlineClassifier):
+    if _takes_rows(learner):
+        compile_loops(learner, (cell.learner, cell.params), part.X, classes)
         learner.begin(classes, part.X.shape[1])
     for start, stop, X in part.blocks():
         scores = []
-        compile_loops(learner, X, classes)
         began = time.perf_counter()
         learn = _open_block(learner, X, classes)
         for first, seen in _pieces(start, stop, stops, limit < np.inf):

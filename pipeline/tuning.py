@@ -141,7 +141,8 @@ def tuned_grids(cells: pd.DataFrame, rule: Winner = "best") -> list[Tuned]:
                 algorithm=str(algorithm),
                 noise=float(str(noise)),
                 grid=grid,
-                criterion=("validation mistakes" if validated else "online mistakes") + _AND[rule],
+                criterion=("validation mistakes" if validated else "online mistakes")
+                + (_AND[rule] if any(not math.isnan(point.support) for point in points) else ""),
                 scores=[(p.params, p.judged) for p in sorted(points, key=lambda point: point.place)],
                 winner=winner,
                 at_edge=_at_edge(winner, grid) if winner else (),

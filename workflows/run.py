@@ -151,6 +151,9 @@ def run_study(
     with exclusive(store), ExitStack() as stack:
         for part in store.set_aside:
             progress.note(f"{part}: damaged, moved to {out}/damaged; its cells are computed again")
+        held = store.read_json("study.json").get("name", study.name)
+        if held != study.name:
+            progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
         done = store.done()
         known = {key for key, status in done.items() if status == "ok" or not retry_failed}
         total = plan.n_tuning_cells + plan.n_run_cells
@@ -166,9 +169,6 @@ def run_study(
             if missing and not computed:
                 # A study that is refused leaves what is there as it is.
                 check_splits(plan.split_cells())
-                held = (store.read_json("study.json") or {}).get("name", study.name)
-                if held != study.name:
-                    progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
                 store.write_json("study.json", document)
                 _add_provenance(store, plan, command)
                 progress.start(total, reused)
@@ -181,9 +181,7 @@ def run_study(
             computed += missing
             _compute((cell for cell in cells() if cell.key not in known), workers, store, progress)
         for (label, model), lacking in plan.unmatched(_supports(plan, store)).items():
-            progress.note(
-                f"{label}: {lacking} of its tasks, noise rates and seeds not run: {model} did not end there"
-            )
+            progress.note(f"{label}: not run {lacking} times, for {model} has no support size there")
         if computed:
             store.compact()
         else:

@@ -191,6 +191,7 @@ class OnlineModelSelection(RowCachingClassifier):
         self._models, self._losses = None, np.zeros(5)
         # What is learnt holds for these alone.
         self._settings = float(self.C), float(self.tau), bool(self.fit_intercept)
+        self._family = self.kernel, float(self.gamma), float(self.coef0)
         self.complexity_, self.switches_ = 1, []
         self._first = None
         self._gamma_init = self.gamma_init
@@ -215,9 +216,10 @@ class OnlineModelSelection(RowCachingClassifier):
         return sum(model.kept.n_bytes() for model in self._models or ())
 
     def _function(self, level):
-        if self.kernel == "rbf":
+        kernel, gamma, coef0 = self._family
+        if kernel == "rbf":
             return "rbf", float(self._gamma_init) * 2.0 ** (level - 1), 0.0, 1
-        return "poly", float(self.gamma), float(self.coef0), level
+        return "poly", gamma, coef0, level
 
     def _begin_model(self, level):
         cache_mb = float(self.cache_mb) / 2
@@ -351,7 +353,7 @@ class OnlineModelSelection(RowCachingClassifier):
         folds, errors = np.arange(len(codes)) % _FOLDS, 0
         for fold in range(_FOLDS):
             rest, held_out = folds != fold, folds == fold
-            model = LASVM(self.C, self.tau, self.fit_intercept, finish=True, gamma=gamma, cache_mb=1.0)
+            model = LASVM(*self._settings, finish=True, gamma=gamma, cache_mb=1.0)
             model.begin(self.classes_, self.n_features_in_)
             model.learn_rows(X[rest], codes[rest])
             model.end_of_pass(last=True)
@@ -359,6 +361,9 @@ class OnlineModelSelection(RowCachingClassifier):
             errors += int(np.count_nonzero(~(np.where(codes[held_out] == 1, scores, -scores) > 0.0)))
             self.n_kernel_evaluations_ += model.n_kernel_evaluations_ + len(scores) * model.n_support_
         return errors
+
+    def inner_learners(self):
+        return [LASVM(self.C, self.tau, self.fit_intercept, kernel=self.kernel)]
 
     def _score(self, X, scores):
         super()._score(X, scores)

@@ -36,9 +36,9 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     """The SVM with the ramp loss of a whole data set, by the concave-convex procedure (CCCP).
 
     A hinge-loss SVM without bias is trained on the active set V; then V becomes the rows with
-    ``y f(x) >= -1``, and so on until it stays. Each training goes on from the coefficients before, with the
-    coordinate steps of `OnlineRampSVM`. The objective (eq. 7) falls from round to round; it is not convex, so
-    the end depends on the first V.
+    ``y f(x) >= -1``, and so on until it stays or the objective (eq. 7) no longer falls, which up to the
+    tolerance it does from round to round. Each training goes on from the coefficients before, with the
+    coordinate steps of `OnlineRampSVM`. The objective is not convex: the end depends on the first V.
 
     It is a batch estimator, what the online learners are compared with: it has `fit`, but not `learn`.
 
@@ -79,7 +79,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     Notes
     -----
     Eq. 11 of the paper holds α = 0 outside V: the ramp loss is at most the hinge loss in V and 2 elsewhere,
-    with equality for the model that V was formed by, so the objective cannot rise.
+    with equality for the model that V was formed by, so the objective cannot rise but by the tolerance.
 
     A row whose squared norm, or kernel value with itself, overflows is not learnt.
 

@@ -167,10 +167,11 @@ class OnlineRampSVM(RampSVM):
     -----
     In V every KKT condition of eq. 3 holds within `tol`, or no step on it would gain `min_gain`. V is
     ``1 - y f(x) <= 2``; a row that was only remembered joins it with the next update. An update also ends
-    when optimising on a new V has not let the objective fall: the rest is a matter of the tolerance, and rows
-    with ``1 - y f(x)`` of about 2 may be in V or not. And it ends after 100,000 steps; the next one goes on
-    from there. That happens where C is large and the kernel is wide, so that rows nearly depend on one
-    another: there a step on one coefficient does little, and time is saved by a larger `min_gain`.
+    when optimising on a new V has not let the objective fall: the rest is a matter of the tolerance. Rows
+    with ``1 - y f(x)`` of about 2 may then be in V or not, the further from 2 the larger `min_gain` is. And
+    it ends after 100,000 steps; the next one goes on from there. That happens where C is large and the
+    kernel is wide, so that rows nearly depend on one another: there a step on one coefficient does little,
+    and time is saved by a larger `min_gain`.
 
     See Also
     --------

@@ -132,7 +132,7 @@ def test_gamma_of_a_shorter_stream_is_chosen_at_its_end():
         ("p_value", 1, "a number between 0 and 1, both excluded"),
         ("min_examples", 0, "an integer >= 1"),
         ("kernel", "linear", "one of 'rbf', 'poly'"),
-        ("gamma_init", "scale", "a finite number > 0"),
+        ("gamma_init", "scale", "'cv' or a finite number > 0"),
     ],
 )
 def test_parameters(parameter, value, right):

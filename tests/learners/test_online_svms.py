@@ -18,6 +18,7 @@ pytestmark = pytest.mark.exhaustive
         OnlineRampSVM(gamma=0.2),
         ActiveRampSVM(gamma=0.2),
         OnlineModelSelection(gamma_init=0.2),
+        OnlineModelSelection(kernel="poly", gamma=0.2),
     ],
     ids=lambda learner: type(learner).__name__,
 )
@@ -25,7 +26,15 @@ def test_the_problem_is_that_which_learning_began_with(learner):
     """What `set_params` changes in the middle of a stream holds from the next fit on."""
     X, y = noisy_stream(5)
     plain, changed = (clone(learner).partial_fit(X[:100], y[:100]) for _ in range(2))
-    other = {"C": 7.0, "fit_intercept": False, "gamma": 3.0, "gamma_init": 3.0, "tau": 0.5, "tol": 0.5}
+    other = {
+        "kernel": "poly" if learner.kernel == "rbf" else "rbf",
+        "C": 7.0,
+        "fit_intercept": False,
+        "gamma": 3.0,
+        "gamma_init": 3.0,
+        "tau": 0.5,
+        "tol": 0.5,
+    }
     changed.set_params(**{name: value for name, value in other.items() if name in learner.get_params()})
     scores = [model.learn(X[100:], y[100:]).tolist() for model in (plain, changed)]
     assert scores[0] == scores[1]

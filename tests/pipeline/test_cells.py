@@ -219,6 +219,10 @@ def test_a_cell_is_small_and_travels() -> None:
             "has more than two classes and algorithm 'KernelPerceptron' takes two",
         ),
         (
+            {"algorithms": [{"name": "AROW", "query": "all", "epochs": [1, 2]}]},
+            "algorithm 'AROW': query asks for labels along one pass, so epochs must be 1, got 2",
+        ),
+        (
             {"algorithms": [{"name": "OnlineModelSelection", "gamma_init": "auto"}]},
             "gamma_init must be 'cv' or a finite number > 0, got 'auto'",
         ),

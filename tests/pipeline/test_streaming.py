@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from singlepass.learners import AROW, KernelPerceptron
-from singlepass.pipeline import data, protocol, streaming
+from singlepass.learners import AROW, KernelPerceptron, OnlineModelSelection
+from singlepass.pipeline import compiling, data, protocol, streaming
 from singlepass.pipeline.cell import run_cell
 from singlepass.pipeline.cells import Cell, make_plan
+from singlepass.pipeline.compiling import compile_loops
 from singlepass.pipeline.store import CELLS, CURVES
 from singlepass.pipeline.study import parse_study
 
@@ -87,6 +89,8 @@ class SlowToCompile(AROW):
 
 def test_compiling_is_no_part_of_a_cells_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "time", SlowToCompile.clock)
+    monkeypatch.setattr(SlowToCompile, "__module__", AROW.__module__)
+    monkeypatch.setattr(compiling, "_compiled", set())
     monkeypatch.setattr("singlepass.learners.registry.available", lambda: {"AROW": SlowToCompile})
     outcome = run_cell(cell_of({"name": "AROW"}, checkpoints=1, time_limit=50.0))
     assert SlowToCompile.compiled
@@ -97,6 +101,48 @@ def test_compiling_is_no_part_of_a_cells_time(monkeypatch: pytest.MonkeyPatch) -
     plain = run_cell(cell_of({"name": "AROW"}, checkpoints=1))
     assert outcome.row["mistakes"] == plain.row["mistakes"]
     assert outcome.row["n_examples"] == 400
+
+
+def test_what_compiles_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, began, go = [], threading.Event(), threading.Event()
+
+    def learn(learner: Any, *_: Any) -> None:
+        compiled.append(type(learner).__name__)
+        began.set()
+        go.wait(60)
+
+    monkeypatch.setattr(compiling, "_learn", learn)
+    monkeypatch.setattr(compiling, "_compiled", set())
+    arguments = OnlineModelSelection(gamma_init=0.1), "key", np.zeros((3, 2)), np.arange(2, dtype=np.int32)
+    first, second = (threading.Thread(target=compile_loops, args=arguments) for _ in range(2))
+    first.start()
+    assert began.wait(60)
+    second.start()
+    second.join(0.1)
+    assert second.is_alive()
+    go.set()
+    for thread in (first, second):
+        thread.join(60)
+    # Its switches run the loop of the other.
+    assert compiled == ["OnlineModelSelection", "LASVM"]
+
+
+class Counting(AROW):
+    """A learner of a user's own that counts, and has its own `learn`."""
+
+    rows = 0
+
+    def learn(self, X: Any, y: Any, classes: Any = None) -> Any:
+        Counting.rows += len(y)
+        return super().learn(X, y, classes)
+
+
+def test_a_learner_of_ones_own_is_given_the_stream_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("singlepass.learners.registry.available", lambda: {"AROW": Counting})
+    outcome = run_cell(cell_of({"name": "AROW"}, checkpoints=3))
+    assert Counting.rows == 400
+    monkeypatch.undo()
+    assert outcome.row["mistakes"] == run_cell(cell_of({"name": "AROW"}, checkpoints=3)).row["mistakes"]
 
 
 def test_later_passes_count_too(monkeypatch: pytest.MonkeyPatch) -> None:

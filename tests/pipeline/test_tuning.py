@@ -89,6 +89,7 @@ def test_the_sparsest_is_no_worse_than_a_standard_error_of_the_best() -> None:
 def test_a_learner_without_support_vectors_has_no_sparsest_point() -> None:
     (tuned,) = tuned_grids(table({0.1: (17, 1, "ok"), 1.0: (16, 9, "ok")}), "sparsest")
     assert tuned.winner == {"loss": "hinge", "r": 1.0}
+    assert tuned.criterion == "validation mistakes"
 
 
 @pytest.mark.parametrize(("grid", "edge"), [({"r": [1.0]}, ()), ({"r": [1.0, 2.0]}, ("r",))])

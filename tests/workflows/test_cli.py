@@ -200,6 +200,15 @@ def test_a_report_leaves_nothing_of_the_one_before(
     assert not (tables / "grids.csv").exists()
     assert (tables / "mine.csv").read_text() == "kept"
     assert (tables / "cost.csv").exists()
+    # Computed before, but not what is shown.
+    assert "held the study 'other'" in singlepass("run", study_file.name, "--out", "out").stderr
+    assert (tables / "grids.csv").exists()
+    # A list that somebody has changed is no list of what to remove.
+    manifest = tmp_path / "out" / "report-files.txt"
+    for content in (b"\xff\n", b"../other.toml\ntables/a\0.csv\nreport.html\n"):
+        manifest.write_bytes(content)
+        assert singlepass("report", "out").returncode == 0
+    assert (tmp_path / "other.toml").exists()
 
 
 @pytest.mark.parametrize(

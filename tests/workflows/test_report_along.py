@@ -9,9 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from singlepass.pipeline.learning_curves import Curve
 from singlepass.pipeline.results import Results
 from singlepass.pipeline.tables import layout
+from singlepass.workflows.report import line_plots
 from singlepass.workflows.report.along import along_stream
+from singlepass.workflows.report.line_plots import Axis, learning_curves
 from singlepass.workflows.report.render import render_report
 
 from .synthetic_results import make_results
@@ -106,3 +109,35 @@ def test_switches_are_rings_on_the_test_error(results: Results) -> None:
     plain, *_ = along_stream(results.cells, results.curves, plan)
     rings = [each.panels[0].svg.count("<use ") for each in (error, plain)]
     assert rings[0] == rings[1] + 2
+
+
+@pytest.mark.parametrize(
+    ("t", "mean"),
+    [([10.0], [0.2]), ([10.0, 20.0], [0.0, 0.0]), ([0.0], [5.0]), ([0.0, 9.0], [1.0, 0.0])],
+)
+def test_logarithmic_axes_of_few_and_zero_values(t: list[float], mean: list[float]) -> None:
+    """A warning of Matplotlib's is an error here."""
+    curve = Curve("AROW", np.array(t), np.array(mean), np.zeros(len(t)), 1)
+    svg = learning_curves([curve], ["AROW"], Axis("examples seen", "test error, %", log=True))
+    assert svg.count("<text") > 2
+
+
+def test_unknown_values_are_not_drawn() -> None:
+    t = np.array([10.0, 20.0, 30.0])
+    curve = Curve("AROW", t, np.array([np.nan, 3.0, np.inf]), np.zeros(3), 1)
+    assert "nan" not in learning_curves([curve], ["AROW"], Axis("t", "%", log=True)).lower()
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "written"),
+    [
+        (10, 60_000, ["10", "100", "1,000", "10,000"]),
+        (2.2, 3.2, ["2.5", "3"]),
+        (24, 43, ["25", "30", "35", "40"]),
+        (1e6, 6e7, ["10⁶", "2·10⁶", "5·10⁶", "10⁷", "2·10⁷", "5·10⁷"]),
+    ],
+)
+def test_numbers_of_a_logarithmic_axis(first: float, last: float, written: list[str]) -> None:
+    shown = [line_plots._written(tick, last > 1e6) for tick in line_plots.logarithmic_ticks(first, last)]
+    assert set(written) <= set(shown)
+    assert len(shown) <= 8

@@ -290,7 +290,7 @@ def test_budgets_of_a_cell_that_did_not_end_are_said_to_be_missing(tmp_path: Pat
     }
     summary = run_study(parse_study(table), str(tmp_path / "out"), progress=silent)
     assert (summary.computed, summary.stopped) == (2, 2)
-    assert silent.notes == ["Forgetron: 2 of its tasks, noise rates and seeds not run: P did not end there"]
+    assert silent.notes == ["Forgetron: not run 2 times, for P has no support size there"]
 
 
 def test_a_stopped_cell_is_no_failure_and_can_be_retried(tmp_path: Path, silent: Any) -> None:

@@ -43,30 +43,56 @@ def _plain_numbers(axes: Axes, whole: bool) -> None:
 
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# From here on numbers are written as powers of ten.
+_LARGE = 1e6
+# Ticks of a logarithmic axis, as multiples of powers of ten, the finest first, and how many there may be.
+_MULTIPLES = (np.arange(20, 200) / 20, np.arange(2, 20) / 2, np.arange(1, 10), (1, 2, 5), (1,))
+_MOST_TICKS = 8
 
 
-def _power(value: float, _: int) -> str:
-    # Matplotlib's own are in its markup, which is turned off.
-    return "10" + str(round(np.log10(value))).translate(_RAISED)
+def _written(value: float, large: bool) -> str:
+    """Write a tick in plain characters: Matplotlib's powers are in its markup, which is turned off."""
+    if not large:
+        return f"{value:,g}"
+    exponent = int(np.floor(np.log10(value * 1.000001)))
+    power = "10" + str(exponent).translate(_RAISED)
+    multiple = f"{value / 10.0**exponent:g}"
+    return power if multiple == "1" else f"{multiple}·{power}"
 
 
-def _plain(value: float, _: int) -> str:
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+def logarithmic_ticks(first: float, last: float) -> list[float]:
+    """Return round numbers between two positive ones: the finest scale that gives no more than eight.
+
+    Examples
+    --------
+    >>> logarithmic_ticks(10, 60_000), logarithmic_ticks(24, 43)
+    ([10.0, 100.0, 1000.0, 10000.0], [25.0, 30.0, 35.0, 40.0])
+    """
+    exponents = range(int(np.floor(np.log10(first))), int(np.ceil(np.log10(last))) + 1)
+    ticks: list[float] = []
+    for multiples in _MULTIPLES:
+        values = [float(f"{m * 10.0**e:.6g}") for e in exponents for m in multiples]
+        ticks = [value for value in values if first <= value <= last]
+        if len(ticks) <= _MOST_TICKS:
+            return ticks
+    return ticks[:: -(-len(ticks) // _MOST_TICKS)]
 
 
-def _logarithmic(axes: Axes, curves: Sequence[Curve]) -> None:
-    """Make both axes logarithmic, as far as the means reach, and write their numbers in plain characters."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+def _logarithmic(axes: Axes, curves: Sequence[Curve]) -> float:
+    """Make both axes logarithmic, as far as the means reach; return where 0 is drawn: at the bottom."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    means = np.concatenate([curve.mean[curve.mean > 0] for curve in curves] or [np.ones(1)])
-    low, high = (means.min(), means.max()) if means.size else (1.0, 1.0)
-    axes.set(xscale="log", yscale="log", ylim=(low / 1.3, high * 1.3))
-    axes.set_xlim(max(1.0, min(curve.t[0] for curve in curves)), max(curve.t[-1] for curve in curves))
+    means = np.concatenate([curve.mean for curve in curves])
+    known = means[np.isfinite(means) & (means > 0)]
+    low, high = (known.min() / 1.3, known.max() * 1.3) if known.size else (0.1, 1.0)
+    left, right = (max(1.0, of(curve.t[end] for curve in curves)) for of, end in ((min, 0), (max, -1)))
+    # A stream of one checkpoint is a point: half a decade shows it.
+    axes.set(xscale="log", yscale="log", ylim=(low, high), xlim=(left, max(right, 3.0 * left)))
     for axis, (first, last) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-        decades = np.log10(last / first)
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.5 else (1.0,), numticks=9))
-        axis.set_major_formatter(FuncFormatter(_power if last > 1e6 else _plain))
-        axis.set_minor_formatter(NullFormatter())
+        axis.set_major_locator(FixedLocator(logarithmic_ticks(first, last)))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda value, _, large=last > _LARGE: _written(value, large)))
+    return float(low)
 
 
 def ranks_by_noise(table: pd.DataFrame, algorithms: Sequence[str], *, legend: bool = False) -> str:
@@ -134,36 +160,32 @@ class Axis(NamedTuple):
 
 def _curves(axes: Axes, curves: Sequence[Curve], algorithms: Sequence[str], axis: Axis) -> None:
     styles = series_styles(algorithms)
+    bottom = _logarithmic(axes, curves) if axis.log else -np.inf
     for curve in curves:
         colour, marker, dash = styles[curve.algorithm]
         place = list(styles).index(curve.algorithm)
+        t, mean = (np.maximum(curve.t, 1.0) if axis.log else curve.t), np.maximum(curve.mean, bottom)
         if not axis.steps:
-            # A logarithmic axis has no place for what is not above 0.
-            low = curve.mean - curve.sd
-            low = np.maximum(low, curve.mean / 100) if axis.log else low
-            axes.fill_between(curve.t, low, curve.mean + curve.sd, color=colour, alpha=0.18, lw=0)
+            low, high = (np.maximum(curve.mean + sign * curve.sd, bottom) for sign in (-1, 1))
+            axes.fill_between(t, low, high, color=colour, alpha=0.18, lw=0)
         # Marks at a few places only, staggered so that close curves show theirs in turn.
         shares = 0.25 * np.arange(1, 5) - 0.03 * (place % 5)
-        # Where the first value is 0, as labels asked for may be, its logarithm is not taken.
-        least = max(curve.t[0], 1.0)
-        places = least * (curve.t[-1] / least) ** shares if axis.log else curve.t[-1] * shares
-        marks = np.searchsorted(curve.t, places)
+        marks = np.searchsorted(t, t[0] * (t[-1] / t[0]) ** shares if axis.log else t[-1] * shares)
         axes.plot(
-            curve.t,
-            curve.mean,
+            t,
+            mean,
             color=colour,
             ls=dash,
             marker=marker,
             drawstyle="steps-post" if axis.steps else "default",
             clip_on=axis.log,
-            markevery=sorted(set(np.minimum(marks, curve.t.size - 1).tolist())),
+            markevery=sorted(set(np.minimum(marks, t.size - 1).tolist())),
         )
         if curve.marks:
-            heights = np.interp(curve.marks, curve.t, curve.mean)
+            # On the line, which is straight between checkpoints as it is drawn.
+            heights = np.exp(np.interp(np.log(curve.marks), np.log(t), np.log(mean)))
             axes.plot(curve.marks, heights, ls="none", marker="o", ms=9, mfc="none", mec=colour, mew=1.5)
-    if axis.log:
-        _logarithmic(axes, curves)
-    else:
+    if not axis.log:
         axes.set_xlim(0, max(curve.t[-1] for curve in curves))
         if axis.zero:
             axes.set_ylim(bottom=0)

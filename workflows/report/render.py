@@ -16,7 +16,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 # The names of a report's files, for the next one; and what such a name looks like.
 _MANIFEST = "report-files.txt"
-_OWN = re.compile(r"(tables/[^/\\]+\.(csv|tex)|figures/[^/\\]+\.svg)")
+_OWN = re.compile(r"(tables/[\w.-]+\.(csv|tex)|figures/[\w.-]+\.svg)")
 
 
 def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
@@ -85,10 +85,12 @@ def render_report(results: Results, out: Path) -> list[Path]:
 
 def _remove_earlier(out: Path, files: Mapping[str, str]) -> None:
     """Remove what an earlier report wrote and this one does not: it would be taken for a part of it."""
-    manifest = out / _MANIFEST
-    if not manifest.is_file():
+    try:
+        names = (out / _MANIFEST).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        # There was no earlier report, or somebody has changed the list: nothing is removed.
         return
-    for name in manifest.read_text(encoding="utf-8").splitlines():
+    for name in names:
         if name not in files and _OWN.fullmatch(name):
             (out / name).unlink(missing_ok=True)
 
