@@ -73,7 +73,7 @@ class KernelClassifier(OnlineClassifier):
     """
 
     #: Rows of a block. The outcome does not depend on it.
-    _block_rows = 84
+    _block_rows = 60
 
     #: Whether the learner keeps a float64 matrix over its support set.
     _keeps_square = False

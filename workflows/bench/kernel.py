@@ -26,7 +26,7 @@ from ...learners.kernel._tile import LANES, dense_products
 from ...pipeline.data import describe, expand, open_stream
 from .timing import Measurement, best_times, milliseconds
 
-BLOCK, SUPPORT = 84, 3_000
+BLOCK, SUPPORT = 60, 3_000
 # The loops row by row see this much of a stream: the whole would take them minutes.
 PEER_ROWS = 6_000
 GAMMA = {"a9a": 0.04, "usps, 3 against the rest": 0.01, "usps, ten classes": 0.01, "generated": 0.02}
