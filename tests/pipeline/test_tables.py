@@ -27,6 +27,7 @@ def cell(dataset: str, algorithm: str, seed: int, **given: Any) -> dict[str, Any
         "updates": 50,
         "support_vectors": 30,
         "kernel_evaluations": 1500,
+        "queried": 25,
         "model_bytes": 2500,
         "test_accuracy": 0.9,
         "fit_seconds": 0.5,
@@ -51,6 +52,7 @@ def test_every_metric_by_hand() -> None:
         "mistakes_clean": 10,
         "mistakes": 20,
         "update_rate": 0.5,
+        "query_rate": 0.25,
         "support_vectors": 30,
         "evaluation_rate": 15,
         "model_kilobytes": 2.5,
@@ -70,6 +72,23 @@ def test_values_as_printed() -> None:
     assert METRICS["test_accuracy"].show(0.95432, unit=True) == "95.4%"
     assert METRICS["mistakes"].show(12345.67) == "12,345.7"
     assert METRICS["mistakes"].show(float("nan")) == "–"
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "digits"),
+    [
+        ("test_accuracy", [0.5, 0.989, float("nan")], 1),
+        ("test_accuracy", [0.5, 0.997], 2),
+        ("clean_error", [0.5, 0.003], 2),
+        ("clean_error", [0.5, 0.2], 1),
+        ("mistakes", [0.003], 1),
+        ("support_vectors", [float("nan")], 0),
+    ],
+)
+def test_near_the_end_of_the_scale_another_digit_is_printed(
+    metric: str, values: list[float], digits: int
+) -> None:
+    assert METRICS[metric].digits(values) == digits
 
 
 def test_mean_and_spread_over_seeds() -> None:
