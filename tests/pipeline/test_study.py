@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from singlepass.pipeline.entries import AlgorithmEntry, DatasetEntry
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.study import TUNING_SEED, parse_study, read_study
+from singlepass.pipeline.study import TUNING_SEED, Study, parse_study, read_study
 
 MINIMAL = {"name": "mine", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}
 
@@ -140,3 +143,10 @@ def test_a_bad_file_is_named(tmp_path, content: bytes | None, line: str) -> None
 def test_a_folder_is_no_study(tmp_path) -> None:
     with pytest.raises(InputError, match="is a folder"):
         read_study(tmp_path)
+
+
+def test_every_key_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "study.md").read_text(encoding="utf-8")
+    keys = [key for model in (Study, DatasetEntry, AlgorithmEntry) for key in model.model_fields]
+    assert "time_limit" in keys
+    assert [key for key in keys if f"`{key}`" not in text and f"`[[{key}]]`" not in text] == []
