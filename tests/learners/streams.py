@@ -205,3 +205,10 @@ def state(learner):
 def as_csr(X):
     """Return the CSR form of a dense matrix."""
     return sp.csr_matrix(X)
+
+
+def factor_of(model):
+    """Return the Cholesky factor that a learner keeps beside its transpose, the diagonal as reciprocals."""
+    factor = np.array(model._support.square)
+    assert (factor == factor.T).all()
+    return np.tril(factor, -1) + np.diag(1.0 / np.diag(factor))
