@@ -4,8 +4,8 @@ Both have the same kernel, C, tolerance of 1e-3, memory for rows of kernel value
 stores them, and one thread. Each is trained once: a fit takes long enough to be its own average. A ratio
 means something where the test errors beside it are about the same.
 
-The streams, rbf kernels: a9a with C = 1, gamma = 0.05, and MNIST's 3
-against the rest, pixels between 0 and 1, with C = 1000, gamma = 0.02.
+The streams, rbf kernels: a9a with C = 1, gamma = 0.05, and MNIST's 3 against the rest, pixels between 0 and
+1, with C = 1000, gamma = 0.02.
 """
 
 from __future__ import annotations
