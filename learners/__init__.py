@@ -7,28 +7,23 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._base import OnlineClassifier
-    from ._rows import as_rows, row_range, take_rows
     from .active import Greedy, QueryAll
-    from .kernel._base import KernelClassifier
+    from .estimator.online_classifier import OnlineClassifier
     from .kernel.alma import KernelALMA
     from .kernel.budget_perceptron import RandomizedBudgetPerceptron, ShiftingPerceptron
     from .kernel.distill_cache import DistillCacheMIRA, DistillCachePerceptron
     from .kernel.forgetron import Forgetron
-    from .kernel.incremental_svm import IncrementalSVM
-    from .kernel.lasvm import LASVM
-    from .kernel.model_selection import OnlineModelSelection
+    from .kernel.kernel_classifier import KernelClassifier
     from .kernel.norma import NORMA
-    from .kernel.offline_ramp_svm import OfflineRampSVM, RetrainedRampSVM
     from .kernel.passive_aggressive import KernelPassiveAggressive
     from .kernel.perceptron import KernelPerceptron
     from .kernel.projectron import Projectron, ProjectronPlusPlus
-    from .kernel.ramp_svm import ActiveRampSVM, OnlineRampSVM
     from .kernel.second_order import KernelAROW, KernelSecondOrderPerceptron
     from .linear.adagrad_rda import AdaGradRDA
     from .linear.alma import ALMA
     from .linear.arow import AROW
     from .linear.confidence_weighted import ConfidenceWeighted
+    from .linear.multiclass_classifier import MulticlassClassifier
     from .linear.narow import NAROW
     from .linear.nherd import NHERD
     from .linear.online_gradient_descent import OnlineGradientDescent
@@ -37,36 +32,41 @@ if TYPE_CHECKING:
     from .linear.romma import ROMMA
     from .linear.second_order_perceptron import SecondOrderPerceptron
     from .linear.soft_confidence_weighted import SoftConfidenceWeighted
-    from .multiclass._base import MulticlassClassifier
+    from .numeric.rows import as_rows, row_range, take_rows
     from .registry import available, load_plugin
+    from .svm.incremental_svm import IncrementalSVM
+    from .svm.lasvm import LASVM
+    from .svm.model_selection import OnlineModelSelection
+    from .svm.offline_ramp_svm import OfflineRampSVM, RetrainedRampSVM
+    from .svm.ramp_svm import ActiveRampSVM, OnlineRampSVM
 
 _MODULES = {
     "ALMA": ".linear.alma",
     "AROW": ".linear.arow",
-    "ActiveRampSVM": ".kernel.ramp_svm",
+    "ActiveRampSVM": ".svm.ramp_svm",
     "AdaGradRDA": ".linear.adagrad_rda",
     "ConfidenceWeighted": ".linear.confidence_weighted",
     "DistillCacheMIRA": ".kernel.distill_cache",
     "DistillCachePerceptron": ".kernel.distill_cache",
     "Forgetron": ".kernel.forgetron",
     "Greedy": ".active",
-    "IncrementalSVM": ".kernel.incremental_svm",
+    "IncrementalSVM": ".svm.incremental_svm",
     "KernelALMA": ".kernel.alma",
     "KernelAROW": ".kernel.second_order",
-    "KernelClassifier": ".kernel._base",
+    "KernelClassifier": ".kernel.kernel_classifier",
     "KernelPassiveAggressive": ".kernel.passive_aggressive",
     "KernelPerceptron": ".kernel.perceptron",
     "KernelSecondOrderPerceptron": ".kernel.second_order",
-    "MulticlassClassifier": ".multiclass._base",
-    "LASVM": ".kernel.lasvm",
+    "MulticlassClassifier": ".linear.multiclass_classifier",
+    "LASVM": ".svm.lasvm",
     "NAROW": ".linear.narow",
     "NHERD": ".linear.nherd",
     "NORMA": ".kernel.norma",
-    "OfflineRampSVM": ".kernel.offline_ramp_svm",
-    "OnlineClassifier": "._base",
+    "OfflineRampSVM": ".svm.offline_ramp_svm",
+    "OnlineClassifier": ".estimator.online_classifier",
     "OnlineGradientDescent": ".linear.online_gradient_descent",
-    "OnlineModelSelection": ".kernel.model_selection",
-    "OnlineRampSVM": ".kernel.ramp_svm",
+    "OnlineModelSelection": ".svm.model_selection",
+    "OnlineRampSVM": ".svm.ramp_svm",
     "PassiveAggressive": ".linear.passive_aggressive",
     "Perceptron": ".linear.perceptron",
     "Projectron": ".kernel.projectron",
@@ -74,15 +74,15 @@ _MODULES = {
     "QueryAll": ".active",
     "ROMMA": ".linear.romma",
     "RandomizedBudgetPerceptron": ".kernel.budget_perceptron",
-    "RetrainedRampSVM": ".kernel.offline_ramp_svm",
+    "RetrainedRampSVM": ".svm.offline_ramp_svm",
     "SecondOrderPerceptron": ".linear.second_order_perceptron",
     "ShiftingPerceptron": ".kernel.budget_perceptron",
     "SoftConfidenceWeighted": ".linear.soft_confidence_weighted",
-    "as_rows": "._rows",
+    "as_rows": ".numeric.rows",
     "available": ".registry",
     "load_plugin": ".registry",
-    "row_range": "._rows",
-    "take_rows": "._rows",
+    "row_range": ".numeric.rows",
+    "take_rows": ".numeric.rows",
 }
 
 __all__ = [

@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.base import clone
 
-from ._base import OnlineClassifier
-from ._parameters import check_count
-from ._rows import count_rows, row_range
+from .estimator.online_classifier import OnlineClassifier
+from .estimator.parameters import check_count
+from .numeric.rows import count_rows, row_range
 
 
 class QueryAll(OnlineClassifier):

@@ -57,7 +57,7 @@ def _is_learner(candidate):
 
 def is_linear(learner):
     """Tell whether a learner is one of this package's linear ones, which have no support set."""
-    from .kernel._base import KernelClassifier
+    from .kernel.kernel_classifier import KernelClassifier
 
     return (
         inspect.isclass(learner)

@@ -13,16 +13,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..pipeline.cells import Cell, Group, Plan, make_plan
-from ..pipeline.entries import Scalar
+from ..pipeline.analysis.study_results import Results, read_results
+from ..pipeline.analysis.tuning import tuned_grids
 from ..pipeline.errors import InputError
-from ..pipeline.execution import connect, run_cells
-from ..pipeline.outcome import Outcome
-from ..pipeline.protocol import check_splits
-from ..pipeline.results import Results, read_results
-from ..pipeline.store import Store, exclusive
-from ..pipeline.study import Study
-from ..pipeline.tuning import tuned_grids
+from ..pipeline.run.cluster import connect, run_cells
+from ..pipeline.run.splits import check_splits
+from ..pipeline.store.cell_result import Outcome
+from ..pipeline.store.store import Store, exclusive
+from ..pipeline.study.plan import Cell, Group, Plan, make_plan
+from ..pipeline.study.specs import Scalar
+from ..pipeline.study.study import Study
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -129,7 +129,7 @@ def run_study(
     plugins : tuple of str, default=()
         Python files with further learners.
     threads, scheduler, scheduler_file
-        See `singlepass.pipeline.execution.connect`.
+        See `singlepass.pipeline.run.cluster.connect`.
     retry_failed : bool, default=False
         Compute failed and stopped cells again.
     command : str, default=None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..pipeline.errors import InputError, did_you_mean
-from ..pipeline.study import Study, read_study
+from ..pipeline.study.study import Study, read_study
 
 FOLDER = Path(__file__).parent / "studies"
 

@@ -1,1 +1,1 @@
-"""Kernel learners: a weighted set of the rows that they keep, on a memory budget or not."""
+"""Kernel learners, a file a learner."""

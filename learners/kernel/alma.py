@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from .._jit import kernel as compiled
-from .._parameters import check_positive, check_share
-from ._base import KernelClassifier
-from ._walk import put, score_of
+from ..estimator.parameters import check_positive, check_share
+from ..numeric.compiled import kernel as compiled
+from .kernel_classifier import KernelClassifier
+from .support.block_view import put, score_of
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from .._jit import kernel as compiled
-from .._parameters import check_count, check_nonnegative, check_positive
+from ..estimator.parameters import check_count, check_nonnegative, check_positive
+from ..numeric.compiled import kernel as compiled
 from . import multiclass
-from ._base import MulticlassKernelClassifier
-from ._walk import move, move_in_gram, put, put_in_gram, score_of
+from .kernel_classifier import MulticlassKernelClassifier
+from .support.block_view import move, move_in_gram, put, put_in_gram, score_of
 
 
 @compiled

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from .._jit import kernel as compiled
-from .._parameters import check_count
-from .._rows import dot
-from ._base import KernelClassifier
-from ._walk import put, put_in_gram, score_of
+from ..estimator.parameters import check_count
+from ..numeric.compiled import kernel as compiled
+from ..numeric.rows import dot
+from .kernel_classifier import KernelClassifier
+from .support.block_view import put, put_in_gram, score_of
 
 
 @compiled

@@ -5,11 +5,11 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from .._classes import best_wrong
-from .._jit import kernel
-from .._rows import dot
-from ._factor import grow_factor, projection, squared_projection
-from ._walk import move_in_gram, move_row, place, put_in_gram
+from ..linear.parts.classes import best_wrong
+from ..numeric.compiled import kernel
+from ..numeric.rows import dot
+from .support.block_view import move_in_gram, move_row, place, put_in_gram
+from .support.cholesky import grow_factor, projection, squared_projection
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 

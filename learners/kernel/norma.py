@@ -2,10 +2,10 @@
 
 import math
 
-from .._jit import kernel as compiled
-from .._parameters import check_bool, check_nonnegative, check_positive
-from ._base import KernelClassifier
-from ._walk import put, score_of
+from ..estimator.parameters import check_bool, check_nonnegative, check_positive
+from ..numeric.compiled import kernel as compiled
+from .kernel_classifier import KernelClassifier
+from .support.block_view import put, score_of
 
 
 @compiled

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .._jit import kernel as compiled
-from .._parameters import check_positive
+from ..estimator.parameters import check_positive
+from ..numeric.compiled import kernel as compiled
 from . import multiclass
-from ._base import MulticlassKernelClassifier
-from ._walk import put, score_of
+from .kernel_classifier import MulticlassKernelClassifier
+from .support.block_view import put, score_of
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .._jit import kernel as compiled
+from ..numeric.compiled import kernel as compiled
 from . import multiclass
-from ._base import MulticlassKernelClassifier
-from ._walk import put, score_of
+from .kernel_classifier import MulticlassKernelClassifier
+from .support.block_view import put, score_of
 
 
 @compiled

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
-from .._jit import kernel as compiled
-from .._parameters import check_nonnegative, check_positive
-from .._rows import count_rows, n_rows, row, squared_norm
+from ..estimator.parameters import check_nonnegative, check_positive
+from ..numeric.compiled import kernel as compiled
+from ..numeric.rows import count_rows, n_rows, row, squared_norm
 from . import multiclass
-from ._base import KernelClassifier, MulticlassKernelClassifier
-from ._factor import grow_factor, projection, squared_projection
-from ._walk import put, score_of
+from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
+from .support.block_view import put, score_of
+from .support.cholesky import grow_factor, projection, squared_projection
 
 
 @compiled

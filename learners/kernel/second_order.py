@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from .._jit import kernel as compiled
-from .._parameters import check_positive
-from .._rows import dot
-from ._base import KernelClassifier
-from ._factor import grow_factor, projection, squared_projection
-from ._walk import put, score_of
+from ..estimator.parameters import check_positive
+from ..numeric.compiled import kernel as compiled
+from ..numeric.rows import dot
+from .kernel_classifier import KernelClassifier
+from .support.block_view import put, score_of
+from .support.cholesky import grow_factor, projection, squared_projection
 
 # A ridge below this share of k(x, x) is less than the rounding of kernel values (in that precision).
 _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}

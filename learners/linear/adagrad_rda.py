@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from .._classes import new_class_state
-from .._jit import kernel
-from .._parameters import check_nonnegative, check_scale
-from .._rows import entry, n_entries, n_rows, new_state, row
-from .._steps import dual_averaging_term, slower
-from .._vector import lane_sums
+from ..estimator.parameters import check_nonnegative, check_scale
 from ..multiclass import adagrad_rda as multiclass
-from ..multiclass._base import MulticlassClassifier, as_coef
+from ..numeric.compiled import kernel
+from ..numeric.rows import entry, n_entries, n_rows, new_state, row
+from ..numeric.vector import lane_sums
+from .multiclass_classifier import MulticlassClassifier, as_coef
+from .parts.classes import new_class_state
+from .parts.steps import dual_averaging_term, slower
 
 _score = lane_sums(1, lambda *arguments: [dual_averaging_term(*arguments)], with_scalars=True)
 

@@ -5,11 +5,11 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from .._base import OnlineClassifier
-from .._jit import kernel
-from .._parameters import check_between
-from .._rows import add_scaled, n_rows, new_state, row
-from .._vector import lane_sums
+from ..estimator.online_classifier import OnlineClassifier
+from ..estimator.parameters import check_between
+from ..numeric.compiled import kernel
+from ..numeric.rows import add_scaled, n_rows, new_state, row
+from ..numeric.vector import lane_sums
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 # A scale below this is multiplied out; that costs d, and the scale falls no faster than a power of k.

@@ -2,8 +2,13 @@
 
 import numpy as np
 
-from .._classes import class_covariance, new_class_covariance, new_class_state
-from .._covariance import (
+from ..estimator.parameters import check_count_or_all, check_option, check_scale
+from ..multiclass import arow as multiclass
+from ..numeric.compiled import kernel
+from ..numeric.rows import n_rows, new_state, row
+from .multiclass_classifier import MulticlassClassifier
+from .parts.classes import class_covariance, new_class_covariance, new_class_state
+from .parts.covariance import (
     NOTHING_WAITS,
     finish_update,
     is_usable,
@@ -13,11 +18,6 @@ from .._covariance import (
     update_and_score,
     variance_at_hand,
 )
-from .._jit import kernel
-from .._parameters import check_count_or_all, check_option, check_scale
-from .._rows import n_rows, new_state, row
-from ..multiclass import arow as multiclass
-from ..multiclass._base import MulticlassClassifier
 
 
 @kernel

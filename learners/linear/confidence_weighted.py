@@ -3,8 +3,13 @@
 import numpy as np
 from scipy.special import ndtri
 
-from .._classes import class_covariance, new_class_covariance, new_class_state
-from .._covariance import (
+from ..estimator.parameters import check_between, check_option
+from ..multiclass import confidence_weighted as multiclass
+from ..numeric.compiled import kernel
+from ..numeric.rows import n_rows, new_state, row
+from .multiclass_classifier import MulticlassClassifier
+from .parts.classes import class_covariance, new_class_covariance, new_class_state
+from .parts.covariance import (
     NOTHING_WAITS,
     finish_update,
     is_usable,
@@ -13,12 +18,7 @@ from .._covariance import (
     update,
     update_and_score,
 )
-from .._jit import kernel
-from .._parameters import check_between, check_option
-from .._rows import n_rows, new_state, row
-from .._steps import SMALLEST_VARIANCE, is_step, stdev_step, variance_step
-from ..multiclass import confidence_weighted as multiclass
-from ..multiclass._base import MulticlassClassifier
+from .parts.steps import SMALLEST_VARIANCE, is_step, stdev_step, variance_step
 
 
 @kernel

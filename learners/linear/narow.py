@@ -3,12 +3,12 @@
 import numpy as np
 from numba.extending import overload, register_jitable
 
-from .._base import OnlineClassifier
-from .._covariance import is_usable, new_covariance, rank_one_downdate, variance
-from .._jit import kernel
-from .._parameters import check_option, check_positive
-from .._rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
-from .._vector import constant_like, lane_sums
+from ..estimator.online_classifier import OnlineClassifier
+from ..estimator.parameters import check_option, check_positive
+from ..numeric.compiled import kernel
+from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
+from ..numeric.vector import constant_like, lane_sums
+from .parts.covariance import is_usable, new_covariance, rank_one_downdate, variance
 
 
 def _term(ir, u, sigma, x, more):

@@ -2,8 +2,11 @@
 
 import numpy as np
 
-from .._base import OnlineClassifier
-from .._covariance import (
+from ..estimator.online_classifier import OnlineClassifier
+from ..estimator.parameters import check_option, check_scale
+from ..numeric.compiled import kernel
+from ..numeric.rows import n_rows, new_state, row
+from .parts.covariance import (
     NOTHING_WAITS,
     finish_update,
     is_usable,
@@ -13,9 +16,6 @@ from .._covariance import (
     update_and_score,
     variance_at_hand,
 )
-from .._jit import kernel
-from .._parameters import check_option, check_scale
-from .._rows import n_rows, new_state, row
 
 
 @kernel

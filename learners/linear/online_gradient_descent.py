@@ -4,10 +4,10 @@ import math
 
 from numba.extending import register_jitable
 
-from .._base import OnlineClassifier
-from .._jit import kernel
-from .._parameters import check_positive
-from .._rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row
+from ..estimator.online_classifier import OnlineClassifier
+from ..estimator.parameters import check_positive
+from ..numeric.compiled import kernel
+from ..numeric.rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row
 
 
 @register_jitable

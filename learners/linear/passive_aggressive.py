@@ -3,13 +3,13 @@
 import numpy as np
 from numba.extending import overload
 
-from .._classes import new_class_state
-from .._jit import INLINE, kernel
-from .._parameters import check_option, check_positive
-from .._rows import add_scaled, dot, in_kernels_only, n_rows, new_state, row, squared_norm
-from .._vector import is_sparse_row, lane_pass
+from ..estimator.parameters import check_option, check_positive
 from ..multiclass import passive_aggressive as multiclass
-from ..multiclass._base import MulticlassClassifier
+from ..numeric.compiled import INLINE, kernel
+from ..numeric.rows import add_scaled, dot, in_kernels_only, n_rows, new_state, row, squared_norm
+from ..numeric.vector import is_sparse_row, lane_pass
+from .multiclass_classifier import MulticlassClassifier
+from .parts.classes import new_class_state
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 

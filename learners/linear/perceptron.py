@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from .._classes import new_class_state
-from .._jit import kernel
-from .._parameters import check_bool
-from .._rows import add_scaled, dot, n_rows, row
+from ..estimator.parameters import check_bool
 from ..multiclass import perceptron as multiclass
-from ..multiclass._base import MulticlassClassifier, as_coef
+from ..numeric.compiled import kernel
+from ..numeric.rows import add_scaled, dot, n_rows, row
+from .multiclass_classifier import MulticlassClassifier, as_coef
+from .parts.classes import new_class_state
 
 
 @kernel

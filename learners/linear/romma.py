@@ -3,10 +3,10 @@
 import numpy as np
 from numba.extending import register_jitable
 
-from .._base import OnlineClassifier
-from .._jit import kernel
-from .._parameters import check_bool
-from .._rows import add_scaled, dot, linear_scores, n_rows, new_state, row, squared_norm
+from ..estimator.online_classifier import OnlineClassifier
+from ..estimator.parameters import check_bool
+from ..numeric.compiled import kernel
+from ..numeric.rows import add_scaled, dot, linear_scores, n_rows, new_state, row, squared_norm
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 _EPSILON = float(np.finfo(np.float64).eps)

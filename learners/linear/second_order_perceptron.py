@@ -3,14 +3,14 @@
 import numpy as np
 from numba.extending import overload
 
-from .._classes import class_covariance, class_scores, new_class_covariance, new_class_state
-from .._covariance import is_usable, new_covariance, rank_one_downdate, variance
-from .._jit import kernel
-from .._parameters import check_option, check_scale
-from .._rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
-from .._vector import lane_sums
+from ..estimator.parameters import check_option, check_scale
 from ..multiclass import second_order_perceptron as multiclass
-from ..multiclass._base import MulticlassClassifier, as_coef
+from ..numeric.compiled import kernel
+from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
+from ..numeric.vector import lane_sums
+from .multiclass_classifier import MulticlassClassifier, as_coef
+from .parts.classes import class_covariance, class_scores, new_class_covariance, new_class_state
+from .parts.covariance import is_usable, new_covariance, rank_one_downdate, variance
 
 # Σ_j u_j x_j / (A_j + x_j²)
 _diagonal_score = lane_sums(1, lambda ir, u, a, x: [ir.fdiv(ir.fmul(u, x), ir.fadd(a, ir.fmul(x, x)))])

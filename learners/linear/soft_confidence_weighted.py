@@ -5,8 +5,11 @@ import math
 from numba.extending import register_jitable
 from scipy.special import ndtri
 
-from .._base import OnlineClassifier
-from .._covariance import (
+from ..estimator.online_classifier import OnlineClassifier
+from ..estimator.parameters import check_between, check_option, check_positive
+from ..numeric.compiled import kernel
+from ..numeric.rows import n_rows, new_state, row
+from .parts.covariance import (
     NOTHING_WAITS,
     finish_update,
     is_usable,
@@ -15,10 +18,7 @@ from .._covariance import (
     update,
     update_and_score,
 )
-from .._jit import kernel
-from .._parameters import check_between, check_option, check_positive
-from .._rows import n_rows, new_state, row
-from .._steps import SMALLEST_VARIANCE, is_step, stdev_alpha, stdev_shrinkage
+from .parts.steps import SMALLEST_VARIANCE, is_step, stdev_alpha, stdev_shrinkage
 
 
 @register_jitable

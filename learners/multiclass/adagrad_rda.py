@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .._classes import best_wrong, copy_scores
-from .._jit import kernel
-from .._rows import entry, n_entries, n_rows, row
-from .._steps import dual_averaging_term, slower
-from .._vector import class_sums
+from ..linear.parts.classes import best_wrong, copy_scores
+from ..linear.parts.steps import dual_averaging_term, slower
+from ..numeric.compiled import kernel
+from ..numeric.rows import entry, n_entries, n_rows, row
+from ..numeric.vector import class_sums
 
 _sums = class_sums(dual_averaging_term)
 

@@ -3,10 +3,10 @@
 import numpy as np
 from numba.extending import register_jitable
 
-from .._classes import best_wrong, class_variances, pair_variance, score_classes, update_pair
-from .._covariance import is_usable
-from .._jit import kernel
-from .._rows import entry, n_entries, n_rows, row
+from ..linear.parts.classes import best_wrong, class_variances, pair_variance, score_classes, update_pair
+from ..linear.parts.covariance import is_usable
+from ..numeric.compiled import kernel
+from ..numeric.rows import entry, n_entries, n_rows, row
 
 # A class whose variance collapsed to 0 cannot be moved; its multiplier is then a limit, taken with this one.
 _SMALLEST_VARIANCE = 1e-150

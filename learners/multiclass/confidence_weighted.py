@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .._classes import best_wrong, pair_variance, score_classes, update_pair
-from .._covariance import is_usable
-from .._jit import kernel
-from .._rows import n_rows, row
-from .._steps import SMALLEST_VARIANCE, is_step, stdev_step, variance_step
+from ..linear.parts.classes import best_wrong, pair_variance, score_classes, update_pair
+from ..linear.parts.covariance import is_usable
+from ..linear.parts.steps import SMALLEST_VARIANCE, is_step, stdev_step, variance_step
+from ..numeric.compiled import kernel
+from ..numeric.rows import n_rows, row
 
 
 @kernel

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .._classes import add_to_pair, best_wrong, score_classes
-from .._jit import kernel
-from .._rows import n_rows, row, squared_norm
+from ..linear.parts.classes import add_to_pair, best_wrong, score_classes
+from ..numeric.compiled import kernel
+from ..numeric.rows import n_rows, row, squared_norm
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numba.extending import register_jitable
 
-from .._classes import add_to_pair, best_wrong, score_classes
-from .._jit import kernel
-from .._rows import n_rows, row
+from ..linear.parts.classes import add_to_pair, best_wrong, score_classes
+from ..numeric.compiled import kernel
+from ..numeric.rows import n_rows, row
 
 
 @kernel

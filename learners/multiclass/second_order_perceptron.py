@@ -2,11 +2,18 @@
 
 import numpy as np
 
-from .._classes import add_to_pair, best_wrong, copy_scores, pair_variance, score_classes, update_pair
-from .._covariance import is_usable
-from .._jit import kernel
-from .._rows import entry, n_entries, n_rows, row
-from .._vector import class_sums
+from ..linear.parts.classes import (
+    add_to_pair,
+    best_wrong,
+    copy_scores,
+    pair_variance,
+    score_classes,
+    update_pair,
+)
+from ..linear.parts.covariance import is_usable
+from ..numeric.compiled import kernel
+from ..numeric.rows import entry, n_entries, n_rows, row
+from ..numeric.vector import class_sums
 
 # Σ_j u_zj x_j / (A_zj + x_j²)
 _sums_with_row = class_sums(lambda ir, u, a, x: ir.fdiv(ir.fmul(u, x), ir.fadd(a, ir.fmul(x, x))))

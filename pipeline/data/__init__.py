@@ -8,12 +8,12 @@ its order without conversion, `stream_rows` an opened stream, both in bounded me
 
 from __future__ import annotations
 
-from .blocks import Block, stream_blocks, stream_rows
-from .opening import expand, fingerprint, open_stream
-from .overview import DatasetRow, convert, describe, fetch
-from .progress import watched
-from .stream import Stream
-from .tasks import TaskRef
+from .descriptions import DatasetRow, convert, describe, fetch
+from .formats.blocks import Block, stream_blocks, stream_rows
+from .io.progress import watched
+from .resolve import expand, fingerprint, open_stream
+from .tables.stream import Stream
+from .tables.tasks import TaskRef
 
 __all__ = [
     "Block",

@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import InputError, did_you_mean
-from .bundled import BUNDLED, BundledSet
-from .cache import converted_classes, converted_fingerprint, converted_table, recipe_key
-from .catalogue import ALIASES, CATALOGUE, FAMILIES, PublicSet
-from .declarations import arranged
-from .download import locate
-from .features import apply_feature_options
-from .files import file_options, read_file
-from .generators import GENERATORS
-from .identity import file_sha256
-from .memo import Memo
-from .options import Option, Options
-from .stream import Table, content_fingerprint, freeze
-from .tasks import Groupings, Named
+from .catalogue.bundled import BUNDLED, BundledSet
+from .catalogue.catalogue import ALIASES, CATALOGUE, FAMILIES, PublicSet
+from .catalogue.declarations import arranged
+from .catalogue.download import locate
+from .catalogue.generators import GENERATORS
+from .formats.files import file_options, read_file
+from .io.checksums import file_sha256
+from .io.single_flight import Memo
+from .tables.cache import converted_classes, converted_fingerprint, converted_table, recipe_key
+from .tables.features import apply_feature_options
+from .tables.options import Option, Options
+from .tables.stream import Table, content_fingerprint, freeze
+from .tables.tasks import Groupings, Named
 
 # Tables are memory-mapped or small, so keeping a few is cheap; every task of a set shares one.
 _tables: Memo[Table] = Memo(size=16)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from singlepass.pipeline.results import Results
-from singlepass.pipeline.store import CELLS, CURVES
+from singlepass.pipeline.analysis.study_results import Results
+from singlepass.pipeline.store.store import CELLS, CURVES
 
 T = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 DATASETS = (*(f"digits[{digit}-vs-rest]" for digit in range(8)), "breast-cancer", "gauss", "checkerboard")

@@ -16,9 +16,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from singlepass.pipeline.results import read_results
-from singlepass.pipeline.store import PROVENANCE
-from singlepass.pipeline.study import parse_study
+from singlepass.pipeline.analysis.study_results import read_results
+from singlepass.pipeline.store.store import PROVENANCE
+from singlepass.pipeline.study.study import parse_study
 from singlepass.workflows.report import write_report
 from singlepass.workflows.run import run_study
 from singlepass.workflows.shipped import find_study

@@ -20,9 +20,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ...learners import KernelPerceptron, Projectron
-from ...learners._jit import kernel
-from ...learners.kernel._rows_kept import aligned
-from ...learners.kernel._tile import LANES, dense_products
+from ...learners.kernel.values.dense_products import LANES, dense_products
+from ...learners.kernel.values.row_storage import aligned
+from ...learners.numeric.compiled import kernel
 from ...pipeline.data import describe, expand, open_stream
 from .timing import Measurement, best_times, milliseconds
 

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from sklearn.linear_model import SGDClassifier
 
 from ...learners import AROW, PassiveAggressive
-from ...learners._jit import kernel
-from ...learners._rows import as_rows, n_rows, row, squared_norm
+from ...learners.numeric.compiled import kernel
+from ...learners.numeric.rows import as_rows, n_rows, row, squared_norm
 from ...pipeline.data import describe, expand, open_stream
 from .timing import Measurement, best_times, milliseconds
 

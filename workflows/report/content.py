@@ -9,17 +9,19 @@ from typing import Any
 
 import pandas as pd
 
-from ...pipeline.comparison import compare
-from ...pipeline.metrics import METRICS, Metric
-from ...pipeline.parts import task_groups, within
-from ...pipeline.results import Results
-from ...pipeline.tables import Layout, layout, primary_metric
-from . import pictures, rank_tables, rankings, score_tables, support, tuning_tables, wording
-from .along import along_stream
-from .phrases import at_noise
-from .pictures import MAX_BOX_DATASETS
-from .solutions import solutions_section
+from ...pipeline.analysis.averages import Layout, layout, primary_metric
+from ...pipeline.analysis.comparison import compare
+from ...pipeline.analysis.metrics import METRICS, Metric
+from ...pipeline.analysis.study_results import Results
+from ...pipeline.analysis.subsets import task_groups, within
+from .plots import pictures
+from .plots.pictures import MAX_BOX_DATASETS
+from .sections import rank_tables, rankings, score_tables, support, tuning_tables
+from .sections.curves_section import along_stream
+from .sections.solutions import solutions_section
 from .table import Table
+from .words import wording
+from .words.phrases import at_noise
 
 # Longer tables are folded in the page and left to their CSV file in Markdown.
 FOLD_ABOVE = 30

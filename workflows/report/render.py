@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...pipeline.errors import InputError
 
 if TYPE_CHECKING:
-    from ...pipeline.results import Results
+    from ...pipeline.analysis.study_results import Results
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -39,7 +39,7 @@ def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
     InputError
         There are no results, or the report cannot be written.
     """
-    from ...pipeline.results import read_results
+    from ...pipeline.analysis.study_results import read_results
 
     return render_report(read_results(str(results)), Path(results) if out is None else Path(out))
 
@@ -118,7 +118,7 @@ def _files(results: Results) -> Iterator[tuple[str, str]]:
 def _environment(*, escape: bool) -> Any:
     import jinja2
 
-    from .markup import fence, markdown
+    from .words.markup import fence, markdown
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES, encoding="utf-8"),
@@ -136,9 +136,9 @@ def _environment(*, escape: bool) -> Any:
 def _html(content: dict[str, Any]) -> str:
     from markupsafe import Markup
 
-    from .line_plots import swatch
-    from .styles import PALETTE, series_styles
-    from .svg import inline, size
+    from .plots.line_plots import swatch
+    from .plots.styles import PALETTE, series_styles
+    from .plots.svg import inline, size
 
     serial = 0
 

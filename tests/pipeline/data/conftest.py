@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from singlepass.pipeline.data import opening, sources
+from singlepass.pipeline.data import resolve as opening
+from singlepass.pipeline.data import sources
 
 
 @pytest.fixture(autouse=True)

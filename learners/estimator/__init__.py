@@ -1,0 +1,1 @@
+"""What all learners share as scikit-learn estimators: the interface, parameters, validation."""

@@ -1,0 +1,333 @@
+"""What all learners share: labels, validation, counters and the scikit-learn interface.
+
+A learner adds its parameters, its state arrays and one kernel (see `OnlineClassifier`).
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from ..numeric.rows import as_rows, count_rows, linear_scores
+from .parameters import check_count
+from .validation import FLOATS, label_codes, refuse_nonfinite, safe_rows, sorted_classes
+
+
+class OnlineClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the single-pass learners: dense or CSR rows, float32 or float64, two classes.
+
+    A learner that also takes more classes derives from `MulticlassClassifier`. A subclass has parameters in
+    ``__init__`` (the last one ``epochs=1``) and defines
+
+    - ``_check_parameters()``: raise ValueError for a parameter that makes no sense;
+    - ``_allocate(n_features)``: create the state arrays;
+    - ``_pass(X, codes, scores)``: run the kernel over the rows in order, write the score of each row BEFORE
+      its update, return ``(mistakes, updates)``; codes are positions in ``classes_``, 0 or 1;
+    - ``coef_``, and ``_score(X, scores)`` where the score is not ``coef_ · x``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,) or, from learners of many classes, (K,)
+        The labels; of two, a positive score means ``classes_[1]``.
+    n_features_in_ : int
+    n_examples_ : int
+        Rows learnt from.
+    n_mistakes_ : int
+        Rows whose signed margin was <= 0 before their update (a score of exactly 0 is a mistake, and so is
+        one that overflowed to NaN). With K > 2 classes the margin is that of the best wrong class.
+    n_updates_ : int
+        Rows for which the update rule asked for a step; a row of zeros is one for the Perceptrons, for which
+        it is a mistake, and for AdaGradRDA, and none for the others.
+
+    Notes
+    -----
+    ``coef_`` and ``sigma_`` show the state itself wherever it has their form: copy what later learning must
+    not change.
+    """
+
+    #: Part of the pipeline's result keys: raised whenever a learner's outcomes change.
+    algorithm_version = 1
+
+    _takes_many_classes = False
+
+    def _check_parameters(self):
+        """Raise ValueError for a parameter that makes no sense."""
+
+    def _score(self, X, scores):
+        """Write the score of every row into `scores`."""
+        linear_scores(X, self.coef_[0], scores)
+
+    def learn(self, X, y, classes=None):
+        """Predict each row, then learn from it, in order.
+
+        How rows are cut into calls never changes the outcome.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Read once, not kept; NaN and infinity are refused. Conforming input (C-contiguous or canonical
+            CSR, float32 or float64) is not copied.
+        y : array-like of shape (n,)
+            Labels.
+        classes : array-like of shape (K,), default=None
+            All labels that will ever occur. Needed on the first call when `y` does not hold them all; later
+            calls may repeat it.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
+            Score of each row BEFORE the update on it; positive means ``classes_[1]``. Of more than two
+            classes, the score of each.
+
+        Raises
+        ------
+        ValueError
+            For bad parameters, rows or labels; nothing is learnt then.
+
+        Examples
+        --------
+        >>> from singlepass.learners import Perceptron
+        >>> learner = Perceptron()
+        >>> learner.learn([[1.0, 0.0], [1.0, 1.0]], ["no", "yes"]).tolist()
+        [0.0, -1.0]
+        >>> learner.n_mistakes_
+        2
+        """
+        self.check_parameters()
+        if self.__sklearn_is_fitted__():
+            return self.learn_rows(*self._validate_next(X, y, classes))
+        before = vars(self).copy()
+        try:
+            return self.learn_rows(*self._validate_first(X, y, classes, check_finite=True))
+        except BaseException:
+            # A stream whose first rows are refused has not begun.
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def partial_fit(self, X, y, classes=None):
+        """Learn from rows in order; `learn` without the scores.
+
+        Parameters
+        ----------
+        X, y, classes
+            As for `learn`.
+
+        Returns
+        -------
+        self
+        """
+        self.learn(X, y, classes)
+        return self
+
+    def fit(self, X, y):
+        """Forget everything and pass over the rows `epochs` times.
+
+        Parameters
+        ----------
+        X, y
+            As for `learn`; `y` holds all labels.
+
+        Returns
+        -------
+        self
+        """
+        self.check_parameters()
+        before = vars(self).copy()
+        try:
+            rows, codes = self._validate_first(X, y, None)
+            # A NaN or infinite feature makes the row's score one, even with weights of 0, so the first pass
+            # finds them without reading the matrix twice.
+            if not np.isfinite(self.learn_rows(rows, codes)).all():
+                refuse_nonfinite(rows)
+        except BaseException:
+            # The model was begun afresh in new arrays: the one before is intact.
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        self.end_of_pass(self.epochs == 1)
+        for left in reversed(range(self.epochs - 1)):
+            self.learn_rows(rows, codes)
+            self.end_of_pass(left == 0)
+        return self
+
+    def decision_function(self, X):
+        """Return the score of each row under the current model, changing nothing.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
+            For a row that `learn` would get next, the score that it would return, to the last bit.
+        """
+        check_is_fitted(self)
+        return self.score_rows(self._validate_rows(X))
+
+    def predict(self, X):
+        """Return the predicted label of each row.
+
+        It is ``classes_[1]`` where the score is >= 0; of more than two classes the one with the largest score
+        (ties: the first).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return self.classes_[scores.argmax(axis=1)]
+        return self.classes_[(scores >= 0.0).astype(np.intp)]
+
+    # The pipeline, which has validated a stream once for all learners, calls the next five directly.
+
+    def check_parameters(self):
+        """Raise ValueError for a parameter that makes no sense, in one line that names it."""
+        check_count(self, "epochs")
+        self._check_parameters()
+
+    def begin(self, classes, n_features):
+        """Forget everything and prepare for a stream.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (K,)
+            The labels, sorted and distinct: two, or more where the learner takes more.
+        n_features : int
+
+        Raises
+        ------
+        ValueError
+            For bad parameters, and for a full covariance of more than 4 GiB.
+        """
+        self.check_parameters()
+        if len(classes) > 2:
+            self._allocate_classes(n_features, len(classes))
+        else:
+            self._allocate(n_features)
+        self.classes_ = classes
+        self.n_features_in_ = n_features
+        self.n_examples_ = self.n_mistakes_ = self.n_updates_ = 0
+
+    def learn_rows(self, X, codes):
+        """Do as `learn` does, without validation and after `begin`.
+
+        Parameters
+        ----------
+        X : ndarray, CSR matrix or tuple
+            What `as_rows` takes: finite, with column indices below `n_features`. Others crash or give
+            nonsense.
+        codes : ndarray of integers, shape (n,)
+            The labels as positions in ``classes_``: others crash or give nonsense. int32 is not copied.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
+        """
+        codes = np.ascontiguousarray(codes, dtype=np.int32)
+        scores = self._new_scores(len(codes))
+        learn = self._pass if scores.ndim == 1 else self._pass_classes
+        mistakes, updates = learn(as_rows(X), codes, scores)
+        self.n_examples_ += len(codes)
+        self.n_mistakes_ += mistakes
+        self.n_updates_ += updates
+        return scores
+
+    def end_of_pass(self, last):
+        """Take note that the stream has been passed over: `fit` and the pipeline say so, `learn` never does.
+
+        Most learners have nothing to do then.
+
+        Parameters
+        ----------
+        last : bool
+            Whether it was the last pass; else the same rows come again, in the same order.
+        """
+
+    def inner_learners(self):
+        """Return learners, not begun, whose loops this one runs besides its own."""
+        return []
+
+    def score_rows(self, X):
+        """Do as `decision_function` does, without validation; `X` as for `learn_rows`."""
+        X = as_rows(X)
+        scores = self._new_scores(count_rows(X))
+        if scores.ndim == 1:
+            self._score(X, scores)
+        else:
+            self._score_classes(X, scores)
+        return scores
+
+    def _new_scores(self, n):
+        n_classes = len(self.classes_)
+        return np.empty(n if n_classes == 2 else (n, n_classes))
+
+    def _validate_first(self, X, y, classes, check_finite=False):
+        """Start afresh; return rows for kernels and label codes."""
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
+        )
+        if y.dtype.kind not in "biu":  # those are class labels; to be told so costs two sorts of y
+            check_classification_targets(y)
+        classes = sorted_classes(y, classes, type(self).__name__, self._takes_many_classes)
+        rows, codes = safe_rows(X), label_codes(y, classes)
+        if check_finite:
+            refuse_nonfinite(rows)
+        self.begin(classes, X.shape[1])
+        return rows, codes
+
+    def _validate_next(self, X, y, classes):
+        """Return rows for kernels and label codes of a later chunk."""
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
+            )
+        rows = self._validate_rows(X)
+        if not (type(y) is np.ndarray and y.ndim == 1):
+            y = column_or_1d(y, warn=True)
+        if len(y) != count_rows(rows):
+            sizes = [count_rows(rows), len(y)]
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {sizes}")
+        return rows, label_codes(y, self.classes_)
+
+    def _validate_rows(self, X):
+        """Return rows for kernels, of as many features as the first call's and finite."""
+        conforms = (
+            (type(X) in (np.ndarray, np.memmap) or (sp.issparse(X) and X.format == "csr"))
+            and X.ndim == 2
+            and X.dtype in FLOATS
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and (sp.issparse(X) or X.flags.c_contiguous)
+            and not hasattr(self, "feature_names_in_")
+        )
+        if not conforms:
+            # scikit-learn says what is wrong, or converts; this costs more than learning from a short chunk.
+            X = validate_data(
+                self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
+            )
+        rows = safe_rows(X)
+        refuse_nonfinite(rows)
+        return rows
+
+    @property
+    def model_bytes_(self):
+        """Bytes of the model's arrays: weights, covariances and what else an update needs."""
+        own = [value for name, value in vars(self).items() if name.startswith("_")]
+        return sum(value.nbytes for value in own if isinstance(value, np.ndarray))
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "classes_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = self._takes_many_classes
+        return tags

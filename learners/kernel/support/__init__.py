@@ -1,0 +1,1 @@
+"""Support sets: their rows, their coefficients, and kernel values between them."""

@@ -1,0 +1,48 @@
+"""exp(x) of x <= 0 for loops that vectorise, the same on every machine."""
+
+import math
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from .dense_products import fused
+
+# By precision: bits of the mantissa, bits of the first part of ln 2 (so that n times it is exact), degree of
+# the Taylor polynomial (its error on ±(ln 2)/2 is below rounding), and the lowest x whose exp(x) is in the
+# normal range.
+_PRECISIONS = {types.float32: (23, 12, 7, -86.0), types.float64: (52, 32, 13, -707.0)}
+
+# ln 2 minus its nearest float64.
+_LN2_REST = 2.3190468138462996e-17
+
+
+@intrinsic
+def exponential(_typing_context, x):
+    """Return exp(x) of an x <= 0, to about one unit in the last place, in a kernel.
+
+    After Cody and Waite: x = n ln 2 + r, exp(r) by a polynomial, n added to the exponent. Where exp(x) would
+    leave the normal range of the precision it is 0; NaN stays NaN.
+    """
+    mantissa, high_bits, degree, lowest = _PRECISIONS[x]
+    integer = ir.IntType(32 if x == types.float32 else 64)
+    ln2_high = math.floor(math.log(2.0) * 2.0**high_bits) / 2.0**high_bits
+    ln2_low = (math.log(2.0) - ln2_high) + _LN2_REST
+
+    def codegen(_context, builder, _signature, arguments):
+        (x,) = arguments
+        real = x.type
+        # Added, it rounds to an integer, which then is in the last bits of the sum.
+        rounder = real(1.5 * 2.0**mantissa)
+        shifted = fused(builder, x, real(1.0 / math.log(2.0)), rounder)
+        n = builder.fsub(shifted, rounder)
+        r = fused(builder, n, real(-ln2_low), fused(builder, n, real(-ln2_high), x))
+        p = real(1.0 / math.factorial(degree))
+        for k in reversed(range(degree)):
+            p = fused(builder, p, r, real(1.0 / math.factorial(k)))
+        exponent = builder.shl(builder.bitcast(shifted, integer), integer(mantissa))
+        value = builder.bitcast(builder.add(builder.bitcast(p, integer), exponent), real)
+        value = builder.select(builder.fcmp_ordered(">=", x, real(lowest)), value, real(0.0))
+        return builder.select(builder.fcmp_unordered("uno", x, x), x, value)
+
+    return x(x), codegen

@@ -1,0 +1,55 @@
+"""What the learners of any number of classes share."""
+
+from ..estimator.online_classifier import OnlineClassifier
+from .parts.classes import by_class, class_scores
+
+
+class MulticlassClassifier(OnlineClassifier):
+    """Base of the learners of two classes or more: with two the binary kernel, else one block a class.
+
+    A subclass defines, besides what `OnlineClassifier` asks for,
+
+    - ``_allocate_classes(n_features, n_classes)``: create the state arrays for K > 2 classes;
+    - ``_pass_classes(X, codes, scores)``: as ``_pass``, with scores of shape (n, K) and codes 0 … K - 1;
+    - ``_weights``: of shape (d,) for two classes, what `new_class_state` returns for more; or ``coef_`` and
+      ``_score_classes(X, scores)`` of its own.
+
+    With ``s_z`` the score of class z and ỹ the wrong class of largest score (ties: the lowest), the margin of
+    a row is ``m = s_y - s_ỹ``; ``m <= 0`` is a mistake, and so is NaN.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+    """
+
+    _takes_many_classes = True
+
+    def _score_classes(self, X, scores):
+        class_scores(X, self._weights, scores)
+
+    @property
+    def coef_(self):
+        return as_coef(self._weights, len(self.classes_))
+
+
+def as_coef(weights, n_classes):
+    """Return weights as scikit-learn shows them.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (d,) or (d, width)
+        Of two classes, or of each class as `new_class_state` keeps them.
+    n_classes : int
+
+    Returns
+    -------
+    ndarray of shape (1, d) or (n_classes, d)
+        A view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_coef(np.arange(3.0), 2).shape
+    (1, 3)
+    """
+    return weights.reshape(1, -1) if weights.ndim == 1 else by_class(weights, n_classes)

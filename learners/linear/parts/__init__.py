@@ -1,0 +1,1 @@
+"""What several linear learners are made of: covariances, steps, states of many classes."""

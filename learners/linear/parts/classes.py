@@ -1,0 +1,215 @@
+"""What a learner of K classes does with one row: score all classes, find the best wrong one, move two blocks.
+
+State is kept feature by feature, as (d, width) arrays of one number a class, padded to whole vectors: the
+scores of all classes need the numbers of a row's non-zero together, and find them in one cache line or a few
+(an array a class would cost a line each), and an update touches two columns at the row's non-zeros.
+"""
+
+import numpy as np
+from numba.extending import overload, register_jitable
+
+from ...numeric.compiled import INLINE, kernel
+from ...numeric.rows import entry, in_kernels_only, n_entries, n_rows, new_state, row
+from ...numeric.vector import class_sums
+from .covariance import check_full_size, rank_one_downdate
+
+_linear_sums = class_sums(lambda ir, w, x: ir.fmul(w, x))
+_variances = class_sums(lambda ir, s, x: ir.fmul(ir.fmul(s, x), x))
+
+
+def new_class_state(n_features, n_classes, value=0.0, place=0):
+    """Return a float64 array of shape (n_features, width), width the number of classes or a few more.
+
+    Parameters
+    ----------
+    n_features, n_classes : int
+    value : float, default=0.0
+        What it is filled with.
+    place : {0, 1, 2}, default=0
+        As for `new_state`.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> new_class_state(5, 10).shape
+    (5, 16)
+    """
+    step = 4 if n_classes <= 4 else 8
+    width = -(-n_classes // step) * step
+    return new_state(n_features * width, value, place).reshape(n_features, width)
+
+
+def by_class(state, n_classes):
+    """Return a view of shape (n_classes, n_features) of what `new_class_state` returned."""
+    return state[:, :n_classes].T
+
+
+def new_class_covariance(shape, n_features, n_classes, scale=1.0):
+    """Return ``scale · I`` over all blocks as a full matrix or as its diagonal.
+
+    Parameters
+    ----------
+    shape : {"full", "diagonal"}
+    n_features, n_classes : int
+        d and K.
+    scale : float, default=1.0
+
+    Returns
+    -------
+    ndarray of float64
+        "diagonal": as `new_class_state`. "full": of shape (K, d, Kd), the row of Σ that belongs to each
+        feature of each block.
+
+    Raises
+    ------
+    ValueError
+        When a full matrix would take more than 4 GiB.
+    """
+    if shape == "diagonal":
+        return new_class_state(n_features, n_classes, scale, place=1)
+    check_full_size(n_features, n_classes)
+    sigma = np.zeros((n_features * n_classes, n_features * n_classes))
+    np.fill_diagonal(sigma, scale)
+    return sigma.reshape(n_classes, n_features, -1)
+
+
+def class_covariance(sigma, n_classes):
+    """Return Σ as users see it: of shape (K, d), or (Kd, Kd) with the blocks in the order of the classes."""
+    return by_class(sigma, n_classes) if sigma.ndim == 2 else sigma.reshape(sigma.shape[2], -1)
+
+
+@register_jitable(**INLINE)
+def score_classes(W, x, sums, scores):
+    """Write w_z·x of every class into `scores`; `sums` is a buffer as wide as W."""
+    _linear_sums((W,), x, (), sums)
+    copy_scores(sums, scores)
+
+
+@register_jitable(**INLINE)
+def copy_scores(sums, scores):
+    """Copy the numbers of the classes, without those of the padding."""
+    for z in range(scores.shape[0]):
+        scores[z] = sums[z]
+
+
+@register_jitable(**INLINE)
+def class_variances(sigma, x, variances):
+    """Write v_z = xᵀΣ_z x of every class into `variances`, a buffer as wide as a diagonal Σ."""
+    _variances((sigma,), x, (), variances)
+
+
+@kernel
+def class_scores(X, W, scores):
+    """Write ``w_z·x`` of every row and class into `scores`, of shape (n, K)."""
+    sums = np.empty(W.shape[1])
+    for t in range(n_rows(X)):
+        score_classes(W, row(X, t), sums, scores[t])
+
+
+@register_jitable(**INLINE)
+def best_wrong(scores, y):
+    """Return the class other than `y` with the largest score, of equal ones the lowest; a NaN is largest."""
+    best = 1 if y == 0 else 0
+    for z in range(best + 1, scores.shape[0]):
+        if z != y and not scores[z] <= scores[best]:
+            if scores[best] != scores[best]:
+                break
+            best = z
+    return best
+
+
+@register_jitable(**INLINE)
+def add_to_pair(W, a, x, y, z):
+    """Add ``a Δf = a (f(x, y) - f(x, z))``: a x to block y, -a x to block z."""
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        W[j, y] += a * x_j
+        W[j, z] -= a * x_j
+
+
+def pair_variance(sigma, x, y, z, s):
+    """Return ``v = ΔfᵀΣΔf`` for Δf = f(x, y) - f(x, z), leaving ΣΔf of a full Σ in `s`, in a kernel."""
+    raise in_kernels_only("pair_variance")
+
+
+@overload(pair_variance)
+def _pair_variance(sigma, x, y, z, s):
+    if sigma.ndim == 2:
+
+        def diagonal(sigma, x, y, z, s):
+            v = 0.0
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                v += (sigma[j, y] + sigma[j, z]) * x_j * x_j
+            return v
+
+        return diagonal
+
+    def full(sigma, x, y, z, s):
+        # Σ is symmetric: its rows are its columns.
+        s[:] = 0.0
+        for k in range(n_entries(x)):
+            j, x_j = entry(x, k)
+            if x_j != 0.0:
+                own, other = sigma[y, j], sigma[z, j]
+                for i in range(s.shape[0]):
+                    s[i] += x_j * (own[i] - other[i])
+        own, other = block(s, sigma, y), block(s, sigma, z)
+        v = 0.0
+        for k in range(n_entries(x)):
+            j, x_j = entry(x, k)
+            v += x_j * (own[j] - other[j])
+        return v
+
+    return full
+
+
+@register_jitable(**INLINE)
+def block(s, sigma, z):
+    """Return the part of a vector over all blocks that belongs to class `z`."""
+    d = sigma.shape[1]
+    return s[z * d : (z + 1) * d]
+
+
+def update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
+    """Move the mean and shrink the covariance along Δf after `pair_variance` for it, in a kernel.
+
+    ``μ += α ΣΔf``; ``Σ -= β ΣΔf ΔfᵀΣ`` (full), the diagonal of that (diagonal, projection "covariance") or
+    the diagonal of the inverse's update ``Σ⁻¹ += γ Δf Δfᵀ`` (`precision` true). A diagonal changes in the
+    blocks y and z only.
+    """
+    raise in_kernels_only("update_pair")
+
+
+@overload(update_pair)
+def _update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
+    if sigma.ndim == 2:
+
+        def diagonal(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                own, other = sigma[j, y] * x_j, sigma[j, z] * x_j
+                mu[j, y] += alpha * own
+                mu[j, z] -= alpha * other
+                if precision:
+                    sigma[j, y] /= 1.0 + gamma * (own * x_j)
+                    sigma[j, z] /= 1.0 + gamma * (other * x_j)
+                else:
+                    # Positive but for rounding.
+                    sigma[j, y] = max(sigma[j, y] - (beta * own) * own, 0.0)
+                    sigma[j, z] = max(sigma[j, z] - (beta * other) * other, 0.0)
+
+        return diagonal
+
+    def full(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
+        n = s.shape[0]
+        for c in range(sigma.shape[0]):
+            part = block(s, sigma, c)
+            for j in range(part.shape[0]):
+                mu[j, c] += alpha * part[j]
+        rank_one_downdate(sigma.reshape((n, n)), s, beta)
+
+    return full

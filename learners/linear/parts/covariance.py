@@ -1,0 +1,279 @@
+"""Σ, the confidence of the second-order learners: what is done with it, for both of its shapes.
+
+"full": a (d, d) array kept exactly symmetric. "diagonal": a (d,) array σ. Which one a kernel works on is
+chosen when it is compiled, so that an algorithm is written once. `s` is a (d,) buffer that holds Σx between
+the functions (not that of a diagonal and CSR rows).
+
+With a diagonal, dense rows and the covariance projection, an update waits in `s` until the next row is there:
+both are then one pass over the state, and memory is read during the update.
+"""
+
+import numpy as np
+from numba.extending import overload, register_jitable
+
+from ...numeric.compiled import INLINE
+from ...numeric.rows import (
+    dot,
+    dot_and_weighted_squared_norm,
+    entry,
+    in_kernels_only,
+    n_entries,
+    new_state,
+    weighted_squared_norm,
+)
+from ...numeric.vector import is_sparse_row, lane_pass, zero_like
+
+# A (d, d) matrix above this is refused: d = 23,170 is far beyond what d² work per example makes sense for,
+# and a limit of its own fails alike on every machine, where asking for the free memory would not.
+_MAX_BYTES = 4 * 2**30
+
+# An update that waits is (True, α, β).
+NOTHING_WAITS = (False, 0.0, 0.0)
+
+
+def new_covariance(shape, n_features, scale=1.0):
+    """Return ``scale · I`` as a full matrix or as its diagonal.
+
+    Parameters
+    ----------
+    shape : {"full", "diagonal"}
+    n_features : int
+        d.
+    scale : float, default=1.0
+
+    Returns
+    -------
+    sigma : ndarray of float64, shape (d, d) or (d,)
+    buffer : ndarray of float64, shape (d,)
+        Where a kernel keeps Σx.
+
+    Raises
+    ------
+    ValueError
+        When a full matrix would take more than 4 GiB.
+    """
+    if shape == "diagonal":
+        return new_state(n_features, scale, place=1), new_state(n_features, place=2)
+    check_full_size(n_features)
+    sigma = np.zeros((n_features, n_features))
+    np.fill_diagonal(sigma, scale)
+    return sigma, np.empty(n_features)
+
+
+def check_full_size(n_features, n_classes=1):
+    """Raise ValueError when a full matrix of a block for each of `n_classes` would take more than 4 GiB."""
+    n_bytes = 8 * (n_features * n_classes) ** 2
+    if n_bytes > _MAX_BYTES:
+        classes = f" and {n_classes} classes" if n_classes > 1 else ""
+        raise ValueError(
+            f"covariance='full' with {n_features} features{classes} needs {n_bytes} bytes "
+            f"({n_bytes / 2**30:.1f} GiB, the limit is {_MAX_BYTES / 2**30:.0f} GiB); "
+            "use covariance='diagonal'"
+        )
+
+
+def multiply(sigma, x, s):
+    """Write Σx into `s` (full) or do nothing (diagonal), in a kernel."""
+    raise in_kernels_only("multiply")
+
+
+@overload(multiply)
+def _multiply(sigma, x, s):
+    if sigma.ndim == 1:
+        return lambda sigma, x, s: None
+
+    def full(sigma, x, s):
+        # Σ is symmetric: its rows are its columns, and only those of the row's non-zeros are read.
+        s[:] = 0.0
+        for k in range(n_entries(x)):
+            j, x_j = entry(x, k)
+            if x_j != 0.0:
+                sigma_j = sigma[j]
+                for i in range(s.shape[0]):
+                    s[i] += x_j * sigma_j[i]
+
+    return full
+
+
+def variance(sigma, x, s):
+    """Return ``v = xᵀΣx``, leaving Σx in `s`, in a kernel."""
+    raise in_kernels_only("variance")
+
+
+@overload(variance, jit_options=INLINE)
+def _variance(sigma, x, s):
+    if sigma.ndim == 1:
+        return lambda sigma, x, s: weighted_squared_norm(sigma, x)
+
+    def full(sigma, x, s):
+        multiply(sigma, x, s)
+        return dot(s, x)
+
+    return full
+
+
+def _shrink(ir, mu, sigma, s, alpha, beta):
+    """Emit ``μ += α Σx`` and ``σ_j -= β σ_j² x_j²`` on a diagonal, as `update` does it feature by feature."""
+    mu = ir.fadd(mu, ir.fmul(alpha, s))
+    shrunk = ir.fsub(sigma, ir.fmul(ir.fmul(beta, s), s))
+    zero = zero_like(shrunk)
+    return mu, ir.select(ir.fcmp_ordered(">", shrunk, zero), shrunk, zero)
+
+
+def _multiply_and_score(ir, mu, sigma, s, x):
+    s = ir.fmul(sigma, x)
+    return [None, None, s], [ir.fmul(mu, x), ir.fmul(s, x)]
+
+
+def _update_and_score(ir, mu, sigma, s, x, alpha, beta):
+    mu, sigma = _shrink(ir, mu, sigma, s, alpha, beta)
+    s = ir.fmul(sigma, x)
+    return [mu, sigma, s], [ir.fmul(mu, x), ir.fmul(s, x)]
+
+
+_score_dense = lane_pass(2, _multiply_and_score)
+_update_and_score_dense = lane_pass(2, _update_and_score)
+
+
+def update_and_score(mu, sigma, s, waiting, x, with_variance):
+    """Make the update that waits, if one does; return ``(μ·x, xᵀΣx)`` of the next row, in a kernel.
+
+    `waiting` is what `update` returned, NOTHING_WAITS at first. Σx is left in `s`. Where the variance is work
+    of its own (all but dense rows with a diagonal) it is taken only `with_variance`; else `variance_at_hand`
+    takes it once it is known to be needed.
+    """
+    raise in_kernels_only("update_and_score")
+
+
+@overload(update_and_score, jit_options=INLINE)
+def _update_and_score_of_shape(mu, sigma, s, waiting, x, with_variance):
+    if sigma.ndim == 1 and not is_sparse_row(x):
+
+        def dense(mu, sigma, s, waiting, x, with_variance):
+            # A flag of its own, known before the division by which α and β are: the branch waits for neither.
+            waits, alpha, beta = waiting
+            if waits:
+                return _update_and_score_dense((mu, sigma, s), x, (alpha, beta))
+            return _score_dense((mu, sigma, s), x, ())
+
+        return dense
+
+    if sigma.ndim == 1:
+
+        def sparse(mu, sigma, s, waiting, x, with_variance):
+            if with_variance:
+                return dot_and_weighted_squared_norm(mu, sigma, x)
+            return dot(mu, x), 0.0
+
+        return sparse
+
+    def full(mu, sigma, s, waiting, x, with_variance):
+        return dot(mu, x), variance(sigma, x, s) if with_variance else 0.0
+
+    return full
+
+
+def variance_at_hand(v, sigma, x, s):
+    """Return ``xᵀΣx`` after `update_and_score` without it returned `v` for the same row, in a kernel."""
+    raise in_kernels_only("variance_at_hand")
+
+
+@overload(variance_at_hand, jit_options=INLINE)
+def _variance_at_hand(v, sigma, x, s):
+    if sigma.ndim == 1 and not is_sparse_row(x):
+        return lambda v, sigma, x, s: v
+    return lambda v, sigma, x, s: variance(sigma, x, s)
+
+
+def update(mu, sigma, x, s, alpha, beta, gamma, precision):
+    """Move the mean and shrink the covariance after the variance was taken for the same row, in a kernel.
+
+    ``μ += α Σx``; ``Σ -= β Σx xᵀΣ`` (full), the diagonal of that (diagonal, projection "covariance":
+    ``σ_j -= β σ_j² x_j²``) or the diagonal of the inverse's update ``Σ⁻¹ += γ x xᵀ`` (`precision` true:
+    ``1/σ_j += γ x_j²``). Returns what waits for `update_and_score` or, after the last row, `finish_update`.
+    """
+    raise in_kernels_only("update")
+
+
+@overload(update, jit_options=INLINE)
+def _update(mu, sigma, x, s, alpha, beta, gamma, precision):
+    if sigma.ndim == 1:
+        sparse = is_sparse_row(x)
+
+        def diagonal(mu, sigma, x, s, alpha, beta, gamma, precision):
+            if precision:
+                for k in range(n_entries(x)):
+                    j, x_j = entry(x, k)
+                    sigma_x = sigma[j] * x_j
+                    mu[j] += alpha * sigma_x
+                    # 1/(1/σ + γx²) without the inner division, which a collapsed σ would overflow.
+                    sigma[j] /= 1.0 + gamma * (sigma_x * x_j)
+            elif sparse:
+                for k in range(n_entries(x)):
+                    j, x_j = entry(x, k)
+                    sigma_x = sigma[j] * x_j
+                    mu[j] += alpha * sigma_x
+                    # β v < 1, so this stays positive but for rounding; a variance below 0 would be none.
+                    shrunk = sigma[j] - (beta * sigma_x) * sigma_x
+                    sigma[j] = shrunk if shrunk > 0.0 else 0.0
+            else:
+                return True, alpha, beta
+            return NOTHING_WAITS
+
+        return diagonal
+
+    def full(mu, sigma, x, s, alpha, beta, gamma, precision):
+        for i in range(s.shape[0]):
+            mu[i] += alpha * s[i]
+        rank_one_downdate(sigma, s, beta)
+        return NOTHING_WAITS
+
+    return full
+
+
+def finish_update(mu, sigma, s, waiting):
+    """Make the update that waits after the last row, if one does, in a kernel."""
+    raise in_kernels_only("finish_update")
+
+
+@overload(finish_update, jit_options=INLINE)
+def _finish_update(mu, sigma, s, waiting):
+    if sigma.ndim == 2:
+        return lambda mu, sigma, s, waiting: None
+
+    def diagonal(mu, sigma, s, waiting):
+        waits, alpha, beta = waiting
+        if waits:
+            # A pass over any row does it; its sums go to waste.
+            _update_and_score_dense((mu, sigma, s), s, (alpha, beta))
+
+    return diagonal
+
+
+@register_jitable(**INLINE)
+def rank_one_downdate(sigma, s, beta):
+    """Subtract ``β s sᵀ`` from a full matrix, leaving it exactly symmetric."""
+    d = s.shape[0]
+    for i in range(d):
+        s_i = s[i]
+        if s_i != 0.0:
+            sigma_i = sigma[i]
+            for j in range(d):
+                # s_i s_j first: that product commutes exactly, (β s_i) s_j does not.
+                sigma_i[j] -= beta * (s_i * s[j])
+
+
+@register_jitable(**INLINE)
+def is_usable(v):
+    """Tell whether the variance ``v = xᵀΣx`` allows an update.
+
+    ``v = 0`` (x = 0, or a direction in which Σ has collapsed) leaves nothing to move or to divide by;
+    rounding can leave a full Σ a v just below 0; a v that overflowed says nothing. AROW and
+    CW pass over such rows; the second-order Perceptron leaves A as it is.
+    """
+    return 0.0 < v < np.inf
+
+
+def projects_precision(projection):
+    """Return the flag that `update` takes for the parameter ``projection``."""
+    return projection == "precision"

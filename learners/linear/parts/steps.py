@@ -1,0 +1,82 @@
+"""Formulas of single algorithms that their kernels for two and for more classes share."""
+
+import math
+
+import numpy as np
+from numba.extending import register_jitable
+
+from ...numeric.vector import zero_like
+
+# The steps α and γ are of the order of 1/v: below this v they leave the range of float64.
+SMALLEST_VARIANCE = 1e-250
+_EPSILON = float(np.finfo(np.float64).eps)
+
+
+@register_jitable
+def variance_step(m, v, phi):
+    """Return (α, β, γ) of the constraint ``m >= φ v`` (Dredze et al. 2008).
+
+    The root of the quadratic is taken in the form that does not cancel, and its discriminant
+    ``(1 + 2φm)² - 8φ(m - φv)`` as ``(1 - 2φm)² + 8φ²v``, which rounding cannot make negative.
+    """
+    b = 1.0 + 2.0 * phi * m
+    root = math.sqrt((1.0 - 2.0 * phi * m) ** 2 + 8.0 * phi * phi * v)
+    alpha = 2.0 * (phi * v - m) / (v * (root + b)) if b > 0.0 else (root - b) / (4.0 * phi * v)
+    gamma = 2.0 * alpha * phi
+    return alpha, gamma / (1.0 + gamma * v), gamma
+
+
+@register_jitable
+def stdev_alpha(m, v, phi):
+    """Return α of the constraint ``m >= φ √v`` (Crammer et al. 2008)."""
+    psi = 1.0 + phi * phi / 2.0
+    zeta = 1.0 + phi * phi
+    root = math.sqrt(m * m * phi**4 / 4.0 + v * phi * phi * zeta)
+    # For m > 0 the numerator root - mψ is multiplied by its conjugate, so that it does not cancel.
+    return (phi * phi * v - m * m) / (v * (root + m * psi)) if m > 0.0 else (root - m * psi) / (v * zeta)
+
+
+@register_jitable
+def stdev_shrinkage(alpha, m, v, phi):
+    """Return (α, β, γ) of a step α of `stdev_alpha`.
+
+    The step makes the margin φ√u, u being the new variance. Where that is below the rounding error of the
+    old one, it cannot be told from 0: no step (α = 0).
+    """
+    a = alpha * v * phi
+    sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
+    if phi * sqrt_u <= _EPSILON * abs(m):
+        alpha = 0.0
+    return alpha, alpha * phi / (sqrt_u + a), alpha * phi / sqrt_u
+
+
+@register_jitable
+def stdev_step(m, v, phi):
+    """Return (α, β, γ) of the constraint ``m >= φ √v``: `stdev_alpha` and `stdev_shrinkage`."""
+    return stdev_shrinkage(stdev_alpha(m, v, phi), m, v, phi)
+
+
+@register_jitable
+def is_step(alpha, gamma):
+    """Tell whether there is a step (α > 0) and it is finite.
+
+    A margin that overflowed, or one large beside a tiny v, makes α or γ overflow, and μ or Σ would be NaN
+    for good.
+    """
+    return 0.0 < alpha < np.inf and gamma < np.inf
+
+
+def dual_averaging_term(ir, u, rate, x, threshold):
+    """Emit ``w_j x_j`` with ``w_j = -sign(ū_j) max(0, |ū_j| - λt) · rate_j``, rate_j = η/(δ + √G_j)."""
+    below, above = ir.fadd(u, threshold), ir.fsub(u, threshold)
+    zero = zero_like(u)
+    kept = ir.select(ir.fcmp_ordered("<", below, zero), below, zero)
+    kept = ir.select(ir.fcmp_ordered(">", above, zero), above, kept)
+    return ir.fmul(ir.fmul(ir.fneg(kept), rate), x)
+
+
+@register_jitable
+def slower(rate, x_j, eta, delta):
+    """Return ``η/(δ + √(G + x_j²))`` for a rate of η/(δ + √G)."""
+    root = eta / rate - delta
+    return eta / (delta + math.sqrt(root * root + x_j * x_j))

@@ -1,0 +1,282 @@
+"""What a learner does with one row, once for dense and once for CSR, chosen when a kernel is compiled.
+
+A matrix enters a kernel as a 2-D C-contiguous array or as a CSR tuple ``(data, indices, indptr)``; a row is a
+1-D array or a tuple ``(data, indices)``. Weights and all other state are float64 arrays indexed by feature,
+and so is the arithmetic: a float32 stream and the same values in float64 give the same outcome.
+"""
+
+import numpy as np
+from numba import types
+from numba.extending import overload, register_jitable
+
+from .compiled import INLINE, kernel
+from .vector import is_sparse_row, lane_sums
+
+_dot = lane_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
+_squares = lane_sums(1, lambda ir, x: [ir.fmul(x, x)])
+_weighted_squares = lane_sums(1, lambda ir, s, x: [ir.fmul(ir.fmul(s, x), x)])
+_dot_and_weighted_squares = lane_sums(2, lambda ir, w, s, x: [ir.fmul(w, x), ir.fmul(ir.fmul(s, x), x)])
+_times_zero = lane_sums(1, lambda ir, x: [ir.fmul(x, x.type(0.0))])
+
+
+# A vector that straddles two cache lines costs a second access. And a load at the same place of its page as a
+# store before it waits for that store (x86 compares 12 bits of addresses first): arrays that are walked
+# together start a third of a page apart.
+_LINE, _PAGE = 64, 4096
+_THIRD = 21 * _LINE
+
+
+def new_state(n_features, value=0.0, place=0):
+    """Return a float64 array of shape (n_features,) that lies where kernels are fastest.
+
+    Parameters
+    ----------
+    n_features : int
+    value : float, default=0.0
+        What it is filled with.
+    place : {0, 1, 2}, default=0
+        Different for the arrays of one learner.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> new_state(3, 1.0).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    # Zeros need no memory until they are touched.
+    memory = np.zeros(8 * n_features + 2 * _PAGE, np.uint8)
+    start = -memory.ctypes.data % _PAGE + place * _THIRD
+    state = memory[start : start + 8 * n_features].view(np.float64)
+    if value != 0.0:
+        state.fill(value)
+    return state
+
+
+def in_kernels_only(name):
+    """Return the error for a primitive that is called from Python."""
+    return TypeError(f"{name}() is compiled into kernels and cannot be called from Python")
+
+
+def n_rows(X):
+    """Return the number of rows of a matrix, in a kernel."""
+    raise in_kernels_only("n_rows")
+
+
+@overload(n_rows, jit_options=INLINE)
+def _n_rows(X):
+    if isinstance(X, types.BaseTuple):
+        return lambda X: X[2].shape[0] - 1
+    return lambda X: X.shape[0]
+
+
+def row(X, i):
+    """Return row `i` of a matrix without copying it, in a kernel."""
+    raise in_kernels_only("row")
+
+
+@overload(row, jit_options=INLINE)
+def _row(X, i):
+    if isinstance(X, types.BaseTuple):
+
+        def csr_row(X, i):
+            data, indices, indptr = X
+            start, stop = indptr[i], indptr[i + 1]
+            return data[start:stop], indices[start:stop]
+
+        return csr_row
+    return lambda X, i: X[i]
+
+
+def n_entries(x):
+    """Return how many features a row stores (dense: all; CSR: its non-zeros), in a kernel."""
+    raise in_kernels_only("n_entries")
+
+
+@overload(n_entries)
+def _n_entries(x):
+    if is_sparse_row(x):
+        return lambda x: x[0].shape[0]
+    return lambda x: x.shape[0]
+
+
+def entry(x, k):
+    """Return ``(feature, value)`` of the k-th stored feature of a row, in a kernel.
+
+    The feature is unsigned, which spares the loops Numba's test for negative indices.
+    """
+    raise in_kernels_only("entry")
+
+
+@overload(entry)
+def _entry(x, k):
+    if is_sparse_row(x):
+        return lambda x, k: (np.uintp(x[1][k]), np.float64(x[0][k]))
+    return lambda x, k: (np.uintp(k), np.float64(x[k]))
+
+
+@register_jitable(**INLINE)
+def dot(w, x):
+    """Return Σ_j w_j x_j."""
+    return _dot((w,), x)
+
+
+@register_jitable(**INLINE)
+def squared_norm(x):
+    """Return Σ_j x_j²."""
+    return _squares((), x)
+
+
+@register_jitable(**INLINE)
+def weighted_squared_norm(s, x):
+    """Return Σ_j s_j x_j²."""
+    return _weighted_squares((s,), x)
+
+
+@register_jitable(**INLINE)
+def dot_and_weighted_squared_norm(w, s, x):
+    """Return ``(Σ_j w_j x_j, Σ_j s_j x_j²)`` in one read of the row."""
+    return _dot_and_weighted_squares((w, s), x)
+
+
+@register_jitable(**INLINE)
+def add_scaled(w, a, x):
+    """Add ``a x`` to `w` in place."""
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        w[j] += a * x_j
+
+
+@kernel
+def linear_scores(X, w, scores):
+    """Write ``w · x`` of every row into `scores`."""
+    for i in range(n_rows(X)):
+        scores[i] = dot(w, row(X, i))
+
+
+@kernel
+def first_nonfinite_row(X):
+    """Return the first row that holds a NaN or an infinity, -1 if none does."""
+    for i in range(n_rows(X)):
+        # 0 x is 0 for every finite x and NaN otherwise.
+        if _times_zero((), row(X, i)) != 0.0:
+            return i
+    return -1
+
+
+def read_only(array):
+    """Return `array` or a read-only view of it: memory-mapped or not, one compiled signature."""
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
+
+
+def as_rows(X):
+    """Return a matrix in the form in which kernels take it, without copying its values.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), csr_matrix or csr_array, or tuple (data, indices, indptr)
+        float32 or float64. Dense: C-contiguous. CSR: sorted indices without duplicates, all smaller than the
+        learner's number of features (unchecked here).
+
+    Returns
+    -------
+    ndarray or tuple of ndarray
+        Read-only views; the indices of a CSR matrix are int32 wherever they fit, so that 32- and 64-bit
+        matrices share one compiled kernel. A tuple is taken to come from here and returned as it is.
+    """
+    if isinstance(X, tuple):
+        return X
+    if isinstance(X, np.ndarray):
+        # np.memmap and other subclasses would each compile anew.
+        return read_only(np.asarray(X))
+    # Contiguous as nearly every CSR matrix is; a strided one (`.real` of a complex matrix) is copied.
+    data, indices, indptr = (np.ascontiguousarray(part) for part in (X.data, X.indices, X.indptr))
+    if indices.dtype != np.int32 and max(X.shape[1], X.nnz) <= np.iinfo(np.int32).max:
+        indices, indptr = indices.astype(np.int32), indptr.astype(np.int32)
+    return read_only(data), read_only(indices), read_only(indptr)
+
+
+def count_rows(X):
+    """Return the number of rows of what `as_rows` returned."""
+    return len(X[2]) - 1 if isinstance(X, tuple) else len(X)
+
+
+def row_range(X, start, stop):
+    """Return rows start … stop - 1 of what `as_rows` returned, without copying.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_range(as_rows(np.arange(6.0).reshape(3, 2)), 1, 3).tolist()
+    [[2.0, 3.0], [4.0, 5.0]]
+    """
+    if isinstance(X, tuple):
+        data, indices, indptr = X
+        return data, indices, indptr[start : stop + 1]
+    return X[start:stop]
+
+
+@kernel
+def _take_dense(X, order, out):
+    for i in range(order.shape[0]):
+        out[i] = X[order[i]]
+
+
+@kernel
+def _take_csr(X, order, data, indices, indptr):
+    for i in range(order.shape[0]):
+        values, columns = row(X, order[i])
+        start, stop = indptr[i], indptr[i + 1]
+        data[start:stop] = values
+        indices[start:stop] = columns
+
+
+def take_rows(X, order):
+    """Gather rows into a new matrix without holding the GIL while copying.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), csr_matrix, csr_array, or tuple (data, indices, indptr)
+        float32 or float64, as for `as_rows`.
+    order : array-like of int of shape (m,)
+        Row numbers, 0 … n - 1, in any order and with repetition.
+
+    Returns
+    -------
+    ndarray, csr_matrix, csr_array or tuple
+        Rows in that order: the same kind and dtype as `X`, C-contiguous, own memory.
+
+    Raises
+    ------
+    IndexError
+        When a row number is outside 0 … n - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> take_rows(np.array([[1.0], [2.0], [3.0]]), [2, 0]).ravel().tolist()
+    [3.0, 1.0]
+    """
+    rows = as_rows(X)
+    n = count_rows(rows)
+    order = np.ascontiguousarray(order, dtype=np.int64)
+    if order.size and not (order.min() >= 0 and order.max() < n):
+        raise IndexError(f"row numbers must be 0 to {n - 1}, got {order.min()} to {order.max()}")
+    order = read_only(order)
+    if not isinstance(rows, tuple):
+        out = np.empty((len(order), rows.shape[1]), rows.dtype)
+        _take_dense(rows, order, out)
+        return out
+    indptr = np.zeros(len(order) + 1, np.int64)
+    np.cumsum(np.diff(rows[2]).take(order), out=indptr[1:])
+    indptr = indptr.astype(np.int64 if indptr[-1] > np.iinfo(np.int32).max else rows[2].dtype)
+    data, indices = np.empty(indptr[-1], rows[0].dtype), np.empty(indptr[-1], rows[1].dtype)
+    _take_csr(rows, order, data, indices, indptr)
+    if isinstance(X, tuple):
+        return read_only(data), read_only(indices), read_only(indptr)
+    return type(X)((data, indices, indptr), shape=(len(order), X.shape[1]))

@@ -1,0 +1,1 @@
+"""Support vector machines that learn online, a file a learner."""

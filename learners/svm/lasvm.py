@@ -1,0 +1,226 @@
+"""LASVM: an online support vector machine."""
+
+import numpy as np
+from numba.extending import register_jitable
+
+from ..estimator.parameters import check_bool, check_positive
+from ..kernel.kernel_classifier import RowCachingClassifier
+from ..kernel.support.block_view import score_of
+from ..numeric.compiled import kernel as compiled
+from .solvers.lasvm_steps import extremes, improve, process_and_reprocess, settle
+
+# Examples of each class that are let in whatever their gradients, to start with.
+_SEEDS = 5
+
+# Where what is known besides the rows is: the intercept; how many examples of each class there were.
+INTERCEPT, SEEN = 0, 1
+
+# Gradients are sums of products: below this share of their size they are rounding.
+_ROUNDING = 1e-14
+# Steps of `optimize`, in all or for each support vector, whichever is more: where the kernel matrix is so
+# badly conditioned that they do not do, more would hardly help.
+_MOST_STEPS, _MOST_STEPS_EACH = 100_000, 1000
+
+
+def new_solution():
+    """Return what a learner that has learnt nothing knows besides its rows."""
+    return np.zeros(3)
+
+
+@register_jitable
+def learn_row(K, n, t, code, f, C, tau, intercept, again, solution):
+    """PROCESS and REPROCESS row t, whose score without the intercept is `f`.
+
+    Returns how many rows are kept then, and whether t joined them. With an intercept nothing is learnt
+    without rows of both classes: the first few of each are let in in any case, and only processed.
+    """
+    S = K.walk
+    y = 1.0 if code == 1 else -1.0
+    seed = intercept and solution[SEEN + code] < _SEEDS
+    solution[SEEN + code] += 1.0
+    before = n
+    processed = S.own[t] < np.inf and not (again and _is_kept(S.born[:n], S.first + t))
+    n = process_and_reprocess(K, n, t, y, y - f, C, tau, intercept, seed, processed)
+    joined = n > before
+    return settle(K, n, t, C, intercept, not seed, solution), joined
+
+
+@register_jitable
+def _is_kept(born, number):
+    found = False
+    for other in born:
+        found |= other == number
+    return found
+
+
+@compiled
+def learn(K, n, codes, scores, C, tau, intercept, again, solution):
+    """The online iterations of Bordes et al. (2005), section 3.2: PROCESS, then one REPROCESS."""
+    mistakes = updates = evaluations = 0
+    for t in range(codes.shape[0]):
+        y = 1.0 if codes[t] == 1 else -1.0
+        f = score_of(K.walk, n, t)
+        scores[t] = f + solution[INTERCEPT]
+        evaluations += n
+        mistakes += not y * scores[t] > 0.0
+        n, joined = learn_row(K, n, t, codes[t], f, C, tau, intercept, again, solution)
+        updates += joined
+    return n, mistakes, updates, evaluations + updates
+
+
+@compiled
+def optimize(K, n, C, tau, intercept, solution):
+    """The finishing step of section 3.2, REPROCESS until no pair is τ-violating, but evict after it only."""
+    largest = total = 0.0
+    for s in range(n):
+        largest = max(largest, K.diagonal[s])
+        total += abs(K.walk.alpha[s])
+    tau = max(tau, _ROUNDING * largest * max(total, C))
+    for _ in range(max(_MOST_STEPS, _MOST_STEPS_EACH * n)):
+        if not improve(K, n, C, tau, intercept):
+            break
+    i, j, high, low = extremes(K, n, C, intercept)
+    gap = max(high - low, 0.0) if (i >= 0 and j >= 0) or not intercept else 0.0
+    return settle(K, n, 0, C, intercept, True, solution), gap
+
+
+class LASVM(RowCachingClassifier):
+    """LASVM: a support vector machine whose optimiser is fed one example at a time.
+
+    It climbs the dual objective ``Σ α_i y_i - ½ Σ α_i α_j k(x_i, x_j)``, α_i between 0 and C y_i, by steps
+    on two coefficients (with an intercept; Σ α = 0) or on one. PROCESS lets an example in unless its gradient
+    ``y - f(x)`` is beyond the others' and makes the best step with it; REPROCESS makes the best step among
+    the support vectors, then drops those with α = 0 that no step would move. Examples that were passed over
+    are gone: the objective of one pass is a little below a batch solver's, that of two or three is not.
+
+    A value between support vectors counts as one kernel evaluation, made when the later of the two was
+    predicted; a row that joins takes one more, k(x, x). Computing it again counts for nothing: that is a
+    matter of the cache.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Bound of the coefficients, > 0.
+    tau : float, default=1e-3
+        A pair (i, j) whose gradients differ by no more is left alone, > 0.
+    fit_intercept : bool, default=True
+        Whether there is an intercept. Then nothing is learnt before there are examples of both classes, of
+        which the first five are let in in any case; scores are 0 until then.
+    finish : bool, default=False
+        Whether `fit` (and a study, before it tests) ends with `optimize`.
+    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
+        The kernel, as for `KernelPerceptron`.
+    cache_mb : float, default=200.0
+        Limit of the rows of kernel values between support vectors that are kept, in MiB, >= 0; two rows are
+        in any case. It is a matter of time alone.
+    epochs : int, default=1
+        Passes that `fit` makes. An example that is a support vector still is not processed again.
+
+    Attributes
+    ----------
+    intercept_ : ndarray of float64, shape (1,)
+        0 without an intercept.
+    dual_objective_ : float
+        What the learner maximises.
+    gap_ : float
+        By how much the most violating pair is violating, 0 where none is: at the end of `optimize`, so not
+        before it. At most tau, unless the steps ran out or rounding does not allow it.
+
+    Notes
+    -----
+    `n_updates_` counts the examples that were let in. `support_` counts the rows of each pass from 0.
+
+    See Also
+    --------
+    KernelClassifier : More attributes; `OnlineClassifier` has the methods.
+
+    References
+    ----------
+    Bordes, Ertekin, Weston, Bottou (2005), "Fast kernel classifiers with online and active learning", JMLR 6,
+    section 3. The rule by which an example is let in, and the steps without an intercept, are those of the
+    authors' code.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [0.2], [0.8], [3.0], [-2.0]], [0, 1, 0, 1, 1, 0]
+    >>> learner = LASVM(C=10.0, finish=True).fit(X, y)
+    >>> learner.n_support_, learner.predict([[0.4], [0.6]]).tolist()
+    (4, [0, 1])
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        tau=1e-3,
+        fit_intercept=True,
+        finish=False,
+        kernel="rbf",
+        gamma=1.0,
+        degree=3,
+        coef0=1.0,
+        cache_mb=200.0,
+        epochs=1,
+    ):
+        self.C = C
+        self.tau = tau
+        self.fit_intercept = fit_intercept
+        self.finish = finish
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_mb = cache_mb
+        self.epochs = epochs
+
+    def _check_own_parameters(self):
+        check_positive(self, "C")
+        check_positive(self, "tau")
+        check_bool(self, "fit_intercept")
+        check_bool(self, "finish")
+
+    def _allocate(self, n_features):
+        super()._allocate(n_features)
+        self._solution = new_solution()
+        # What is learnt holds for these alone.
+        self._settings = float(self.C), float(self.tau), bool(self.fit_intercept)
+
+    def _walk(self, walk, n, codes, scores):
+        return learn(walk, n, codes, scores, *self._settings, self._is_again, self._solution)
+
+    def _score(self, X, scores):
+        super()._score(X, scores)
+        scores += self._solution[INTERCEPT]
+
+    def end_of_pass(self, last):
+        super().end_of_pass(last)
+        if last and self.finish:
+            self.optimize()
+
+    def optimize(self):
+        """Optimise over the support vectors until no pair is tau-violating, then drop those that are none.
+
+        It can be called at any time; learning may go on afterwards. The objective reaches its maximum over
+        the examples that are support vectors now.
+
+        It also ends after 1000 steps for each support vector, 100,000 at least.
+
+        Returns
+        -------
+        self
+        """
+        if self._support is not None:
+            kept = self._support.again()
+            size, self.gap_ = optimize(kept, self._support.size, *self._settings, self._solution)
+            self._support.settle(None, kept, size)
+            self.n_support_ = size
+        return self
+
+    @property
+    def intercept_(self):
+        return self._solution[INTERCEPT : INTERCEPT + 1].copy()
+
+    @property
+    def dual_objective_(self):
+        if self._support is None:
+            return 0.0
+        return float(self._support.alpha @ (self._support.gradients + self._support.labels)) / 2.0

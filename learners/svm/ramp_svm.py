@@ -1,0 +1,299 @@
+"""OnlineSVMR and OnlineASVMR: support vector machines with the ramp loss, one example at a time."""
+
+import math
+
+import numpy as np
+
+from ..estimator.parameters import check_size_or_none
+from ..kernel.kernel_classifier import RowCachingClassifier
+from ..kernel.support.cached_support import know_row
+from ..numeric.compiled import kernel as compiled
+from .solvers.ramp import (
+    MOST_ROUNDS,
+    MOST_STEPS_OF_A_ROW,
+    ExampleRows,
+    begin_anew,
+    best_alpha,
+    check_rules,
+    forget_far_ones,
+    is_remembered,
+    remember,
+    rules_of,
+    score_of_support,
+    take_steps,
+)
+
+# Values of `most` and `initial`.
+ALL = -1
+REMEMBER = -1.0
+
+
+@compiled
+def learn(S, n, codes, scores, rules, most, within_margin, initial, again):
+    """Algorithm 1 of Wang and Vucetic (2010).
+
+    With ``most >= 0`` Algorithm 2 after each row; `within_margin`: Algorithm 3. With ``initial > 0`` nothing
+    is carried over instead: each row starts from α = 0, with that share of the examples in V. With
+    ``initial < 0`` rows are only remembered.
+    """
+    mistakes = updates = evaluations = queried = 0
+    for t in range(codes.shape[0]):
+        y = 1.0 if codes[t] == 1 else -1.0
+        scores[t], n_support = score_of_support(S, n, t)
+        evaluations += n_support
+        mistakes += not y * scores[t] > 0.0
+        if within_margin and not abs(scores[t]) <= 1.0:
+            continue
+        known = again and is_remembered(S, n, t)
+        queried += not known
+        if known or not S.kept.walk.own[t] < math.inf:
+            continue
+        g = 1.0 - y * scores[t]
+        remember(S, n, t, y, g)
+        evaluations += 1
+        i, n = n, n + 1
+        if initial > 0.0 or (initial == 0.0 and 0.0 <= g <= 2.0):
+            updates += 1
+            know_row(S.kept, n, i, t)
+            S.active[i] = True
+            α = best_alpha(0.0, g, S.kept.diagonal[i], rules.C)
+            if initial > 0.0:
+                begin_anew(S.kept.walk.alpha, S.kept.walk.extra, S.active, n, math.ceil(initial * n))
+                evaluations += n - 1
+                i = -1
+            evaluations += n * take_steps(S, n, rules, i, α, MOST_ROUNDS, MOST_STEPS_OF_A_ROW)
+        if most >= 0:
+            n = forget_far_ones(S, n, t, most)
+    return n, mistakes, updates, evaluations, queried
+
+
+class RampSVM(RowCachingClassifier):
+    """Base of the online SVMs with the ramp loss: the examples they remember, and their attributes.
+
+    A subclass defines ``_learn_block(examples, n, codes, scores)``, which returns how many examples are
+    remembered then, mistakes, updates and kernel evaluations.
+
+    Attributes
+    ----------
+    n_stored_ : int
+        Examples remembered, support vectors or not.
+    n_active_ : int
+        Of these, those in the active set V.
+    objective_ : float
+        ``½ ‖w‖² + C Σ R(y f(x))`` over the examples remembered (eq. 7), R being the ramp loss.
+    """
+
+    algorithm_version = 2
+
+    def _check_own_parameters(self):
+        check_rules(self)
+
+    def _allocate(self, n_features):
+        super()._allocate(n_features)
+        # What is learnt holds for these alone.
+        self._rules = rules_of(self)
+
+    def _new_support(self, function, dtype, sparse):
+        return ExampleRows(function, self.n_features_in_, dtype, sparse, float(self.cache_mb))
+
+    def _pass(self, X, codes, scores):
+        outcome = super()._pass(X, codes, scores)
+        self.n_support_ = int(np.count_nonzero(self._support.alpha))
+        return outcome
+
+    def _walk(self, walk, n, codes, scores):
+        return self._learn_block(self._support.examples(walk), n, codes, scores)
+
+    def _support_to_score(self):
+        return self._support.of_prediction() if self._support else None
+
+    def _order(self):
+        order = super()._order()
+        return order[self._support.alpha[order] != 0.0] if self._support else order
+
+    @property
+    def n_stored_(self):
+        return self._support.size if self._support else 0
+
+    @property
+    def n_active_(self):
+        return int(self._support.active.sum()) if self._support else 0
+
+    @property
+    def objective_(self):
+        return self._support.objective(self._rules.C) if self._support else 0.0
+
+
+class OnlineRampSVM(RampSVM):
+    """OnlineSVMR: the SVM with the ramp loss of all rows so far, optimal again after each.
+
+    The ramp loss is ``min(2, max(0, 1 - y f(x)))``: a row on the wrong side of the other margin costs no more
+    than one on it, and is no support vector. Without bias. A row with ``0 <= 1 - y f(x) <= 2`` is an update:
+    coordinate steps, the one of largest gain first, then the active set V is formed anew, and so on until it
+    stays; the others are only remembered.
+
+    A row takes a kernel evaluation with each support vector to predict and one with itself; each change of a
+    coefficient takes one with every row remembered.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss and bound of the coefficients, > 0.
+    max_non_support : int, default=None
+        Of the rows that are no support vectors remember only so many: those with the smallest ``|f(x)|``
+        (Algorithm 2). All by default; the paper takes 100 or 1000.
+    tol : float, default=1e-3
+        Tolerance of the KKT conditions, >= 0.
+    min_gain : float, default=1e-5
+        Steps that gain less in the dual objective are not taken, >= 0. With noise it leaves larger violations
+        of the KKT conditions than `tol`, and saves many steps; 0 for the tolerance alone.
+    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
+        The kernel, as for `KernelPerceptron`.
+    cache_mb : float, default=200.0
+        Limit of the rows of kernel values that are kept, in MiB, >= 0; it changes no outcome.
+    epochs : int, default=1
+        Passes that `fit` makes. A row that is remembered still is not learnt again.
+
+    Attributes
+    ----------
+    n_stored_ : int
+        Examples remembered, support vectors or not.
+    n_active_ : int
+        Of these, those in the active set V.
+    objective_ : float
+        ``½ ‖w‖² + C Σ R(y f(x))`` over the examples remembered (eq. 7), R being the ramp loss.
+
+    Notes
+    -----
+    In V every KKT condition of eq. 3 holds within `tol`, or no step on it would gain `min_gain`. V is
+    ``1 - y f(x) <= 2``; a row that was only remembered joins it with the next update. An update also ends
+    when optimising on a new V has not let the objective fall: the rest is a matter of the tolerance. Rows
+    with ``1 - y f(x)`` of about 2 may then be in V or not, the further from 2 the larger `min_gain` is. And
+    it ends after 100,000 steps; the next one goes on from there. That happens where C is large and the
+    kernel is wide, so that rows nearly depend on one another: there a step on one coefficient does little,
+    and time is saved by a larger `min_gain`.
+
+    See Also
+    --------
+    ActiveRampSVM : Asks for the labels within the margin only.
+    OfflineRampSVM : The same problem in one batch.
+    KernelClassifier : More attributes; `OnlineClassifier` has the methods.
+
+    References
+    ----------
+    Wang, Vucetic (2010), "Fast online training of ramp loss support vector machines", ICDM, Algorithms 1, 2.
+
+    Examples
+    --------
+    >>> learner = OnlineRampSVM().fit([[0.0], [10.0], [1.0], [0.5]], [0, 1, 0, 1])
+    >>> learner.support_.tolist(), learner.n_stored_
+    ([0, 1, 2], 4)
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        max_non_support=None,
+        tol=1e-3,
+        min_gain=1e-5,
+        kernel="rbf",
+        gamma=1.0,
+        degree=3,
+        coef0=1.0,
+        cache_mb=200.0,
+        epochs=1,
+    ):
+        self.C = C
+        self.max_non_support = max_non_support
+        self.tol = tol
+        self.min_gain = min_gain
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_mb = cache_mb
+        self.epochs = epochs
+
+    def _check_own_parameters(self):
+        super()._check_own_parameters()
+        check_size_or_none(self, "max_non_support")
+
+    def _learn_block(self, examples, n, codes, scores):
+        most = ALL if self.max_non_support is None else int(self.max_non_support)
+        return learn(examples, n, codes, scores, self._rules, most, False, 0.0, self._is_again)[:4]
+
+
+class ActiveRampSVM(RampSVM):
+    """OnlineASVMR: the online SVM with the ramp loss that asks for a label only if ``|f(x)| <= 1``.
+
+    All other rows are passed over, and so cost a prediction; what is learnt from the rest is what
+    `OnlineRampSVM` would learn from these rows alone. Mistakes are those of all rows: the prediction comes
+    before the question.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss and bound of the coefficients, > 0.
+    tol, min_gain : default=1e-3, 1e-5
+        When optimisation stops, as for `OnlineRampSVM`.
+    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
+        The kernel, as for `KernelPerceptron`.
+    cache_mb : float, default=200.0
+        Limit of the rows of kernel values that are kept, in MiB, >= 0; it changes no outcome.
+    epochs : int, default=1
+        Passes that `fit` makes. A row that is remembered still is not learnt again.
+
+    Attributes
+    ----------
+    n_queried_ : int
+        Labels asked for. In a later pass, that of a row that is remembered is known.
+    n_stored_, n_active_, objective_
+        As for `OnlineRampSVM`.
+
+    See Also
+    --------
+    OnlineRampSVM : Kernel evaluations, and what is optimal.
+    Greedy : An active strategy for any learner.
+    KernelClassifier : More attributes; `OnlineClassifier` has the methods.
+
+    References
+    ----------
+    Wang, Vucetic (2010), "Fast online training of ramp loss support vector machines", ICDM, Algorithm 3.
+
+    Examples
+    --------
+    >>> learner = ActiveRampSVM(C=10.0).fit([[0.0], [10.0], [0.1], [0.0]], [0, 1, 0, 1])
+    >>> learner.n_queried_
+    4
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        tol=1e-3,
+        min_gain=1e-5,
+        kernel="rbf",
+        gamma=1.0,
+        degree=3,
+        coef0=1.0,
+        cache_mb=200.0,
+        epochs=1,
+    ):
+        self.C = C
+        self.tol = tol
+        self.min_gain = min_gain
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_mb = cache_mb
+        self.epochs = epochs
+
+    def _allocate(self, n_features):
+        super()._allocate(n_features)
+        self.n_queried_ = 0
+
+    def _learn_block(self, examples, n, codes, scores):
+        *outcome, queried = learn(examples, n, codes, scores, self._rules, ALL, True, 0.0, self._is_again)
+        self.n_queried_ += queried
+        return outcome

@@ -1,0 +1,1 @@
+"""The optimisation steps of the support vector machines."""

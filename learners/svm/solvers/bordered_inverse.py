@@ -1,0 +1,163 @@
+"""The state of a support vector machine, and the inverse over its margin set: bordered, never inverted."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from ...numeric.compiled import kernel
+
+EPSILON = float(np.finfo(np.float64).eps)
+_TINY = float(np.finfo(np.float64).tiny)
+
+#: What is added to k(x, x), as a share of it, of a row that depends on others of the margin set.
+_RIDGE = 5e-12
+
+
+class Machine(NamedTuple):
+    """All rows and their sets; the first `n` entries of the arrays over rows count."""
+
+    #: (rows,): -1 or 1.
+    y: np.ndarray
+    #: (rows,): 0 … C.
+    alpha: np.ndarray
+    #: (rows,): y f(x) - 1.
+    g: np.ndarray
+    #: (rows,): k(x, x).
+    own: np.ndarray
+    #: (rows,): REST, ERROR or MARGIN.
+    group: np.ndarray
+    #: (rows,): where the kernel values of a row with all others are in `values`; -1: nowhere.
+    slot: np.ndarray
+    #: (slots, rows): kernel values of some rows with all rows.
+    values: np.ndarray
+    #: (rows,): the rows of the margin set, in the order in which removals left them.
+    margin: np.ndarray
+    #: (rows,): the place of each in `margin`.
+    place: np.ndarray
+    #: (size + 1 or more, the same): inverse J⁻¹ of ``[[0, yᵀ], [y, Q]]`` over the margin set, with
+    #: ``Q_ij = y_i y_j K_ij``; without bias that of Q, beside a first row and column of zeros.
+    inverse: np.ndarray
+    #: (size + 1 or more,): sensitivities of the bias and of α over the margin set (eq. 10).
+    beta: np.ndarray
+    #: (rows,): sensitivities of g (eq. 12).
+    gamma: np.ndarray
+    #: (2,): size of the margin set; kernel evaluations of rows that joined it, since last asked.
+    size: np.ndarray
+    #: (1,): the bias.
+    b: np.ndarray
+
+
+@register_jitable
+def fill(array, n, value):
+    """Do as ``array[:n] = value``, which takes Numba seconds to compile."""
+    for i in range(n):
+        array[i] = value
+
+
+@register_jitable
+def copy(source, n, target):
+    """Do as ``target[:n] = source[:n]``, which takes Numba seconds to compile."""
+    for i in range(n):
+        target[i] = source[i]
+
+
+@kernel
+def apply_inverse(M, v, out):
+    """Subtract ``J⁻¹ v`` from `out`."""
+    for p in range(M.size[0] + 1):
+        total = 0.0
+        for q in range(M.size[0] + 1):
+            total += M.inverse[p, q] * v[q]
+        out[p] -= total
+
+
+@kernel
+def _residual(M, v, d, out, bias):
+    """Write ``v + J d`` into `out`, J being what `inverse` is the inverse of."""
+    size = M.size[0]
+    copy(v, size + 1, out)
+    for p in range(size):
+        j = M.margin[p]
+        if bias:
+            out[0] += M.y[j] * d[p + 1]
+            out[p + 1] += M.y[j] * d[0]
+        a, values = M.y[j] * d[p + 1], M.values[M.slot[j]]
+        for q in range(size):
+            i = M.margin[q]
+            out[q + 1] += M.y[i] * a * values[i]
+
+
+@kernel
+def grow(M, k, bias):
+    """Border the inverse by row k, which becomes the last of the margin set (eq. 13)."""
+    size = M.size[0]
+    J, y = M.inverse, M.y
+    if size == 0:
+        J[0, 0] = J[0, 1] = J[1, 0] = 0.0
+        if bias:
+            J[0, 0], J[0, 1], J[1, 0], J[1, 1] = -M.own[k], y[k], y[k], 0.0
+        else:
+            J[1, 1] = 1.0 / M.own[k]
+    else:
+        v, d, residual = np.empty(size + 1), np.zeros(size + 2), np.empty(size + 1)
+        v[0] = y[k] if bias else 0.0
+        largest = M.own[k]
+        for p in range(size):
+            j = M.margin[p]
+            v[p + 1] = y[k] * y[j] * M.values[M.slot[k], j]
+            largest = max(largest, M.own[j])
+        copy(v, size + 1, residual)
+        for _ in range(3):
+            apply_inverse(M, residual, d)
+            _residual(M, v, d, residual, bias)
+        c = M.own[k]
+        for p in range(size + 1):
+            c += d[p] * v[p]
+        # c is the squared distance of the row from the span of the others. Of a row that depends on them
+        # rounding alone would be left: k(x, x) is raised by what hardly moves its g.
+        ridge = max(_RIDGE * largest, _TINY)
+        if c < ridge:
+            c = max(c, 0.0) + ridge
+            M.own[k] += ridge
+            M.values[M.slot[k], k] = M.own[k]
+            M.g[k] += ridge * M.alpha[k]
+        d[size + 1] = 1.0
+        for p in range(size + 2):
+            J[p, size + 1] = J[size + 1, p] = 0.0
+            d[p] /= np.sqrt(c)
+        for p in range(size + 2):
+            for q in range(size + 2):
+                J[p, q] += d[p] * d[q]
+    M.margin[size], M.place[k] = k, size
+    M.size[0] = size + 1
+
+
+@kernel
+def shrink(M, k):
+    """Take row k out of the margin set and of the inverse (eq. 14); the last one takes its place."""
+    last = M.size[0]
+    p = M.place[k] + 1
+    J = M.inverse
+    if last > 1:
+        for i in range(last + 1):
+            if i != p:
+                for j in range(last + 1):
+                    if j != p:
+                        J[i, j] -= (J[i, p] * J[p, j]) / J[p, p]
+        if p != last:
+            for i in range(last):
+                J[i, p] = J[p, i] = J[i, last]
+            J[p, p] = J[last, last]
+    moved = M.margin[last - 1]
+    M.margin[p - 1], M.place[moved] = moved, p - 1
+    M.size[0] = last - 1
+
+
+@kernel
+def rebuild(M, bias):
+    """Compute the inverse anew, row by row."""
+    size = M.size[0]
+    M.size[0] = 0
+    for p in range(size):
+        grow(M, M.margin[p], bias)

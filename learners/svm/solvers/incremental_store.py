@@ -1,0 +1,269 @@
+"""All rows that a support vector machine has learnt, and the kernel values of some of them with all."""
+
+import numpy as np
+
+from ...kernel.support.block_view import scores_of_block
+from ...kernel.values.dense_products import PADDING
+from ...kernel.values.functions import apply_kernel
+from ...kernel.values.row_storage import DenseRows, SparseRows, padded
+from ...numeric.rows import as_rows
+from .bordered_inverse import Machine
+from .margin_set import MARGIN, leave, move
+
+#: Kernel values beyond those of the margin set are kept up to this size. The outcome does not depend on it.
+CACHE_BYTES = 2**27
+
+
+def _grown(array, *shape):
+    """Return a copy with more room; new entries are 0."""
+    larger = np.zeros(shape, array.dtype)
+    larger[tuple(slice(extent) for extent in array.shape)] = array
+    return larger
+
+
+class Examples:
+    """The rows learnt, at places 0 … n - 1, with their state, in float64.
+
+    Parameters
+    ----------
+    function : tuple
+        ``(kernel, gamma, coef0, degree)``.
+    n_features : int
+    sparse : bool
+        Keep CSR rows; dense ones otherwise.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    machine : Machine
+        Their state; made anew whenever there must be more room.
+    """
+
+    def __init__(self, function, n_features, sparse):
+        self._function = function
+        self._kind = SparseRows if sparse else DenseRows
+        self._n_features = n_features
+        self._rows = self._new_rows()
+        self._norms, self._numbers = np.zeros(0), np.zeros(0, np.int64)
+        #: (slots,): whose kernel values are there; -1: nobody's.
+        self._owner, self._hand = np.zeros(0, np.int64), 0
+        numbers, places = np.zeros(0), np.zeros(0, np.int64)
+        matrix = np.zeros((0, 0))
+        self.machine = Machine(
+            y=numbers,
+            alpha=numbers,
+            g=numbers,
+            own=numbers,
+            group=places,
+            slot=places,
+            values=matrix,
+            margin=places,
+            place=places,
+            inverse=np.zeros((2, 2)),
+            beta=np.zeros(2),
+            gamma=numbers,
+            size=np.zeros(2, np.int64),
+            b=np.zeros(1),
+        )
+        self.n = 0
+        self._scorer = None
+
+    def _new_rows(self):
+        return self._kind(self._n_features, np.dtype(np.float64))
+
+    def _reserve(self, n):
+        """Make room for `n` rows, by doubling."""
+        M, capacity = self.machine, len(self._norms)
+        if n <= capacity:
+            return
+        capacity = padded(max(n, 2 * capacity), PADDING)
+        self._rows.reserve(capacity)
+        self._norms, self._numbers = _grown(self._norms, capacity), _grown(self._numbers, capacity)
+        names = "y", "alpha", "g", "own", "group", "slot", "margin", "place", "gamma"
+        larger = {name: _grown(getattr(M, name), capacity) for name in names}
+        self.machine = M._replace(values=_grown(M.values, len(M.values), capacity), **larger)
+
+    def meet(self, block, n, first):
+        """Store the rows of a block, still without a part in anything, and compute their kernel values.
+
+        Parameters
+        ----------
+        block : ndarray or tuple
+            Rows, as `as_rows` returns them.
+        n : int
+            How many.
+        first : int
+            Number of the first one in the stream.
+
+        Returns
+        -------
+        values : ndarray of shape (n or more, n_rows or more)
+            Kernel values of each with all rows stored.
+        places : ndarray of int64, shape (n,)
+            Where each is; -1 where its norm or k(x, x) overflowed: it is not stored.
+        """
+        self._scorer = None
+        packed = self._rows.pack(block)
+        gram, norms = self._own_products(packed, n)
+        apply_kernel(self._function, gram, n, n, norms, norms, triangle=True)
+        own = gram.diagonal()[:n]
+        stored = np.flatnonzero(own < np.inf)
+        total = self.n + len(stored)
+        places = np.full(n, -1)
+        places[stored] = np.arange(self.n, total)
+        self._reserve(total)
+        new = slice(self.n, total)
+        self._rows.keep(places[stored], packed, stored)
+        M = self.machine
+        self._norms[new], self._numbers[new] = norms[stored], first + stored
+        M.own[new], M.slot[new] = own[stored], -1
+        values = self._values(packed, n, norms, total)
+        used = np.flatnonzero(self._owner >= 0)
+        M.values[used, new] = values[stored][:, self._owner[used]].T
+        return values, places
+
+    def _own_products(self, packed, n):
+        """Return the inner products of packed rows with those before them, and their squared norms."""
+        height = padded(n, PADDING)
+        gram = np.empty((height, height))
+        self._rows.own_products(packed, n, gram)
+        return gram, gram.diagonal()[:n].copy()
+
+    def _values(self, packed, n, norms, total):
+        """Return the kernel values of packed rows with the first `total` rows stored."""
+        values = np.empty((padded(n, PADDING), padded(total, PADDING)))
+        self._rows.products(packed, n, total, values)
+        apply_kernel(self._function, values, n, total, norms, self._norms)
+        return values
+
+    def _row_values(self, k):
+        """Return the kernel values of row k with all rows."""
+        if self.machine.slot[k] >= 0:
+            return self.machine.values[self.machine.slot[k], : self.n].copy()
+        packed = self._rows.pack(as_rows(self._rows.matrix(np.array([k]))))
+        values = self._values(packed, 1, self._norms[k : k + 1], self.n)[0, : self.n]
+        values[k] = self.machine.own[k]
+        return values
+
+    def fetch(self, k, values=None):
+        """Have the kernel values of row k with all rows at hand, from `values` or computed."""
+        values = self._row_values(k) if values is None else values[: self.n]
+        slot = self._free_slot()
+        M = self.machine
+        self._owner[slot] = k
+        M.slot[k] = slot
+        M.values[slot, : self.n] = values
+        M.values[slot, k] = M.own[k]
+
+    def _free_slot(self):
+        """Return a slot for kernel values: a free one, a new one, or one of a row not in the margin set."""
+        M, slots = self.machine, len(self._owner)
+        free = np.flatnonzero(self._owner < 0)
+        if len(free):
+            return free[0]
+        if slots * M.values.shape[1] * 8 >= CACHE_BYTES:
+            for _ in range(slots):
+                self._hand = (self._hand + 1) % slots
+                owner = self._owner[self._hand]
+                if M.group[owner] != MARGIN:
+                    M.slot[owner] = -1
+                    return self._hand
+        more = max(16, 2 * slots)
+        self._owner = np.append(self._owner, np.full(more - slots, -1))
+        self.machine = M._replace(
+            values=_grown(M.values, more, M.values.shape[1]),
+            inverse=_grown(M.inverse, more + 2, more + 2),
+            beta=_grown(M.beta, more + 2),
+        )
+        return slots
+
+    def unlearn(self, k, C, bias):
+        """Take row k out."""
+        self._scorer = None
+        M = self.machine
+        if M.group[k] == MARGIN:
+            leave(M, k)
+        if M.alpha[k] > 0.0:
+            M.size[1] += self.n
+            row, joining = self._row_values(k), -1
+            while (joining := move(self.machine, row, k, self.n, C, bias, False, joining)) >= 0:
+                self.fetch(joining)
+        self._delete(k)
+
+    def evaluations(self):
+        """Return the kernel evaluations of rows that joined the margin set or left, since last asked."""
+        taken = int(self.machine.size[1])
+        self.machine.size[1] = 0
+        return taken
+
+    def _delete(self, k):
+        """Forget row k, of no weight; the last one takes its place."""
+        M, last = self.machine, self.n - 1
+        if M.slot[k] >= 0:
+            self._owner[M.slot[k]] = -1
+        if k != last:
+            self._rows.move(np.array([k]), np.array([last]))
+            self._norms[k], self._numbers[k] = self._norms[last], self._numbers[last]
+            for array in (M.y, M.alpha, M.g, M.own, M.group, M.slot, M.place):
+                array[k] = array[last]
+            if M.slot[k] >= 0:
+                self._owner[M.slot[k]] = k
+            if M.group[k] == MARGIN:
+                M.margin[M.place[k]] = k
+            M.values[:, k] = M.values[:, last]
+        M.slot[last], M.alpha[last], M.group[last] = -1, 0.0, 0
+        self.n = last
+
+    def place_of(self, number):
+        """Return where the row of a number in the stream is, -1 where it is not stored."""
+        found = np.flatnonzero(self._numbers[: self.n] == number)
+        return int(found[0]) if len(found) else -1
+
+    def scores(self, block, n, scores):
+        """Write the scores of `n` rows."""
+        if self._scorer is None:
+            support = self._support
+            rows = self._new_rows()
+            rows.reserve(padded(max(1, len(support)), PADDING))
+            if len(support):
+                rows.keep(
+                    np.arange(len(support)),
+                    rows.pack(as_rows(self._rows.matrix(support))),
+                    np.arange(len(support)),
+                )
+            self._scorer = rows, self._norms[support], self.alpha
+        rows, norms, alpha = self._scorer
+        packed = rows.pack(block)
+        own_norms = self._own_products(packed, n)[1]
+        values = np.empty((padded(n, PADDING), padded(max(1, len(alpha)), PADDING)))
+        rows.products(packed, n, len(alpha), values)
+        apply_kernel(self._function, values, n, len(alpha), own_norms, norms)
+        scores_of_block(values, n, alpha, len(alpha), scores)
+        scores += self.machine.b[0]
+
+    @property
+    def _support(self):
+        """The places of the support vectors."""
+        return np.flatnonzero(self.machine.alpha[: self.n])
+
+    @property
+    def alpha(self):
+        """The coefficients of the support vectors, with their sign, by place."""
+        support = self._support
+        return self.machine.y[support] * self.machine.alpha[support]
+
+    @property
+    def born(self):
+        """The numbers of the support vectors in the stream, by place."""
+        return self._numbers[self._support]
+
+    def matrix(self, order):
+        """Return the support vectors, taken in the given order."""
+        return self._rows.matrix(self._support[order])
+
+    def n_bytes(self):
+        """Return the bytes of rows, of their state, and of the margin set's kernel values and inverse."""
+        size = int(self.machine.size[0])
+        state = 8 * (10 * self.n + size * self.n + (size + 1) ** 2)
+        return self._rows.n_bytes(self.n) + state

@@ -1,0 +1,263 @@
+"""The exact path of a support vector machine: one coefficient moves, and all conditions go on holding.
+
+Every row is in one of three sets (Cauwenberghs and Poggio 2000, eq. 4), with ``g_i = y_i f(x_i) - 1``:
+
+- the margin set: g = 0, α between 0 and C;
+- the error set: g <= 0, α = C;
+- the rest: g >= 0, α = 0.
+
+While α of one row moves, those of the margin set and the bias follow so that their g stays 0; it moves until
+a row changes its set. Kernel values are at hand for rows of the margin set alone: a row about to join it
+whose values are missing is handed back to the caller, who fetches them and calls again.
+"""
+
+import numpy as np
+
+from ...numeric.compiled import kernel
+from .bordered_inverse import EPSILON, apply_inverse, fill, grow, rebuild, shrink
+
+REST, ERROR, MARGIN = 0, 1, 2
+
+#: Margins are exact to this, for kernel values and coefficients of the size of 1.
+_PRECISION = 1e-12
+
+#: A row that is this close to its margin is not moved. Rounding alone is not to move anything.
+SATISFIED = 1e-10
+
+#: How far a g may pass 0 where steps of length 0 follow one another without end.
+_SLACK = 1e-9
+
+
+@kernel
+def _follow(M, n, start, changes, out):
+    """Add to `out` what changes of the bias and of α over the margin set do to g, beyond `start` of f."""
+    f = np.empty(min(n, 512))
+    for first in range(0, n, 512):  # a stretch of f stays in the cache
+        last = min(first + 512, n)
+        for i in range(last - first):
+            f[i] = start[first + i] + changes[0]
+        for p in range(M.size[0]):
+            j = M.margin[p]
+            a, values = M.y[j] * changes[p + 1], M.values[M.slot[j]][first:last]
+            for i in range(last - first):
+                f[i] += a * values[i]
+        for i in range(last - first):
+            out[first + i] += M.y[first + i] * f[i]
+
+
+@kernel
+def _sensitivities(M, row, c, n, start, bias):
+    """Write `beta` and `gamma` for a growing α_c, `row` being its kernel values; return the noise of gamma.
+
+    The equations that define β are checked as they stand. Where the inverse has suffered they are solved
+    again, with the inverse as it is and then with a new one.
+    """
+    size = M.size[0]
+    y, β, γ = M.y, M.beta, M.gamma
+    residual = np.empty(size + 1)
+    for i in range(n):
+        start[i] = y[c] * row[i]
+    residual[0] = y[c] if bias else 0.0
+    for p in range(size):
+        residual[p + 1] = y[M.margin[p]] * start[M.margin[p]]
+    fill(β, size + 1, 0.0)
+    noise = 0.0
+    for attempt in range(5):
+        if attempt == 2:
+            rebuild(M, bias)
+        apply_inverse(M, residual, β)
+        fill(γ, n, 0.0)
+        _follow(M, n, start, β, γ)
+        # What |γ_i|/√k(x_i, x_i) is made of, and what is left of it where it should be 0.
+        reach, worst = np.sqrt(M.own[c]), 0.0
+        residual[0], total = y[c] if bias else 0.0, 1.0
+        for p in range(size):
+            j = M.margin[p]
+            reach += abs(β[p + 1]) * np.sqrt(M.own[j])
+            total += abs(β[p + 1])
+            if bias:
+                residual[0] += y[j] * β[p + 1]
+            residual[p + 1] = γ[j]
+            if M.own[j] > 0.0:
+                worst = max(worst, (abs(γ[j]) - 64.0 * EPSILON * abs(β[0])) / np.sqrt(M.own[j]))
+        noise = max(64.0 * EPSILON * reach, 8.0 * worst)
+        if worst <= 64.0 * EPSILON * reach and abs(residual[0]) <= 64.0 * EPSILON * total:
+            break
+    return noise, 64.0 * EPSILON * abs(β[0])
+
+
+@kernel
+def _correct(M, n, C, bias):
+    """Take out what rounding has left of g over the margin set and of Σ y α, by Newton steps."""
+    zeros = np.zeros(n)
+    for attempt in range(4):
+        size = M.size[0]
+        if size == 0:
+            return
+        residual, change = np.zeros(size + 1), np.zeros(size + 1)
+        mass, worst, largest = 0.0, 0.0, 0.0
+        for i in range(n):
+            if M.alpha[i] != 0.0:
+                mass += M.alpha[i] * np.sqrt(M.own[i])
+                largest = max(largest, M.own[i])
+                if bias:
+                    residual[0] += M.y[i] * M.alpha[i]
+        for p in range(size):
+            j = M.margin[p]
+            residual[p + 1] = M.g[j]
+            worst = max(worst, abs(M.g[j]))
+            largest = max(largest, M.own[j])
+        scale = np.sqrt(largest)
+        if max(worst, abs(residual[0]) * largest) <= max(_PRECISION, 16.0 * EPSILON * mass * scale):
+            return
+        if attempt == 2:
+            rebuild(M, bias)
+        apply_inverse(M, residual, change)
+        # As far as all α stay between 0 and C.
+        share = 1.0
+        for p in range(size):
+            a = M.alpha[M.margin[p]]
+            if a + change[p + 1] > C:
+                share = min(share, (C - a) / change[p + 1])
+            elif a + change[p + 1] < 0.0:
+                share = min(share, a / -change[p + 1])
+        for p in range(size):
+            j = M.margin[p]
+            before = M.alpha[j]
+            M.alpha[j] = min(max(before + share * change[p + 1], 0.0), C)
+            change[p + 1] = M.alpha[j] - before
+        change[0] *= share
+        M.b[0] += change[0]
+        _follow(M, n, zeros, change, M.g)
+
+
+@kernel
+def _shift_bias(M, c, n, rising):
+    """Move the bias, of an empty margin set, until a row is on its margin; return that row."""
+    # The direction in which α_c will be able to move: its own g rises where its α is to rise.
+    step, chosen = np.inf, c
+    sign = M.y[c] if rising else -M.y[c]
+    if rising:
+        step = -M.g[c]
+    for i in range(n):
+        if i == c:
+            continue
+        towards = M.g[i] <= 0.0 if M.y[i] == sign else M.g[i] >= 0.0
+        if M.group[i] == (ERROR if M.y[i] == sign else REST):
+            length = abs(M.g[i]) if towards else 0.0
+            if length < step:
+                step, chosen = length, i
+    if step < np.inf:
+        M.b[0] += sign * step
+        for i in range(n):
+            M.g[i] += M.y[i] * sign * step
+    return chosen
+
+
+@kernel
+def _next_event(M, c, n, C, rising, barred, slack, reach, floor):
+    """Return how far α_c can move, the row that then changes its set, and whether it joins the margin set."""
+    step, chosen, joins = (C - M.alpha[c] if rising else M.alpha[c]), c, False
+    sign = 1.0 if rising else -1.0
+    for i in range(n):
+        length = np.inf
+        if M.group[i] == MARGIN:
+            speed = sign * M.beta[M.place[i] + 1]
+            if speed > 0.0:
+                length = (C - M.alpha[i]) / speed
+            elif speed < 0.0:
+                length = M.alpha[i] / -speed
+        else:
+            speed = sign * M.gamma[i]
+            noise = np.sqrt(M.own[i]) * reach + floor
+            if i == c:
+                if rising and speed > noise:
+                    length = max(0.0, -M.g[i]) / speed
+            elif barred[i]:
+                pass
+            elif M.group[i] == ERROR:
+                if speed > noise:
+                    length = max(0.0, slack - M.g[i]) / speed
+            elif speed < -noise:
+                length = max(0.0, slack + M.g[i]) / -speed
+        if length < step:
+            step, chosen, joins = length, i, M.group[i] != MARGIN
+    return step, chosen, joins
+
+
+@kernel
+def leave(M, k):
+    """Take row k out of the margin set, whatever its α."""
+    shrink(M, k)
+    M.group[k] = REST
+
+
+@kernel
+def move(M, row, c, n, C, bias, rising, joining):
+    """Move α_c up until row c meets its condition, or down to 0; c is in no set meanwhile.
+
+    Parameters
+    ----------
+    M : Machine
+    row : ndarray of shape (n or more,)
+        Kernel values of row c with all rows.
+    c, n : int
+        The row, and the number of rows.
+    C : float
+    bias, rising : bool
+    joining : int
+        The row that an earlier call wanted the kernel values of, -1 in a first call.
+
+    Returns
+    -------
+    int
+        The row whose kernel values are needed to go on, -1 when all is done.
+    """
+    start, barred = np.empty(n), np.zeros(n, np.bool_)
+    stalled, slack, joined = 0, 0.0, -1
+    for _ in range(1000 + 100 * n):
+        if joining >= 0:
+            if M.slot[joining] < 0:
+                return joining
+            grow(M, joining, bias)
+            M.group[joining] = MARGIN
+            if joining == c:
+                break
+            M.size[1] += n
+            joined, joining = joining, -1
+        if bias and M.size[0] == 0:
+            joining = _shift_bias(M, c, n, rising)
+            if joining == c and not rising:
+                break
+            continue
+        reach, floor = _sensitivities(M, row, c, n, start, bias)
+        step, chosen, joins = _next_event(M, c, n, C, rising, barred, slack, reach, floor)
+        signed = step if rising else -step
+        M.alpha[c] += signed
+        M.b[0] += signed * M.beta[0]
+        for p in range(M.size[0]):
+            M.alpha[M.margin[p]] += signed * M.beta[p + 1]
+        for i in range(n):
+            M.g[i] += signed * M.gamma[i]
+        # Degenerate rows may take turns at no gain: then each may pass its margin by a little, and one that
+        # joined only to leave, which only rounding can make it do, does not come back for the moment.
+        stalled = 0 if step > _PRECISION * C else stalled + 1
+        if stalled == 0:
+            fill(barred, n, False)
+            joined = -1
+        elif chosen == joined:
+            barred[chosen] = True
+        slack = _SLACK if stalled > 20 + 2 * M.size[0] else 0.0
+        if joins:
+            joining = chosen
+        elif chosen == c:
+            M.alpha[c] = C if rising else 0.0
+            M.group[c] = ERROR if rising else REST
+            break
+        else:
+            full = (M.beta[M.place[chosen] + 1] > 0.0) == rising
+            M.alpha[chosen] = C if full else 0.0
+            M.group[chosen] = ERROR if full else REST
+            shrink(M, chosen)
+    _correct(M, n, C, bias)
+    return -1

@@ -1,0 +1,1 @@
+"""From stored cells to averages, ranks, tests and curves."""

@@ -1,0 +1,315 @@
+"""From cells to tables: what was planned, what is there, means and spread over seeds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ..study.specs import DatasetEntry
+from .metrics import METRICS, Metric
+from .ranks import DroppedBlock
+
+
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Sort key under which "digits[2]" comes before "digits[10]".
+
+    Examples
+    --------
+    >>> sorted(["d10", "d2", "c"], key=natural_key)
+    ['c', 'd2', 'd10']
+    """
+    parts = re.split(r"(\d+)", text)
+    return [(1, int(part), "") if i % 2 else (0, 0, part) for i, part in enumerate(parts)]
+
+
+def _ordered(found: list[str], given: list[str]) -> list[str]:
+    """Names in the study's order, then whatever else was found, sorted."""
+    rest = sorted(set(found) - set(given), key=natural_key)
+    return list(dict.fromkeys(given)) + rest
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a study planned, in the order its tables print it.
+
+    Attributes
+    ----------
+    datasets, sources : list of str
+        Data set labels, and the base set each one is cut from.
+    algorithms : list of str
+        Labels in the study's order.
+    noise : list of float
+        Label-noise rates, rising.
+    seeds : list of int
+        Repetitions, rising.
+    ok, failed, stopped : int
+        Cells on the study's seeds that are in the store, by status.
+    tuning, lost : int
+        Cells of the tuning grids that are in the store, and those of them that failed or were stopped.
+    planned : int
+        Cells that the finished study has, tuning included.
+    missing : int
+        Cells not yet in the store.
+    """
+
+    datasets: list[str]
+    sources: list[str]
+    algorithms: list[str]
+    noise: list[float]
+    seeds: list[int]
+    ok: int
+    failed: int
+    stopped: int
+    tuning: int
+    lost: int
+    planned: int
+    missing: int
+
+
+def cut_from(dataset: str, source: str, name: str) -> bool:
+    """Tell whether a task is one of those that a study's data set stands for.
+
+    Parameters
+    ----------
+    dataset, source : str
+        Label of the task, and the base set that it is cut from.
+    name : str
+        What tables call the data set (`DatasetEntry.called`).
+
+    Examples
+    --------
+    >>> cut_from("digits[0]", "digits", "digits"), cut_from("seven", "amazon", "seven")
+    (True, True)
+    """
+    return name in (source, dataset) or dataset.startswith(f"{name}[")
+
+
+def run_cells(cells: pd.DataFrame, *, status: str | None = None) -> pd.DataFrame:
+    """Return the cells on the study's seeds (tuning cells left out), optionally of one status.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The store's cells table.
+    status : {"ok", "failed", "stopped"} or None, default=None
+        Keep only these.
+
+    Returns
+    -------
+    DataFrame
+        The rows that match.
+    """
+    rows = cells[cells["stage"] == "run"]
+    return rows if status is None else rows[rows["status"] == status]
+
+
+def layout(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Layout:
+    """Work out what was planned, from the study and from what the store holds.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The store's cells table.
+    meta : mapping
+        The store's metadata: "study" (the validated study) and optionally "planned" (number of cells of the
+        plan, tuning included). Without the number the data sets met so far are taken for all of them.
+
+    Returns
+    -------
+    Layout
+        Names in the study's order, and counts by status.
+    """
+    study = meta.get("study", {})
+    runs = run_cells(cells)
+    entries = [DatasetEntry.model_validate(entry).called for entry in study.get("datasets", [])]
+
+    def place(dataset: str, source: str) -> int:
+        found = (i for i, name in enumerate(entries) if cut_from(dataset, source, name))
+        return next(found, len(entries))
+
+    pairs = sorted(
+        set(zip(runs["dataset"], runs["source"], strict=True)),
+        key=lambda pair: (place(*pair), natural_key(pair[1]), natural_key(pair[0])),
+    )
+    algorithms = _ordered(
+        runs["algorithm"].unique().tolist(), [entry["label"] for entry in study.get("algorithms", [])]
+    )
+    noise = sorted({float(p) for p in study.get("noise", [])} | set(runs["noise"].astype(float)))
+    seeds = sorted({int(seed) for seed in study.get("seeds", [])} | {int(seed) for seed in runs["seed"]})
+    tuning = len(cells) - len(runs)
+    planned = len(pairs) * len(algorithms) * len(noise) * len(seeds) + tuning
+    planned = int(meta.get("planned") or planned)
+    return Layout(
+        datasets=[dataset for dataset, _ in pairs],
+        sources=[source for _, source in pairs],
+        algorithms=algorithms,
+        noise=noise,
+        seeds=seeds,
+        ok=int((runs["status"] == "ok").sum()),
+        failed=int((runs["status"] == "failed").sum()),
+        stopped=int((runs["status"] == "stopped").sum()),
+        tuning=tuning,
+        lost=int((cells["status"] != "ok").sum() - (runs["status"] != "ok").sum()),
+        planned=planned,
+        missing=max(0, planned - len(cells)),
+    )
+
+
+def primary_metric(cells: pd.DataFrame) -> Metric:
+    """Return what algorithms are judged by: test accuracy if measured, else mistakes against clean labels.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The store's cells table.
+
+    Returns
+    -------
+    Metric
+        "test_accuracy" or "clean_error".
+    """
+    measured = bool(run_cells(cells, status="ok")["test_accuracy"].notna().any())
+    return METRICS["test_accuracy" if measured else "clean_error"]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Means over seeds of one metric at one noise rate.
+
+    Attributes
+    ----------
+    mean, sd : DataFrame of float, shape (data sets, algorithms)
+        Mean and standard deviation (n - 1) over the seeds at hand; NaN where there are none (sd: fewer than
+        two).
+    count : DataFrame of int, same shape
+        Seeds at hand.
+    missing : dict of (dataset, algorithm) to str
+        For every incomplete mean, which seeds it lacks.
+    """
+
+    mean: pd.DataFrame
+    sd: pd.DataFrame
+    count: pd.DataFrame
+    missing: dict[tuple[str, str], str]
+
+    def complete_blocks(self, algorithms: list[str]) -> tuple[pd.DataFrame, list[DroppedBlock]]:
+        """Split the data sets into those with every seed of every algorithm and the others.
+
+        A mean over other seeds than its rivals' is a mean over other orders and other flipped labels, so a
+        data set with any gap is dropped rather than patched.
+
+        Parameters
+        ----------
+        algorithms : list of str
+            The algorithms that take part.
+
+        Returns
+        -------
+        scores : DataFrame of float, shape (N, k)
+            Means of the complete data sets.
+        dropped : list of DroppedBlock
+            The other data sets, with what each lacks.
+        """
+        dropped = []
+        for dataset in self.mean.index:
+            lacks = {
+                name: self.missing[dataset, name] for name in algorithms if (dataset, name) in self.missing
+            }
+            if lacks:
+                dropped.append(DroppedBlock(dataset=dataset, missing=lacks))
+        gone = [block.dataset for block in dropped]
+        return self.mean.drop(index=gone)[algorithms], dropped
+
+
+def _lacking(seeds: list[int], present: set[int]) -> str:
+    absent = [seed for seed in seeds if seed not in present]
+    if len(absent) == len(seeds):
+        return "all seeds"
+    shown = ", ".join(str(seed) for seed in absent[:5])
+    more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
+    return f"seed{'s' if len(absent) > 1 else ''} {shown}{more}"
+
+
+def scores(cells: pd.DataFrame, metric: Metric, noise: float, plan: Layout) -> Scores:
+    """Average one metric over seeds for every data set and algorithm at one noise rate.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The store's cells table.
+    metric : Metric
+        What to average.
+    noise : float
+        The label-noise rate, one of ``plan.noise``.
+    plan : Layout
+        Data sets, algorithms and seeds to expect.
+
+    Returns
+    -------
+    Scores
+        Tables of shape (data sets, algorithms) in the plan's order.
+    """
+    rows = run_cells(cells, status="ok")
+    rows = rows[rows["noise"] == noise]
+    values = rows[["dataset", "algorithm", "seed"]].assign(value=metric.of(rows))
+    values = values.dropna(subset=["value"]).sort_values(["dataset", "algorithm", "seed"])
+    groups = values.groupby(["dataset", "algorithm"], sort=True)["value"]
+
+    def table(reduced: pd.Series[Any]) -> pd.DataFrame:
+        wide = reduced.unstack() if len(reduced) else pd.DataFrame(dtype="float64")
+        return wide.reindex(index=plan.datasets, columns=plan.algorithms)
+
+    seeds = values.groupby(["dataset", "algorithm"])["seed"]
+    present = {key: set(group.astype(int)) for key, group in seeds}
+    missing = {
+        (dataset, algorithm): _lacking(plan.seeds, present.get((dataset, algorithm), set()))
+        for dataset in plan.datasets
+        for algorithm in plan.algorithms
+        if len(present.get((dataset, algorithm), ())) < len(plan.seeds)
+    }
+    return Scores(
+        mean=table(groups.mean()).astype("float64"),
+        sd=table(groups.std(ddof=1)).astype("float64"),
+        count=table(groups.count()).fillna(0).astype("int64"),
+        missing=missing,
+    )
+
+
+def long_table(cells: pd.DataFrame, metric: Metric, plan: Layout) -> pd.DataFrame:
+    """Return mean and standard deviation over seeds as one row per (data set, noise, algorithm).
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The store's cells table.
+    metric : Metric
+        What to average.
+    plan : Layout
+        Data sets, algorithms, noise rates and seeds.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, noise, algorithm, seeds (int), mean, sd (float); combinations without a result are
+        left out.
+    """
+    parts = []
+    for noise in plan.noise:
+        table = scores(cells, metric, noise, plan)
+        index = pd.MultiIndex.from_product([plan.datasets, plan.algorithms], names=["dataset", "algorithm"])
+        part = pd.DataFrame(
+            {
+                "noise": noise,
+                "seeds": table.count.to_numpy().ravel(),
+                "mean": table.mean.to_numpy().ravel(),
+                "sd": table.sd.to_numpy().ravel(),
+            },
+            index=index,
+        ).reset_index()
+        parts.append(part[part["seeds"] > 0])
+    columns = ["dataset", "noise", "algorithm", "seeds", "mean", "sd"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)

@@ -1,0 +1,259 @@
+"""What a public data set is declared to be, and the comparison of its files with that declaration."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from ..tables.features import with_layout
+from ..tables.options import FEATURE_OPTIONS, Option
+from ..tables.stream import Codes, Matrix, Table, content_fingerprint
+
+# `dense`: the layout, as distributed when not given. `join`: the official test part is appended to the
+# training part, for protocols that cut the whole set themselves. `verify`: compare with the known content.
+PUBLIC_OPTIONS: dict[str, Option] = {
+    **FEATURE_OPTIONS,
+    "dense": Option("flag", ""),
+    "join": Option("flag", False),
+    "verify": Option("flag", True),
+}
+
+
+@dataclass(frozen=True)
+class PublicFile:
+    """One file of a public set.
+
+    Attributes
+    ----------
+    name : str
+        Its public name, with folder where the distributor has one.
+    bases : tuple of str
+        URLs of folders that hold it, tried in order.
+    checksum : str or None
+        ``"md5:…"`` or ``"sha256:…"`` of the public file, where it is known for certain.
+    also : tuple of str
+        Other names it is found under: packed differently, or a stand-in.
+    urls : tuple of str
+        Full URLs, for servers that call it something else. Neither `bases` nor `urls`: cannot be downloaded.
+    """
+
+    name: str
+    bases: tuple[str, ...] = ()
+    checksum: str | None = None
+    also: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Every URL of the file, in the order in which they are tried."""
+        return (*(f"{base}/{self.name}" for base in self.bases), *self.urls)
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A published part of a set that is accepted in its place: rows of each class, and what it is."""
+
+    counts: tuple[int, ...]
+    remark: str
+
+
+@dataclass(frozen=True)
+class PublicSet:
+    """Declaration of a public set.
+
+    Attributes
+    ----------
+    name, title : str
+        Name in a study; what it is.
+    files : tuple of PublicFile
+        In the order that `parse` takes them: those of the training part, then as many of the test part; one
+        file alone may hold both.
+    parse : callable
+        ``parse(paths) -> Table``, features already scaled as `note` says.
+    classes : tuple of str
+        Class names, in code order; empty when only the user's copy tells them.
+    n_features : int
+        Published number of features; 0 when only the user's copy tells it.
+    counts, counts_test : tuple of int
+        Published number of rows of each class; empty `counts`: only the user's copy tells them; empty
+        `counts_test`: no official test part.
+    licence, note : str
+        Terms of use; preprocessing, scaling and order of the rows.
+    version : int
+        Raised whenever `parse` gives something else.
+    options, groupings : mapping
+        As in `BundledSet`.
+    named : mapping of str to mapping of str to str
+        Named lists of tasks: what ``task`` may be, to the label's suffix and the task of each.
+    known : tuple of str
+        Content fingerprints (see `content_fingerprint`) of what `parse` makes of the public files.
+    stand_ins : mapping of str to StandIn
+        By file name (one of `PublicFile.also`).
+    family : str
+        Name of the `Family` that lists this set as one of its tasks; empty for a set of its own.
+    source : str
+        Who distributes it, and how to get a copy.
+    """
+
+    name: str
+    title: str
+    files: tuple[PublicFile, ...]
+    parse: Callable[[Sequence[Path]], Table]
+    classes: tuple[str, ...]
+    n_features: int
+    counts: tuple[int, ...]
+    counts_test: tuple[int, ...]
+    licence: str
+    note: str
+    version: int = 1
+    options: Mapping[str, Option] = field(default_factory=lambda: PUBLIC_OPTIONS)
+    groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    named: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    known: tuple[str, ...] = ()
+    stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
+    family: str = ""
+    source: str = ""
+
+    def read(self, paths: Sequence[Path], *, verify: bool = True) -> Table:
+        """Parse the files and compare them with what is published.
+
+        Parameters
+        ----------
+        paths : sequence of Path
+            In the order of `files`.
+        verify : bool, default=True
+            Refuse rows that are not the known ones although their counts are right. Files with the public
+            checksum are right in any case.
+
+        Raises
+        ------
+        InputError
+            When a file is damaged, cut short, or not the public one.
+        """
+        table = self.parse(paths)
+        if self.counts:
+            self._check_counts(paths, table)
+        table = Table(table.X, table.y, self.classes or table.classes, table.X_test, table.y_test)
+        if verify and self.known:
+            found = content_fingerprint(table)
+            if found not in self.known and not self._official(paths):
+                raise InputError(
+                    f"{_listed(paths)}: not the public data: rows, features and class counts are right, but "
+                    f"the content is not (fingerprint {found[:16]}); changed or reordered? "
+                    "verify = false takes it as it is"
+                )
+        return table
+
+    def _check_counts(self, paths: Sequence[Path], table: Table) -> None:
+        both = bool(self.counts_test) and len(paths) > 1
+        half = len(paths) // 2 if both else len(paths)
+        accepted = [self.counts, *(other.counts for other in self.stand_ins.values())]
+        _check_part(paths[:half], table.X, table.y, self.n_features, accepted)
+        if self.counts_test:
+            where = paths[half:] if both else paths
+            if table.X_test is None or table.y_test is None:
+                raise InputError(f"{_listed(where)}: not the public data: no test part")
+            _check_part(where, table.X_test, table.y_test, self.n_features, [self.counts_test])
+
+    def _official(self, paths: Sequence[Path]) -> bool:
+        """Whether every file has the public checksum."""
+        for file, path in zip(self.files, paths, strict=True):
+            kind, _, digest = (file.checksum or "").partition(":")
+            if not digest:
+                return False
+            with path.open("rb") as stream:
+                if hashlib.file_digest(stream, kind).hexdigest() != digest:
+                    return False
+        return True
+
+
+@dataclass(frozen=True)
+class Family:
+    """Binary tasks under one name, each on a table of its own (its own features, its own rows).
+
+    Attributes
+    ----------
+    name, title : str
+        Name in a study; what it is.
+    task : str
+        What the tasks are called together: ``"sentiment"``, ``"users"``, ``"topics"``.
+    members : mapping of str to str
+        From the part's name, which is the label's suffix, to the name of a `PublicSet`.
+    groups : mapping of str to tuple of str
+        Named lists of parts.
+    """
+
+    name: str
+    title: str
+    task: str
+    members: Mapping[str, str]
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def arranged(entry: PublicSet, table: Table, *, dense: object, join: bool) -> Table:
+    """Return a table with its test part joined and in the layout asked for.
+
+    Parameters
+    ----------
+    entry : PublicSet
+        For the error line.
+    table : Table
+        What `PublicSet.read` gave.
+    dense : bool or ""
+        Layout; ``""`` leaves it.
+    join : bool
+        Append the official test part to the training part.
+
+    Raises
+    ------
+    InputError
+        When there is no test part to join, or the dense form would not fit (see `with_layout`).
+    """
+    if join:
+        if table.X_test is None or table.y_test is None:
+            raise InputError(f"data set {entry.name!r} has no official test part; leave join out")
+        X: Any = _stacked(table.X, table.X_test)
+        table = Table(X, np.concatenate([table.y, table.y_test]), table.classes)
+    if dense == "":
+        return table
+    return with_layout(entry.name, table, dense=bool(dense))
+
+
+def _stacked(X: Matrix, X_test: Matrix) -> Any:
+    if isinstance(X, np.ndarray):
+        return np.vstack([X, np.asarray(X_test)])
+    from scipy.sparse import csr_array, vstack
+
+    both: list[Any] = [X, X_test]
+    joined = csr_array(vstack(both, format="csr"))
+    joined.indices = joined.indices.astype(np.int32, copy=False)
+    joined.indptr = joined.indptr.astype(np.int32, copy=False)
+    return joined
+
+
+def _check_part(
+    paths: Sequence[Path], X: Matrix, y: Codes, n_features: int, accepted: Sequence[tuple[int, ...]]
+) -> None:
+    counts = accepted[0]
+    found = tuple(np.bincount(y, minlength=len(counts)).tolist())
+    sizes = " or ".join(f"{sum(each):,}" for each in accepted)
+    fault = ""
+    if X.shape[0] not in {sum(each) for each in accepted}:
+        fault = f"{X.shape[0]:,} rows instead of {sizes}"
+    elif n_features and X.shape[1] != n_features:
+        fault = f"{X.shape[1]:,} features instead of {n_features:,}"
+    elif found not in accepted:
+        right = next(each for each in accepted if sum(each) == X.shape[0])
+        fault = f"class counts {found} instead of {right}"
+    if fault:
+        raise InputError(f"{_listed(paths)}: not the public data: {fault}; damaged or cut short?")
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    return " with ".join(str(path) for path in paths)

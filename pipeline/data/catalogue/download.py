@@ -1,0 +1,177 @@
+"""Where the files of a public set are: the user's folder, the cache, or the network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ...errors import InputError
+from ..io.progress import report
+from ..tables.cache import cache_folder, scratch_folder
+from .declarations import PublicFile, PublicSet
+
+# Seconds to connect, seconds between two packets: a dead server is noticed, a slow line is not cut.
+_TIMEOUT = (10, 60)
+# Bytes between two reports of progress.
+_CHUNK = 1 << 16
+
+
+def data_folder() -> Path | None:
+    """Return the folder named by ``SINGLEPASS_DATA``, or None when it is not set.
+
+    Raises
+    ------
+    InputError
+        When it is set to something that is not a folder.
+    """
+    named = os.environ.get("SINGLEPASS_DATA")
+    if not named:
+        return None
+    folder = Path(named).expanduser().absolute()
+    if not folder.is_dir():
+        raise InputError(
+            f"SINGLEPASS_DATA = {named!r} is not a folder; unset it, or name the folder of your data"
+        )
+    return folder
+
+
+def present(entry: PublicSet, file: PublicFile) -> Path | None:
+    """Return the path of a file of a public set, or None when it is not on this machine.
+
+    Parameters
+    ----------
+    entry : PublicSet
+        The set.
+    file : PublicFile
+        One of its files, under its public name or one of the others. Looked for in ``SINGLEPASS_DATA``,
+        then in the cache.
+    """
+    folder = data_folder()
+    for parent in (*([] if folder is None else [folder]), _kept(entry)):
+        for name in (file.name, *file.also):
+            if (parent / name).is_file():
+                return parent / name
+    return None
+
+
+def locate(entry: PublicSet) -> tuple[Path, ...]:
+    """Return the paths of all files of a public set; downloads what is missing.
+
+    Parameters
+    ----------
+    entry : PublicSet
+        The set.
+
+    Returns
+    -------
+    tuple of Path
+        In the order of ``entry.files``.
+
+    Raises
+    ------
+    InputError
+        When a file cannot be had, or what came is not the public file. A downloaded file is
+        kept only when it has the public checksum, or, where none is known, when the counts of the set are
+        right.
+    """
+    paths = {file.name: present(entry, file) for file in entry.files}
+    missing = [file for file in entry.files if paths[file.name] is None]
+    if missing:
+        scratch = scratch_folder(_kept(entry))
+        try:
+            for file in missing:
+                paths[file.name] = _download(entry, file, scratch)
+                if file.checksum:
+                    # Right beyond doubt: not downloaded again, should a later file fail.
+                    paths[file.name] = (scratch / file.name).replace(_kept(entry) / file.name)
+            found = [path for path in paths.values() if path is not None]
+            try:
+                entry.read(found)
+            except InputError as error:
+                raise InputError(f"data set {entry.name!r}: a download was refused: {error}") from None
+            for file in missing:
+                if not file.checksum:
+                    paths[file.name] = (scratch / file.name).replace(_kept(entry) / file.name)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    return tuple(path for path in paths.values() if path is not None)
+
+
+def _kept(entry: PublicSet) -> Path:
+    # The tasks of a family share their files.
+    return cache_folder() / "data" / (entry.family or entry.name)
+
+
+def _addresses(file: PublicFile) -> tuple[str, ...]:
+    """``SINGLEPASS_MIRROR`` stands in for every server: machines without a way out, and tests."""
+    mirror = os.environ.get("SINGLEPASS_MIRROR")
+    return (f"{mirror.rstrip('/')}/{file.name}",) if mirror else file.addresses
+
+
+class _Bar:
+    """The part of tqdm's interface that pooch calls."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._done, self.total = name, 0, 0
+
+    def update(self, size: int) -> None:
+        self._done += size
+        # Pooch counts whole chunks, the last one too.
+        report(self._name, min(self._done, self.total) if self.total else self._done, self.total)
+
+    def reset(self) -> None:
+        self._done = 0
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def _download(entry: PublicSet, file: PublicFile, folder: Path) -> Path:
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel("WARNING")
+    reasons = []
+    for address in _addresses(file):
+        downloader = pooch.HTTPDownloader(
+            progressbar=_Bar(file.name),
+            chunk_size=_CHUNK,
+            timeout=_TIMEOUT,
+            # As stored: a server must not hand over a .gz uncompressed.
+            headers={"Accept-Encoding": "identity"},
+        )
+        try:
+            return Path(pooch.retrieve(address, file.checksum, file.name, folder, downloader=downloader))
+        except requests.RequestException as error:
+            reasons.append(f"{urlsplit(address).netloc}: {_reason(error)}")
+        except ValueError:
+            # Pooch's word for a checksum that differs.
+            reasons.append(
+                f"{urlsplit(address).netloc}: what came does not have the checksum {file.checksum}"
+            )
+        except OSError as error:
+            raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None
+    folder_named = os.environ.get("SINGLEPASS_DATA") or "not set"
+    tried = f"and the download failed ({'; '.join(reasons)})" if reasons else "and it cannot be downloaded"
+    copy = f"get a copy ({entry.source})" if entry.source else "get a copy"
+    source = f"get it from {file.addresses[0]}" if file.addresses else copy
+    raise InputError(
+        f"data set {entry.name!r}: {file.name} is not in SINGLEPASS_DATA ({folder_named}), {tried}; "
+        f"{source} and set SINGLEPASS_DATA to its folder"
+    )
+
+
+def _reason(error: Exception) -> str:
+    import requests
+
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"HTTP {error.response.status_code}"
+    if isinstance(error, requests.Timeout):
+        return "no answer in time"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the connection broke off"
+    if isinstance(error, requests.ConnectionError):
+        return "no connection"
+    return type(error).__name__

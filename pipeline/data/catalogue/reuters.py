@@ -1,0 +1,184 @@
+"""Reuters-21578: topics from the SGML files (ModApte split), and the LASVM version of money-fx."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from ..formats.svmlight import read_svmlight
+from ..io.archives import tar_texts
+from ..io.checksums import file_sha256
+from ..io.single_flight import Memo
+from ..tables.stream import Table
+from .bags import as_csr, bag
+from .declarations import Family, PublicFile, PublicSet
+
+_LICENCE = "Reuters Ltd. and Carnegie Group; free for research use"
+_FILES = (
+    PublicFile(
+        "reuters21578.tar.gz",
+        ("https://kdd.ics.uci.edu/databases/reuters21578",),
+    ),
+)
+# ModApte: training and test documents that were indexed.
+_N_TRAIN, _N_TEST = 9_603, 3_299
+# The ten most frequent topics, with their positive documents in the training and in the test part.
+_TOPICS = {
+    "earn": (2877, 1087),
+    "acq": (1650, 719),
+    "money-fx": (538, 179),
+    "grain": (433, 149),
+    "crude": (389, 189),
+    "trade": (369, 117),
+    "interest": (347, 131),
+    "wheat": (212, 71),
+    "ship": (197, 89),
+    "corn": (181, 56),
+}
+# R8 (Cardoso-Cachopo 2007): documents with a single topic, of the eight of the ten that have such.
+_R8 = ("acq", "crude", "earn", "grain", "interest", "money-fx", "ship", "trade")
+
+_DOCUMENT = re.compile(r"<REUTERS([^>]*)>(.*?)</REUTERS>", re.DOTALL)
+_ATTRIBUTE = re.compile(r'([A-Z]+)="([^"]*)"')
+_TOPIC_LIST = re.compile(r"<TOPICS>(.*?)</TOPICS>", re.DOTALL)
+_ITEM = re.compile(r"<D>(.*?)</D>")
+_TEXT = re.compile(r"<TEXT[^>]*>(.*?)</TEXT>", re.DOTALL)
+_TAG = re.compile(r"</?[A-Z][^>]*>")
+
+
+@dataclass(frozen=True, eq=False)
+class _Corpus:
+    """The indexed documents: binary bags of words, topics, and which belong to the test part."""
+
+    X: Any
+    topics: tuple[tuple[str, ...], ...]
+    test: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+# Ten tasks share one corpus, which takes seconds to parse.
+_corpora: Memo[_Corpus] = Memo(size=1)
+
+
+def _documents(path: Path) -> Iterator[tuple[bool, tuple[str, ...], str]]:
+    """Yield (is test, topics, title and body) of the documents of the ModApte split, in file order."""
+    for name, content in tar_texts(path, lambda name: name.endswith(".sgm")):
+        # The files hold a few bytes past ASCII, in no declared encoding.
+        for found in _DOCUMENT.finditer(content.decode("latin-1")):
+            attributes = dict(_ATTRIBUTE.findall(found[1]))
+            if "LEWISSPLIT" not in attributes:
+                raise InputError(f"{path}: {name}: a document without LEWISSPLIT")
+            if attributes["TOPICS"] != "YES" or attributes["LEWISSPLIT"] not in ("TRAIN", "TEST"):
+                continue
+            topics = _TOPIC_LIST.search(found[2])
+            text = _TEXT.search(found[2])
+            yield (
+                attributes["LEWISSPLIT"] == "TEST",
+                tuple(_ITEM.findall(topics[1])) if topics else (),
+                html.unescape(_TAG.sub(" ", text[1])) if text else "",
+            )
+
+
+def _corpus(path: Path) -> _Corpus:
+    def read() -> _Corpus:
+        documents = list(_documents(path))
+        if not documents:
+            raise InputError(f"{path}: the archive has no documents of the ModApte split")
+        X = bag([text for *_, text in documents], binary=True)
+        test = np.array([is_test for is_test, _, _ in documents])
+        return _Corpus(X, tuple(topics for _, topics, _ in documents), test)
+
+    return _corpora.get(file_sha256(path), read)
+
+
+def _split(corpus: _Corpus, y: Any, classes: tuple[str, ...]) -> Table:
+    """Return the table of the documents with a code of 0 or more."""
+    train, test = np.flatnonzero(~corpus.test & (y >= 0)), np.flatnonzero(corpus.test & (y >= 0))
+    return Table(as_csr(corpus.X[train]), y[train], classes, as_csr(corpus.X[test]), y[test])
+
+
+def _parse_topic(paths: Sequence[Path], topic: str) -> Table:
+    corpus = _corpus(paths[0])
+    y = np.array([topic in topics for topics in corpus.topics], dtype=np.int32)
+    return _split(corpus, y, ("rest", topic))
+
+
+def _parse_r8(paths: Sequence[Path]) -> Table:
+    corpus = _corpus(paths[0])
+    y = np.array(
+        [_R8.index(each[0]) if len(each) == 1 and each[0] in _R8 else -1 for each in corpus.topics],
+        dtype=np.int32,
+    )
+    return _split(corpus, y, _R8)
+
+
+def _parse_money_fx(paths: Sequence[Path]) -> Table:
+    table = read_svmlight(paths[0], paths[1], n_features=8_315)
+    return Table(as_csr(table.X), table.y, table.classes, as_csr(table.X_test), table.y_test)
+
+
+REUTERS: tuple[PublicSet, ...] = (
+    *(
+        PublicSet(
+            name=f"reuters21578/{topic}",
+            title=f"Reuters-21578, topic {topic} or not (ModApte split)",
+            files=_FILES,
+            parse=partial(_parse_topic, topic=topic),
+            classes=("rest", topic),
+            n_features=34_272,
+            counts=(_N_TRAIN - train, train),
+            counts_test=(_N_TEST - test, test),
+            licence=_LICENCE,
+            note="binary bag of words (title and body), CSR; rows in the order of the files, by date",
+            family="reuters21578",
+            source="UCI KDD archive",
+        )
+        for topic, (train, test) in _TOPICS.items()
+    ),
+    PublicSet(
+        name="reuters21578-r8",
+        title="Reuters-21578, documents with one of eight topics alone (R8)",
+        files=_FILES,
+        parse=_parse_r8,
+        classes=_R8,
+        n_features=34_272,
+        counts=(1596, 253, 2840, 41, 190, 206, 108, 251),
+        counts_test=(696, 121, 1083, 10, 81, 87, 36, 75),
+        licence=_LICENCE,
+        note="binary bag of words (title and body), CSR; rows in the order of the files, by date",
+        source="UCI KDD archive",
+    ),
+    PublicSet(
+        name="reuters-money-fx",
+        title="Reuters-21578 money-fx (LASVM version)",
+        files=(
+            PublicFile("reuters-money-fx.trn", also=("reuters-money-fx.trn.bz2",)),
+            PublicFile("reuters-money-fx.tst", also=("reuters-money-fx.tst.bz2",)),
+        ),
+        parse=_parse_money_fx,
+        classes=("-1", "1"),
+        n_features=8_315,
+        counts=(7232, 538),
+        counts_test=(3120, 179),
+        licence=_LICENCE,
+        note="tf-idf as distributed, CSR, float32; the test part has all positives first",
+        source="L. Bottou's LASVM page (reuters.trn, reuters.tst; repeated features removed)",
+    ),
+)
+
+REUTERS_FAMILIES: tuple[Family, ...] = (
+    Family(
+        name="reuters21578",
+        title="Reuters-21578, a task a topic (the ten most frequent)",
+        task="topics",
+        members={topic: f"reuters21578/{topic}" for topic in _TOPICS},
+        groups={"four": ("earn", "acq", "money-fx", "grain")},
+    ),
+)

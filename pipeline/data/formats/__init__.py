@@ -1,0 +1,1 @@
+"""File formats: svmlight, delimited text, Arrow and Parquet, idx."""

@@ -1,0 +1,163 @@
+"""Reading in blocks: a file in its order without conversion, and a stream that is larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..io.spill import release
+from ..tables.options import Options, resolve_options
+from ..tables.stream import Codes, Matrix, Stream, arrays_of, is_sparse
+from .arrow_files import columnar_blocks
+from .delimited import delimited_blocks
+from .files import delimiter_of, file_format, file_options
+from .svmlight import svmlight_blocks
+
+if TYPE_CHECKING:
+    from .tokenizer import Tokens
+
+# About a megabyte of a hundred dense features.
+_ROWS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some consecutive rows of a file.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d) or scipy.sparse.csr_array
+        svmlight: CSR, float64, int32 indices, and d the largest index so far unless ``n_features`` is given.
+        CSV, Parquet, Arrow: dense.
+    labels : ndarray of shape (n,)
+        As they stand in the file: numbers, or text.
+    """
+
+    X: Matrix
+    labels: npt.NDArray[Any]
+
+
+def stream_blocks(
+    path: str | Path, *, rows: int = _ROWS, target: str | int | None = None, options: Options | None = None
+) -> Iterator[Block]:
+    """Yield the rows of a file in file order, without converting it and in bounded memory.
+
+    Parameters
+    ----------
+    path : str or Path
+        svmlight, CSV, Parquet or Arrow, by suffix or by the option ``format``.
+    rows : int, default=1024
+        Rows of every block but the last, 1 or more.
+    target : str or int, optional
+        Column of the labels, as in `expand`.
+    options : mapping, optional
+        The options of the format, as in `expand`; those that need the whole file (``standardize``, ``bias``,
+        ``test``, ``dense``, ``dtype``) are not applied.
+
+    Raises
+    ------
+    ValueError
+        When `rows` is not positive.
+    InputError
+        On a wrong option at once; on a wrong line when it is reached, naming file and line.
+    """
+    if rows < 1:
+        raise ValueError(f"rows must be 1 or more, not {rows!r}")
+    path = Path(path)
+    given = dict(options or {})
+    if target is not None:
+        given["target"] = target
+    return _cut(_pieces(path, resolve_options(str(path), given, file_options(path, given))), rows)
+
+
+def stream_rows(stream: Stream, *, rows: int = _ROWS) -> Iterator[tuple[Matrix, Codes]]:
+    """Yield the training rows of a stream in its order, copied, in bounded memory.
+
+    A table that is larger than memory is memory-mapped; what has been read is given back after each block.
+
+    Parameters
+    ----------
+    stream : Stream
+        From `open_stream`.
+    rows : int, default=1024
+        Rows of every block but the last, 1 or more.
+    """
+    if rows < 1:
+        raise ValueError(f"rows must be 1 or more, not {rows!r}")
+    X: Any = stream.X
+    for start in range(0, len(stream.y), rows):
+        y = stream.y[start : start + rows].copy()
+        wanted = slice(start, start + rows) if stream.rows is None else stream.rows[start : start + rows]
+        # Slices of a dense array are views, of CSR copies.
+        yield (X[wanted] if is_sparse(X) else np.array(X[wanted])), y
+        for array in arrays_of(X).values():
+            release(array)
+
+
+def _pieces(path: Path, options: Options) -> Iterator[Block]:
+    kind = file_format(path, options["format"])
+    if kind == "svmlight":
+        n_features = int(options["n_features"])
+        width = n_features
+        for tokens in svmlight_blocks(path, n_features=n_features, zero_based=bool(options["zero_based"])):
+            if not n_features and len(tokens.indices):
+                width = max(width, int(tokens.indices.max()) + 1)
+            yield Block(_csr(tokens, width), tokens.labels)
+        return
+    target = str(options["target"])
+    if kind == "csv":
+        header = None if options["header"] == "" else bool(options["header"])
+        delimiter = delimiter_of(path, options)
+        found = delimited_blocks(path, delimiter=delimiter, target=target, header=header)
+    else:
+        found = columnar_blocks(path, "parquet" if kind == "parquet" else "arrow", target=target)
+    for block in found:
+        yield Block(block.X, block.labels.to_numpy(zero_copy_only=False))
+
+
+def _csr(tokens: Tokens, width: int) -> Any:
+    from scipy.sparse import csr_array
+
+    indptr = np.zeros(len(tokens.row_ends) + 1, dtype=np.int32)
+    indptr[1:] = tokens.row_ends
+    # Copies: the parts are the head of buffers with room for any block.
+    return csr_array((tokens.values.copy(), tokens.indices.copy(), indptr), shape=(len(tokens.labels), width))
+
+
+def _cut(pieces: Iterator[Block], rows: int) -> Iterator[Block]:
+    """Yield the same rows in blocks of `rows`."""
+    held: list[Block] = []
+    n_held = 0
+    for piece in pieces:
+        start = 0
+        while n_held + len(piece.labels) - start >= rows:
+            stop = start + rows - n_held
+            yield _joined([*held, Block(piece.X[start:stop], piece.labels[start:stop])])
+            held, n_held, start = [], 0, stop
+        if start < len(piece.labels):
+            held.append(Block(piece.X[start:], piece.labels[start:]))
+            n_held += len(piece.labels) - start
+    if held:
+        yield _joined(held)
+
+
+def _joined(blocks: list[Block]) -> Block:
+    labels = np.concatenate([block.labels for block in blocks])
+    parts: list[Any] = [block.X for block in blocks]
+    if not is_sparse(parts[0]):
+        return Block(np.concatenate(parts), labels)
+    from scipy.sparse import csr_array, vstack
+
+    width = parts[-1].shape[1]
+    for part in parts:
+        # A later piece may have met a larger index.
+        part.resize((part.shape[0], width))
+    X = csr_array(vstack(parts, format="csr"))
+    X.indices = X.indices.astype(np.int32, copy=False)
+    X.indptr = X.indptr.astype(np.int32, copy=False)
+    return Block(X, labels)

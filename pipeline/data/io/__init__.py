@@ -1,0 +1,1 @@
+"""Bytes: text, archives, checksums, arrays larger than memory, progress."""

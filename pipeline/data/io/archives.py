@@ -1,0 +1,68 @@
+"""Archives of texts, read in memory: nothing is ever unpacked into a folder."""
+
+from __future__ import annotations
+
+import lzma
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from ...errors import InputError
+from .progress import report
+
+# The largest text of the known corpora has 2 MB; a member past this size is a mistake or an attack.
+_LARGEST_MEMBER = 1 << 28
+
+
+def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a tar archive, compressed or not, one after the other in the archive's order.
+
+    Parameters
+    ----------
+    path : Path
+        The archive.
+    wanted : callable
+        ``wanted(name)``: whether to read the file of this name.
+
+    Yields
+    ------
+    name : str
+        With ``/`` between folders.
+    content : bytes
+        Of regular files; folders are passed over.
+
+    Raises
+    ------
+    InputError
+        When the archive is missing, damaged, cut short, or holds a name that leaves its folder, a link or a
+        device: such an archive is not what it says it is, and nothing of it is used.
+    """
+    try:
+        with path.open("rb") as stored, tarfile.open(fileobj=stored, mode="r:*") as archive:
+            size = path.stat().st_size
+            for member in archive:
+                _check_member(path, member)
+                if not member.isfile() or not wanted(member.name):
+                    continue
+                stream = archive.extractfile(member)
+                content = b"" if stream is None else stream.read()
+                if len(content) != member.size:
+                    raise InputError(f"{path}: {member.name} is cut short; the archive is damaged")
+                report(path.name, stored.tell(), size)
+                yield member.name, content
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error) as error:
+        raise InputError(f"{path}: damaged, cut short or not a tar archive ({error})") from None
+
+
+def _check_member(path: Path, member: tarfile.TarInfo) -> None:
+    # Judged as POSIX and as Windows read it.
+    name = PurePosixPath(member.name.replace("\\", "/"))
+    if name.is_absolute() or ".." in name.parts or (name.parts and name.parts[0].endswith(":")):
+        raise InputError(f"{path}: the archive's {member.name!r} leads out of its folder; refused")
+    if not (member.isfile() or member.isdir()):
+        raise InputError(f"{path}: the archive's {member.name!r} is a link or a device; refused")
+    if member.size > _LARGEST_MEMBER:
+        raise InputError(f"{path}: the archive's {member.name!r} has {member.size:,} bytes; refused")

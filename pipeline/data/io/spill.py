@@ -1,0 +1,109 @@
+"""Arrays that grow block by block in bounded memory, and passes over large ones that leave none behind."""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InputError
+
+T = TypeVar("T", bound=np.generic)
+
+# Kept in memory up to here, on disk past it: four parts grow at once, and a block is copied once.
+_SPILL_BYTES = 1 << 24
+# One step of a pass over a large array.
+_STEP_BYTES = 1 << 24
+
+
+class Growing(Generic[T]):
+    """A one-dimensional array under construction.
+
+    Parameters
+    ----------
+    dtype : type
+        Of the values.
+    folder : Path
+        Where a large one is kept, in a file without a name: it is gone with the last array that maps it.
+    """
+
+    def __init__(self, dtype: type[T], folder: Path) -> None:
+        self._dtype = np.dtype(dtype)
+        self._folder = folder
+        self._blocks: list[npt.NDArray[T]] = []
+        self._held = 0
+        self._file: IO[bytes] | None = None
+        self.size = 0
+
+    def append(self, values: npt.NDArray[Any]) -> None:
+        """Add values at the end; they are copied.
+
+        Raises
+        ------
+        InputError
+            When the folder cannot be written, or is full.
+        """
+        block = np.array(values, dtype=self._dtype).reshape(-1)
+        self._blocks.append(block)
+        self._held += block.nbytes
+        self.size += block.size
+        if self._held > _SPILL_BYTES:
+            self._spill()
+
+    def finish(self, shape: tuple[int, ...] | None = None) -> npt.NDArray[T]:
+        """Return the array: in memory, or mapped and read-only."""
+        if self._file is None:
+            whole = np.concatenate(self._blocks) if self._blocks else np.empty(0, dtype=self._dtype)
+            self._blocks = []
+        else:
+            self._spill()
+            self._file.flush()
+            whole = np.memmap(self._file, dtype=self._dtype, mode="r", shape=(self.size,))
+            # The mapping has a handle of its own.
+            self._file.close()
+        return whole.reshape(shape) if shape is not None else whole
+
+    def _spill(self) -> None:
+        try:
+            if self._file is None:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (lives as long as this)
+                weakref.finalize(self, self._file.close)
+            for block in self._blocks:
+                self._file.write(block.data)
+        except OSError as error:
+            raise InputError(
+                f"{self._folder}: the cache cannot be written ({error.strerror}); "
+                "set SINGLEPASS_CACHE to a folder that can"
+            ) from None
+        self._blocks, self._held = [], 0
+
+
+def steps(array: npt.NDArray[Any]) -> Iterator[memoryview]:
+    """Yield the bytes of a C-contiguous array, a few MB at a time.
+
+    Pages of a memory-mapped array are given back after each step: a pass over a file larger than memory takes
+    little of it.
+    """
+    flat: Any = np.ascontiguousarray(array).reshape(-1)
+    if flat.size == 0:
+        return
+    step = max(1, _STEP_BYTES // flat.itemsize)
+    for start in range(0, flat.size, step):
+        yield memoryview(flat[start : start + step]).cast("B")
+        release(array)
+
+
+def release(array: npt.NDArray[Any]) -> None:
+    """Give back the pages that a memory-mapped array, or a view of one, holds; they are read again on use."""
+    base: Any = array
+    while isinstance(base, np.ndarray) and base.base is not None:
+        base = base.base
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)

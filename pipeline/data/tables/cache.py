@@ -1,0 +1,217 @@
+"""Parsed tables as memory-mapped ``.npy`` parts: text is parsed once, two hundred times slower than learning.
+
+A table's folder is named by a hash of everything that it depends on, the sha256 of the files included, so a
+changed file is another folder and nothing is ever served stale. A folder appears complete, by one rename.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InputError
+from ..io.spill import steps
+from .stream import Table, arrays_of, content_fingerprint, freeze
+
+# Raised whenever the same file would be parsed to a different table.
+CONVERTER_VERSION = 1
+
+_MANIFEST = "manifest.json"
+# Smaller parts are read: a mapping costs a page and a file handle, and an empty file cannot be mapped.
+_MAPPED_FROM_BYTES = 1 << 16
+
+
+def cache_folder() -> Path:
+    """Return the folder for downloads and parsed data: ``SINGLEPASS_CACHE``, or the user's cache folder."""
+    named = os.environ.get("SINGLEPASS_CACHE")
+    if named:
+        return Path(named).expanduser().absolute()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("singlepass", appauthor=False))
+
+
+def scratch_folder(parent: Path) -> Path:
+    """Make an empty folder inside `parent` whose content can be moved into place by renaming.
+
+    Raises
+    ------
+    InputError
+        When nothing can be written there.
+    """
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=".unfinished-", dir=parent))
+    except OSError as error:
+        raise InputError(
+            f"{parent}: the cache cannot be written ({error.strerror}); "
+            "set SINGLEPASS_CACHE to a folder that can"
+        ) from None
+
+
+def converted_fingerprint(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> str:
+    """Return the content fingerprint of a table, from its manifest when it has been parsed before.
+
+    Parameters
+    ----------
+    recipe : mapping
+        Everything that the table depends on, as JSON values.
+    parse : callable
+        Makes the table when it is not there.
+    """
+    manifest = _read_manifest(_folder_of(recipe))
+    if manifest is None:
+        return content_fingerprint(converted_table(recipe, parse))
+    return str(manifest["fingerprint"])
+
+
+def converted_classes(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> tuple[str, ...]:
+    """Return the class names of a table, from its manifest when it has been parsed before."""
+    manifest = _read_manifest(_folder_of(recipe))
+    return converted_table(recipe, parse).classes if manifest is None else tuple(manifest["classes"])
+
+
+def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Table:
+    """Return a table memory-mapped from the cache, parsed and written there first when need be.
+
+    Parameters
+    ----------
+    recipe : mapping
+        Everything that the table depends on, as JSON values.
+    parse : callable
+        Makes the table when it is not there, or damaged.
+
+    Returns
+    -------
+    Table
+        Read-only. Every part has been compared with its checksum.
+
+    Raises
+    ------
+    InputError
+        When the cache cannot be written, or from `parse`.
+    """
+    folder = _folder_of(recipe)
+    kept = _load(folder)
+    if kept is not None:
+        return kept
+    table = parse()
+    _store(folder, recipe, table)
+    # The mapped copy replaces the parsed one, which frees its memory. Another process may have cleared the
+    # cache between the two lines.
+    return _load(folder) or freeze(table)
+
+
+def recipe_key(recipe: Mapping[str, Any]) -> str:
+    """Return the hash that names the folder of a recipe."""
+    text = json.dumps({"converter": CONVERTER_VERSION, **recipe}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _folder_of(recipe: Mapping[str, Any]) -> Path:
+    return cache_folder() / "streams" / recipe_key(recipe)[:32]
+
+
+def _parts(table: Table) -> dict[str, npt.NDArray[Any]]:
+    parts: dict[str, npt.NDArray[Any]] = {}
+    for suffix, X, y in (("", table.X, table.y), ("_test", table.X_test, table.y_test)):
+        if X is not None and y is not None:
+            parts |= {f"X{suffix}_{name}": array for name, array in arrays_of(X).items()} | {f"y{suffix}": y}
+    return parts
+
+
+def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
+    scratch = scratch_folder(folder.parent)
+    try:
+        sums = {}
+        for name, array in _parts(table).items():
+            path = scratch / f"{name}.npy"
+            sums[name] = {"crc32": _save(path, array), "bytes": path.stat().st_size}
+        manifest = {
+            "fingerprint": content_fingerprint(table),
+            "classes": list(table.classes),
+            "shape": list(table.X.shape),
+            "shape_test": None if table.X_test is None else list(table.X_test.shape),
+            "parts": sums,
+            "recipe": dict(recipe),
+        }
+        (scratch / _MANIFEST).write_text(json.dumps(manifest, indent=1))
+        if folder.exists() and _load(folder) is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        # Fails when another process was quicker: its folder holds the same.
+        with suppress(OSError):
+            scratch.rename(folder)
+    except OSError as error:
+        raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _read_manifest(folder: Path) -> dict[str, Any] | None:
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_text())
+        sizes = {name: part["bytes"] for name, part in manifest["parts"].items()}
+        whole = all((folder / f"{name}.npy").stat().st_size == size for name, size in sizes.items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return manifest if whole and {"fingerprint", "classes", "shape"} <= manifest.keys() else None
+
+
+def _load(folder: Path) -> Table | None:
+    manifest = _read_manifest(folder)
+    if manifest is None:
+        return None
+    try:
+        parts = {}
+        for name, part in manifest["parts"].items():
+            mapped: Literal["r"] | None = "r" if part["bytes"] >= _MAPPED_FROM_BYTES else None
+            array = np.load(folder / f"{name}.npy", mmap_mode=mapped, allow_pickle=False)
+            # A plain array on top of the mapping: kernels then meet one type only.
+            parts[name] = np.asarray(array)
+            if _crc32(parts[name]) != part["crc32"]:
+                return None
+        X = _matrix(parts, "X", manifest["shape"])
+        X_test = _matrix(parts, "X_test", manifest["shape_test"]) if "y_test" in parts else None
+        table = Table(X, parts["y"], tuple(manifest["classes"]), X_test, parts.get("y_test"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return freeze(table)
+
+
+def _matrix(parts: Mapping[str, npt.NDArray[Any]], name: str, shape: list[int]) -> Any:
+    if f"{name}_dense" in parts:
+        return parts[f"{name}_dense"]
+    from scipy.sparse import csr_array
+
+    data, indices, indptr = (parts[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
+    return csr_array((data, indices, indptr), shape=(shape[0], shape[1]))
+
+
+def _save(path: Path, array: npt.NDArray[Any]) -> int:
+    """Write an ``.npy`` file step by step (the array may be larger than memory); return its crc32."""
+    crc = 0
+    with path.open("wb") as file:
+        header = np.lib.format.header_data_from_array_1_0(np.ascontiguousarray(array))
+        np.lib.format.write_array_header_1_0(file, header)
+        for step in steps(array):
+            file.write(step)
+            crc = zlib.crc32(step, crc)
+    return crc
+
+
+def _crc32(array: npt.NDArray[Any]) -> int:
+    crc = 0
+    for step in steps(array):
+        crc = zlib.crc32(step, crc)
+    return crc

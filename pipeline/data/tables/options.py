@@ -1,0 +1,99 @@
+"""The options that a data set takes in a study, declared once and checked in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ...errors import InputError, did_you_mean
+
+Value: TypeAlias = str | int | float | bool
+Options: TypeAlias = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: what it may be, and what it is when not given.
+
+    Attributes
+    ----------
+    kind : {"flag", "count", "text"}
+        true/false, a whole number, or a string.
+    default : str, int or bool
+        Value when not given; ``""`` and ``-1`` stand for "find out".
+    minimum : int
+        Smallest "count" accepted.
+    choices : tuple of str
+        The accepted texts; empty accepts any.
+    """
+
+    kind: Literal["flag", "count", "text"]
+    default: Value
+    minimum: int = 0
+    choices: tuple[str, ...] = ()
+
+
+# `bias`: the linear learners of the papers have no bias term; a constant feature of 1 stands in for it.
+# `standardize`: mean 0 and standard deviation 1, both measured on the whole training part of the source.
+FEATURE_OPTIONS: dict[str, Option] = {
+    "bias": Option("flag", False),
+    "standardize": Option("flag", False),
+    "dtype": Option("text", "", choices=("float32", "float64")),
+}
+
+
+def resolve_options(owner: str, given: Options, declared: Mapping[str, Option]) -> dict[str, Value]:
+    """Check options against their declaration and fill in the defaults.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the data set, for the error line.
+    given : mapping
+        What the user wrote.
+    declared : mapping of str to Option
+        What this data set takes.
+
+    Returns
+    -------
+    dict
+        Every declared option with its value.
+
+    Raises
+    ------
+    InputError
+        On an unknown option, a wrong type or a value out of range.
+
+    Examples
+    --------
+    >>> resolve_options("gauss", {"n_test": 5}, {"n_test": Option("count", 10)})
+    {'n_test': 5}
+    """
+    for key in given:
+        if key not in declared:
+            raise InputError(f"data set {owner!r} has no option {key!r}; {did_you_mean(key, declared)}")
+    return {
+        key: _checked(owner, key, given[key], option) if key in given else option.default
+        for key, option in declared.items()
+    }
+
+
+def _checked(owner: str, key: str, value: Value, option: Option) -> Value:
+    if option.kind == "flag":
+        if isinstance(value, bool):
+            return value
+        raise InputError(f"data set {owner!r}: {key} must be true or false, not {value!r}")
+    if option.kind == "count":
+        # bool is an int in Python; n_train = true is a slip, not 1.
+        if isinstance(value, int) and not isinstance(value, bool) and value >= option.minimum:
+            return value
+        raise InputError(
+            f"data set {owner!r}: {key} must be a whole number >= {option.minimum}, not {value!r}"
+        )
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str):
+        raise InputError(f"data set {owner!r}: {key} must be a text, not {value!r}")
+    if option.choices and text not in option.choices:
+        raise InputError(f"data set {owner!r}: {key} = {text!r}; {did_you_mean(text, option.choices)}")
+    return text

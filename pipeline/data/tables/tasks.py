@@ -1,0 +1,234 @@
+"""Tasks on a source with K classes: binary, one against the rest, pairs, a named grouping, multi-class."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from ...errors import InputError, did_you_mean
+from .options import Value
+from .stream import Codes, Rows, Stream, Table
+
+Groupings: TypeAlias = Mapping[str, tuple[str, ...]]
+Named: TypeAlias = Mapping[str, Mapping[str, str]]
+
+_KINDS = ("auto", "binary", "one-vs-rest", "pairs", "multiclass")
+
+
+@dataclass(frozen=True)
+class TaskRef:
+    """All that a worker needs to open one task by itself; small, hashable and picklable.
+
+    Attributes
+    ----------
+    label : str
+        What the task is called in results, such as ``"usps[3-vs-5]"``.
+    source : str
+        Name of a bundled set, generator or public set, or the absolute path of a file.
+    task : str
+        ``"binary"``, ``"binary:POSITIVE"``, ``"one-vs-rest:CLASS"``, ``"pair:POSITIVE,NEGATIVE"``,
+        ``"group:NAME"`` or ``"multiclass"``.
+    options : tuple of (name, value)
+        The options that differ from their default, sorted by name.
+    """
+
+    label: str
+    source: str
+    task: str
+    options: tuple[tuple[str, Value], ...] = ()
+
+
+def name_tasks(
+    label: str,
+    classes: Sequence[str],
+    task: str,
+    *,
+    groupings: Groupings | None = None,
+    positive: str = "",
+    named: Named | None = None,
+) -> list[tuple[str, str]]:
+    """Return the (label, task) pairs that a study's ``task`` key stands for.
+
+    Parameters
+    ----------
+    label : str
+        Label of the data set.
+    classes : sequence of str
+        The K class names of the source.
+    task : str
+        ``"auto"`` (binary for two classes, else multi-class), ``"binary"``, ``"one-vs-rest"`` (K tasks),
+        ``"one-vs-rest:CLASS"``, ``"pairs"`` (K(K-1)/2 tasks), ``"pair:A,B"``, a grouping's name with or
+        without ``"group:"``, or ``"multiclass"``.
+    groupings : mapping of str to tuple of str, optional
+        Named sets of classes that together are the positive class.
+    positive : str, default=""
+        Positive class of a binary task; the last one when empty.
+    named : mapping of str to mapping of str to str, optional
+        Named lists of tasks: from the name to the label's suffix and the task of each.
+
+    Returns
+    -------
+    list of (str, str)
+        Label and resolved task, in the order of the classes.
+
+    Raises
+    ------
+    InputError
+        When the task is unknown or does not fit the classes.
+
+    Examples
+    --------
+    >>> name_tasks("toy", ["a", "b", "c"], "pairs")[:2]
+    [('toy[a-vs-b]', 'pair:a,b'), ('toy[a-vs-c]', 'pair:a,c')]
+    """
+    groupings, named = groupings or {}, named or {}
+    if task in named and not positive:
+        return [(f"{label}[{suffix}]", each) for suffix, each in named[task].items()]
+    if task == "auto":
+        task = "binary" if len(classes) == 2 else "multiclass"
+    if positive and task != "binary":
+        raise InputError(f"data set {label!r}: positive = {positive!r} needs task = 'binary', not {task!r}")
+    if task == "binary":
+        _require_two_classes(label, classes)
+        if positive:
+            _require_class(label, positive, classes)
+        return [(label, f"binary:{positive}" if positive else "binary")]
+    if task == "multiclass":
+        return [(label, task)]
+    if task == "one-vs-rest":
+        if len(classes) == 2:
+            raise InputError(f"data set {label!r} has two classes: task = 'binary', not 'one-vs-rest'")
+        return [(f"{label}[{name}-vs-rest]", f"one-vs-rest:{name}") for name in classes]
+    if task == "pairs":
+        return [(f"{label}[{a}-vs-{b}]", f"pair:{a},{b}") for a, b in itertools.combinations(classes, 2)]
+    kind, _, argument = task.partition(":")
+    if kind == "one-vs-rest":
+        _require_class(label, argument, classes)
+        return [(f"{label}[{argument}-vs-rest]", task)]
+    if kind == "pair":
+        a, b = _split_pair(label, argument, classes)
+        return [(f"{label}[{a}-vs-{b}]", task)]
+    group = argument if kind == "group" else task
+    if group in groupings:
+        return [(f"{label}[{group}]", f"group:{group}")]
+    raise InputError(
+        f"data set {label!r}: unknown task {task!r}; {did_you_mean(task, [*_KINDS, *groupings, *named])}"
+    )
+
+
+def derive(ref: TaskRef, table: Table, fingerprint: str, groupings: Groupings) -> Stream:
+    """Derive the stream of one task from the table of its source.
+
+    Parameters
+    ----------
+    ref : TaskRef
+        Which task.
+    table : Table
+        The source; its X is shared, never copied.
+    fingerprint : str
+        The stream's fingerprint, see `task_fingerprint`.
+    groupings : mapping of str to tuple of str
+        The source's named groupings.
+
+    Returns
+    -------
+    Stream
+        With `rows` set only where the task leaves rows out.
+
+    Raises
+    ------
+    InputError
+        When the task does not fit the classes of the table.
+    """
+    classes = table.classes
+    kind, _, argument = ref.task.partition(":")
+    if kind == "multiclass":
+        codes, names = np.arange(len(classes), dtype=np.int32), classes
+    elif kind == "binary":
+        _require_two_classes(ref.label, classes)
+        positive = argument or classes[1]
+        codes, names = _codes([positive], None, classes), (_other(positive, classes), positive)
+    elif kind == "one-vs-rest":
+        _require_class(ref.label, argument, classes)
+        codes, names = _codes([argument], None, classes), ("rest", argument)
+    elif kind == "pair":
+        a, b = _split_pair(ref.label, argument, classes)
+        codes, names = _codes([a], [b], classes), (b, a)
+    elif kind == "group" and argument in groupings:
+        codes, names = _codes(groupings[argument], None, classes), ("rest", argument)
+    else:
+        raise InputError(f"data set {ref.label!r}: unknown task {ref.task!r}")
+    y, rows = _relabel(table.y, codes)
+    y_test, rows_test = (None, None) if table.y_test is None else _relabel(table.y_test, codes)
+    return Stream(ref.label, table.X, y, tuple(names), table.X_test, y_test, fingerprint, rows, rows_test)
+
+
+def task_fingerprint(table_fingerprint: str, task: str, groupings: Groupings) -> str:
+    """Return the fingerprint of a task from that of its table; the derivation adds no data of its own."""
+    kind, _, argument = task.partition(":")
+    members = list(groupings.get(argument, ())) if kind == "group" else []
+    return hashlib.sha256(json.dumps([table_fingerprint, task, members]).encode()).hexdigest()
+
+
+def _codes(positive: Sequence[str], negative: Sequence[str] | None, classes: Sequence[str]) -> Codes:
+    """Old code -> new code: 1 positive, 0 negative (None: every other class), -1 not in the task."""
+    others = set(classes if negative is None else negative) - set(positive)
+    return np.array([1 if c in positive else 0 if c in others else -1 for c in classes], dtype=np.int32)
+
+
+def _relabel(y: Codes, codes: Codes) -> tuple[Codes, Rows | None]:
+    relabelled = codes[y]
+    rows: Rows | None = None
+    if codes.min() < 0:
+        rows = np.flatnonzero(relabelled >= 0).astype(np.int64, copy=False)
+        relabelled = relabelled[rows]
+        rows.flags.writeable = False
+    relabelled.flags.writeable = False
+    return relabelled, rows
+
+
+def _other(positive: str, classes: Sequence[str]) -> str:
+    return classes[0] if positive == classes[1] else classes[1]
+
+
+def _require_two_classes(label: str, classes: Sequence[str]) -> None:
+    if len(classes) != 2:
+        raise InputError(
+            f"data set {label!r}: a binary task needs two classes, found {len(classes)}: {listed(classes)}; "
+            "take task = 'one-vs-rest' or 'pairs'"
+        )
+
+
+def _require_class(label: str, name: str, classes: Sequence[str]) -> None:
+    if name not in classes:
+        raise InputError(f"data set {label!r} has no class {name!r}: {listed(classes)}")
+
+
+def _split_pair(label: str, argument: str, classes: Sequence[str]) -> tuple[str, str]:
+    # Class names may hold commas themselves, so every comma is tried.
+    fields = argument.split(",")
+    for cut in range(1, len(fields)):
+        a, b = ",".join(fields[:cut]).strip(), ",".join(fields[cut:]).strip()
+        if a in classes and b in classes and a != b:
+            return a, b
+    raise InputError(
+        f"data set {label!r}: task 'pair:{argument}' must name two different classes: {listed(classes)}"
+    )
+
+
+def listed(names: Sequence[str], limit: int = 10) -> str:
+    """Return names as one short text, cut after `limit` so that an error stays one line.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], limit=2)
+    'a, b, … (3 in all)'
+    """
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown}, … ({len(names)} in all)"

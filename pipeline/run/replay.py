@@ -1,0 +1,114 @@
+"""Models of a study, learnt again as their cells did: results keep what was counted, not the models."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...learners import registry
+from ..analysis.averages import cut_from
+from ..errors import InputError
+from ..study.plan import Cell, make_plan
+from ..study.specs import DatasetEntry
+from ..study.study import Study
+from .task import Learnt, learn_cell
+
+# Integers that tell whether it is the same model.
+_COUNTS = ("mistakes", "updates", "support_vectors")
+
+
+def learn_again(study: Study, row: Mapping[str, Any]) -> Learnt:
+    """Learn the model of a finished cell again.
+
+    Parameters
+    ----------
+    study : Study
+        The study that the cell is of.
+    row : mapping
+        The cell's row of the cells table.
+
+    Returns
+    -------
+    Learnt
+
+    Raises
+    ------
+    InputError
+        One line: the data cannot be opened or are others by now, the learner is not there or is another
+        version, or the outcome differs from the row.
+    """
+    # A clock could stop it where it did not stop the cell; a curve changes nothing and may cost much.
+    learnt = learn_cell(replace(planned_cell(study, row), time_limit=None, test_curve=False))
+    for name in _COUNTS:
+        then, now = row.get(name), learnt.outcome.row.get(name)
+        # Where a learner has no such count, a table has None or NaN, which differs from itself.
+        if now is not None and then is not None and then == then and int(then) != now:
+            raise InputError(
+                f"{row['algorithm']!r} comes out with {name.replace('_', ' ')} {now:,}, not {int(then):,} "
+                "as in the results: run the study anew"
+            )
+    return learnt
+
+
+def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
+    """Return the cell that a row of the cells table is the outcome of.
+
+    Parameters
+    ----------
+    study : Study
+    row : mapping
+        Of a cell on one of the study's seeds.
+
+    Returns
+    -------
+    Cell
+        Its key is that of the row.
+
+    Raises
+    ------
+    InputError
+        The study, its data and its learners as they are now have no such cell.
+    """
+    entry = next((entry for entry in study.algorithms if entry.label == row["algorithm"]), None)
+    known = registry.available()
+    if entry is None or entry.name not in known:
+        raise InputError(f"learner {row['learner']!r} is not there: your own ones need --plugin FILE")
+    group = row["dataset"], row["algorithm"], row["noise"]
+    params = json.loads(row["params"])
+    supports = {
+        ((row["dataset"], label, row["noise"]), row["seed"]): params[key]
+        for key, label in entry.matched.items()
+    }
+    problem = InputError(
+        f"data set {row['dataset']!r} or learner {row['learner']!r} has changed since the run"
+    )
+    for dataset in study.datasets:
+        if not cut_from(row["dataset"], row["source"], dataset.called):
+            continue
+        part = study.model_copy(
+            update={
+                "datasets": [dataset],
+                # The others count for the parameters that the data set gives, not one by one.
+                "algorithms": [each for each in study.algorithms if each.name in known],
+                "noise": [row["noise"]],
+                "seeds": [row["seed"]],
+            }
+        )
+        try:
+            plan = make_plan(part, base=_base(dataset, row["source"]))
+        except InputError as error:
+            problem = error
+            continue
+        for cell in itertools.chain(plan.run_cells({group: params}), plan.matched_cells(supports)):
+            if cell.key == row["key"]:
+                return cell
+    raise problem
+
+
+def _base(dataset: DatasetEntry, source: str) -> Path | None:
+    """Return the folder that a data set's paths started from: its file was then called `source`."""
+    return None if dataset.path is None else Path(source.removesuffix(str(Path(dataset.path))))

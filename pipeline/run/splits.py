@@ -1,0 +1,192 @@
+"""Which rows a cell learns from, in which order, which ones it is tested on, and when it is looked at."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...learners import take_rows
+from .. import data
+from ..errors import InputError
+from ..randomness import random_state
+from ..study.plan import Cell
+
+# Rows are gathered into blocks of about this many bytes, so that a block stays in the core's own cache
+# between being gathered and being learnt from.
+BLOCK_BYTES = 1 << 18
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of a matrix in the order they are read, with their clean codes."""
+
+    X: Any
+    rows: NDArray[np.int64]
+    codes: NDArray[np.int32]
+
+    def block_rows(self) -> int:
+        """How many rows make a block of about `BLOCK_BYTES`."""
+        if isinstance(self.X, np.ndarray):
+            row_bytes: int = self.X.shape[1] * self.X.itemsize
+        else:
+            # A CSR row stores a value and a column index per non-zero.
+            row_bytes = self.X.nnz // max(1, self.X.shape[0]) * (self.X.data.itemsize + 4)
+        return max(16, min(BLOCK_BYTES // max(1, row_bytes), 1 << 16))
+
+    def blocks(self) -> Iterator[tuple[int, int, Any]]:
+        """Yield the part block by block: start, stop and the rows between them, gathered."""
+        size = self.block_rows()
+        for start in range(0, len(self.rows), size):
+            stop = min(start + size, len(self.rows))
+            yield start, stop, take_rows(self.X, self.rows[start:stop])
+
+
+@functools.lru_cache(maxsize=256)
+def checkpoints(n: int, spec: str | int) -> NDArray[np.int64]:
+    """Return the numbers of examples after which a learning curve is read.
+
+    Parameters
+    ----------
+    n : int
+        Length of the stream.
+    spec : "log" or int
+        "log": about 12 points a factor of ten, from 10 on; a number: that many equal steps.
+
+    Returns
+    -------
+    ndarray of int64
+        Strictly increasing, the last one `n`; read-only, being shared by cells of one length.
+
+    Examples
+    --------
+    >>> checkpoints(1000, 4).tolist()
+    [250, 500, 750, 1000]
+    """
+    if spec == "log":
+        first = min(10, n)
+        steps = max(2, int(12 * np.log10(n / first)) + 1)
+        points = np.round(np.geomspace(first, n, steps))
+    else:
+        points = np.round(np.linspace(0, n, int(spec) + 1)[1:])
+    found = np.unique(np.clip(points, 1, n)).astype(np.int64)
+    found.flags.writeable = False
+    return found
+
+
+def split(cell: Cell, stream: data.Stream) -> tuple[Part, Part | None]:
+    """Return the training part in its seeded order and the clean test part, if the protocol has one.
+
+    The part held out to judge a grid is cut from the end of the training part later: it carries noise.
+
+    Parameters
+    ----------
+    cell : Cell
+    stream : data.Stream
+
+    Returns
+    -------
+    train : Part
+    test : Part or None
+
+    Raises
+    ------
+    InputError
+        A class has fewer rows than there are folds, or all its rows are in the test part of a seeded split.
+    """
+    train = np.arange(len(stream.y))
+    if cell.max_examples is not None:
+        # One choice for all repetitions, so that folds are folds of one set.
+        train = np.sort(_permutation(cell, 0, len(train))[: cell.max_examples])
+    test: Part | None = None
+    if cell.protocol == "holdout" and stream.y_test is not None:
+        held_out = np.arange(len(stream.y_test))
+        if cell.max_test is not None:
+            held_out = _permutation(cell, cell.seed, len(held_out))[: cell.max_test]
+        rows = held_out if stream.rows_test is None else stream.rows_test[held_out]
+        test = Part(stream.X_test, rows, stream.y_test[held_out])
+    elif cell.protocol != "prequential":
+        cut = _seeded_split if cell.protocol == "holdout" else _fold
+        train, held_out = cut(cell, train, stream)
+        held_out = held_out[: cell.max_test]
+        rows = held_out if stream.rows is None else stream.rows[held_out]
+        test = Part(stream.X, rows, stream.y[held_out])
+    order = random_state(
+        cell.root_seed, cell.dataset.label, seed=cell.seed, purpose="order", noise=cell.noise
+    )
+    train = order.permutation(train)[: cell.max_train]
+    rows = train if stream.rows is None else stream.rows[train]
+    return Part(stream.X, rows, stream.y[train]), test
+
+
+def check_splits(cells: Iterable[Cell]) -> None:
+    """Refuse splits that leave a class out, before a study's first cell is computed.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        One for every task and repetition, see `Plan.split_cells`.
+
+    Raises
+    ------
+    InputError
+        As `split`, of the first such cell.
+    """
+    folded: set[str] = set()
+    for cell in cells:
+        # Whether every fold has every class does not depend on the repetition.
+        if cell.protocol == "prequential" or cell.dataset.label in folded:
+            continue
+        stream = data.open_stream(cell.dataset, root=cell.root_seed, seed=cell.seed)
+        if cell.protocol == "crossval":
+            folded.add(cell.dataset.label)
+        elif stream.y_test is not None:
+            continue
+        split(cell, stream)
+
+
+Halves = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def _seeded_split(cell: Cell, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
+    """Return training and test rows of a holdout without an official test part."""
+    shuffled = rows[_permutation(cell, cell.seed, len(rows))]
+    n_test = max(1, round(len(rows) * cell.test_fraction))
+    train, test = shuffled[n_test:], shuffled[:n_test]
+    lost = np.setdiff1d(stream.y[test], stream.y[train])
+    if len(lost):
+        n_rows = np.count_nonzero(stream.y[test] == lost[0])
+        raise InputError(
+            f"data set {cell.dataset.label!r}: class {stream.classes[lost[0]]!r} has {n_rows:,} of "
+            f"{len(rows):,} rows, and the seeded split of repetition {cell.seed} puts them all into the test "
+            "part; leave the class out, or take a smaller test_fraction or protocol = 'prequential'"
+        )
+    return train, test
+
+
+def _fold(cell: Cell, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
+    """Return training and test rows of a fold: the repetition's number, in one partition for all of them."""
+    counts = np.bincount(stream.y[rows], minlength=len(stream.classes))
+    if counts.min() < cell.folds:
+        rarest = int(counts.argmin())
+        remedy = f"set folds to {counts.min()} or fewer, or " if counts.min() > 1 else ""
+        raise InputError(
+            f"data set {cell.dataset.label!r}: class {stream.classes[rarest]!r} has {counts.min()} of "
+            f"{len(rows):,} rows, too few for {cell.folds} folds: some would have none of them; "
+            f"{remedy}leave the class out"
+        )
+    tuning = cell.stage == "tune"
+    # Tuning has a partition of its own, as it has a seed of its own.
+    shuffled = rows[_permutation(cell, cell.seed if tuning else 0, len(rows))]
+    # Dealt out class by class, so that every fold has its share of each.
+    shuffled = shuffled[np.argsort(stream.y[shuffled], kind="stable")]
+    held_out = np.arange(len(shuffled)) % cell.folds == (0 if tuning else cell.seed)
+    return shuffled[~held_out], shuffled[held_out]
+
+
+def _permutation(cell: Cell, seed: int, n: int) -> NDArray[np.int64]:
+    return random_state(cell.root_seed, cell.dataset.label, seed=seed, purpose="split").permutation(n)

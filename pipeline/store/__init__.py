@@ -1,0 +1,1 @@
+"""The Parquet store of a study."""

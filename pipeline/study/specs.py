@@ -1,0 +1,170 @@
+"""The tables of a study: a data set, an algorithm with its parameters, a ranking."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from ..errors import did_you_mean
+
+Protocol = Literal["prequential", "holdout", "crossval"]
+Winner = Literal["best", "sparsest"]
+Scalar = str | bool | int | float
+
+# The key of an inline table that ties a parameter to another algorithm's outcome.
+SUPPORT_OF = "support_of"
+
+
+class DatasetEntry(BaseModel):
+    """One ``[[datasets]]`` table: a name from the catalogue or the path of a file.
+
+    `protocol` and `max_examples` override the study's. `parameters` are given to every algorithm that has
+    such a parameter and does not set it itself, lists as grids: a kernel's width belongs to the data. Keys
+    that are not listed here are options of the data set (``n_train``, ``bias``, ...); the data layer checks
+    them.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    name: str | None = None
+    path: str | None = None
+    target: str | None = None
+    task: str = "auto"
+    label: str | None = None
+    protocol: Protocol | None = None
+    max_examples: Annotated[int, Field(ge=1)] | None = None
+    parameters: dict[str, Scalar | list[Scalar]] = {}
+
+    @model_validator(mode="after")
+    def _one_source(self) -> DatasetEntry:
+        if self.name is None and self.path is None:
+            raise ValueError("needs a 'name' from `singlepass list datasets` or the 'path' of a file")
+        return self
+
+    @property
+    def options(self) -> dict[str, Scalar]:
+        """Keys beyond the named ones."""
+        return dict(self.model_extra or {})
+
+    @property
+    def called(self) -> str:
+        """What tables call it: its label, its name, or the name of its file without suffixes."""
+        return self.label or self.name or Path(str(self.path)).name.split(".")[0]
+
+
+class AlgorithmEntry(BaseModel):
+    """One ``[[algorithms]]`` table: a learner, its label in the report, and its parameters.
+
+    Every other key is a constructor parameter; a parameter given as a list is a grid. One given as
+    ``{ support_of = "LABEL" }`` is the size of the support set with which the algorithm of that label ends on
+    the same data set, noise and seed: so learners are compared at equal support sizes. `query` puts an active
+    strategy around the learner: "all" labels counted, or "greedy", one label of every `h` rows.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    name: str
+    label: str = ""
+    query: Literal["all", "greedy"] | None = None
+    h: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _h_is_of_greedy(self) -> AlgorithmEntry:
+        if self.h is not None and self.query != "greedy":
+            raise ValueError("h says of how many rows query = 'greedy' asks for one label, which is missing")
+        return self
+
+    @property
+    def strategy(self) -> dict[str, Scalar]:
+        """The active strategy, as parameters of `make_learner`."""
+        if self.query is None:
+            return {}
+        return {"query": self.query, **({"h": self.h or 5} if self.query == "greedy" else {})}
+
+    @model_validator(mode="after")
+    def _label_is_name(self) -> AlgorithmEntry:
+        if not self.label:
+            object.__setattr__(self, "label", self.name)
+        return self
+
+    @property
+    def grid(self) -> dict[str, list[Scalar]]:
+        """The parameters given as lists."""
+        return {key: value for key, value in (self.model_extra or {}).items() if isinstance(value, list)}
+
+    def with_parameters(self, given: dict[str, Scalar | list[Scalar]]) -> AlgorithmEntry:
+        """Return the entry with further parameters, those that it sets itself aside."""
+        extra = {key: value for key, value in given.items() if key not in (self.model_extra or {})}
+        return AlgorithmEntry.model_validate({**self.model_dump(), **extra}) if extra else self
+
+    @property
+    def fixed(self) -> dict[str, Scalar]:
+        """The parameters given as single values."""
+        values = self.model_extra or {}
+        return {key: value for key, value in values.items() if not isinstance(value, list | dict)}
+
+    @property
+    def matched(self) -> dict[str, str]:
+        """The parameters that are another algorithm's support size, with its label."""
+        values = self.model_extra or {}
+        return {key: value[SUPPORT_OF] for key, value in values.items() if isinstance(value, dict)}
+
+    @model_validator(mode="after")
+    def _tables_match(self) -> AlgorithmEntry:
+        for key, value in (self.model_extra or {}).items():
+            if isinstance(value, dict) and not (
+                list(value) == [SUPPORT_OF] and isinstance(value[SUPPORT_OF], str)
+            ):
+                raise ValueError(
+                    f"'{key}' must be a value, a list of values or {{ {SUPPORT_OF} = \"LABEL\" }}"
+                )
+        if self.matched and self.grid:
+            raise ValueError(
+                f"'{next(iter(self.matched))}' is a support size, so '{next(iter(self.grid))}' "
+                "cannot be tuned: give one value"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _grids_hold_values(self) -> AlgorithmEntry:
+        for key, values in self.grid.items():
+            if not values:
+                raise ValueError(f"the grid of '{key}' is empty: give at least one value")
+            if any(isinstance(value, dict) for value in values):
+                raise ValueError(
+                    f"the grid of '{key}' holds a table: {SUPPORT_OF} stands alone, not in a list"
+                )
+            if len({repr(value) for value in values}) < len(values):
+                raise ValueError(f"the grid of '{key}' names a value twice: {values}")
+        return self
+
+
+class Ranking(BaseModel):
+    """One ``[[rankings]]`` table: algorithms that the report ranks among themselves, besides all together.
+
+    `datasets` (the study's, as tables call them; all when empty) restricts it to their tasks.
+    `focus` is the one of the algorithms that is drawn against each of the others, task by task, at the noise
+    rates `focus_noise` (three of the study's when empty).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    title: str
+    algorithms: Annotated[list[str], Field(min_length=2)]
+    datasets: list[str] = []
+    focus: str | None = None
+    focus_noise: list[float] = []
+
+    @field_validator("focus_noise", mode="before")
+    @classmethod
+    def _one_rate(cls, value: Any) -> Any:
+        return [value] if isinstance(value, int | float) else value
+
+    @model_validator(mode="after")
+    def _focus_takes_part(self) -> Ranking:
+        if self.focus is None and self.focus_noise:
+            raise ValueError("focus_noise says where to draw the 'focus', which is missing")
+        if self.focus is not None and self.focus not in self.algorithms:
+            raise ValueError(
+                f"focus {self.focus!r} does not take part: {did_you_mean(self.focus, self.algorithms)}"
+            )
+        return self

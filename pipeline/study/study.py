@@ -1,0 +1,288 @@
+"""A study: which data sets, algorithms, noise rates and seeds are compared, read from TOML and validated."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from ..errors import InputError, did_you_mean
+from .specs import AlgorithmEntry, DatasetEntry, Protocol, Ranking, Winner
+
+# Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
+TUNING_SEED = 1_000_000
+
+
+class Study(BaseModel):
+    """A whole study.
+
+    Attributes
+    ----------
+    name : str
+        Name of the study and of its results folder: letters, digits, ``.``, ``_`` and ``-``.
+    title : str, default=""
+        Heading of the report; the name when empty.
+    protocol : {"prequential", "holdout", "crossval"}, default="prequential"
+        "prequential": predict, then learn, over the whole (training) stream. "holdout": the same over the
+        training part, then accuracy on the official test part, or on a seeded split where there is none.
+        "crossval": the training part is cut into `folds` stratified folds; repetition k streams the others
+        and is tested on fold k.
+    noise : list of float in [0, 1), default=[0.0]
+        Label-noise rates: every training label is flipped independently with this probability.
+    seeds : list of int, default=[0, 1, 2, 3, 4]
+        Repetitions; a single number n stands for 0 .. n-1. Of "crossval" the folds, all by default.
+    folds : int, default=10
+        Folds of "crossval".
+    root_seed : int, default=0
+        Root of all randomness of the study.
+    checkpoints : "log" or int, default="log"
+        Points of the learning curve: log-spaced, or this many equal steps.
+    test_fraction : float in (0, 1), default=0.3
+        Share of the rows that a seeded split holds out for testing.
+    max_examples : int or None, default=None
+        Rows of a task's training part that take part at all, the same ones in every repetition.
+    max_train, max_test : int or None, default=None
+        Upper limits on the rows of a task; the seeded order decides which.
+    tune_by : {"online", "validation"} or None, default=None
+        What a grid is judged by: mistakes along the noisy training stream, or mistakes on a held-out part of
+        the noisy training labels. None stands for "online" when prequential, else "validation".
+    validation_fraction : float in (0, 1), default=0.2
+        Share of the training rows held out for "validation".
+    winner : {"best", "sparsest"}, default="best"
+        Which point of a grid wins: the one with the fewest mistakes, or of those with no more than a standard
+        error above it the one with the smallest support set (Breiman et al. 1984, section 3.4.3). Learners
+        without a support set: the best.
+    time_limit : float or None, default=None
+        Seconds that a cell's learner may take; a cell over it ends where it is, keeps its curve so far and is
+        marked "stopped". Batch baselines are not interrupted.
+    max_tune : int or None, default=None
+        Upper limit on the training rows of the cells that tune grids, besides `max_train`.
+    test_curve : bool, default=False
+        Measure test accuracy at every checkpoint too: the report then draws it along the stream.
+    curves : list of str, default=[]
+        Labels of the algorithms whose learning curves the report draws; all when empty.
+    solutions : list of str, default=[]
+        Labels of the algorithms whose boundary and support vectors the report draws, on data sets of two
+        features.
+    datasets, algorithms, rankings : list
+        See `DatasetEntry`, `AlgorithmEntry` and `Ranking`; `rankings` may be empty.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+    title: str = ""
+    description: str = ""
+    protocol: Protocol = "prequential"
+    noise: Annotated[list[float], Field(min_length=1)] = [0.0]
+    seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
+    root_seed: Annotated[int, Field(ge=0)] = 0
+    checkpoints: Literal["log"] | Annotated[int, Field(ge=1, le=10_000)] = "log"
+    test_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.3
+    folds: Annotated[int, Field(ge=2)] = 10
+    max_examples: Annotated[int, Field(ge=1)] | None = None
+    max_train: Annotated[int, Field(ge=1)] | None = None
+    max_test: Annotated[int, Field(ge=1)] | None = None
+    tune_by: Literal["online", "validation"] | None = None
+    validation_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    winner: Winner = "best"
+    time_limit: Annotated[float, Field(gt=0)] | None = None
+    max_tune: Annotated[int, Field(ge=1)] | None = None
+    test_curve: bool = False
+    curves: list[str] = []
+    solutions: list[str] = []
+    datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
+    algorithms: Annotated[list[AlgorithmEntry], Field(min_length=1)]
+    rankings: list[Ranking] = []
+
+    @field_validator("noise", mode="before")
+    @classmethod
+    def _noise_rates(cls, value: Any) -> Any:
+        rates = value if isinstance(value, list) else [value]
+        for rate in rates:
+            if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate < 1:
+                raise ValueError(f"{rate!r} is not a noise rate: give numbers in [0, 1)")
+        if len(set(rates)) < len(rates):
+            raise ValueError(f"names a rate twice: {rates}")
+        return rates
+
+    @field_validator("seeds", mode="before")
+    @classmethod
+    def _seed_list(cls, value: Any) -> Any:
+        if isinstance(value, int) and not isinstance(value, bool):
+            if value < 1:
+                raise ValueError(f"{value} repetitions make no study: give at least 1")
+            return list(range(value))
+        if isinstance(value, list):
+            for seed in value:
+                if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < TUNING_SEED:
+                    raise ValueError(f"{seed!r} is not a seed: give whole numbers in [0, {TUNING_SEED:,})")
+            if len(set(value)) < len(value):
+                raise ValueError("names a seed twice")
+            return value
+        raise ValueError(f"{value!r} is neither a number of repetitions nor a list of seeds")
+
+    @model_validator(mode="after")
+    def _seeds_are_folds(self) -> Study:
+        if "crossval" in (self.protocol, *(entry.protocol for entry in self.datasets)):
+            if "seeds" not in self.model_fields_set:
+                object.__setattr__(self, "seeds", list(range(self.folds)))
+            if max(self.seeds) >= self.folds:
+                raise ValueError(
+                    f"seeds: of crossval they are folds, 0 .. {self.folds - 1}, so {max(self.seeds)} is none"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _test_curve_has_tests(self) -> Study:
+        if self.test_curve and all(self.protocol_of(entry) == "prequential" for entry in self.datasets):
+            raise ValueError("test_curve: needs a test part, which protocol 'holdout' or 'crossval' has")
+        return self
+
+    @model_validator(mode="after")
+    def _labels_differ(self) -> Study:
+        labels = [entry.label for entry in self.algorithms]
+        twice = sorted({label for label in labels if labels.count(label) > 1})
+        if twice:
+            raise ValueError(f"algorithms: two entries are called {twice[0]!r}: give one of them a 'label'")
+        return self
+
+    @model_validator(mode="after")
+    def _matches_name_algorithms(self) -> Study:
+        free = [entry.label for entry in self.algorithms if not entry.matched]
+        for entry in self.algorithms:
+            for key, label in entry.matched.items():
+                if label not in free:
+                    raise ValueError(
+                        f"algorithms: '{key}' of {entry.label!r} is the support size of {label!r}, which "
+                        f"is no other algorithm with a size of its own: {did_you_mean(label, free)}"
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _rankings_name_parts(self) -> Study:
+        labels = [entry.label for entry in self.algorithms]
+        called = [entry.called for entry in self.datasets]
+        for key, drawn in (("curves", self.curves), ("solutions", self.solutions)):
+            for label in drawn:
+                if label not in labels:
+                    raise ValueError(
+                        f"{key}: no algorithm is called {label!r}: {did_you_mean(label, labels)}"
+                    )
+        for ranking in self.rankings:
+            for label in ranking.algorithms:
+                if label not in labels:
+                    raise ValueError(
+                        f"rankings: no algorithm is called {label!r}: {did_you_mean(label, labels)}"
+                    )
+            for name in ranking.datasets:
+                if name not in called:
+                    raise ValueError(
+                        f"rankings: no data set is called {name!r}: {did_you_mean(name, called)}"
+                    )
+            for rate in ranking.focus_noise:
+                if rate not in self.noise:
+                    raise ValueError(
+                        f"rankings: focus_noise {rate} is none of the study's noise rates {self.noise}"
+                    )
+        return self
+
+    def protocol_of(self, entry: DatasetEntry) -> Protocol:
+        """Return the protocol of a data set."""
+        return entry.protocol or self.protocol
+
+    def judge_of(self, entry: DatasetEntry) -> Literal["online", "validation"]:
+        """Return what grids are judged by on a data set, the default resolved."""
+        if self.tune_by is not None:
+            return self.tune_by
+        return "online" if self.protocol_of(entry) == "prequential" else "validation"
+
+
+def _one_line(error: ValidationError, source: str) -> str:
+    """Say the first problem of a validation as one line that names the key."""
+    first = error.errors(include_url=False)[0]
+    place = ""
+    for part in first["loc"]:
+        if isinstance(part, int):
+            place += f"[{part + 1}]"
+        elif part not in ("literal['log']", "constrained-int"):
+            place += f".{part}" if place else str(part)
+    if first["type"] == "extra_forbidden":
+        return f"{source}: unknown key '{place}': {did_you_mean(place, Study.model_fields)}"
+    message = first["msg"].removeprefix("Value error, ")
+    message = message.replace("Input should be", f"{first['input']!r} should be", 1)
+    if first["type"] == "missing":
+        message = "this key is required"
+    if first["type"] == "string_pattern_mismatch":
+        message = f"{first['input']!r} is not a usable name: letters, digits, '.', '_' and '-' only"
+    if place == "checkpoints":
+        message = (
+            f'{first["input"]!r} is not a number of checkpoints: give "log" or a whole number in 1..10000'
+        )
+    return f"{source}: {place}: {message}" if place else f"{source}: {message}"
+
+
+def parse_study(table: dict[str, Any], source: str = "study") -> Study:
+    """Validate a study given as a dictionary.
+
+    Parameters
+    ----------
+    table : dict
+        The parsed TOML document.
+    source : str, default="study"
+        How error messages call it, usually the file name.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    InputError
+        One line that names the key and what would be right.
+
+    Examples
+    --------
+    >>> study = parse_study(
+    ...     {"name": "mine", "seeds": 3, "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}
+    ... )
+    >>> study.seeds
+    [0, 1, 2]
+    """
+    try:
+        return Study.model_validate(table)
+    except ValidationError as error:
+        raise InputError(_one_line(error, source)) from None
+
+
+def read_study(path: Path) -> Study:
+    """Read and validate a study file.
+
+    Parameters
+    ----------
+    path : Path
+        A TOML file.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    InputError
+        The file is missing, is not UTF-8 TOML, or describes no valid study.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such study file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, not a study file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return parse_study(table, str(path))

@@ -1,0 +1,132 @@
+"""The Projectrons: projections, and the mistake bounds of their paper."""
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics.pairwise import rbf_kernel
+
+from singlepass.learners import KernelPerceptron, Projectron, ProjectronPlusPlus, as_rows
+from singlepass.learners.kernel.support.cholesky import projection, squared_projection
+
+from ..streams import as_csr, factor_of, noisy_stream, state
+
+seeds = st.integers(0, 2**31 - 1)
+
+
+@given(seed=seeds, gamma=st.floats(0.3, 3.0))
+def test_projectron_without_tolerance_predicts_as_the_perceptron(seed, gamma):
+    X, y = noisy_stream(seed, d=4)
+    plain, projecting = KernelPerceptron(gamma=gamma), Projectron(eta=0.0, gamma=gamma)
+    expected = plain.learn(X, y)
+    np.testing.assert_allclose(projecting.learn(X, y), expected, rtol=1e-6, atol=1e-6)
+    assert projecting.n_mistakes_ == plain.n_mistakes_
+    assert projecting.n_support_ <= plain.n_support_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rank"), [({"kernel": "linear"}, 5), ({"kernel": "poly", "degree": 2}, 21)]
+)
+def test_projectron_needs_no_more_rows_than_the_kernel_has_dimensions(parameters, rank):
+    X, y = noisy_stream(16, n=500, d=5)
+    plain, projecting = KernelPerceptron(**parameters), Projectron(eta=0.0, **parameters)
+    expected = plain.learn(X, y)
+    np.testing.assert_allclose(projecting.learn(X, y), expected, rtol=1e-6, atol=1e-6)
+    assert projecting.n_support_ == rank < plain.n_support_
+    single = Projectron(eta=0.0, **parameters).fit(X.astype(np.float32), y)
+    assert single.n_support_ <= rank + 3  # the rounding of float32 may look like a dimension
+
+
+@given(seed=seeds, eta=st.sampled_from([0.05, 0.2, 0.5]), plus=st.booleans())
+def test_projections_equal_a_least_squares_solve(seed, eta, plus):
+    X, y = noisy_stream(seed, n=100, d=4)
+    model = (ProjectronPlusPlus if plus else Projectron)(eta=eta, gamma=0.2).fit(X, y)
+    lower = factor_of(model)
+    slots = model._support.matrix(np.arange(model.n_support_))
+    K, k = rbf_kernel(slots, gamma=0.2), rbf_kernel(slots, X[:20], gamma=0.2)
+    least = np.linalg.lstsq(K, k, rcond=None)[0]
+    residual = 1 - (np.linalg.solve(lower, k) ** 2).sum(axis=0)
+    np.testing.assert_allclose(residual, 1 - np.einsum("ij,ij->j", k, least), atol=1e-8)
+    np.testing.assert_allclose(lower @ lower.T, K, atol=1e-12)
+
+
+@given(seed=seeds, n=st.integers(1, 40))
+def test_both_solves_of_a_projection(seed, n):
+    """‖z‖² and K⁻¹k, with whole panels and without; d and δ² of a row that is in the set are e_i and 0."""
+    X, y = noisy_stream(seed, n=40, d=4)
+    model = Projectron(eta=0.0, gamma=1.0)
+    model.learn(X[:n], y[:n], classes=[0, 1])
+    inside = model._support.matrix(np.arange(model.n_support_))
+    _, walk = model._support.meet(as_rows(inside), len(inside), 0)
+    K = rbf_kernel(inside, gamma=1.0)
+    for t in range(len(inside)):
+        norm, d = solve_both(walk, len(inside), t)
+        assert norm == pytest.approx(1.0, abs=1e-9)
+        np.testing.assert_allclose(K @ d, K[t], atol=1e-9)
+        np.testing.assert_allclose(d, np.eye(len(inside))[t], atol=1e-6)
+
+
+@numba.njit
+def solve_both(walk, n, t):
+    z = np.empty((1, walk.alpha.shape[0]))
+    return squared_projection(walk, n, t, z), projection(walk, n, z)
+
+
+@given(seed=seeds, share=st.floats(0.1, 0.9))
+def test_mistake_bound_of_theorem_2(seed, share):
+    """For any competitor g and eta < (2 - R²)/(2‖g‖), here with R = 1."""
+    X, y = noisy_stream(seed, n=120, d=3)
+    sign = 2 * y - 1
+    random = np.random.RandomState(seed)
+    K = rbf_kernel(X, gamma=0.3)
+    for scale in (0.1, 1.0):
+        weights = scale * sign * random.uniform(size=len(y)) / 5
+        norm = np.sqrt(weights @ K @ weights)
+        loss = np.maximum(0.0, 1.0 - sign * (K @ weights)).sum()
+        eta = share / (2.0 * norm)
+        model = Projectron(eta=eta, gamma=0.3).fit(X, y)
+        assert model.n_mistakes_ <= (norm**2 + 2 * loss) / (1.0 - 2.0 * eta * norm) + 1e-9
+
+
+@given(seed=seeds, U=st.floats(0.5, 20.0))
+def test_mistake_bound_of_corollary_1(seed, U):
+    X, y = noisy_stream(seed, n=120, d=3)
+    sign = 2 * y - 1
+    K = rbf_kernel(X, gamma=0.3)
+    weights = sign * 0.2
+    norm = np.sqrt(weights @ K @ weights)
+    weights, norm = weights * min(1.0, U / norm), min(norm, U)
+    loss = np.maximum(0.0, 1.0 - sign * (K @ weights)).sum()
+    model = Projectron(U=U, gamma=0.3).fit(X, y)
+    assert model.n_mistakes_ <= 2 * norm**2 + 4 * loss + 1e-9
+
+
+@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+def test_a_norm_bound_needs_kernel_values_within_one(convert):
+    X, y = noisy_stream(17, n=20, d=3)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    model = Projectron(U=3.0, kernel="linear").fit(convert(X), y)
+    before = state(model)
+    X[11] *= 3
+    message = r"U needs k\(x, x\) <= 1, but row 11 \(counted from 0\) has 9; scale the rows, or give eta"
+    with pytest.raises(ValueError, match=message):
+        model.learn(convert(X), y)
+    assert state(model) == before
+    with pytest.raises(ValueError, match=r"U needs k\(x, x\) <= 1, but row 11"):
+        Projectron(U=3.0, kernel="poly").fit(convert(X), y)
+    fresh = Projectron(U=3.0, kernel="linear")
+    with pytest.raises(ValueError, match=message):
+        fresh.learn(convert(X), y)
+    # A stream whose first rows are refused has not begun.
+    assert vars(fresh) == vars(Projectron(U=3.0, kernel="linear"))
+
+
+def test_projectron_plus_plus_grows_on_mistakes_only():
+    X, y = noisy_stream(18, n=300, d=3)
+    model = ProjectronPlusPlus(eta=0.5, gamma=0.1)
+    for t in range(len(y)):
+        mistakes, size = (model.n_mistakes_, model.n_support_) if t else (0, 0)
+        model.learn(X[t : t + 1], y[t : t + 1], classes=[0, 1])
+        assert model.n_support_ == size or model.n_mistakes_ == mistakes + 1
+    assert model.n_updates_ > model.n_mistakes_

@@ -1,0 +1,147 @@
+"""Comparisons end to end: N is data sets, gaps are dropped, degenerate studies get no test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from singlepass.pipeline.analysis.averages import layout
+from singlepass.pipeline.analysis.comparison import compare, overall_ranks
+from singlepass.pipeline.analysis.metrics import METRICS
+
+ACCURACY = METRICS["test_accuracy"]
+
+
+def study(
+    accuracy: np.ndarray, *, noise: tuple[float, ...] = (0.0,), seeds: int = 2
+) -> tuple[pd.DataFrame, Any]:
+    """Cells with the given accuracies, shape (data sets, algorithms); seeds lie symmetrically around them."""
+    rows = [
+        {
+            "dataset": f"d{i}",
+            "source": f"d{i}",
+            "algorithm": "ABCDEFGH"[j],
+            "noise": rate,
+            "seed": seed,
+            "stage": "run",
+            "status": "ok",
+            "test_accuracy": value + 0.01 * (seed - (seeds - 1) / 2),
+        }
+        for rate in noise
+        for i, line in enumerate(accuracy)
+        for j, value in enumerate(line)
+        for seed in range(seeds)
+    ]
+    cells = pd.DataFrame(rows)
+    return cells, layout(cells, {"study": {}})
+
+
+def clear_order(n: int, k: int) -> np.ndarray:
+    """Every algorithm better than the next on every data set, by growing steps."""
+    return np.array([[0.9 - 0.01 * j * (j + 1 + i / 20) for j in range(k)] for i in range(n)])
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 10])
+def test_n_is_data_sets_whatever_the_seeds(seeds: int) -> None:
+    cells, plan = study(clear_order(7, 3), seeds=seeds)
+    comparison = compare(cells, ACCURACY, 0.0, plan)
+    assert (comparison.n, comparison.k) == (7, 3)
+    assert comparison.mean_ranks.to_dict() == {"A": 1, "B": 2, "C": 3}
+    assert [pair.p for pair in comparison.pairs] == [2 / 2**7] * 3
+
+
+def test_bars_and_differences_agree() -> None:
+    cells, plan = study(clear_order(8, 3))
+    comparison = compare(cells, ACCURACY, 0.0, plan)
+    assert len(comparison.different) == 3
+    assert comparison.cliques == []
+
+
+def test_without_friedman_no_pair_differs() -> None:
+    """Eight data sets, one pair at its smallest p-value, but the ranks as a whole are level."""
+    accuracy = np.full((8, 4), 0.5)
+    accuracy[:, 0] += 0.001
+    accuracy[:4, 2], accuracy[4:, 2] = 0.9, 0.1
+    accuracy[:4, 3], accuracy[4:, 3] = 0.1, 0.9
+    cells, plan = study(accuracy)
+    comparison = compare(cells, ACCURACY, 0.0, plan)
+    assert min(pair.p_holm for pair in comparison.pairs) <= 0.05
+    assert comparison.friedman is not None
+    assert comparison.friedman.p > 0.05
+    assert comparison.different == set()
+    assert len(comparison.cliques) == 1
+
+
+def test_two_algorithms_are_left_to_wilcoxon() -> None:
+    cells, plan = study(clear_order(6, 2))
+    comparison = compare(cells, ACCURACY, 0.0, plan)
+    assert comparison.friedman is None
+    assert comparison.different == {frozenset("AB")}
+
+
+def test_one_data_set_gets_ranks_and_no_test() -> None:
+    cells, plan = study(clear_order(1, 4), seeds=5)
+    comparison = compare(cells, ACCURACY, 0.0, plan)
+    assert list(comparison.mean_ranks) == [1, 2, 3, 4]
+    assert comparison.friedman is None
+    assert comparison.pairs == []
+    assert comparison.critical_difference is None
+    assert comparison.different == set()
+
+
+def test_one_algorithm() -> None:
+    cells, plan = study(clear_order(5, 1))
+    comparison = compare(cells, ACCURACY, 0.0, plan)
+    assert comparison.mean_ranks.to_dict() == {"A": 1.0}
+    assert comparison.pairs == []
+
+
+def test_all_ties() -> None:
+    cells, plan = study(np.full((7, 3), 0.5))
+    comparison = compare(cells, ACCURACY, 0.0, plan)
+    assert comparison.all_tied
+    assert comparison.friedman is not None
+    assert comparison.friedman.p == 1.0
+    assert comparison.different == set()
+
+
+def test_an_algorithm_without_results_is_left_out_not_the_data_sets() -> None:
+    cells, plan = study(clear_order(6, 4))
+    cells.loc[cells["algorithm"] == "B", ["status", "test_accuracy"]] = ["failed", np.nan]
+    comparison = compare(cells, ACCURACY, 0.0, plan)
+    assert comparison.left_out == ["B"]
+    assert (comparison.n, comparison.k) == (6, 3)
+
+
+def test_a_failed_seed_drops_its_data_set() -> None:
+    cells, plan = study(clear_order(6, 3))
+    hit = (cells["dataset"] == "d2") & (cells["algorithm"] == "C") & (cells["seed"] == 1)
+    cells.loc[hit, ["status", "test_accuracy"]] = ["failed", np.nan]
+    comparison = compare(cells, ACCURACY, 0.0, plan)
+    assert comparison.n == 5
+    assert [(block.dataset, block.missing) for block in comparison.dropped] == [("d2", {"C": "seed 1"})]
+
+
+def test_nothing_complete() -> None:
+    cells, plan = study(clear_order(2, 3))
+    cells = cells[~((cells["algorithm"] == "A") & (cells["seed"] == 0))]
+    comparison = compare(cells, ACCURACY, 0.0, plan)
+    assert comparison.n == 0
+    assert comparison.mean_ranks.empty
+    assert len(comparison.dropped) == 2
+
+
+def test_overall_ranks_average_noise_within_data_sets() -> None:
+    accuracy = clear_order(3, 2)
+    cells, plan = study(accuracy, noise=(0.0, 0.3))
+    # At 30% noise B is ahead on d0, and d2 is incomplete: overall counts d0 and d1 only.
+    here = (cells["noise"] == 0.3) & (cells["algorithm"] == "B")
+    cells.loc[here & (cells["dataset"] == "d0"), "test_accuracy"] += 0.5
+    cells = cells[~(here & (cells["dataset"] == "d2") & (cells["seed"] == 0))]
+    comparisons = [compare(cells, ACCURACY, noise, plan) for noise in (0.0, 0.3)]
+    assert [c.n for c in comparisons] == [3, 2]
+    assert overall_ranks(comparisons).to_dict() == {"A": 1.25, "B": 1.75}
+    assert overall_ranks([]).empty

@@ -1,0 +1,73 @@
+"""Parts of a study: groups of tasks by base set and kind, and comparisons within a part."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from singlepass.pipeline.analysis.averages import Layout, layout
+from singlepass.pipeline.analysis.comparison import compare
+from singlepass.pipeline.analysis.metrics import METRICS
+from singlepass.pipeline.analysis.subsets import TaskGroup, among, task_groups, within
+
+TASKS = [
+    ("usps[0-vs-1]", "usps", "pair:0,1"),
+    ("usps[0-vs-2]", "usps", "pair:0,2"),
+    ("usps[0-vs-rest]", "usps", "one-vs-rest:0"),
+    ("usps[round]", "usps", "group:round"),
+    ("usps", "usps", "multiclass"),
+    ("breast-cancer", "breast-cancer", "binary"),
+    ("spam[of 2020]", "/somewhere/spam.csv", "binary:yes"),
+    ("mine[a-vs-rest]", "/somewhere/mine.csv", "one-vs-rest:a"),
+    ("renamed[b-vs-rest]", "/somewhere/mine.csv", "one-vs-rest:b"),
+]
+
+
+@pytest.fixture
+def study() -> tuple[pd.DataFrame, Layout]:
+    rows = [
+        {
+            "dataset": dataset,
+            "source": source,
+            "task": task,
+            "algorithm": algorithm,
+            "noise": 0.0,
+            "seed": 0,
+            "stage": "run",
+            "status": "ok",
+            "test_accuracy": 0.9 - 0.1 * place * (1 if i % 2 else -1),
+        }
+        for i, (dataset, source, task) in enumerate(TASKS)
+        for place, algorithm in enumerate("ABC")
+    ]
+    cells = pd.DataFrame(rows)
+    return cells, layout(cells, {"study": {}})
+
+
+def test_tasks_are_grouped_by_base_set_and_kind(study: tuple[pd.DataFrame, Layout]) -> None:
+    groups = {group.name: group for group in task_groups(*study)}
+    assert set(groups) == {
+        "usps pairs",
+        "usps one-vs-rest",
+        "usps round",
+        "usps multiclass",
+        "breast-cancer",
+        "spam",
+        # Two labels of one file: the file says what they have in common.
+        "mine.csv one-vs-rest",
+    }
+    assert groups["usps pairs"] == TaskGroup("usps pairs", ["usps[0-vs-1]", "usps[0-vs-2]"])
+    assert sorted(name for group in groups.values() for name in group.datasets) == sorted(study[1].datasets)
+
+
+def test_comparisons_within_a_part(study: tuple[pd.DataFrame, Layout]) -> None:
+    cells, plan = study
+    accuracy = METRICS["test_accuracy"]
+    part = compare(cells, accuracy, 0.0, within(plan, ["usps[0-vs-1]", "usps[round]", "spam[of 2020]"]))
+    # Those at even places rank C first, those at odd ones A.
+    assert part.n == 3
+    assert part.mean_ranks.to_dict() == pytest.approx({"A": 7 / 3, "B": 2, "C": 5 / 3})
+    some = compare(cells, accuracy, 0.0, among(plan, ["C", "A", "unknown"]))
+    assert (some.n, some.k) == (9, 2)
+    assert list(some.scores.columns) == ["C", "A"]
+    assert some.mean_ranks.to_dict() == pytest.approx({"C": 13 / 9, "A": 14 / 9})

@@ -1,0 +1,289 @@
+"""The public sets as declared, and as they are where SINGLEPASS_DATA holds them."""
+
+from __future__ import annotations
+
+import bz2
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from singlepass.pipeline.data import describe, expand, fingerprint, open_stream
+from singlepass.pipeline.data.catalogue.catalogue import CATALOGUE, FAMILIES
+from singlepass.pipeline.data.catalogue.fingerprints import KNOWN
+from singlepass.pipeline.data.tables.features import with_layout
+from singlepass.pipeline.data.tables.stream import Matrix, Table
+from singlepass.pipeline.data.tables.tasks import name_tasks
+from singlepass.pipeline.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for the module: MNIST takes a second to parse."""
+    return tmp_path_factory.mktemp("real")
+
+
+@pytest.fixture
+def real(real_data: Path, shared_cache: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of real data, in use."""
+    monkeypatch.setenv("SINGLEPASS_DATA", str(real_data))
+    monkeypatch.setenv("SINGLEPASS_CACHE", str(shared_cache))
+    return real_data
+
+
+def need(folder: Path, name: str) -> None:
+    entry = CATALOGUE[name]
+    for file in entry.files:
+        if not any((folder / each).is_file() for each in (file.name, *file.also)):
+            pytest.skip(f"SINGLEPASS_DATA has no {file.name}")
+
+
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+def test_declarations_are_consistent(name: str) -> None:
+    entry = CATALOGUE[name]
+    assert entry.name == name
+    assert len(entry.counts) in (0, len(entry.classes))
+    assert len(entry.counts_test) in (0, len(entry.classes))
+    assert len({file.name for file in entry.files}) == len(entry.files)
+    if entry.counts_test and len(entry.files) > 1:
+        assert len(entry.files) % 2 == 0
+    for file in entry.files:
+        assert all(address.startswith("https://") for address in file.addresses)
+        assert not any(base.endswith("/") for base in file.bases)
+        assert not {each for each in (file.name, *file.also) if each.startswith(("/", ".")) or ".." in each}
+        # What cannot be fetched is asked for by name, with the place to get it.
+        assert file.addresses or entry.source
+    for members in entry.groupings.values():
+        assert set(members) < set(entry.classes)
+    assert set(entry.stand_ins) <= {each for file in entry.files for each in file.also}
+    assert all(len(each.counts) == len(entry.classes) for each in entry.stand_ins.values())
+    assert entry.licence
+    assert entry.note
+    assert entry.title
+    for task in entry.named:
+        assert name_tasks(name, entry.classes, task, named=entry.named)
+
+
+def test_every_known_content_belongs_to_a_set() -> None:
+    assert set(KNOWN) <= set(CATALOGUE)
+    prints = [each for known in KNOWN.values() for each in known]
+    assert len(set(prints)) == len(prints)
+    assert all(len(each) == 64 for each in prints)
+    # Every set with published counts, but for those whose files were never seen here.
+    unknown = {name for name, entry in CATALOGUE.items() if entry.counts and name not in KNOWN}
+    assert unknown == set()
+
+
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+def test_families_expand_to_a_task_a_part(name: str) -> None:
+    family = FAMILIES[name]
+    for task in ("auto", family.task):
+        refs = expand(name=name, task=task)
+        assert [ref.label for ref in refs] == [f"{name}[{part}]" for part in family.members]
+        assert [ref.source for ref in refs] == list(family.members.values())
+    part = next(iter(family.members))
+    for task in (part, f"{family.task}:{part}"):
+        assert expand(name=name, task=task) == refs[:1]
+    for group, parts in family.groups.items():
+        labels = [ref.label for ref in expand(name=name, task=group)]
+        assert labels == [f"{name}[{part}]" for part in parts]
+    with pytest.raises(InputError, match=f"unknown task 'bogus'.*{part}"):
+        expand(name=name, task="bogus")
+
+
+def test_the_papers_tasks_have_their_names() -> None:
+    def labels(name: str, task: str) -> list[str]:
+        return [ref.label for ref in expand(name=name, task=task)]
+
+    assert labels("20newsgroups", "paper") == [
+        "20newsgroups[comp]",
+        "20newsgroups[sci]",
+        "20newsgroups[talk]",
+    ]
+    assert labels("20newsgroups", "sci") == ["20newsgroups[sci]"]
+    assert len(labels("amazon", "domains")) == 21
+    assert "amazon[books-vs-dvd]" in labels("amazon", "domains")
+    assert labels("amazon-sentiment", "sentiment:books") == ["amazon-sentiment[books]"]
+    assert len(labels("amazon-sentiment", "paper")) == 7
+    assert labels("enron-spam", "users")[0] == "enron-spam[enron1]"
+    turned = expand(name="enron-spam", task="users", options={"positive": "ham"})
+    assert {ref.task for ref in turned} == {"binary:ham"}
+
+
+def test_published_sizes() -> None:
+    sizes = {name: (sum(entry.counts), sum(entry.counts_test)) for name, entry in CATALOGUE.items()}
+    published = {
+        "mnist": (60_000, 10_000), "usps": (7_291, 2_007), "a9a": (32_561, 16_281), "covtype": (581_012, 0),
+        "dna": (2_000, 1_186), "banana": (5_300, 0), "waveform": (5_000, 0), "ringnorm": (7_400, 0),
+        "twonorm": (7_400, 0), "letter": (15_000, 5_000), "ijcnn1": (49_990, 91_701),
+        "shuttle": (43_500, 14_500), "satimage": (4_435, 2_000), "vehicle": (846, 0), "spambase": (4_601, 0),
+        "20newsgroups": (11_314, 7_532), "news20": (15_935, 0), "reuters-money-fx": (7_770, 3_299),
+        "reuters21578-r8": (5_485, 2_189), "rcv1-small": (1_000, 500), "amazon": (13_998, 0),
+    }  # fmt: skip
+    assert {name: sizes[name] for name in published} == published
+    spam = [sum(CATALOGUE[name].counts) for name in FAMILIES["enron-spam"].members.values()]
+    assert sum(spam) == 33_716
+
+
+# Sets whose files are parsed in a second or so; the larger corpora are represented by one task each.
+QUICK = [
+    "mnist", "usps", "a9a", "covtype", "dna", "banana", "waveform", "ringnorm", "twonorm", "letter",
+    "shuttle", "satimage", "vehicle", "spambase", "reuters-money-fx", "rcv1-small", "fdu-mtl/MR",
+    "amazon-acl/kitchen", "amazon-5000/dvd",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_real_sets_open(name: str, real: Path) -> None:
+    need(real, name)
+    entry = CATALOGUE[name]
+    ref = expand(name=name, task="multiclass")[0]
+    stream = open_stream(ref)
+    assert stream.fingerprint == fingerprint(ref)
+    counts = [list(entry.counts), *(list(other.counts) for other in entry.stand_ins.values())]
+    assert np.bincount(stream.y).tolist() in counts
+    if entry.counts_test:
+        assert stream.y_test is not None
+        assert np.bincount(stream.y_test).tolist() == list(entry.counts_test)
+    assert stream.X.shape[1] == entry.n_features
+
+
+def test_real_sample_of_covtype_says_so(real: Path) -> None:
+    need(real, "covtype")
+    row = next(row for row in describe() if row.name == "covtype")
+    if (real / "covtype.sample92962.data.gz").is_file():
+        assert row.shape == (92_962, 54)
+        assert row.state == "present (a stratified 16 % sample: 92,962 of the 581,012 rows)"
+
+
+@pytest.mark.parametrize("name", ["letter", "dna", "amazon-5000/dvd"])
+def test_real_sets_dense_and_sparse(name: str, real: Path) -> None:
+    need(real, name)
+
+    def matrix(dense: bool) -> Any:
+        return open_stream(expand(name=name, task="multiclass", options={"dense": dense})[0]).X
+
+    dense, sparse = matrix(True), matrix(False)
+    assert isinstance(dense, np.ndarray)
+    assert sparse.indices.dtype == sparse.indptr.dtype == np.int32
+    np.testing.assert_array_equal(sparse.toarray(), dense)
+
+
+def test_real_join_appends_the_test_part(real: Path) -> None:
+    need(real, "dna")
+    apart = open_stream(expand(name="dna", task="multiclass")[0])
+    joined = open_stream(expand(name="dna", task="multiclass", options={"join": True})[0])
+    assert joined.X_test is None
+    assert joined.y.tolist() == [*apart.y.tolist(), *apart.y_test.tolist()]  # type: ignore[union-attr]
+    np.testing.assert_array_equal(joined.X[2000:].toarray(), apart.X_test.toarray())  # type: ignore[union-attr]
+    need(real, "vehicle")
+    with pytest.raises(InputError, match="'vehicle' has no official test part; leave join out"):
+        open_stream(expand(name="vehicle", options={"join": True})[0])
+
+
+def test_real_corpora_are_refused_dense(real: Path) -> None:
+    need(real, "fdu-mtl/MR")
+    small = open_stream(expand(name="fdu-mtl", task="MR", options={"dense": True})[0])
+    assert isinstance(small.X, np.ndarray)
+    need(real, "amazon-acl/kitchen")
+    sparse = expand(name="amazon-acl-sentiment", task="kitchen")[0]
+    table = CATALOGUE["amazon-acl/kitchen"]
+    assert open_stream(sparse).X.shape == (2000, table.n_features)
+    wide = Table(csr_array((20_000, 60_000), dtype=np.float32), np.zeros(20_000, np.int32), ("n", "p"))
+    with pytest.raises(
+        InputError, match=r"'wide': 20,000 x 60,000 would take 4\.5 GiB; leave out dense = true"
+    ):
+        with_layout("wide", wide, dense=True)
+
+
+def test_real_scaling_and_layout(real: Path) -> None:
+    def layout(name: str) -> tuple[str, np.dtype, float, float]:
+        X: Matrix = open_stream(expand(name=name, task="auto")[0]).X
+        return type(X).__name__, X.dtype, float(X.min()), float(X.max())
+
+    for name in ("mnist", "usps", "a9a"):
+        need(real, name)
+    assert layout("mnist") == ("ndarray", np.float32, 0.0, 1.0)
+    assert layout("usps") == ("ndarray", np.float64, -1.0, 1.0)
+    assert layout("adult") == layout("a9a") == ("csr_array", np.float64, 0.0, 1.0)
+
+
+def test_real_pairs_share_one_mapped_matrix(real: Path) -> None:
+    need(real, "mnist")
+    refs = expand(name="mnist", task="pairs")
+    assert len(refs) == 45
+    streams = [open_stream(ref) for ref in refs]
+    counts = CATALOGUE["mnist"].counts
+    assert len({id(stream.X) for stream in streams}) == 1
+    assert len({stream.fingerprint for stream in streams}) == 45
+    # Every digit is in nine pairs.
+    assert sum(len(stream.y) for stream in streams) == 9 * sum(counts)
+    three_five = streams[[ref.label for ref in refs].index("mnist[3-vs-5]")]
+    assert three_five.classes == ("5", "3")
+    assert np.bincount(three_five.y).tolist() == [counts[5], counts[3]]
+    assert three_five.rows is not None
+    assert three_five.rows[three_five.y == 1][0] == 7  # The first 3 of MNIST is its eighth image.
+
+
+def test_real_round_digits(real: Path) -> None:
+    need(real, "usps")
+    stream = open_stream(expand(name="usps", task="round")[0])
+    counts = CATALOGUE["usps"].counts
+    assert stream.y.sum() == sum(counts[digit] for digit in (0, 3, 6, 8, 9))
+    assert stream.rows is None
+
+
+def test_real_mnist_pixels(real: Path) -> None:
+    need(real, "mnist")
+    X = np.asarray(open_stream(expand(name="mnist", task="multiclass")[0]).X)
+    pixels = np.round(X * 255).astype(np.uint8)
+    # md5 of the original uncompressed file: 16 bytes of header, then these pixels.
+    header = bytes.fromhex("00000803 0000ea60 0000001c 0000001c")
+    assert hashlib.md5(header + pixels.tobytes()).hexdigest() == "6bbc9ace898e44ae57da46a324031adb"
+
+
+@pytest.mark.parametrize("keep", [100, 7_290])
+def test_a_tampered_copy_is_refused_by_name(
+    real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: int
+) -> None:
+    need(real, "usps")
+    text = bz2.decompress((real / "usps.bz2").read_bytes()).splitlines(keepends=True)
+    (tmp_path / "usps.bz2").write_bytes(bz2.compress(b"".join(text[:keep]), 1))
+    shutil.copy(real / "usps.t.bz2", tmp_path)
+    monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
+    with pytest.raises(
+        InputError, match=rf"{tmp_path}/usps\.bz2: not the public data: {keep:,} rows instead of 7,291"
+    ):
+        open_stream(expand(name="usps", task="pair:3,5")[0])
+
+
+def test_a_reordered_copy_is_refused_unless_the_user_takes_it(
+    real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need(real, "vehicle")
+    text = (real / "vehicle.scale").read_bytes().splitlines(keepends=True)
+    (tmp_path / "vehicle.scale").write_bytes(b"".join([*text[1:], text[0]]))
+    monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
+    with pytest.raises(
+        InputError,
+        match=rf"{tmp_path}/vehicle\.scale: not the public data: rows, features and class counts are right, "
+        r"but the content is not .*verify = false takes it as it is",
+    ):
+        open_stream(expand(name="vehicle")[0])
+    taken = open_stream(expand(name="vehicle", options={"verify": False})[0])
+    assert len(taken.y) == 846
+
+
+def test_a_changed_value_is_refused(real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(real, "vehicle")
+    text = (real / "vehicle.scale").read_bytes()
+    (tmp_path / "vehicle.scale").write_bytes(text.replace(b":0.1", b":0.2", 1))
+    monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
+    with pytest.raises(
+        InputError, match=r"vehicle\.scale: not the public data: rows, .*changed or reordered"
+    ):
+        open_stream(expand(name="vehicle")[0])

@@ -1,0 +1,170 @@
+"""Files and streams in blocks: every row once, in file order, however the blocks are cut."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+
+from singlepass.pipeline.data import convert, expand, open_stream, stream_blocks, stream_rows
+from singlepass.pipeline.data.formats import arrow_files as columnar
+from singlepass.pipeline.data.formats import delimited, svmlight
+from singlepass.pipeline.data.formats.arrow_files import read_columnar
+from singlepass.pipeline.data.io import spill as growing
+from singlepass.pipeline.errors import InputError
+
+Write = Callable[[str, str | bytes], Path]
+N = 50
+A, B = np.arange(N) / 8.0, np.arange(N) % 7
+LABELS = ["x" if i % 3 else "y" for i in range(N)]
+
+
+def dense(X: Any) -> Any:
+    return X if isinstance(X, np.ndarray) else X.toarray()
+
+
+@pytest.fixture(params=["csv", "parquet", "feather", "svmlight"])
+def path(request: pytest.FixtureRequest, tmp_path: Path, write: Write) -> Path:
+    """The same rows in every format (in svmlight x is 1 and y is -1)."""
+    found = tmp_path / f"f.{request.param}"
+    table = pa.table({"a": A, "b": B.astype(float), "label": LABELS})
+    if request.param == "csv":
+        rows = "".join(f"{a},{b},{label}\n" for a, b, label in zip(A, B, LABELS, strict=True))
+        write("f.csv", "a,b,label\n" + rows)
+    elif request.param == "parquet":
+        parquet.write_table(table, found, row_group_size=13)
+    elif request.param == "feather":
+        feather.write_feather(table, found, chunksize=13)
+    else:
+        signs = {"x": "1", "y": "-1"}
+        rows = "".join(f"{signs[label]} 1:{a} 2:{b}\n" for a, b, label in zip(A, B, LABELS, strict=True))
+        write("f.svmlight", rows)
+    return found
+
+
+@pytest.fixture
+def tiny_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every file takes many blocks, and every array is written to disk."""
+    # Long enough for Arrow's first block to hold the first line.
+    monkeypatch.setattr(delimited, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(delimited, "_LONGEST_TO_FIRST", 5)
+    monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 16)
+    monkeypatch.setattr(columnar, "_BATCH_BYTES", 200)
+    monkeypatch.setattr(growing, "_SPILL_BYTES", 32)
+
+
+@pytest.mark.usefixtures("tiny_steps")
+@pytest.mark.parametrize("rows", [1, 7, N, N + 1])
+def test_blocks_of_a_file(path: Path, rows: int) -> None:
+    blocks = list(stream_blocks(path, rows=rows))
+    sizes = [len(block.labels) for block in blocks]
+    assert sizes[:-1] == [rows] * (len(sizes) - 1)
+    assert sum(sizes) == N
+    whole = np.vstack([dense(block.X) for block in blocks if block.X.shape[1] == 2])
+    # In svmlight the first row has no second feature unless the width is given.
+    assert whole.tolist() == np.column_stack([A, B])[N - len(whole) :].tolist()
+    labels = np.concatenate([block.labels for block in blocks]).tolist()
+    expected = LABELS if path.suffix != ".svmlight" else [1.0 if each == "x" else -1.0 for each in LABELS]
+    assert labels == expected
+
+
+def test_conversion_does_not_depend_on_the_blocks(
+    path: Path, request: pytest.FixtureRequest, new_process: Callable[[], None], cache: Path
+) -> None:
+    at_once = open_stream(expand(path=path)[0])
+    content, codes = dense(at_once.X).tolist(), at_once.y.tolist()
+    new_process()
+    shutil.rmtree(cache)
+    request.getfixturevalue("tiny_steps")
+    piecewise = open_stream(expand(path=path)[0])
+    assert piecewise.fingerprint == at_once.fingerprint
+    assert dense(piecewise.X).tolist() == content
+    assert piecewise.y.tolist() == codes
+    assert not list((cache / "streams").glob(".unfinished-*"))
+
+
+@pytest.mark.usefixtures("tiny_steps")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_dtypes(path: Path, dtype: str) -> None:
+    X = open_stream(expand(path=path, options={"dtype": dtype})[0]).X
+    assert X.dtype == dtype
+    np.testing.assert_array_equal(dense(X), np.column_stack([A, B]).astype(dtype))
+
+
+@pytest.mark.parametrize("name", ["digits", "gauss"])
+def test_rows_of_a_stream(name: str) -> None:
+    stream = open_stream(expand(name=name)[0])
+    parts = list(stream_rows(stream, rows=500))
+    np.testing.assert_array_equal(np.vstack([X for X, _ in parts]), stream.X)
+    np.testing.assert_array_equal(np.concatenate([y for _, y in parts]), stream.y)
+    assert parts[0][0].flags.writeable
+
+
+def test_rows_of_a_task_that_leaves_rows_out(path: Path) -> None:
+    stream = open_stream(expand(name="digits", task="pair:3,5")[0])
+    X = np.vstack([part for part, _ in stream_rows(stream, rows=100)])
+    assert stream.rows is not None
+    np.testing.assert_array_equal(X, np.asarray(stream.X)[stream.rows])
+    own = open_stream(expand(path=path)[0])
+    np.testing.assert_array_equal(
+        np.vstack([dense(part) for part, _ in stream_rows(own, rows=9)]), dense(own.X)
+    )
+
+
+def test_wrong_arguments(write: Write) -> None:
+    path = write("f.csv", "a,label\n1,x\n2,y\n")
+    with pytest.raises(ValueError, match="rows must be 1 or more, not 0"):
+        stream_blocks(path, rows=0)
+    with pytest.raises(ValueError, match="rows must be 1 or more, not -1"):
+        next(stream_rows(open_stream(expand(name="digits")[0]), rows=-1))
+    with pytest.raises(InputError, match="has no option 'targt'"):
+        stream_blocks(path, options={"targt": "label"})
+    with pytest.raises(InputError, match=r"f\.csv: no column is called 'z'"):
+        next(stream_blocks(path, target="z"))
+
+
+def test_a_wrong_line_is_named_when_it_is_reached(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 8)
+    path = write("f.svm", "1 1:1\n" * 20 + "-1 2:1 1:1\n" + "1 1:1\n")
+    blocks = stream_blocks(path, rows=1)
+    for _ in range(20):
+        assert next(blocks).labels.tolist() == [1.0]
+    with pytest.raises(InputError, match="line 21: index 1 follows 2; indices must rise along a line"):
+        next(blocks)
+
+
+def test_rows_of_later_batches_are_counted_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columnar, "_BATCH_BYTES", 48)
+    for column, fault in ((pa.array([1.0, 2.0, 3.0, 4.0, None]), "no value"), ([1.0] * 4 + [np.inf], "inf")):
+        parquet.write_table(pa.table({"a": column, "label": list("xyxyx")}), tmp_path / "f.parquet")
+        with pytest.raises(InputError, match=rf"row 5, column 'a': {fault}"):
+            read_columnar(tmp_path / "f.parquet", "parquet")
+    parquet.write_table(
+        pa.table({"a": [1.0] * 5, "label": ["x", "y", "x", "y", None]}), tmp_path / "f.parquet"
+    )
+    with pytest.raises(InputError, match="row 5: the label is missing"):
+        read_columnar(tmp_path / "f.parquet", "parquet")
+
+
+@pytest.mark.usefixtures("tiny_steps")
+def test_convert_reports_progress(path: Path) -> None:
+    seen: list[tuple[str, int, int]] = []
+    prints = convert(path=path, progress=lambda *report: seen.append(report))
+    ref = expand(path=path)[0]
+    assert prints == [open_stream(ref).fingerprint]
+    assert {name for name, _, _ in seen} == {path.name}
+    done = [count for _, count, _ in seen]
+    assert done == sorted(done)
+    assert len(seen) > 1
+    if path.suffix in (".csv", ".svmlight"):
+        assert seen[-1][1:] == (path.stat().st_size,) * 2
+    # Nothing is left to do, and nobody is told about it.
+    seen.clear()
+    assert convert(path=path, progress=lambda *report: seen.append(report)) == prints
+    assert seen == []

@@ -1,0 +1,142 @@
+"""The user's own files, from a study entry to a stream."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+
+from singlepass.pipeline.data import expand, fingerprint, open_stream
+from singlepass.pipeline.data.formats.files import file_format
+from singlepass.pipeline.errors import InputError
+
+Write = Callable[[str, str | bytes], Path]
+CSV = "a,b,label\n1,2,x\n3,4,y\n5,6,x\n"
+TABLE = pa.table({"a": [1.0, 3.0, 5.0], "b": [2.0, 4.0, 6.0], "label": ["x", "y", "x"]})
+
+
+def test_the_same_content_has_one_fingerprint(write: Write, tmp_path: Path) -> None:
+    write("f.csv", CSV)
+    write("f.csv.gz", gzip.compress(CSV.encode()))
+    write("f.tsv", CSV.replace(",", "\t"))
+    parquet.write_table(TABLE, tmp_path / "f.parquet")
+    feather.write_feather(TABLE, tmp_path / "f.feather")
+    names = ["f.csv", "f.csv.gz", "f.tsv", "f.parquet", "f.feather"]
+    refs = [expand(path=name, base=tmp_path)[0] for name in names]
+    streams = [open_stream(ref) for ref in refs]
+    assert len({fingerprint(ref) for ref in refs}) == 1
+    assert {stream.fingerprint for stream in streams} == {fingerprint(refs[0])}
+    for stream in streams:
+        assert np.asarray(stream.X).tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+        assert stream.y.tolist() == [0, 1, 0]
+        assert stream.classes == ("x", "y")
+        assert stream.name == "f"
+
+
+def test_pinned_fingerprint(write: Write) -> None:
+    # Stores on disk hold keys made from it: it must not change from one release to the next.
+    assert fingerprint(expand(path=write("f.csv", CSV))[0])[:16] == "4742d4376103a298"
+
+
+def test_fingerprints_tell_contents_and_options_apart(write: Write) -> None:
+    path = write("f.csv", CSV)
+    refs = [
+        expand(path=path)[0],
+        expand(path=path, options={"bias": True})[0],
+        expand(path=path, options={"dtype": "float32"})[0],
+        expand(path=path, options={"positive": "x"})[0],
+        expand(path=path, options={"test": str(path)})[0],
+        expand(path=write("g.csv", CSV.replace("6", "7")))[0],
+        expand(path=write("h.csv", CSV.replace("x", "z")))[0],
+    ]
+    assert len({fingerprint(ref) for ref in refs}) == len(refs)
+
+
+def test_names_labels_and_paths(write: Write, tmp_path: Path) -> None:
+    write("mine.csv.gz", gzip.compress(CSV.encode()))
+    ref = expand(path="mine.csv.gz", base=tmp_path)[0]
+    assert (ref.label, ref.source, ref.task) == ("mine", str(tmp_path / "mine.csv.gz"), "binary")
+    assert expand(name="n", path="mine.csv.gz", base=tmp_path)[0].label == "n"
+    assert expand(name="n", path="mine.csv.gz", label="l", base=tmp_path)[0].label == "l"
+
+
+def test_a_test_file_is_the_official_split(write: Write, tmp_path: Path) -> None:
+    write("f.csv", CSV)
+    write("t.csv", "a,b,label\n7,8,y\n")
+    stream = open_stream(expand(path="f.csv", base=tmp_path, options={"test": "t.csv", "bias": True})[0])
+    assert np.asarray(stream.X_test).tolist() == [[7.0, 8.0, 1.0]]
+    assert stream.y_test is not None
+    assert stream.y_test.tolist() == [1]
+    write("u.csv", "a,c,label\n7,8,y\n")
+    with pytest.raises(
+        InputError, match=r"u\.csv: its feature columns \(a, c\) are not those of f\.csv \(a, b\)"
+    ):
+        expand(path="f.csv", base=tmp_path, options={"test": "u.csv"})
+
+
+def test_svmlight_takes_its_own_options(write: Write) -> None:
+    path = write("f.svm", "1 1:1\n-1 2:1\n")
+    stream = open_stream(expand(path=path, options={"n_features": 5, "dense": True, "standardize": True})[0])
+    assert stream.X.shape == (2, 5)
+    with pytest.raises(InputError, match="has no option 'target'"):
+        expand(path=path, target="label")
+
+
+def test_tasks_of_a_file_with_three_classes(write: Write) -> None:
+    path = write("f.csv", "a,label\n1,x\n2,y\n3,z\n4,x\n")
+    assert [ref.label for ref in expand(path=path, task="pairs")] == ["f[x-vs-y]", "f[x-vs-z]", "f[y-vs-z]"]
+    stream = open_stream(expand(path=path, task="pair:z,x")[0])
+    assert stream.rows is not None
+    assert (stream.rows.tolist(), stream.y.tolist()) == ([0, 2, 3], [0, 1, 0])
+    with pytest.raises(
+        InputError, match="needs two classes, found 3: x, y, z; take task = 'one-vs-rest' or 'pairs'"
+    ):
+        expand(path=path, task="binary")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.csv", "csv"), ("a.b.CSV.GZ", "csv"), ("a.tsv.xz", "csv"), ("a.svmlight.bz2", "svmlight"),
+        ("a.libsvm", "svmlight"), ("a.parquet", "parquet"), ("a.arrow", "arrow"), ("a.feather", "arrow"),
+    ],
+)  # fmt: skip
+def test_formats_by_suffix(name: str, expected: str) -> None:
+    assert file_format(Path(name)) == expected
+
+
+def test_a_named_format_wins(write: Write) -> None:
+    path = write("data.txt.gz", gzip.compress(CSV.replace(",", ";").encode()))
+    ref = expand(path=path, options={"format": "csv", "delimiter": ";"})[0]
+    assert open_stream(ref).X.shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "line"),
+    [
+        (
+            "data.txt",
+            {},
+            "the name does not tell the format; set format = 'svmlight', 'csv', 'parquet', 'arrow'",
+        ),
+        ("usps.bz2", {}, "the name does not tell the format"),
+        ("f.csv", {"format": "cvs"}, "format = 'cvs'; did you mean 'csv'?"),
+        ("f.parquet.gz", {}, "parquet files compress themselves; uncompress this one first"),
+        ("f.csv", {"delimiter": ";;"}, "delimiter must be one character"),
+        ("f.csv", {"targt": "a"}, "has no option 'targt'; did you mean 'target'?"),
+        ("f.csv", {"header": "yes"}, "header must be true or false, not 'yes'"),
+        ("none.csv", {}, "no such file"),
+    ],
+)
+def test_error_lines(write: Write, tmp_path: Path, name: str, options: dict[str, Any], line: str) -> None:
+    write("f.csv", CSV)
+    with pytest.raises(InputError) as error:
+        expand(path=name, base=tmp_path, options=options)
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)

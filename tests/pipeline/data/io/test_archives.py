@@ -1,0 +1,71 @@
+"""Archives are read in memory, and refused when they are not what they should be."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from singlepass.pipeline.data.io.archives import tar_texts
+from singlepass.pipeline.errors import InputError
+
+Pack = Callable[..., Path]
+
+
+def link(name: str, kind: bytes) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type = kind
+    info.linkname = "/etc/passwd"
+    return info
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_texts_in_the_order_of_the_archive(tmp_path: Path, pack: Pack, mode: str) -> None:
+    path = pack("a.tar", ("d/b.txt", b"two"), ("d/a.txt", b"one"), ("d/c.md", b""), mode=mode)
+    found = list(tar_texts(path, lambda name: name.endswith(".txt")))
+    assert found == [("d/b.txt", b"two"), ("d/a.txt", b"one")]
+
+
+@pytest.mark.parametrize(
+    "name", ["../out.txt", "a/../../out.txt", "/etc/out.txt", "C:/out.txt", "..\\out.txt"]
+)
+def test_names_that_leave_the_folder_are_refused(tmp_path: Path, pack: Pack, name: str) -> None:
+    path = pack("a.tar.gz", ("a.txt", b"x"), (name, b"x"))
+    # Nothing of such an archive is used, whether or not the name is asked for.
+    with pytest.raises(InputError, match=r"a\.tar\.gz: the archive's .* leads out of its folder; refused"):
+        list(tar_texts(path, lambda name: name == "a.txt"))
+    assert [each.name for each in tmp_path.iterdir()] == ["a.tar.gz"]
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+def test_links_and_devices_are_refused(tmp_path: Path, pack: Pack, kind: bytes) -> None:
+    path = pack("a.tar.gz", link("a.txt", kind))
+    with pytest.raises(InputError, match="is a link or a device; refused"):
+        list(tar_texts(path, lambda name: True))
+
+
+def test_a_member_of_absurd_size_is_refused(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("big.txt")
+    info.size = 1 << 40
+    (tmp_path / "a.tar").write_bytes(info.tobuf())
+    with pytest.raises(InputError, match=r"'big\.txt' has 1,099,511,627,776 bytes; refused"):
+        list(tar_texts(tmp_path / "a.tar", lambda name: True))
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_an_archive_cut_short(tmp_path: Path, pack: Pack, mode: str) -> None:
+    content = bytes(range(256)) * 400
+    path = pack("a.tar", ("a.txt", content), mode=mode)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 3])
+    with pytest.raises(InputError, match=r"a\.tar: (damaged|a\.txt is cut short)"):
+        list(tar_texts(path, lambda name: True))
+
+
+def test_not_an_archive(tmp_path: Path) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(b"no archive")
+    with pytest.raises(InputError, match="not a tar archive"):
+        list(tar_texts(tmp_path / "a.tar.gz", lambda name: True))
+    with pytest.raises(InputError, match=r"none\.tar: no such file"):
+        list(tar_texts(tmp_path / "none.tar", lambda name: True))

@@ -1,0 +1,64 @@
+"""Standardisation, the constant feature and the dtype."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from singlepass.pipeline.data.tables.features import apply_feature_options
+from singlepass.pipeline.data.tables.stream import Table
+from singlepass.pipeline.errors import InputError
+
+PLAIN = {"bias": False, "standardize": False, "dtype": ""}
+Y = np.array([0, 1, 1], dtype=np.int32)
+DENSE = np.array([[1.0, 5.0], [2.0, 5.0], [6.0, 5.0]])
+
+
+def dense_table() -> Table:
+    return Table(DENSE.copy(), Y, ("n", "p"), np.array([[3.0, 7.0]]), Y[:1])
+
+
+def sparse_table() -> Table:
+    X = csr_array(DENSE * [[1.0, 0.0]])
+    return Table(X, Y, ("n", "p"), X[:1], Y[:1])
+
+
+def test_nothing_asked_for_changes_nothing() -> None:
+    table = dense_table()
+    assert apply_feature_options("d", table, PLAIN).X is table.X
+
+
+def test_standardised_on_the_training_part() -> None:
+    table = apply_feature_options("d", dense_table(), {**PLAIN, "standardize": True})
+    assert isinstance(table.X, np.ndarray)
+    assert table.X_test is not None
+    np.testing.assert_allclose(table.X[:, 0].mean(), 0.0, atol=1e-15)
+    np.testing.assert_allclose(table.X[:, 0].std(), 1.0)
+    # A constant feature is 0 in training; the test row is moved and scaled as training rows are.
+    assert table.X[:, 1].tolist() == [0.0, 0.0, 0.0]
+    np.testing.assert_allclose(np.asarray(table.X_test), [[0.0, 2.0]], atol=1e-15)
+
+
+@pytest.mark.parametrize("make", [dense_table, sparse_table])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bias_and_dtype(make: object, dtype: str) -> None:
+    table = apply_feature_options("d", make(), {**PLAIN, "bias": True, "dtype": dtype})  # type: ignore[operator]
+    for X, rows in ((table.X, 3), (table.X_test, 1)):
+        wide = X if isinstance(X, np.ndarray) else X.toarray()
+        assert wide.dtype == dtype
+        assert wide.shape == (rows, 3)
+        assert (wide[:, 2] == 1.0).all()
+    if not isinstance(table.X, np.ndarray):
+        assert table.X.indices.dtype == table.X.indptr.dtype == np.int32
+        assert table.X.has_sorted_indices
+
+
+def test_bias_is_not_standardised_away() -> None:
+    table = apply_feature_options("d", dense_table(), {**PLAIN, "bias": True, "standardize": True})
+    assert np.asarray(table.X)[:, 2].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_sparse_sets_are_not_standardised() -> None:
+    with pytest.raises(InputError, match="'d' is sparse: standardize would make it dense"):
+        apply_feature_options("d", sparse_table(), {**PLAIN, "standardize": True})

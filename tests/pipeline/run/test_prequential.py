@@ -1,0 +1,219 @@
+"""What a cell does besides streaming to the end: batch baselines, time limits, sizes along the stream."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from singlepass.learners import AROW, KernelPerceptron, OnlineModelSelection
+from singlepass.pipeline import data
+from singlepass.pipeline.run import prequential as streaming
+from singlepass.pipeline.run import splits as protocol
+from singlepass.pipeline.run import warm_up as compiling
+from singlepass.pipeline.run.task import run_cell
+from singlepass.pipeline.run.warm_up import compile_loops
+from singlepass.pipeline.store.store import CELLS, CURVES
+from singlepass.pipeline.study.plan import Cell, make_plan
+from singlepass.pipeline.study.study import parse_study
+
+
+def cell_of(algorithm: dict[str, Any], **study: Any) -> Cell:
+    dataset = {"name": "gauss", "n_train": 400, "n_test": 200}
+    table = {"name": "s", "datasets": [dataset], "algorithms": [algorithm], "protocol": "holdout", **study}
+    return next(make_plan(parse_study(table)).run_cells({}))
+
+
+def test_a_batch_baseline_is_fitted_to_the_whole_training_part() -> None:
+    cell = cell_of({"name": "SVC", "C": 2.0, "gamma": 0.5})
+    stream = data.open_stream(cell.dataset, root=0, seed=0)
+    part, test = protocol.split(cell, stream)
+    alone = SVC(C=2.0, gamma=0.5).fit(part.X[part.rows], part.codes)
+    outcome = run_cell(cell)
+    assert outcome.row["status"] == "ok"
+    assert outcome.row["n_examples"] == 400
+    assert outcome.row["support_vectors"] == alone.n_support_.sum()
+    assert outcome.row["model_bytes"] == 8 * 3 * alone.n_support_.sum()
+    assert test is not None
+    assert outcome.row["test_accuracy"] == alone.score(stream.X_test[test.rows], test.codes)
+    # It predicts nothing along the stream.
+    assert "mistakes" not in outcome.row
+    assert outcome.curve == {}
+
+
+class Clock:
+    """A clock that goes on by one second whenever it is read."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+def test_a_cell_over_its_time_limit_ends_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run_cell(cell_of({"name": "KernelPerceptron"}, checkpoints=20))
+    monkeypatch.setattr(streaming, "time", Clock())
+    cell = cell_of({"name": "KernelPerceptron"}, checkpoints=20, time_limit=3.5)
+    stopped = run_cell(cell)
+    seen = stopped.row["n_examples"]
+    assert 0 < seen < 400
+    assert stopped.row["status"] == "stopped"
+    assert stopped.row["error"] == f"time limit of 3.5 s reached after {seen} of 400 examples"
+    # Up to there it is the same curve, with a last point where it ended.
+    curve = stopped.curve
+    assert curve["t"][-1] == seen
+    assert curve["mistakes"][-1] == stopped.row["mistakes"]
+    kept = [t for t in whole.curve["t"] if t < seen]
+    assert curve["t"][: len(kept)] == kept
+    assert curve["mistakes"][: len(kept)] == whole.curve["mistakes"][: len(kept)]
+    # What was learnt so far is tested; the limit is no part of the key.
+    assert stopped.row["test_examples"] == 200
+    assert cell.key == cell_of({"name": "KernelPerceptron"}, checkpoints=20).key
+
+
+class SlowToCompile(AROW):
+    """An AROW whose first rows take long by the clock of the test, as compiling does."""
+
+    clock = Clock()
+    compiled = False
+
+    def _pass(self, X: Any, codes: Any, scores: Any) -> Any:
+        if not SlowToCompile.compiled:
+            SlowToCompile.clock.now += 100.0
+            SlowToCompile.compiled = True
+        return super()._pass(X, codes, scores)
+
+
+def test_compiling_is_no_part_of_a_cells_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "time", SlowToCompile.clock)
+    monkeypatch.setattr(SlowToCompile, "__module__", AROW.__module__)
+    monkeypatch.setattr(compiling, "_compiled", set())
+    monkeypatch.setattr("singlepass.learners.registry.available", lambda: {"AROW": SlowToCompile})
+    outcome = run_cell(cell_of({"name": "AROW"}, checkpoints=1, time_limit=50.0))
+    assert SlowToCompile.compiled
+    assert outcome.row["status"] == "ok"
+    assert outcome.row["fit_seconds"] < 50.0
+    # The made-up rows leave no trace.
+    monkeypatch.undo()
+    plain = run_cell(cell_of({"name": "AROW"}, checkpoints=1))
+    assert outcome.row["mistakes"] == plain.row["mistakes"]
+    assert outcome.row["n_examples"] == 400
+
+
+def test_what_compiles_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, began, go = [], threading.Event(), threading.Event()
+
+    def learn(learner: Any, *_: Any) -> None:
+        compiled.append(type(learner).__name__)
+        began.set()
+        go.wait(60)
+
+    monkeypatch.setattr(compiling, "_learn", learn)
+    monkeypatch.setattr(compiling, "_compiled", set())
+    arguments = OnlineModelSelection(gamma_init=0.1), "key", np.zeros((3, 2)), np.arange(2, dtype=np.int32)
+    first, second = (threading.Thread(target=compile_loops, args=arguments) for _ in range(2))
+    first.start()
+    assert began.wait(60)
+    second.start()
+    second.join(0.1)
+    assert second.is_alive()
+    go.set()
+    for thread in (first, second):
+        thread.join(60)
+    # Its switches run the loop of the other.
+    assert compiled == ["OnlineModelSelection", "LASVM"]
+
+
+class Counting(AROW):
+    """A learner of a user's own that counts, and has its own `learn`."""
+
+    rows = 0
+
+    def learn(self, X: Any, y: Any, classes: Any = None) -> Any:
+        Counting.rows += len(y)
+        return super().learn(X, y, classes)
+
+
+def test_a_learner_of_ones_own_is_given_the_stream_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("singlepass.learners.registry.available", lambda: {"AROW": Counting})
+    outcome = run_cell(cell_of({"name": "AROW"}, checkpoints=3))
+    assert Counting.rows == 400
+    monkeypatch.undo()
+    assert outcome.row["mistakes"] == run_cell(cell_of({"name": "AROW"}, checkpoints=3)).row["mistakes"]
+
+
+def test_later_passes_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "time", Clock())
+    row = run_cell(cell_of({"name": "AROW", "epochs": 30}, time_limit=20.0, checkpoints=1)).row
+    assert row["n_examples"] == 400
+    assert row["status"] == "stopped"
+    assert row["error"].startswith("time limit of 20 s reached in pass ")
+
+
+def test_without_a_limit_the_clock_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "time", Clock())
+    assert run_cell(cell_of({"name": "AROW", "epochs": 3})).row["status"] == "ok"
+
+
+def test_sizes_are_recorded_along_the_stream() -> None:
+    outcome = run_cell(cell_of({"name": "KernelPerceptron", "gamma": 0.5}, checkpoints=4))
+    stream = data.open_stream(cell_of({"name": "AROW"}).dataset, root=0, seed=0)
+    part, _ = protocol.split(cell_of({"name": "AROW"}), stream)
+    learner = KernelPerceptron(gamma=0.5)
+    sizes, bytes_, evaluations = [], [], []
+    for rows in np.split(part.rows, 4):
+        learner.learn(part.X[rows], stream.y[rows], classes=[0, 1])
+        sizes.append(learner.n_support_)
+        bytes_.append(learner.model_bytes_)
+        evaluations.append(learner.n_kernel_evaluations_)
+    assert outcome.curve["support_vectors"] == sizes
+    assert outcome.curve["model_bytes"] == bytes_
+    assert outcome.curve["kernel_evaluations"] == evaluations
+    assert outcome.row["model_bytes"] == bytes_[-1]
+    assert set(outcome.row) <= set(CELLS.names)
+    assert set(outcome.curve) <= set(CURVES.names)
+
+
+def test_test_accuracy_along_the_stream() -> None:
+    cell = cell_of({"name": "AROW"}, checkpoints=4, test_curve=True)
+    stream = data.open_stream(cell.dataset, root=0, seed=0)
+    part, test = protocol.split(cell, stream)
+    assert test is not None
+    learner, accuracy = AROW(), []
+    for rows in np.split(part.rows, 4):
+        learner.learn(part.X[rows], stream.y[rows], classes=[0, 1])
+        accuracy.append(learner.score(stream.X_test[test.rows], test.codes))
+    outcome = run_cell(cell)
+    assert outcome.curve["test_accuracy"] == pytest.approx(accuracy, abs=1e-15)
+    assert outcome.row["test_accuracy"] == pytest.approx(accuracy[-1], abs=1e-15)
+    # It is another cell than one without: the curve is part of the outcome.
+    assert cell.key != cell_of({"name": "AROW"}, checkpoints=4).key
+
+
+@pytest.mark.parametrize(("query", "asked"), [({"query": "all"}, 400), ({"query": "greedy", "h": 8}, 50)])
+def test_an_active_strategy_around_a_learner(query: dict[str, Any], asked: int) -> None:
+    outcome = run_cell(cell_of({"name": "AROW", "r": 0.1, **query}, checkpoints=2))
+    assert outcome.row["status"] == "ok", outcome.row["error"]
+    assert outcome.curve["queried"] == [asked // 2, asked]
+    assert outcome.row["params"] == json.dumps({**query, "r": 0.1}, sort_keys=True)
+    assert outcome.row["test_accuracy"] > 0.55
+
+
+def test_rows_for_tuning_may_be_fewer() -> None:
+    table = {
+        "name": "s",
+        "datasets": [{"name": "gauss", "n_train": 400}],
+        "algorithms": [{"name": "AROW", "r": [0.1, 1.0]}],
+        "max_tune": 100,
+    }
+    plan = make_plan(parse_study(table))
+    tuning = list(plan.tuning_cells())
+    assert run_cell(tuning[0]).row["n_examples"] == 100
+    winners = {cell.group: dict(cell.params) for cell in tuning}
+    assert run_cell(next(plan.run_cells(winners))).row["n_examples"] == 400

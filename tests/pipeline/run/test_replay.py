@@ -1,0 +1,148 @@
+"""A finished cell's model comes out again, or one line says why it cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from singlepass.learners import registry
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.run.replay import learn_again, planned_cell
+from singlepass.pipeline.run.task import learn_cell, run_cell
+from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study import Study, parse_study
+
+TABLE = {
+    "name": "flat",
+    "protocol": "holdout",
+    "noise": [0.0, 0.2],
+    "seeds": 2,
+    "datasets": [
+        {"name": "gauss", "n_train": 60, "n_test": 40, "parameters": {"gamma": 0.5}},
+        {"name": "gauss", "label": "wide", "n_train": 70, "n_test": 40, "parameters": {"gamma": 0.1}},
+    ],
+    "algorithms": [
+        {"name": "Perceptron"},
+        {"name": "SVC", "C": 10.0},
+        {"name": "SVC", "label": "tuned", "C": [0.1, 1.0]},
+        {"name": "SVC", "label": "matched", "cache_size": {"support_of": "SVC"}},
+    ],
+}
+
+
+def rows_of(study: Study, base: Path | None = None) -> list[dict[str, Any]]:
+    """What the store has of a study whose grids were won by C = 1."""
+    plan = make_plan(study, base=base)
+    gammas = {entry.called: entry.parameters["gamma"] for entry in study.datasets if entry.parameters}
+    winners = {
+        (task.label, "tuned", noise): {"C": 1.0, "gamma": gammas[task.label]}
+        for task in plan.tasks
+        for noise in study.noise
+        if task.label in gammas
+    }
+    rows = [run_cell(cell).row for cell in plan.run_cells(winners)]
+    sizes = {
+        ((row["dataset"], "SVC", row["noise"]), row["seed"]): row["support_vectors"]
+        for row in rows
+        if row["algorithm"] == "SVC"
+    }
+    return rows + [run_cell(cell).row for cell in plan.matched_cells(sizes)]
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return parse_study(TABLE)
+
+
+@pytest.fixture(scope="module")
+def rows(study: Study) -> list[dict[str, Any]]:
+    return rows_of(study)
+
+
+def test_every_cell_is_found_by_its_row(study: Study, rows: list[dict[str, Any]]) -> None:
+    assert len(rows) == 2 * 2 * 2 * 4
+    for row in rows:
+        assert planned_cell(study, row).key == row["key"]
+
+
+def test_the_model_is_the_cells(study: Study, rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        if row["seed"] == 1 and row["noise"] == 0.2:
+            learnt = learn_again(study, row)
+            assert learnt.test is not None
+            wrong = learnt.learner.predict(learnt.test.X[learnt.test.rows]) != learnt.test.codes
+            assert wrong.sum() == row["test_mistakes"]
+            assert np.mean(learnt.noisy != learnt.train.codes) == row["noise_realised"]
+            if row["learner"] == "SVC":
+                assert len(learnt.learner.support_vectors_) == row["support_vectors"]
+                assert learnt.learner.gamma == (0.1 if row["dataset"] == "wide" else 0.5)
+
+
+def test_a_cells_model_has_not_seen_what_judges_a_grid(study: Study) -> None:
+    cell = next(make_plan(study).tuning_cells())
+    learnt = learn_cell(cell)
+    assert learnt.held_out is not None
+    assert (len(learnt.train.rows), len(learnt.held_out[0].rows)) == (48, 12)
+    assert not {*learnt.train.rows} & {*learnt.held_out[0].rows}
+    assert learnt.learner.shape_fit_ == (48, 2)
+
+
+def test_a_time_limit_does_not_stop_it(rows: list[dict[str, Any]]) -> None:
+    limited = parse_study({**TABLE, "time_limit": 1e-9})
+    row = rows[0]
+    assert row["algorithm"] == "Perceptron"
+    assert learn_again(limited, row).outcome.row["n_examples"] == row["n_examples"]
+
+
+def test_another_outcome_is_refused(study: Study, rows: list[dict[str, Any]]) -> None:
+    row = next(row for row in rows if row["algorithm"] == "SVC")
+    size = row["support_vectors"]
+    with pytest.raises(InputError, match=f"support vectors {size}, not {size + 1} as in the results"):
+        learn_again(study, {**row, "support_vectors": size + 1})
+    # A table's missing values do not count.
+    learn_again(study, {**row, "support_vectors": float("nan"), "mistakes": None})
+
+
+def test_other_data_and_learners_are_no_cell_of_the_study(
+    study: Study, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longer = [{**entry, "n_train": 80} for entry in TABLE["datasets"]]  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="data set 'gauss' or learner 'Perceptron' has changed since"):
+        planned_cell(parse_study({**TABLE, "datasets": longer}), rows[0])
+    with pytest.raises(InputError, match="learner 'SVC' is not there: your own ones need --plugin FILE"):
+        planned_cell(study, {**rows[0], "algorithm": "gone", "learner": "SVC"})
+    # A learner that is not there does not take the others with it.
+    known = {name: learner for name, learner in registry.available().items() if name != "SVC"}
+    monkeypatch.setattr(registry, "available", lambda: known)
+    row = {**rows[0], "learner": "SVC", "algorithm": "tuned"}
+    with pytest.raises(InputError, match="learner 'SVC' is not there"):
+        planned_cell(study, row)
+    bare = [{key: entry[key] for key in ("name", "n_train", "n_test")} for entry in TABLE["datasets"]]  # type: ignore[attr-defined]
+    without = parse_study({**TABLE, "datasets": bare[:1]})
+    assert planned_cell(without, rows[0]).key == rows[0]["key"]
+
+
+def test_a_file_is_found_from_wherever_the_report_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.RandomState(0)
+    lines = [f"{a:.3f},{b:.3f},{int(a > 0)}" for a, b in rng.standard_normal((40, 2))]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/mine.csv").write_text("\n".join(["a,b,y", *lines]))
+    study = parse_study(
+        {
+            "name": "own",
+            "datasets": [{"path": "./data/mine.csv", "target": "y"}],
+            "algorithms": [{"name": "Perceptron"}],
+        }
+    )
+    row = rows_of(study, base=tmp_path)[0]
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert learn_again(study, row).outcome.row["mistakes"] == row["mistakes"]
+    (tmp_path / "data/mine.csv").rename(tmp_path / "moved.csv")
+    with pytest.raises(InputError, match=r"mine\.csv"):
+        learn_again(study, row)

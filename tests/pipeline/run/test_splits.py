@@ -1,0 +1,167 @@
+"""Splits, orders and checkpoints: what a learner sees, and never sees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from singlepass.pipeline import data
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.run.splits import Part, check_splits, checkpoints, split
+from singlepass.pipeline.study.plan import Cell, make_plan
+from singlepass.pipeline.study.study import parse_study
+
+
+def cell_of(dataset: dict[str, Any], **study: Any) -> Cell:
+    table = {"name": "s", "datasets": [dataset], "algorithms": [{"name": "Perceptron"}], **study}
+    return next(make_plan(parse_study(table)).run_cells({}))
+
+
+def opened(cell: Cell) -> data.Stream:
+    return data.open_stream(cell.dataset, root=cell.root_seed, seed=cell.seed)
+
+
+@given(n=st.integers(1, 5000), spec=st.one_of(st.just("log"), st.integers(1, 200)))
+def test_checkpoints_rise_to_the_end(n: int, spec: str | int) -> None:
+    found = checkpoints(n, spec)
+    assert found[-1] == n
+    assert found[0] >= 1
+    assert (np.diff(found) > 0).all()
+    assert len(found) <= (spec if isinstance(spec, int) else 12 * 4)
+
+
+def test_prequential_reads_every_row_once() -> None:
+    cell = cell_of({"name": "breast-cancer"})
+    part, test = split(cell, opened(cell))
+    assert test is None
+    assert sorted(part.rows) == list(range(569))
+
+
+def test_a_seeded_split_has_no_row_twice_and_is_the_same_at_every_noise_level() -> None:
+    cell = cell_of({"name": "breast-cancer"}, protocol="holdout", test_fraction=0.25)
+    stream = opened(cell)
+    part, test = split(cell, stream)
+    assert test is not None
+    assert len(test.rows) == round(569 * 0.25)
+    assert sorted([*part.rows, *test.rows]) == list(range(569))
+    noisy_part, noisy_test = split(replace(cell, noise=0.3), stream)
+    assert noisy_test is not None
+    assert np.array_equal(test.rows, noisy_test.rows)
+    assert not np.array_equal(part.rows, noisy_part.rows)
+
+
+def test_a_task_of_some_rows_is_split_within_them() -> None:
+    cell = cell_of({"name": "digits", "task": "pair:3,8"}, protocol="holdout")
+    stream = opened(cell)
+    part, test = split(cell, stream)
+    assert test is not None
+    assert stream.rows is not None
+    assert sorted([*part.rows, *test.rows]) == sorted(stream.rows)
+    codes = dict(zip(stream.rows.tolist(), stream.y.tolist(), strict=True))
+    for half in (part, test):
+        assert [codes[row] for row in half.rows.tolist()] == half.codes.tolist()
+
+
+def test_limits_take_rows_in_seeded_order() -> None:
+    dataset = {"name": "gauss", "n_train": 100, "n_test": 80}
+    whole, limited = (
+        split(cell, opened(cell))
+        for cell in (
+            cell_of(dataset, protocol="holdout"),
+            cell_of(dataset, protocol="holdout", max_train=30, max_test=20),
+        )
+    )
+    assert np.array_equal(limited[0].rows, whole[0].rows[:30])
+    assert limited[1] is not None
+    assert len(limited[1].rows) == 20
+    assert not np.array_equal(limited[1].rows, np.arange(20))
+
+
+@pytest.mark.parametrize("n", [1, 17, 5000])
+def test_blocks_cover_a_part_in_order(n: int) -> None:
+    X = np.arange(3.0 * n).reshape(n, 3)
+    order = np.random.RandomState(0).permutation(n)
+    part = Part(X, order, np.zeros(n, dtype=np.int32))
+    stops = []
+    rows = []
+    for start, stop, block in part.blocks():
+        assert start == (stops[-1] if stops else 0)
+        stops.append(stop)
+        rows.append(block)
+    assert stops[-1] == n
+    assert np.array_equal(np.concatenate(rows), X[order])
+
+
+@pytest.mark.parametrize("max_examples", [None, 203])
+def test_folds_are_a_stratified_partition(max_examples: int | None) -> None:
+    cell = cell_of({"name": "breast-cancer"}, protocol="crossval", folds=7, max_examples=max_examples)
+    stream = opened(cell)
+    folds = [split(replace(cell, seed=fold), stream) for fold in range(7)]
+    tested = np.concatenate([test.rows for _, test in folds if test is not None])
+    size = 569 if max_examples is None else max_examples
+    assert len(tested) == len(set(tested.tolist())) == size
+    for part, test in folds:
+        assert test is not None
+        assert set(part.rows) | set(test.rows) == set(tested)
+        assert not set(part.rows) & set(test.rows)
+        assert test.codes.mean() == pytest.approx(stream.y[tested].mean(), abs=1 / len(test.rows))
+
+
+def test_crossval_tunes_on_a_partition_of_its_own() -> None:
+    cell = cell_of({"name": "breast-cancer"}, protocol="crossval")
+    stream = opened(cell)
+    tuning = split(replace(cell, stage="tune", seed=1_000_000), stream)[1]
+    runs = [split(replace(cell, seed=fold), stream)[1] for fold in range(10)]
+    assert tuning is not None
+    assert all(test is not None and set(test.rows) != set(tuning.rows) for test in runs)
+
+
+def test_a_class_with_fewer_rows_than_folds_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "rare.csv"
+    path.write_text("x,label\n" + "".join(f"{i},common\n" for i in range(20)) + "98,rare\n99,rare\n")
+    cell = cell_of({"path": str(path)}, protocol="crossval", folds=5)
+    stream = opened(cell)
+    for fold in range(5):
+        with pytest.raises(InputError) as error:
+            split(replace(cell, seed=fold), stream)
+        assert str(error.value) == (
+            "data set 'rare': class 'rare' has 2 of 22 rows, too few for 5 folds: some would have none of "
+            "them; set folds to 2 or fewer, or leave the class out"
+        )
+    two = cell_of({"path": str(path)}, protocol="crossval", folds=2)
+    for fold in range(2):
+        part, test = split(replace(two, seed=fold), stream)
+        assert test is not None
+        assert np.bincount(part.codes).tolist() == np.bincount(test.codes).tolist() == [10, 1]
+
+
+def test_a_class_that_only_the_test_part_has_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "rare.csv"
+    path.write_text("x,label\n" + "".join(f"{i},common\n" for i in range(20)) + "99,rare\n")
+    cell = cell_of({"path": str(path)}, protocol="holdout")
+    stream = opened(cell)
+    lines, fine = {}, []
+    for seed in range(12):
+        try:
+            part, _ = split(replace(cell, seed=seed), stream)
+            assert 1 in part.codes
+            fine.append(seed)
+        except InputError as error:
+            lines[seed] = str(error)
+    assert lines
+    assert fine
+    for seed, line in lines.items():
+        assert line.startswith(
+            f"data set 'rare': class 'rare' has 1 of 21 rows, and the seeded split of repetition {seed} puts"
+        )
+    # The plan is refused for any of its repetitions.
+    check_splits([replace(cell, seed=seed) for seed in fine])
+    with pytest.raises(InputError, match="'rare' has 1 of 21 rows"):
+        check_splits([replace(cell, seed=seed) for seed in range(12)])
+    check_splits([replace(cell, seed=seed, protocol="prequential") for seed in range(12)])

@@ -1,0 +1,207 @@
+"""One cell: its counts are the learner's own, no block size changes them, and rows are read once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from singlepass.learners import AROW, LASVM, registry
+from singlepass.pipeline import data
+from singlepass.pipeline.noise import flip_labels
+from singlepass.pipeline.randomness import random_state
+from singlepass.pipeline.run import splits as protocol
+from singlepass.pipeline.run import task as cell_module
+from singlepass.pipeline.run.prequential import is_mistake
+from singlepass.pipeline.run.task import run_cell
+from singlepass.pipeline.store.store import CELLS, PROVENANCE
+from singlepass.pipeline.study.plan import Cell, make_plan
+from singlepass.pipeline.study.study import parse_study
+
+
+def cell_of(algorithm: dict[str, Any], dataset: dict[str, Any] | None = None, **study: Any) -> Cell:
+    table = {"name": "s", "noise": 0.2, "datasets": [dataset or {"name": "digits", "task": "round"}]}
+    plan = make_plan(parse_study({**table, "algorithms": [algorithm], **study}))
+    return next(plan.run_cells({}))
+
+
+def integers(outcome: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    row = {name: value for name, value in outcome.row.items() if name not in PROVENANCE}
+    return row, {name: value for name, value in outcome.curve.items() if name != "fit_seconds"}
+
+
+def test_the_counts_are_those_of_the_learner_alone() -> None:
+    cell = cell_of({"name": "AROW", "r": 0.5}, protocol="holdout")
+    stream = data.open_stream(cell.dataset, root=0, seed=0)
+    part, test = protocol.split(cell, stream)
+    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=0.2)
+    noisy = flip_labels(part.codes, 0.2, 2, rng)
+    learner = AROW(r=0.5)
+    scores = learner.learn(stream.X[part.rows], noisy, classes=[0, 1])
+    row = run_cell(cell).row
+    assert row["status"] == "ok"
+    assert row["mistakes"] == learner.n_mistakes_
+    assert row["updates"] == learner.n_updates_
+    assert row["mistakes_clean"] == int((scores * (2 * part.codes - 1) <= 0).sum())
+    assert row["noise_realised"] == (noisy != part.codes).mean()
+    assert test is not None
+    assert row["test_accuracy"] == learner.score(stream.X[test.rows], test.codes)
+    assert set(row) <= set(CELLS.names)
+
+
+def test_the_counts_of_many_classes_are_those_of_the_learner_alone() -> None:
+    cell = cell_of({"name": "AROW", "constraints": "all"}, {"name": "digits"}, protocol="holdout")
+    stream = data.open_stream(cell.dataset, root=0, seed=0)
+    part, test = protocol.split(cell, stream)
+    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=0.2)
+    noisy = flip_labels(part.codes, 0.2, 10, rng)
+    learner = AROW(constraints="all")
+    scores = learner.learn(stream.X[part.rows], noisy, classes=range(10))
+    row = run_cell(cell).row
+    assert row["status"] == "ok", row["error"]
+    assert row["mistakes"] == learner.n_mistakes_
+    assert row["updates"] == learner.n_updates_
+    assert row["mistakes_clean"] == is_mistake(scores, part.codes).sum()
+    assert 0.15 < row["noise_realised"] == (noisy != part.codes).mean() < 0.25
+    assert test is not None
+    assert row["test_mistakes"] == (learner.predict(stream.X[test.rows]) != test.codes).sum()
+    assert row["test_accuracy"] > 0.8
+
+
+@pytest.mark.parametrize("block_bytes", [1, 3000, 1 << 22])
+@pytest.mark.parametrize("algorithm", [{"name": "AROW"}, {"name": "Perceptron", "average": True}])
+@pytest.mark.parametrize("dataset", [{"name": "digits", "task": "round"}, {"name": "digits"}])
+def test_no_block_size_changes_an_integer(
+    block_bytes: int, algorithm: dict[str, Any], dataset: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = cell_of(algorithm, dataset)
+    expected = integers(run_cell(cell))
+    monkeypatch.setattr(protocol, "BLOCK_BYTES", block_bytes)
+    assert integers(run_cell(cell)) == expected
+
+
+def test_rows_are_gone_once_they_are_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = cell_of({"name": "ConfidenceWeighted"})
+    expected = integers(run_cell(cell))
+    gather = protocol.take_rows
+
+    class Overwriting:
+        """Hands out one block at a time and ruins it when the next one is asked for."""
+
+        last: np.ndarray | None = None
+
+        def __call__(self, X: Any, rows: Any) -> Any:
+            if self.last is not None:
+                self.last[:] = np.nan
+            self.last = gather(X, rows)
+            return self.last
+
+    monkeypatch.setattr(protocol, "BLOCK_BYTES", 4000)
+    monkeypatch.setattr(protocol, "take_rows", Overwriting())
+    assert integers(run_cell(cell)) == expected
+
+
+def test_checkpoints_do_not_change_the_outcome() -> None:
+    rows = [integers(run_cell(cell_of({"name": "AROW"}, checkpoints=steps)))[0] for steps in (1, 7, "log")]
+    for row in rows:
+        del row["key"]
+    assert rows[0] == rows[1] == rows[2]
+
+
+def test_epochs_only_change_what_is_measured_afterwards() -> None:
+    once, often = (
+        run_cell(cell_of({"name": "Perceptron", "epochs": epochs}, protocol="holdout")) for epochs in (1, 5)
+    )
+    assert once.row["mistakes"] == often.row["mistakes"]
+    assert often.row["updates"] > once.row["updates"]
+    assert often.row["test_mistakes"] != once.row["test_mistakes"]
+
+
+def test_learners_finish_after_the_last_pass() -> None:
+    lasvm = {"name": "LASVM", "gamma": 0.02, "C": 10.0, "epochs": 2, "finish": True}
+    cell = cell_of(lasvm, protocol="holdout", max_train=300)
+    stream = data.open_stream(cell.dataset, root=0, seed=0)
+    part, test = protocol.split(cell, stream)
+    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=0.2)
+    noisy = flip_labels(part.codes, 0.2, 2, rng)
+    learner = LASVM(**dict(cell.params)).fit(stream.X[part.rows], noisy)
+    row = run_cell(cell).row
+    assert test is not None
+    assert row["support_vectors"] == learner.n_support_
+    assert row["test_accuracy"] == learner.score(stream.X[test.rows], test.codes)
+    learner = LASVM(**dict(cell.params) | {"finish": False}).fit(stream.X[part.rows], noisy)
+    assert row["support_vectors"] != learner.n_support_
+
+
+def test_is_mistake() -> None:
+    codes = np.array([1, 0, 1, 0, 1], dtype=np.int32)
+    scores = np.array([2.0, 2.0, 0.0, -1.0, np.nan])
+    assert is_mistake(scores, codes).tolist() == [False, True, True, False, True]
+    many = np.array([[1.0, 2.0, 0.0], [1.0, 1.0, 0.0], [3.0, 1.0, 0.0]])
+    assert is_mistake(many, np.array([1, 0, 0], dtype=np.int32)).tolist() == [False, True, False]
+
+
+class Prior:
+    """The smallest learner of a user's own: says what it saw most, knows nothing of this package."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {}
+
+    def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
+        self.counts = getattr(self, "counts", np.zeros(len(classes)))
+        scores = np.empty((len(y), len(classes)))
+        for i, code in enumerate(y):
+            scores[i] = self.counts
+            self.counts[code] += 1
+        return scores
+
+    def fit(self, X: Any, y: Any) -> Prior:
+        self.learn(X, y, np.unique(y))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.full(X.shape[0], self.counts.argmax())
+
+
+def test_a_users_own_learner_needs_only_learn_and_predict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._plugins, "Prior", Prior)
+    cell = cell_of({"name": "Prior"}, {"name": "digits"}, protocol="holdout", noise=0.0)
+    row = run_cell(cell).row
+    assert row["status"] == "ok", row["error"]
+    assert row["updates"] is None
+    # Ten balanced classes: chance.
+    assert 0.8 < row["mistakes"] / row["n_examples"] <= 1
+
+
+def test_a_failure_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = replace(cell_of({"name": "AROW"}), params=(("r", -1.0),))
+    row = run_cell(cell).row
+    assert row["status"] == "failed"
+    assert "r must be" in row["error"]
+    assert "Traceback" in row["traceback"]
+    assert set(row) <= set(CELLS.names)
+
+
+def test_an_overflowing_score_is_a_mistake_not_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Exploding(Prior):
+        def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
+            return np.full(len(y), np.nan)
+
+        def predict(self, X: Any) -> np.ndarray:
+            return np.zeros(X.shape[0])
+
+    monkeypatch.setitem(registry._plugins, "Exploding", Exploding)
+    row = run_cell(cell_of({"name": "Exploding"})).row
+    assert row["mistakes"] == row["n_examples"]
+
+
+def test_blas_is_limited_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[dict[str, int]] = []
+    monkeypatch.setattr(cell_module, "threadpool_limits", lambda **limits: calls.append(limits))
+    cell_module._limit_blas.cache_clear()
+    for _ in range(2):
+        run_cell(cell_of({"name": "AROW"}))
+    assert calls == [{"limits": 1}]
+    cell_module._limit_blas.cache_clear()

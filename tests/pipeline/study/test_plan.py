@@ -1,0 +1,257 @@
+"""Study → cells: the product, the grids, and keys that change when and only when the outcome may."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from singlepass.learners import OnlineClassifier, registry
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.study.plan import Cell, make_plan
+from singlepass.pipeline.study.study import TUNING_SEED, parse_study
+
+STUDY: dict[str, Any] = {
+    "name": "mine",
+    "noise": [0.0, 0.2],
+    "seeds": 3,
+    "datasets": [{"name": "gauss", "n_train": 50, "n_test": 20}, {"name": "breast-cancer"}],
+    "algorithms": [
+        {"name": "Perceptron"},
+        {"name": "AROW", "r": [0.1, 1.0], "loss": ["hinge", "squared_hinge"]},
+    ],
+}
+
+
+def first_cell() -> Cell:
+    return next(make_plan(parse_study(STUDY)).run_cells({}))
+
+
+def test_the_product_is_complete() -> None:
+    plan = make_plan(parse_study(STUDY))
+    tuning = list(plan.tuning_cells())
+    assert len(tuning) == plan.n_tuning_cells == 2 * 2 * 4
+    assert {cell.seed for cell in tuning} == {TUNING_SEED}
+    assert {cell.algorithm for cell in tuning} == {"AROW"}
+    winners = {cell.group: dict(cell.params) for cell in tuning}
+    cells = list(plan.run_cells(winners))
+    assert len(cells) == plan.n_run_cells == 2 * 2 * 2 * 3
+    keys = [cell.key for cell in tuning + cells]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_data_set_may_have_a_protocol_of_its_own() -> None:
+    own = {"name": "breast-cancer", "protocol": "holdout", "max_examples": 50}
+    study = parse_study({**STUDY, "protocol": "crossval", "datasets": [STUDY["datasets"][0], own]})
+    cells = list(make_plan(study).tuning_cells())
+    found = {(cell.dataset.label, cell.protocol, cell.max_examples) for cell in cells}
+    assert found == {("gauss", "crossval", None), ("breast-cancer", "holdout", 50)}
+
+
+def test_a_data_set_gives_its_parameters_to_those_that_do_not_set_them() -> None:
+    given = {"name": "gauss", "parameters": {"gamma": 2.0, "budget": 7}}
+    algorithms = [
+        {"name": "Forgetron"},
+        {"name": "Forgetron", "label": "narrow", "gamma": 9.0},
+        {"name": "Forgetron", "label": "tuned", "gamma": [1.0, 3.0]},
+        {"name": "AROW"},
+    ]
+    plan = make_plan(parse_study({**STUDY, "datasets": [given], "algorithms": algorithms, "noise": 0.0}))
+    winners = {cell.group: dict(cell.params) for cell in plan.tuning_cells()}
+    assert {tuned["gamma"] for tuned in winners.values()} == {3.0}
+    found = {cell.algorithm: dict(cell.params) for cell in plan.run_cells(winners)}
+    assert found == {
+        "Forgetron": {"gamma": 2.0, "budget": 7},
+        "narrow": {"gamma": 9.0, "budget": 7},
+        "tuned": {"gamma": 3.0, "budget": 7},
+        "AROW": {},
+    }
+
+
+def test_a_list_of_a_data_set_is_a_grid() -> None:
+    given = {"name": "gauss", "parameters": {"gamma": [1.0, 2.0]}}
+    algorithms = [
+        {"name": "KernelPassiveAggressive", "C": [0.1, 1.0, 10.0]},
+        {"name": "Projectron", "gamma": 9.0},
+    ]
+    datasets = [given, {"name": "checkerboard"}]
+    plan = make_plan(parse_study({**STUDY, "datasets": datasets, "algorithms": algorithms, "noise": 0.0}))
+    tuning = list(plan.tuning_cells())
+    assert len(tuning) == plan.n_tuning_cells == 3 * 2 + 3
+    assert {cell.grid for cell in tuning if cell.dataset.label == "gauss"} == {
+        '{"C": [0.1, 1.0, 10.0], "gamma": [1.0, 2.0]}'
+    }
+    winners = {cell.group: dict(cell.params) for cell in tuning}
+    found = {(cell.dataset.label, cell.algorithm): dict(cell.params) for cell in plan.run_cells(winners)}
+    assert found == {
+        ("gauss", "KernelPassiveAggressive"): {"C": 10.0, "gamma": 2.0},
+        ("gauss", "Projectron"): {"gamma": 9.0},
+        ("checkerboard", "KernelPassiveAggressive"): {"C": 10.0},
+        ("checkerboard", "Projectron"): {"gamma": 9.0},
+    }
+
+
+def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:
+    algorithms = [{"name": "Projectron"}, {"name": "Forgetron", "budget": {"support_of": "Projectron"}}]
+    study = {**STUDY, "algorithms": algorithms, "datasets": STUDY["datasets"][:1], "noise": 0.1}
+    plan = make_plan(parse_study(study))
+    assert {cell.algorithm for cell in plan.run_cells({})} == {"Projectron"}
+    group = ("gauss", "Projectron", 0.1)
+    cells = list(plan.matched_cells({(group, 0): 12, (group, 1): 0}))
+    # Without the model's outcome there is no cell; an empty support set is a budget of 1.
+    assert [(cell.seed, dict(cell.params)) for cell in cells] == [(0, {"budget": 12}), (1, {"budget": 1})]
+
+
+def test_a_grid_without_a_winner_is_not_run() -> None:
+    plan = make_plan(parse_study(STUDY))
+    assert {cell.algorithm for cell in plan.run_cells({})} == {"Perceptron"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"noise": 0.1},
+        {"seed": 7},
+        {"params": (("average", True),)},
+        {"fingerprint": "other"},
+        {"algorithm_version": 2},
+        {"protocol": "holdout"},
+        {"checkpoints": 7},
+        {"root_seed": 1},
+        {"stage": "tune"},
+        {"max_train": 10},
+        {"algorithm": "Rosenblatt"},
+    ],
+)
+def test_what_changes_the_outcome_changes_the_key(change: dict[str, Any]) -> None:
+    cell = first_cell()
+    assert replace(cell, **change).key != cell.key
+
+
+def test_what_does_not_change_the_outcome_does_not_change_the_key() -> None:
+    cell = first_cell()
+    moved = replace(cell.dataset, source="/elsewhere/gauss")
+    assert replace(cell, dataset=moved, grid="{}", plugins=("p.py",)).key == cell.key
+
+
+def test_a_cell_is_small_and_travels() -> None:
+    cell = first_cell()
+    sent = pickle.dumps(cell)
+    # A task's message to the scheduler: the data itself is opened where the cell runs.
+    assert len(sent) < 2000
+    assert pickle.loads(sent).key == cell.key
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"algorithms": [{"name": "AORW"}]}, "algorithm 'AORW' is unknown: did you mean 'AROW'?"),
+        ({"algorithms": [{"name": "AROW", "R": 1.0}]}, "has no parameter 'R': did you mean 'r'?"),
+        ({"algorithms": [{"name": "AROW", "r": -1.0}]}, "r must be a finite number > 0, got -1.0"),
+        ({"algorithms": [{"name": "AROW", "r": [1.0, 0.0]}]}, "r must be a finite number > 0, got 0.0"),
+        ({"algorithms": [{"name": "PassiveAggressive", "variant": "PA-3"}]}, "variant must be one of"),
+        ({"datasets": [{"name": "digts", "task": "pairs"}]}, "did you mean 'digits'?"),
+        ({"datasets": [{"name": "digits", "task": "paris"}]}, "unknown task 'paris'"),
+        ({"datasets": [{"name": "digits", "task": "binary"}]}, "needs two classes, found 10"),
+        ({"datasets": [{"name": "gauss", "n_trian": 5}]}, "did you mean 'n_train'?"),
+        ({"datasets": [{"name": "gauss"}, {"name": "gauss"}]}, "two tasks are called 'gauss'"),
+        ({"datasets": [{"path": "nowhere.csv"}]}, "nowhere.csv"),
+        (
+            {"datasets": [{"name": "gauss", "parameters": {"gama": 1.0}}]},
+            "data set 'gauss': no algorithm of the study has a parameter 'gama'",
+        ),
+        (
+            {
+                "datasets": [{"name": "gauss", "parameters": {"loss": "ramp"}}],
+                "algorithms": [{"name": "AROW"}],
+            },
+            "algorithm 'AROW': loss must be one of",
+        ),
+        (
+            {
+                "datasets": [{"name": "gauss", "parameters": {"gamma": [1.0, 2.0]}}],
+                "algorithms": [
+                    {"name": "Projectron"},
+                    {"name": "Forgetron", "budget": {"support_of": "Projectron"}},
+                ],
+            },
+            "algorithm 'Forgetron' on data set 'gauss': 'budget' is a support size, so 'gamma' cannot",
+        ),
+        (
+            {"algorithms": [{"name": "SVC"}]},
+            "algorithm 'SVC' is fitted in batch and predicts nothing along the stream: data set 'gauss' "
+            "needs protocol 'holdout' or 'crossval'",
+        ),
+        (
+            {"algorithms": [{"name": "SVC", "C": [1.0, 2.0]}], "protocol": "holdout", "tune_by": "online"},
+            "its grid needs tune_by = 'validation'",
+        ),
+        ({"algorithms": [{"name": "SVC", "C": -1.0}], "protocol": "holdout"}, "'C' parameter of SVC must be"),
+        (
+            {"algorithms": [{"name": "OfflineRampSVM", "C": -1.0}], "protocol": "holdout"},
+            "algorithm 'OfflineRampSVM': C must be a finite number > 0, got -1.0",
+        ),
+        (
+            {
+                "algorithms": [
+                    *STUDY["algorithms"],
+                    {"name": "Forgetron", "size": {"support_of": "Perceptron"}},
+                ]
+            },
+            "algorithm 'Forgetron' has no parameter 'size'",
+        ),
+        (
+            {
+                "algorithms": [
+                    {"name": "AROW", "label": "A"},
+                    {"name": "Forgetron", "budget": {"support_of": "A"}},
+                ]
+            },
+            "algorithm 'Forgetron': 'budget' is the support size of 'A', a linear learner, which has none",
+        ),
+        (
+            {
+                "algorithms": [{"name": "KernelPerceptron", "query": "greedy"}],
+                "datasets": [{"name": "digits", "task": "multiclass"}],
+            },
+            "has more than two classes and algorithm 'KernelPerceptron' takes two",
+        ),
+        (
+            {"algorithms": [{"name": "AROW", "query": "all", "epochs": [1, 2]}]},
+            "algorithm 'AROW': query asks for labels along one pass, so epochs must be 1, got 2",
+        ),
+        (
+            {"algorithms": [{"name": "OnlineModelSelection", "gamma_init": "auto"}]},
+            "gamma_init must be 'cv' or a finite number > 0, got 'auto'",
+        ),
+    ],
+)
+def test_unknown_names_are_one_line(change: dict[str, Any], line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make_plan(parse_study({**STUDY, **change}))
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+class TwoOnly(OnlineClassifier):
+    """A learner that takes two classes."""
+
+    def __init__(self, epochs: int = 1) -> None:
+        self.epochs = epochs
+
+
+def test_many_classes_for_a_learner_of_two_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._plugins, "TwoOnly", TwoOnly)
+    study = {**STUDY, "datasets": [{"name": "digits"}]}
+    make_plan(parse_study(study))
+    with pytest.raises(InputError) as caught:
+        make_plan(parse_study({**study, "algorithms": [{"name": "Perceptron"}, {"name": "TwoOnly"}]}))
+    assert "more than two classes and algorithm 'TwoOnly' takes two" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_plugin_is_one_line(tmp_path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        make_plan(parse_study(STUDY), plugins=(str(tmp_path / "none.py"),))

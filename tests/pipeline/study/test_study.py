@@ -1,0 +1,152 @@
+"""A study's TOML: defaults, shorthand, and one clear line for everything that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.study.specs import AlgorithmEntry, DatasetEntry
+from singlepass.pipeline.study.study import TUNING_SEED, Study, parse_study, read_study
+
+MINIMAL = {"name": "mine", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}
+
+
+def test_defaults_and_shorthand() -> None:
+    study = parse_study({**MINIMAL, "seeds": 3, "noise": 0.1})
+    assert study.seeds == [0, 1, 2]
+    assert study.noise == [0.1]
+    assert study.protocol == "prequential"
+    assert study.algorithms[0].label == "AROW"
+
+
+def test_the_seeds_of_crossval_are_its_folds() -> None:
+    assert parse_study({**MINIMAL, "protocol": "crossval", "folds": 4}).seeds == [0, 1, 2, 3]
+    assert parse_study({**MINIMAL, "protocol": "crossval", "seeds": [2, 5]}).seeds == [2, 5]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "judge"), [("prequential", "online"), ("holdout", "validation"), ("crossval", "validation")]
+)
+def test_grids_are_judged_as_the_protocol_allows(protocol: str, judge: str) -> None:
+    by_default = parse_study({**MINIMAL, "protocol": protocol})
+    assert by_default.judge_of(by_default.datasets[0]) == judge
+    told = parse_study({**MINIMAL, "protocol": protocol, "tune_by": "online"})
+    assert told.judge_of(told.datasets[0]) == "online"
+
+
+def test_rankings_name_data_sets_as_tables_do() -> None:
+    entries = [{"path": "data/mine.csv.gz"}, {"name": "digits", "label": "numbers"}, {"name": "usps"}]
+    ranking = {"title": "t", "algorithms": ["AROW", "AROW"], "datasets": ["mine", "numbers", "usps"]}
+    study = parse_study({**MINIMAL, "datasets": entries, "rankings": [ranking]})
+    assert study.rankings[0].datasets == [entry.called for entry in study.datasets]
+
+
+def test_a_list_is_a_grid_and_a_value_is_not() -> None:
+    entry = parse_study({**MINIMAL, "algorithms": [{"name": "AROW", "r": [0.1, 1.0], "loss": "hinge"}]})
+    assert entry.algorithms[0].grid == {"r": [0.1, 1.0]}
+    assert entry.algorithms[0].fixed == {"loss": "hinge"}
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"noise": [0.0, 1.0]}, "noise: 1.0 is not a noise rate: give numbers in [0, 1)"),
+        ({"noise": -0.1}, "noise: -0.1 is not a noise rate"),
+        ({"noise": "much"}, "noise: 'much' is not a noise rate"),
+        ({"noise": [0.1, 0.1]}, "noise: names a rate twice"),
+        ({"seeds": 0}, "seeds: 0 repetitions make no study"),
+        ({"seeds": [1, 1]}, "seeds: names a seed twice"),
+        ({"seeds": [TUNING_SEED]}, "is not a seed: give whole numbers in [0, 1,000,000)"),
+        ({"seeds": "many"}, "seeds: 'many' is neither a number of repetitions nor a list of seeds"),
+        ({"protocol": "crossvall"}, "protocol: 'crossvall' should be 'prequential', 'holdout' or 'crossval'"),
+        ({"protocol": "crossval", "seeds": 11}, "seeds: of crossval they are folds, 0 .. 9, so 10 is none"),
+        ({"checkpoints": "linear"}, "checkpoints: 'linear' is not a number of checkpoints"),
+        ({"sede": 3}, "unknown key 'sede': did you mean 'seeds'?"),
+        ({"name": "../up"}, "name: '../up' is not a usable name"),
+        ({"datasets": []}, "datasets: List should have at least 1 item"),
+        ({"datasets": [{"task": "pairs"}]}, "datasets[1]: needs a 'name'"),
+        ({"algorithms": [{"label": "x"}]}, "algorithms[1].name: this key is required"),
+        ({"algorithms": [{"name": "AROW"}, {"name": "AROW"}]}, "two entries are called 'AROW'"),
+        ({"algorithms": [{"name": "AROW", "r": []}]}, "the grid of 'r' is empty"),
+        ({"algorithms": [{"name": "AROW", "r": [1.0, 1.0]}]}, "the grid of 'r' names a value twice"),
+        (
+            {"algorithms": [{"name": "Forgetron", "budget": {"size": "A"}}]},
+            "algorithms[1]: 'budget' must be a value, a list of values or { support_of = \"LABEL\" }",
+        ),
+        (
+            {"algorithms": [{"name": "Forgetron", "budget": {"support_of": "A"}, "gamma": [1.0, 2.0]}]},
+            "algorithms[1]: 'budget' is a support size, so 'gamma' cannot be tuned: give one value",
+        ),
+        (
+            {"algorithms": [{"name": "A"}, {"name": "Forgetron", "budget": {"support_of": "Forgetron"}}]},
+            "algorithms: 'budget' of 'Forgetron' is the support size of 'Forgetron', which is no other",
+        ),
+        (
+            {"algorithms": [{"name": "Forgetron", "budget": [{"support_of": "A"}, 10]}]},
+            "algorithms[1]: the grid of 'budget' holds a table: support_of stands alone",
+        ),
+        ({"test_curve": True}, "test_curve: needs a test part"),
+        ({"curves": ["AORW"], "algorithms": [{"name": "AROW"}]}, "curves: no algorithm is called 'AORW'"),
+        (
+            {"algorithms": [{"name": "A", "query": "most"}]},
+            "algorithms[1].query: 'most' should be 'all' or 'greedy'",
+        ),
+        ({"algorithms": [{"name": "A", "h": 3}]}, "algorithms[1]: h says of how many rows query = 'greedy'"),
+        (
+            {"solutions": ["arow "], "algorithms": [{"name": "AROW"}]},
+            "solutions: no algorithm is called 'arow ': did you mean 'AROW'?",
+        ),
+        ({"time_limit": 0}, "time_limit: 0 should be greater than 0"),
+        ({"datasets": [{"name": "a", "parameters": {"gamma": {}}}]}, "datasets[1].parameters.gamma"),
+        ({"rankings": [{"title": "t", "algorithms": ["AROW", "AORW"]}]}, "did you mean 'AROW'?"),
+        (
+            {"rankings": [{"title": "t", "algorithms": ["AROW", "AROW"], "datasets": ["digit"]}]},
+            "no data set is called 'digit': did you mean 'digits'?",
+        ),
+        (
+            {"rankings": [{"title": "t", "algorithms": ["AROW", "PA"], "focus": "AORW"}]},
+            "focus 'AORW' does not take part: did you mean 'AROW'?",
+        ),
+        (
+            {"rankings": [{"title": "t", "algorithms": ["AROW"] * 2, "focus": "AROW", "focus_noise": 0.7}]},
+            "focus_noise 0.7 is none of the study's noise rates",
+        ),
+        (
+            {"rankings": [{"title": "t", "algorithms": ["AROW"] * 2, "focus_noise": [0.0]}]},
+            "rankings[1]: focus_noise says where to draw the 'focus', which is missing",
+        ),
+    ],
+)
+def test_a_bad_study_is_one_line_that_names_the_key(change: dict[str, object], line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_study({**MINIMAL, **change}, "mine.toml")
+    assert line in str(caught.value)
+    assert str(caught.value).startswith("mine.toml: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [(None, "no such study file"), (b"name = ", "not TOML"), (b"name = '\xff'", "byte 8 is not UTF-8 text")],
+)
+def test_a_bad_file_is_named(tmp_path, content: bytes | None, line: str) -> None:
+    path = tmp_path / "s.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=line) as caught:
+        read_study(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_folder_is_no_study(tmp_path) -> None:
+    with pytest.raises(InputError, match="is a folder"):
+        read_study(tmp_path)
+
+
+def test_every_key_is_documented() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "study.md").read_text(encoding="utf-8")
+    keys = [key for model in (Study, DatasetEntry, AlgorithmEntry) for key in model.model_fields]
+    assert "time_limit" in keys
+    assert [key for key in keys if f"`{key}`" not in text and f"`[[{key}]]`" not in text] == []

@@ -1,0 +1,119 @@
+"""The critical difference diagram of mean ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .svg import INK, draw, new_figure, shorten, text_width, theme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ....pipeline.analysis.comparison import Comparison
+
+# A little wider than a panel, for the names on both sides of the scale; a phone shows it at nine tenths.
+DIAGRAM_WIDTH = 400.0
+
+
+def critical_difference(comparison: Comparison, beside: Sequence[Comparison] = ()) -> str:
+    """Draw Demšar's diagram: mean ranks on a line, bars over groups that do not differ.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        With at least one complete data set and two algorithms; the bars are its cliques (Wilcoxon–Holm), the
+        ruler on top is Nemenyi's critical difference.
+    beside : sequence of Comparison, default=()
+        Comparisons whose diagrams stand next to this one and share its scale.
+
+    Returns
+    -------
+    str
+        SVG.
+
+    Notes
+    -----
+    J. Demšar (2006), figure 1.
+    """
+    labels, values = _tags(comparison)
+    names = [str(name) for name in comparison.mean_ranks.index]
+    k = len(names)
+    half = (k + 1) // 2
+    groups = comparison.cliques
+    with theme():
+        margin, right, unit = _room([comparison, *beside], k)
+        width = margin + unit * (k - 1) + right
+        top, row, bar = 58.0, 20.0, 9.0
+        first = top + 14 + bar * len(groups) + 12
+        height = first + row * (half - 1) + 14
+        figure = new_figure(width, height)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_xlim(0, width)
+        axes.set_ylim(height, 0)
+        axes.set_axis_off()
+
+        def x(rank: float) -> float:
+            return margin + unit * (rank - 1)
+
+        axes.plot([x(1), x(k)], [top, top], color=INK, lw=1.2)
+        for rank in range(1, k + 1):
+            axes.plot([x(rank)] * 2, [top, top - 6], color=INK, lw=1.0)
+            axes.text(x(rank), top - 10, str(rank), ha="center", va="bottom", size=10)
+        cd = comparison.critical_difference
+        if cd is not None:
+            # A difference wider than the scale is cut off and says so by its label.
+            stop = min(x(1 + cd), x(k))
+            axes.plot([x(1), stop], [18, 18], color=INK, lw=1.0)
+            axes.plot([x(1)] * 2, [14, 22], color=INK, lw=1.0)
+            if x(1 + cd) <= x(k):
+                axes.plot([stop] * 2, [14, 22], color=INK, lw=1.0)
+            beyond = "" if x(1 + cd) <= x(k) else " (beyond the scale)"
+            axes.text(x(1), 11, f"Nemenyi CD = {cd:.2f}{beyond}", ha="left", va="bottom", size=10)
+        for i, (label, value) in enumerate(zip(labels, values, strict=True)):
+            left = i < half
+            # The right-hand names stand worst first, so that no two lines cross.
+            y = first + row * (i if left else k - 1 - i)
+            # Beside its own line a name meets no other: lines that reach further down lie further in.
+            side = -1 if left else 1
+            axes.plot([x(value), x(value), x(value) + 8 * side], [top, y, y], color=INK, lw=0.9)
+            axes.text(x(value) + 11 * side, y, label, ha="right" if left else "left", va="center")
+        spots = dict(zip(names, values, strict=True))
+        for i, group in enumerate(groups):
+            ends = [spots[name] for name in group]
+            y = top + 12 + bar * i
+            # Barely beyond its ends: further, it would reach under a neighbour that it does not join.
+            axes.plot([x(min(ends)) - 1, x(max(ends)) + 1], [y, y], color=INK, lw=4, solid_capstyle="butt")
+        return draw(figure)
+
+
+def _tags(comparison: Comparison) -> tuple[list[str], list[float]]:
+    """Names with their mean ranks, as the diagram prints them, and the ranks."""
+    values = [float(value) for value in comparison.mean_ranks]
+    names = [shorten(str(name), 20) for name in comparison.mean_ranks.index]
+    return [f"{name}  {value:.2f}" for name, value in zip(names, values, strict=True)], values
+
+
+def _room(comparisons: Sequence[Comparison], k: int) -> tuple[float, float, float]:
+    """Left margin, right margin and px per rank of diagrams of k algorithms, all on one scale.
+
+    A name hangs beside its rank and runs outwards, so it takes from the margin only what its distance from
+    the scale's end does not give.
+    """
+    half = (k + 1) // 2
+    tags = [_tags(c) for c in comparisons if c.k == k]
+    # 16 px for the elbow and air.
+    texts = [([text_width(label) + 16 for label in labels], values) for labels, values in tags]
+    # 16 px a rank keeps the ticks' two-digit numbers apart, 130 px in all a few algorithms' lines.
+    unit, left, right = max(16.0, 130.0 / (k - 1)), 0.0, 0.0
+    # A wider scale asks for less margin, which leaves a wider scale: a few rounds settle it.
+    for _ in range(12):
+        # 10 px for half a tick's number and the round end of a bar.
+        left = right = 10.0
+        for widths, values in texts:
+            for i, (width, value) in enumerate(zip(widths, values, strict=True)):
+                if i < half:
+                    left = max(left, width - unit * (value - 1))
+                else:
+                    right = max(right, width - unit * (k - value))
+        unit = max(unit, (DIAGRAM_WIDTH - left - right) / (k - 1))
+    return left, right, unit

@@ -1,0 +1,255 @@
+"""Which pictures a report shows: few enough to look at, chosen by rule and not by outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ....pipeline.analysis.averages import Layout, run_cells
+from ....pipeline.analysis.comparison import Comparison
+from ....pipeline.analysis.curves import Curve, mean_curves
+from ..sections.rank_tables import rank_frame
+from ..words.markup import slug
+from ..words.phrases import count, percent
+from .box_plot import box_plot
+from .critical_difference import critical_difference
+from .line_plots import Axis, curves_sheet, learning_curves, ranks_by_noise
+from .svg import shorten, standalone
+
+# Panels of learning curves: five base sets at three noise levels. Each costs about 40 kB of the page.
+MAX_PANELS = 15
+# The paper's box plot is for one data set; from five on the tables say it in less room.
+MAX_BOX_DATASETS = 4
+MAX_BOX_LEVELS = 3
+# Quartiles of fewer values are the values themselves.
+MIN_BOX_SEEDS = 5
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One figure: raw SVG for the page, a finished file for Markdown.
+
+    Attributes
+    ----------
+    title : str
+        What it shows, for readers who cannot see it.
+    heading : str
+        Printed above it.
+    svg : str
+        As `svg.draw` returns it.
+    file : str
+        Relative name of the file, empty when the picture is shown in the page only.
+    content : str
+        The file's text.
+    """
+
+    title: str
+    heading: str
+    svg: str
+    file: str = ""
+    content: str = ""
+
+
+@dataclass(frozen=True)
+class CurveGroup:
+    """The learning curves of one data set: a panel per noise level, and one file with all of them.
+
+    Attributes
+    ----------
+    name : str
+        Label of the data set.
+    panels : list of Picture
+        Shown in the page only.
+    file, content : str
+        Relative name and text of the file.
+    finals : list of (algorithm, number)
+        Where the only panel's curves end, top to bottom, as a key to it; empty for more than one panel.
+    """
+
+    name: str
+    panels: list[Picture]
+    file: str
+    content: str
+    finals: list[tuple[str, str]]
+
+
+def _picture(title: str, heading: str, svg: str, file: str) -> Picture:
+    return Picture(title, heading, svg, file, standalone(svg, title))
+
+
+def diagrams(comparisons: Sequence[Comparison], *, prefix: str = "", scope: str = "") -> list[Picture]:
+    """Draw a critical difference diagram for every noise level with two data sets and algorithms or more.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per noise rate, of one metric.
+    prefix : str, default=""
+        Put before the files' names.
+    scope : str, default=""
+        The part of the study they are about, for readers who cannot see them.
+
+    Returns
+    -------
+    list of Picture
+        On one scale.
+    """
+    shown = [c for c in comparisons if c.n >= 2 and c.k >= 2]
+    return [
+        _picture(
+            f"Critical difference diagram by {c.metric.label}, {percent(c.noise)} label noise"
+            + (f" ({scope})" if scope else ""),
+            f"{percent(c.noise)} label noise, {count(c.n, 'data set')}",
+            critical_difference(c, shown),
+            f"figures/{prefix}critical-difference-{c.noise:g}.svg",
+        )
+        for c in shown
+    ]
+
+
+def rank_picture(comparisons: Sequence[Comparison], plan: Layout) -> Picture | None:
+    """Draw mean rank against noise; None below two noise levels or two algorithms."""
+    frame = rank_frame(comparisons, plan).dropna(axis="columns", how="all")
+    if min(frame.shape) < 2:
+        return None
+    title = f"Mean rank by {comparisons[0].metric.label} against label noise"
+    sheet = ranks_by_noise(frame, plan.algorithms, legend=True)
+    return Picture(
+        title,
+        "Mean rank by label noise",
+        ranks_by_noise(frame, plan.algorithms),
+        "figures/mean-rank-by-noise.svg",
+        standalone(sheet, title),
+    )
+
+
+def boxes(cells: pd.DataFrame, plan: Layout) -> list[Picture]:
+    """Draw test error over seeds, one panel per data set and noise level.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The store's cells table.
+    plan : Layout
+        The study's names and their order.
+
+    Returns
+    -------
+    list of Picture
+        Empty for more than four data sets, fewer than five seeds, or without test accuracy.
+    """
+    if len(plan.datasets) > MAX_BOX_DATASETS or len(plan.seeds) < MIN_BOX_SEEDS:
+        return []
+    rows = run_cells(cells, status="ok")
+    rows = rows.assign(error=100 * (1 - rows["test_accuracy"].astype("float64"))).dropna(subset=["error"])
+    pictures = []
+    for place, dataset in enumerate(plan.datasets, 1):
+        for noise in spaced(plan.noise, MAX_BOX_LEVELS):
+            here = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise)]
+            values = [
+                (name, here.loc[here["algorithm"] == name, "error"].tolist()) for name in plan.algorithms
+            ]
+            values = [(name, sample) for name, sample in values if sample]
+            if values:
+                pictures.append(
+                    _picture(
+                        f"Test error over seeds, {dataset}, {percent(noise)} label noise",
+                        f"{shorten(dataset, 40)}, {percent(noise)} label noise",
+                        box_plot(values, plan.algorithms, "test error, %"),
+                        f"figures/test-error-{place}-{slug(dataset)}-{noise:g}.svg",
+                    )
+                )
+    return pictures
+
+
+def spaced(levels: Sequence[float], most: int) -> list[float]:
+    """Return at most `most` of the levels, evenly spaced, the first and the last among them."""
+    if len(levels) <= most:
+        return list(levels)
+    places = np.unique(np.linspace(0, len(levels) - 1, most).round().astype(int))
+    return [levels[place] for place in places]
+
+
+def curve_groups(
+    cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout, drawn: Sequence[str] = ()
+) -> tuple[list[CurveGroup], str]:
+    """Draw learning curves: the first task of every base set, at every noise level if they fit.
+
+    Parameters
+    ----------
+    cells, curves : DataFrame
+        The store's tables.
+    plan : Layout
+        The study's names and their order.
+    drawn : sequence of str, default=()
+        The algorithms that are drawn; all when empty.
+
+    Returns
+    -------
+    groups : list of CurveGroup
+        One per data set shown; empty when the store has no curves.
+    note : str
+        What is drawn and what was left out.
+    """
+    levels = spaced(plan.noise, 6)
+    firsts = list(dict(zip(reversed(plan.sources), reversed(plan.datasets), strict=True)).values())[::-1]
+    room = max(1, MAX_PANELS // max(1, len(levels)))
+    shown = firsts[:room]
+    groups: list[CurveGroup] = []
+    for dataset in shown:
+        panels: list[tuple[float, list[Curve]]] = []
+        for noise in levels:
+            names = list(drawn) or plan.algorithms
+            found = mean_curves(cells, curves, dataset=dataset, noise=noise, algorithms=names)
+            if found:
+                panels.append((noise, found))
+        if panels:
+            groups.append(_group(len(groups) + 1, dataset, panels, plan))
+    note = (
+        "Cumulative mistakes against the clean labels as the stream goes by: mean over seeds, shaded by one "
+        "standard deviation."
+    )
+    if len(shown) < len(plan.datasets):
+        note += (
+            f" Shown: the first task of {'each' if len(shown) == len(firsts) else 'the first'} "
+            f"{'base set' if len(shown) == len(firsts) else count(len(shown), 'base set')}; "
+            f"{len(shown)} of {count(len(plan.datasets), 'data set')} in all."
+        )
+    if drawn and len(drawn) < len(plan.algorithms):
+        note += f" {len(drawn)} of {len(plan.algorithms)} algorithms are drawn, as the study asks."
+    if len(levels) < len(plan.noise):
+        note += f" Noise levels shown: {', '.join(percent(level) for level in levels)}."
+    return groups, note
+
+
+def _group(place: int, dataset: str, panels: list[tuple[float, list[Curve]]], plan: Layout) -> CurveGroup:
+    axis = Axis(y="mistakes (clean labels)")
+    pictures = [
+        Picture(
+            f"Learning curves on {dataset}, {percent(noise)} label noise",
+            f"{percent(noise)} label noise",
+            learning_curves(found, plan.algorithms, axis),
+        )
+        for noise, found in panels
+    ]
+    sheet = curves_sheet(
+        [(f"{shorten(dataset, 24)}, {percent(noise)} noise", found) for noise, found in panels],
+        plan.algorithms,
+        axis,
+    )
+    return CurveGroup(
+        name=dataset,
+        panels=pictures,
+        file=f"figures/learning-curves-{place}-{slug(dataset)}.svg",
+        content=standalone(sheet, f"Learning curves on {dataset}"),
+        finals=_finals(panels[0][1]) if len(panels) == 1 else [],
+    )
+
+
+def _finals(curves: Sequence[Curve]) -> list[tuple[str, str]]:
+    ordered = sorted(curves, key=lambda curve: -curve.mean[-1])
+    spread = [f" ± {curve.sd[-1]:,.0f}" if curve.seeds > 1 else "" for curve in ordered]
+    return [(c.algorithm, f"{c.mean[-1]:,.0f}{sd}") for c, sd in zip(ordered, spread, strict=True)]

@@ -1,0 +1,259 @@
+"""Solutions in two dimensions: the boundary and the support vectors that each algorithm ends with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....learners import take_rows
+from ....pipeline.analysis.averages import Layout, run_cells
+from ....pipeline.analysis.study_results import Results
+from ....pipeline.errors import InputError
+from ....pipeline.run.replay import learn_again
+from ....pipeline.study.study import Study, parse_study
+from ..plots.pictures import Picture
+from ..plots.solution_plots import Solution, legend_mark, legend_names, solution_panel, solutions_sheet
+from ..plots.svg import shorten, standalone
+from ..words.markup import slug
+from ..words.phrases import count, enumerate_names, percent
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ....pipeline.run.task import Learnt
+
+# Each panel costs 15 to 50 kB of the page.
+_MOST_DATASETS = 4
+_MOST_POINTS = 600
+# Lines of the grid that scores are taken on, in each direction.
+_GRID = 120
+
+
+@dataclass(frozen=True)
+class SolutionGroup:
+    """The solutions of one data set.
+
+    Attributes
+    ----------
+    name : str
+        Label of the data set.
+    panels : list of Picture
+        One an algorithm, shown in the page only.
+    legend : list of (name, svg)
+        What marks and lines stand for.
+    sheet : Picture
+        The file with all panels.
+    """
+
+    name: str
+    panels: list[Picture]
+    legend: list[tuple[str, str]]
+    sheet: Picture
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """The section.
+
+    Attributes
+    ----------
+    groups : list of SolutionGroup
+        One a data set.
+    note, left_out : str
+        How to read them, and which ones could not be drawn and why.
+    """
+
+    groups: list[SolutionGroup]
+    note: str
+    left_out: str
+
+
+def solutions_section(results: Results, plan: Layout) -> Solutions | None:
+    """Draw the solutions that a study asks for, at its first noise rate and first seed.
+
+    The models are learnt again for it, which takes as long as their cells took.
+
+    Parameters
+    ----------
+    results : Results
+        Its ``study`` says of which algorithms, by `Study.solutions`.
+    plan : Layout
+        The study's data sets and their order.
+
+    Returns
+    -------
+    Solutions or None
+        None when the study asks for none.
+    """
+    table = {key: value for key, value in results.meta["study"].items() if key != "planned"}
+    if not table.get("solutions"):
+        return None
+    try:
+        study = parse_study(table)
+    except InputError as error:
+        # A later version may refuse what was once a study; its other results are there all the same.
+        return Solutions([], "", f"Nothing is drawn: {error}.")
+    names = list(dict.fromkeys(study.solutions))
+    noise, seed = study.noise[0], study.seeds[0]
+    rows = run_cells(results.cells)
+    flat = set(rows.loc[rows["n_features"] == 2, "dataset"])
+    datasets = [name for name in plan.datasets if name in flat]
+    if not datasets:
+        return Solutions([], "", "Nothing is drawn: no data set of the study has two features.")
+    rows = rows[(rows["noise"] == noise) & (rows["seed"] == seed)]
+    groups, problems, learnt_from = [], [], 0
+    for place, dataset in enumerate(datasets[:_MOST_DATASETS], 1):
+        models = {}
+        for name in names:
+            found = rows[(rows["dataset"] == dataset) & (rows["algorithm"] == name)].to_dict("records")
+            model = _model(study, dict(found[0]) if found else {})
+            if isinstance(model, str):
+                problems.append(f"{name} on {dataset} ({model})")
+            else:
+                models[name] = model
+        drawn, failed = _solutions(models)
+        problems += [f"{name} on {dataset} ({problem})" for name, problem in failed]
+        if drawn:
+            some = models[drawn[0].name]
+            at = f"{percent(noise)} label noise, seed {seed}"
+            groups.append(_group(place, dataset, drawn, models, some.stream.classes, at))
+            learnt_from = max(learnt_from, len(some.train.rows))
+    note = (
+        f"What is learnt at {percent(noise)} label noise with seed {seed}: training points by the label that "
+        "the learner was given, support vectors as open marks, the boundary f = 0 as a line, f = ±1 (the "
+        "margins of a support vector machine) dashed."
+    )
+    if learnt_from > _MOST_POINTS:
+        note += (
+            f" At most {_MOST_POINTS} points are drawn, the first of the stream, and as many support vectors."
+        )
+    if len(datasets) > _MOST_DATASETS:
+        note += f" Shown: the first {_MOST_DATASETS} of {count(len(datasets), 'data set')} with two features."
+    left_out = f"Left out: {enumerate_names(problems)}." if problems else ""
+    return Solutions(groups, note if groups else "", left_out)
+
+
+def _model(study: Study, row: dict[Any, Any]) -> Learnt | str:
+    """Return a cell's model, or why there is none to draw."""
+    if row.get("status") != "ok":
+        return {"failed": "its cell failed", "stopped": "it was stopped at its time limit"}.get(
+            str(row.get("status")), "its cell has not run yet"
+        )
+    try:
+        learnt = learn_again(study, row)
+        if len(learnt.stream.classes) != 2:
+            return "it has more than two classes"
+        if not hasattr(learnt.learner, "decision_function"):
+            return "its learner has no decision_function"
+    except Exception as error:  # of data or a learner of the user's own: no reason to have no report
+        return _reason(error)
+    return learnt
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"
+
+
+def _dense(X: Any) -> NDArray[np.float64]:
+    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+
+
+def _some(values: NDArray[Any]) -> NDArray[Any]:
+    """Return at most `_MOST_POINTS` rows, evenly spaced: a batch solver sorts them by class."""
+    if len(values) <= _MOST_POINTS:
+        return values
+    some: NDArray[Any] = values[np.linspace(0, len(values) - 1, _MOST_POINTS).round().astype(int)]
+    return some
+
+
+def _support(learnt: Learnt) -> NDArray[np.float64] | None:
+    # An active strategy's model is that of the learner inside.
+    learner = getattr(learnt.learner, "learner_", learnt.learner)
+    vectors = getattr(learner, "support_vectors_", None)
+    return None if vectors is None else _dense(vectors).reshape(-1, 2)
+
+
+def _codes_of(support: NDArray[np.float64], learnt: Learnt) -> NDArray[np.int32]:
+    """Return the labels with which the support vectors were learnt, -1 of one that is no training point."""
+    # As complex numbers two coordinates have one order, so that one search finds a row.
+    wanted, place = np.unique(support[:, 0] + 1j * support[:, 1], return_inverse=True)
+    codes = np.full(len(wanted), -1, np.int32)
+    for start, stop, X in learnt.train.blocks() if len(wanted) else ():
+        rows = _dense(X)
+        values = rows[:, 0] + 1j * rows[:, 1]
+        at = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
+        same = wanted[at] == values
+        codes[at[same]] = learnt.noisy[start:stop][same]
+    found: NDArray[np.int32] = codes[place]
+    return found
+
+
+def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[str, str]]]:
+    """Return what is drawn of one data set's models, all on one scale, and those whose scores fail."""
+    parts = {}
+    drawn: list[Solution] = []
+    failed: list[tuple[str, str]] = []
+    for name, learnt in models.items():
+        train = learnt.train
+        points = _dense(take_rows(train.X, train.rows[:_MOST_POINTS]))
+        try:
+            vectors = _support(learnt)
+        except Exception as error:  # of a learner of the user's own
+            failed.append((name, _reason(error)))
+            continue
+        parts[name] = points, _some(np.zeros((0, 2)) if vectors is None else vectors)
+    every = np.vstack([each for part in parts.values() for each in part]) if parts else np.zeros((0, 2))
+    for name, (points, support) in parts.items():
+        low, high = every.min(axis=0), every.max(axis=0)
+        margin = 0.04 * np.where(high > low, high - low, 1.0)
+        x, y = np.linspace(low - margin, high + margin, _GRID).T
+        learnt = models[name]
+        try:
+            scores = _scores(learnt, x, y)
+        except Exception as error:  # of a learner of the user's own
+            failed.append((name, _reason(error)))
+            continue
+        codes = learnt.noisy[: len(points)]
+        # What is a support vector is drawn as one.
+        others = ~np.isin(points[:, 0] + 1j * points[:, 1], support[:, 0] + 1j * support[:, 1])
+        support_codes = _codes_of(support, learnt)
+        drawn.append(Solution(name, points[others], codes[others], support, support_codes, x, y, scores))
+    return drawn, failed
+
+
+def _scores(learnt: Learnt, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return f on a grid, its rows of the kind that was learnt from: no other kernel is compiled for it."""
+    across, up = np.meshgrid(x, y)
+    X: Any = learnt.train.X
+    grid: Any = np.column_stack([across.ravel(), up.ravel()]).astype(X.dtype)
+    if not isinstance(X, np.ndarray):
+        grid = type(X)(grid)
+    scores = np.asarray(learnt.learner.decision_function(grid), np.float64)
+    if scores.shape != (across.size,):
+        raise InputError("its decision_function does not return one score a row")
+    return scores.reshape(across.shape)
+
+
+def _group(
+    place: int,
+    dataset: str,
+    drawn: list[Solution],
+    models: dict[str, Learnt],
+    classes: tuple[str, ...],
+    at: str,
+) -> SolutionGroup:
+    panels = []
+    for solution in drawn:
+        vectors = _support(models[solution.name])
+        size = "" if vectors is None else f": {count(len(vectors), 'support vector')}"
+        title = f"Solution of {solution.name} on {dataset}, {at}"
+        heading = f"{shorten(solution.name, 40)}{size}"
+        panels.append(Picture(title, heading, solution_panel(solution)))
+    title = f"Solutions on {dataset}, {at}"
+    svg = solutions_sheet(drawn, classes)
+    file = f"figures/solutions-{place}-{slug(dataset)}.svg"
+    marks = [(name, legend_mark(kind)) for kind, name in enumerate(legend_names(classes))]
+    return SolutionGroup(dataset, panels, marks, Picture(title, title, svg, file, standalone(svg, title)))

@@ -1,0 +1,98 @@
+"""Tables of the tuning grids and their winners."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ....pipeline.analysis.averages import Layout
+from ..table import Cell, Table
+from ..words.phrases import percent
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _setting(entry: Mapping[str, Any]) -> str:
+    """The winner's values of the parameters that were tuned."""
+    winner = entry.get("winner")
+    if not winner:
+        return "none: every point failed"
+    return ", ".join(f"{name} = {_value(winner[name])}" for name in entry["grid"])
+
+
+def grid_table(tuning: Sequence[Mapping[str, Any]], plan: Layout) -> Table:
+    """Every grid, and how often its winner lay at its edge."""
+    rows = []
+    for name in plan.algorithms:
+        entries = [entry for entry in tuning if entry["algorithm"] == name]
+        grids: dict[str, list[Any]] = {}
+        for entry in entries:
+            grids.update(entry["grid"])
+        for parameter, values in grids.items():
+            edge = sum(parameter in (entry.get("at_edge") or ()) for entry in entries)
+            criteria = sorted({str(entry.get("criterion", "–")) for entry in entries})
+            rows.append(
+                [
+                    Cell(name),
+                    Cell(parameter),
+                    Cell(", ".join(_value(value) for value in values)),
+                    Cell(" / ".join(criteria)),
+                    Cell(f"{edge} of {len(entries)}", flag=edge > 0),
+                ]
+            )
+    return Table(
+        name="grids",
+        title="Tuning grids",
+        header=["algorithm", "parameter", "grid", "judged by", "winners at the edge"],
+        rows=rows,
+        labels=4,
+        note="Tuned for every data set, algorithm and noise level on a seed of its own, by the labels the "
+        "learner is given; never by clean labels, never by test data.",
+    )
+
+
+def winner_tables(tuning: Sequence[Mapping[str, Any]], plan: Layout) -> list[Table]:
+    """The winner of every grid, data sets by tuned algorithms, one table per noise rate."""
+    tuned = [name for name in plan.algorithms if any(entry["algorithm"] == name for entry in tuning)]
+    place = {(entry["dataset"], entry["algorithm"], float(entry["noise"])): entry for entry in tuning}
+    names = list(dict.fromkeys([*plan.datasets, *(str(entry["dataset"]) for entry in tuning)]))
+    tables = []
+    for noise in sorted({float(entry["noise"]) for entry in tuning}):
+        rows, data = [], []
+        for dataset in names:
+            cells = [Cell(dataset)]
+            for name in tuned:
+                entry = place.get((dataset, name, noise))
+                edge = list((entry or {}).get("at_edge") or ())
+                cells.append(Cell(_setting(entry) if entry else "–", flag=bool(edge)))
+                if entry:
+                    data.append(
+                        {
+                            "dataset": dataset,
+                            "noise": noise,
+                            "algorithm": name,
+                            "winner": json.dumps(entry.get("winner")),
+                            "at_edge": " ".join(edge),
+                            "criterion": entry.get("criterion"),
+                            "grid": json.dumps(entry["grid"]),
+                            "scores": json.dumps(entry.get("scores")),
+                        }
+                    )
+            rows.append(cells)
+        tables.append(
+            Table(
+                name=f"tuning-noise-{noise:g}",
+                title=f"Winners of the grids, {percent(noise)} label noise",
+                header=["data set", *tuned],
+                rows=rows,
+                labels=1 + len(tuned),
+                note="Flagged: the winner lies at the edge of its grid, and a wider one might hold a better.",
+                data=pd.DataFrame(data),
+            )
+        )
+    return tables

@@ -1,0 +1,1 @@
+"""The words of a report, in HTML, Markdown and LaTeX."""

@@ -1,0 +1,283 @@
+"""What the report says in words: who leads, how sure that is, and what the data do not allow to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....pipeline.analysis.averages import Layout
+from ....pipeline.analysis.comparison import ALPHA, Comparison
+from .phrases import at_noise, count, enumerate_names, equation, p_value, percent
+
+# Below this many data sets an exact two-sided signed-rank test cannot reach 0.05 even for a single pair.
+_FEWEST_FOR_A_PAIR = 6
+
+
+def leaders(comparison: Comparison) -> list[str]:
+    """Return the algorithms that share the best mean rank; empty when nothing could be ranked."""
+    ranks = comparison.mean_ranks
+    return [str(name) for name in ranks.index[ranks == ranks.min()]] if len(ranks) else []
+
+
+def verdict(comparison: Comparison) -> str:
+    """Say in a clause or two who leads at one noise rate and whether that is significant.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of the metric the report judges by.
+
+    Returns
+    -------
+    str
+        One sentence, ending with a full stop, without the noise rate.
+    """
+    first = leaders(comparison)
+    if not first:
+        return "no data set is complete yet, so nothing is ranked."
+    if comparison.k == 1:
+        return f"{first[0]} is the only algorithm, so there is nothing to compare."
+    if comparison.all_tied:
+        return f"all {comparison.k} algorithms tie on {count(comparison.n, 'data set')}."
+    rank = f"mean rank {comparison.mean_ranks.iloc[0]:.2f}"
+    if comparison.n == 1:
+        return _single(comparison, first)
+    if len(first) > 1:
+        return f"{enumerate_names(first)} share the lead ({rank}){_against(comparison, first)}."
+    runner_up = f"{comparison.mean_ranks.index[1]} ({comparison.mean_ranks.iloc[1]:.2f})"
+    return f"{first[0]} leads ({rank}), followed by {runner_up}{_against(comparison, first)}."
+
+
+def _single(comparison: Comparison, first: list[str]) -> str:
+    metric = comparison.metric
+    scores = comparison.scores.iloc[0]
+    digits = metric.digits(scores)
+    best = metric.show(float(scores[first[0]]), unit=True, digits=digits)
+    kind = "best" if metric.direction == "higher" else "lowest"
+    lead = (
+        f"{enumerate_names(first)} {'has' if len(first) == 1 else 'have'} the {kind} {metric.label} ({best})"
+    )
+    rest = [str(name) for name in comparison.mean_ranks.index if name not in first]
+    if rest:
+        value = metric.show(float(scores[rest[0]]), unit=True, digits=digits)
+        lead += f", followed by {rest[0]} ({value})"
+    return f"{lead}; with one data set no difference can be tested."
+
+
+def _against(comparison: Comparison, first: list[str]) -> str:
+    """Say how sure the lead is."""
+    if not comparison.overall:
+        return "; the Friedman test finds no significant differences"
+    if len(first) > 1:
+        return "" if comparison.friedman is None else "; the Friedman test finds differences"
+    if comparison.smallest_p > ALPHA:
+        found = "" if comparison.friedman is None else " the Friedman test finds differences, but"
+        return f";{found} {comparison.n} data sets are too few to tell any one pair apart"
+    rest = [str(name) for name in comparison.mean_ranks.index if name != first[0]]
+    beaten = [name for name in rest if frozenset({first[0], name}) in comparison.different]
+    if not beaten:
+        return "; it is not significantly better than any other algorithm"
+    if len(beaten) == len(rest):
+        return (
+            "; the difference is significant" if len(rest) == 1 else "; significantly better than all others"
+        )
+    if len(beaten) <= 3:
+        return f"; significantly better than {enumerate_names(beaten)} only"
+    spared = [name for name in rest if name not in beaten]
+    if len(spared) <= 3:
+        return f"; significantly better than all others but {enumerate_names(spared)}"
+    return f"; significantly better than {len(beaten)} of the {len(rest)} others"
+
+
+def headline(comparisons: Sequence[Comparison]) -> str:
+    """Say in one paragraph who leads at each noise rate.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per noise rate, of the metric the report judges by.
+
+    Returns
+    -------
+    str
+        Plain text.
+    """
+    if not comparisons:
+        return "No cell has run yet."
+    return f"Algorithms are judged by {comparisons[0].metric.label}. {leads(comparisons)}"
+
+
+def leads(comparisons: Sequence[Comparison]) -> str:
+    """Say who leads at each noise rate, rates with the same outcome in one sentence.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per noise rate, of one metric; at least one.
+
+    Returns
+    -------
+    str
+        Plain text.
+    """
+    runs: list[list[Comparison]] = []
+    for comparison in comparisons:
+        if runs and _same_story(runs[-1][0], comparison):
+            runs[-1].append(comparison)
+        else:
+            runs.append([comparison])
+    parts = [f"{at_noise(run[0].noise)} {verdict(run[0])}" if len(run) == 1 else _story(run) for run in runs]
+    return " ".join(parts)
+
+
+def _same_story(one: Comparison, other: Comparison) -> bool:
+    """Whether two noise rates can share a sentence: one and the same leader, equally sure."""
+    first = leaders(one)
+    plain = all(c.n > 1 and c.k > 1 and not c.all_tied for c in (one, other))
+    if not plain or len(first) > 1 or leaders(other) != first:
+        return False
+    return _against(one, first) == _against(other, first)
+
+
+def _story(run: Sequence[Comparison]) -> str:
+    rates = enumerate_names([percent(c.noise) for c in run])
+    first = leaders(run[0])
+    ranks = [float(c.mean_ranks.iloc[0]) for c in run]
+    low, high = f"{min(ranks):.2f}", f"{max(ranks):.2f}"
+    between = low if low == high else f"{low} to {high}"
+    return f"At {rates} label noise {first[0]} leads (mean rank {between}){_against(run[0], first)}."
+
+
+def why_no_test(plan: Layout) -> str:
+    """Say why a study of one data set has ranks but no tests; empty for any other study."""
+    if len(plan.datasets) != 1:
+        return ""
+    seeds = len(plan.seeds)
+    text = (
+        "The study has one data set, so these are its ranks, not means of ranks, and no significance test is "
+        "made: such tests ask whether algorithms differ from data set to data set, and take data sets as "
+        "their sample."
+    )
+    if seeds > 1:
+        text += (
+            f" The {seeds} seeds are repetitions on the same data set, not further data sets; how much they "
+            "vary is shown by the standard deviations and the spread in the figures below."
+        )
+    return text
+
+
+def friedman_sentence(comparison: Comparison) -> str:
+    """Say what the tests of one noise rate found, and what their size does not allow.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of any metric.
+
+    Returns
+    -------
+    str
+        One or more sentences.
+    """
+    if comparison.n < 2:
+        return f"{count(comparison.n, 'complete data set')}: no test is possible; tests need at least two."
+    if comparison.k < 2:
+        return "One algorithm: there is nothing to test."
+    sentences = []
+    outcome = comparison.friedman
+    if comparison.all_tied:
+        return "Every algorithm scores the same on every data set: there is nothing to test."
+    if outcome is None:
+        sentences.append("Two algorithms: Wilcoxon's signed-rank test alone decides.")
+    else:
+        finds = "differences" if outcome.p <= ALPHA else "no significant differences"
+        if outcome.f == float("inf"):
+            sentences.append(
+                f"All {outcome.n} data sets rank the algorithms alike: Friedman χ²({outcome.k - 1}) = "
+                f"{outcome.chi2:.2f}, {equation(outcome.chi2_p)}; the test finds {finds}."
+            )
+        else:
+            sentences.append(
+                f"Friedman χ²({outcome.k - 1}) = {outcome.chi2:.2f}, {equation(outcome.chi2_p)}; "
+                f"Iman–Davenport F({outcome.df[0]}, {outcome.df[1]}) = {outcome.f:.2f}, "
+                f"{equation(outcome.f_p)}: the test finds {finds}."
+            )
+    if comparison.smallest_p > ALPHA:
+        why = (
+            "fewer than six data sets cannot decide even one pair"
+            if comparison.n < _FEWEST_FOR_A_PAIR
+            else f"with {len(comparison.pairs)} pairs the smallest adjusted p-value there is "
+            f"{p_value(comparison.smallest_p)}"
+        )
+        sentences.append(f"Wilcoxon–Holm cannot reach significance on {comparison.n} data sets: {why}.")
+    return " ".join(sentences)
+
+
+def cautions(plan: Layout, comparisons: Sequence[Comparison]) -> list[str]:
+    """Return what a reader should know before trusting the tests.
+
+    Parameters
+    ----------
+    plan : Layout
+        Data sets and where they are cut from.
+    comparisons : sequence of Comparison
+        One per noise rate.
+
+    Returns
+    -------
+    list of str
+        Whole sentences; empty when there is nothing to warn of.
+    """
+    found = []
+    sources = len(set(plan.sources))
+    if sources < len(plan.datasets):
+        found.append(
+            f"The {count(len(plan.datasets), 'data set')} are tasks cut from {count(sources, 'base set')}. "
+            "Tasks of one base set share examples: they are not independent, so the p-values are optimistic."
+        )
+    left_out = sorted({name for c in comparisons for name in c.left_out}, key=plan.algorithms.index)
+    if left_out:
+        found.append(f"Left out of the ranks for want of any result: {enumerate_names(left_out)}.")
+    if plan.lost:
+        found.append(
+            f"{count(plan.lost, 'tuning cell')} failed or reached the time limit: these points of the grids "
+            "cannot win. They are listed at the end."
+        )
+    if plan.missing:
+        found.append(
+            f"The study is not finished: {count(plan.missing, 'cell')} of {plan.planned:,} not yet run. "
+            "Ranks count only data sets that are complete."
+        )
+    return found
+
+
+def facts(plan: Layout) -> list[tuple[str, str]]:
+    """Return what was compared, as (name, value) pairs for the head of the report."""
+    sources = len(set(plan.sources))
+    datasets = f"{len(plan.datasets)} ({sources})" if sources < len(plan.datasets) else str(sources)
+    found = [
+        ("Data sets" if sources == len(plan.datasets) else "Data sets (base sets)", datasets),
+        ("Algorithms", str(len(plan.algorithms))),
+        ("Label noise", ", ".join(percent(rate) for rate in plan.noise)),
+        ("Seeds", str(len(plan.seeds))),
+        ("Cells finished", f"{plan.ok:,}"),
+    ]
+    if plan.tuning:
+        found.append(("Tuning cells", f"{plan.tuning:,}"))
+    found.append(("Cells failed", f"{plan.failed:,}"))
+    if plan.stopped:
+        found.append(("Cells stopped", f"{plan.stopped:,}"))
+    if plan.missing:
+        found.append(("Cells not yet run", f"{plan.missing:,}"))
+    return found
+
+
+def boxes_note(plan: Layout, shown: int) -> str:
+    """Explain the box plots, and which noise levels they leave out."""
+    text = (
+        f"Each box spans the quartiles of {count(len(plan.seeds), 'seed')}, the line is the median, whiskers "
+        "reach to the last point within 1.5 box lengths."
+    )
+    levels = shown // max(1, len(plan.datasets))
+    return (
+        text if levels >= len(plan.noise) else f"{text} Shown for {levels} of {len(plan.noise)} noise levels."
+    )
