@@ -13,12 +13,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..pipeline.analysis.study_results import Results, read_results
+from ..pipeline.analysis.study_results import StudyResults, read_results
 from ..pipeline.analysis.tuning import tuned_grids
 from ..pipeline.errors import InputError
-from ..pipeline.run.cluster import connect, run_cells
+from ..pipeline.run.cluster import compute, connect
 from ..pipeline.run.splits import check_splits
-from ..pipeline.store.cell_result import Outcome
+from ..pipeline.store.cell_result import CellResult
 from ..pipeline.store.store import Store, exclusive
 from ..pipeline.study.plan import Cell, Group, Plan, make_plan
 from ..pipeline.study.specs import Scalar
@@ -61,7 +61,7 @@ class Summary:
 
     Attributes
     ----------
-    results : Results
+    results : StudyResults
         Everything the store now holds of the study.
     computed, reused, failed, stopped : int
         Cells computed now, cells found in the store, and among both those that failed and those that were
@@ -70,7 +70,7 @@ class Summary:
         Wall time.
     """
 
-    results: Results
+    results: StudyResults
     computed: int
     reused: int
     failed: int
@@ -156,7 +156,7 @@ def run_study(
             progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
         done = store.done()
         known = {key for key, status in done.items() if status == "ok" or not retry_failed}
-        total = plan.n_tuning_cells + plan.n_run_cells
+        total = plan.n_tuning_cells + plan.n_evaluation_cells
         workers = _Workers(
             stack, {"threads": threads, "scheduler": scheduler, "scheduler_file": scheduler_file}
         )
@@ -203,7 +203,7 @@ def _stages(plan: Plan, store: Store) -> Iterator[Callable[[], Iterator[Cell]]]:
     """Yield what gives the cells of each stage, which may depend on the outcomes of those before."""
     yield plan.tuning_cells
     winners = _winners(plan, store)
-    yield lambda: plan.run_cells(winners)
+    yield lambda: plan.evaluation_cells(winners)
     supports = _supports(plan, store)
     yield lambda: plan.matched_cells(supports)
 
@@ -214,7 +214,7 @@ def _supports(plan: Plan, store: Store) -> dict[tuple[Group, int], int]:
     if not models:
         return {}
     cells = store.cells()
-    planned = {cell.key for cell in plan.run_cells(_winners(plan, store))}
+    planned = {cell.key for cell in plan.evaluation_cells(_winners(plan, store))}
     rows = cells[(cells["status"] == "ok") & cells["algorithm"].isin(models) & cells["key"].isin(planned)]
     return {
         ((row["dataset"], row["algorithm"], row["noise"]), row["seed"]): int(row["support_vectors"])
@@ -234,7 +234,7 @@ def _winners(plan: Plan, store: Store) -> dict[Group, dict[str, Scalar]]:
 
 def _compute(cells: Iterable[Cell], workers: _Workers, store: Store, progress: Progress) -> None:
     """Run cells and write them in parts; what is finished when the run is interrupted is written too."""
-    pending: list[Outcome] = []
+    pending: list[CellResult] = []
     cells = iter(cells)
     first = next(cells, None)
     if first is None:
@@ -247,7 +247,7 @@ def _compute(cells: Iterable[Cell], workers: _Workers, store: Store, progress: P
         pending.clear()
         last_flush = time.monotonic()
 
-    def collect(outcomes: list[Outcome]) -> None:
+    def collect(outcomes: list[CellResult]) -> None:
         pending.extend(outcomes)
         progress.advance(len(outcomes))
         if time.monotonic() - last_flush > FLUSH_SECONDS:
@@ -258,7 +258,7 @@ def _compute(cells: Iterable[Cell], workers: _Workers, store: Store, progress: P
         yield from cells
 
     try:
-        run_cells(workers.get(), chained(), collect)
+        compute(workers.get(), chained(), collect)
     finally:
         flush()
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..estimator.parameters import check_count, check_seed
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from .kernel_classifier import KernelClassifier
 from .support.block_view import put, score_of
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..estimator.parameters import check_count, check_nonnegative, check_positive
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from . import multiclass
 from .kernel_classifier import MulticlassKernelClassifier
 from .support.block_view import move, move_in_gram, put, put_in_gram, score_of

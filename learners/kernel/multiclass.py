@@ -6,7 +6,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from ..linear.parts.classes import best_wrong
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import dot
 from .support.block_view import move_in_gram, move_row, place, put_in_gram
 from .support.cholesky import grow_factor, projection, squared_projection
@@ -30,7 +30,7 @@ def _put_pair(S, slot, t, a, y, z):
     S.alpha[z, slot] = -a
 
 
-@kernel
+@compiled
 def scores_of_block(values, n_rows, alpha, n, scores):
     """Write the scores of the first `n_rows` rows of kernel values into `scores`."""
     for t in range(n_rows):
@@ -38,7 +38,7 @@ def scores_of_block(values, n_rows, alpha, n, scores):
             scores[t, z] = dot(alpha[z][:n], values[t][:n])
 
 
-@kernel
+@compiled
 def learn_perceptron(S, n, codes, scores):
     """On a mistake the row joins, with 1 for its class and -1 for the best wrong one."""
     mistakes = updates = evaluations = 0
@@ -56,7 +56,7 @@ def learn_perceptron(S, n, codes, scores):
     return n, mistakes, updates, evaluations
 
 
-@kernel
+@compiled
 def learn_passive_aggressive(S, n, codes, scores, C):
     """PA-I along f(x, y) - f(x, ỹ), whose squared norm is 2 k(x, x)."""
     mistakes = updates = evaluations = 0
@@ -77,7 +77,7 @@ def learn_passive_aggressive(S, n, codes, scores, C):
     return n, mistakes, updates, evaluations
 
 
-@kernel
+@compiled
 def learn_projectron(S, n, codes, scores, eta, rounding):
     """As the binary Projectron; the projection is added to the right class, taken from the best wrong one."""
     mistakes = evaluations = updates = 0
@@ -181,7 +181,7 @@ def _remove(S, n, r, t):
     return last
 
 
-@kernel
+@compiled
 def learn_distill_cache(S, n, codes, scores, beta, budget, mira):
     """As the binary one; a step of the Perceptron is 1 for the right class, -1 for the best wrong one."""
     mistakes = updates = evaluations = 0

@@ -3,7 +3,7 @@
 import math
 
 from ..estimator.parameters import check_bool, check_nonnegative, check_positive
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from .kernel_classifier import KernelClassifier
 from .support.block_view import put, score_of
 

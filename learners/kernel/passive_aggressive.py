@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..estimator.parameters import check_positive
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from . import multiclass
 from .kernel_classifier import MulticlassKernelClassifier
 from .support.block_view import put, score_of

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from . import multiclass
 from .kernel_classifier import MulticlassKernelClassifier
 from .support.block_view import put, score_of

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..estimator.parameters import check_nonnegative, check_positive
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from ..numeric.rows import count_rows, n_rows, row, squared_norm
 from . import multiclass
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier

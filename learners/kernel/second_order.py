@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..estimator.parameters import check_positive
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from ..numeric.rows import dot
 from .kernel_classifier import KernelClassifier
 from .support.block_view import put, score_of

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..estimator.parameters import check_nonnegative, check_scale
 from ..multiclass import adagrad_rda as multiclass
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import entry, n_entries, n_rows, new_state, row
 from ..numeric.vector import lane_sums
 from .multiclass_classifier import MulticlassClassifier, as_coef
@@ -14,7 +14,7 @@ from .parts.steps import dual_averaging_term, slower
 _score = lane_sums(1, lambda *arguments: [dual_averaging_term(*arguments)], with_scalars=True)
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
     """One pass of Duchi et al. (2011) with the hinge loss.
 
@@ -39,7 +39,7 @@ def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
     return mistakes, updates
 
 
-@kernel
+@compiled
 def _scores(X, u, rates, threshold, scores):
     for t in range(n_rows(X)):
         scores[t] = _score((u, rates), row(X, t), (threshold,))

@@ -7,7 +7,7 @@ from numba.extending import register_jitable
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_between
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import add_scaled, n_rows, new_state, row
 from ..numeric.vector import lane_sums
 
@@ -28,7 +28,7 @@ def _score(v, scale, x):
     return scale * s, 0.0
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, v, state, alpha, k):
     """One pass of Gentile (2001), ``B = 1/α``, ``C = √2``; ``w = scale v``: a round costs its non-zeros."""
     mistakes = updates = 0
@@ -56,7 +56,7 @@ def _learn(X, codes, scores, v, state, alpha, k):
     return mistakes, updates
 
 
-@kernel
+@compiled
 def _scores(X, v, scale, scores):
     for t in range(n_rows(X)):
         scores[t], _ = _score(v, scale, row(X, t))

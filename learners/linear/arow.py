@@ -4,7 +4,7 @@ import numpy as np
 
 from ..estimator.parameters import check_count_or_all, check_option, check_scale
 from ..multiclass import arow as multiclass
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import n_rows, new_state, row
 from .multiclass_classifier import MulticlassClassifier
 from .parts.classes import class_covariance, new_class_covariance, new_class_state
@@ -20,7 +20,7 @@ from .parts.covariance import (
 )
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, mu, sigma, s, r, hinge, precision):
     """One pass of Fig. 1 of the paper; equation numbers are those of Crammer et al. (2013)."""
     mistakes = updates = 0

@@ -5,7 +5,7 @@ from scipy.special import ndtri
 
 from ..estimator.parameters import check_between, check_option
 from ..multiclass import confidence_weighted as multiclass
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import n_rows, new_state, row
 from .multiclass_classifier import MulticlassClassifier
 from .parts.classes import class_covariance, new_class_covariance, new_class_state
@@ -21,7 +21,7 @@ from .parts.covariance import (
 from .parts.steps import SMALLEST_VARIANCE, is_step, stdev_step, variance_step
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
     mistakes = updates = 0
     waiting = NOTHING_WAITS

@@ -5,7 +5,7 @@ from numba.extending import overload, register_jitable
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_option, check_positive
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
 from ..numeric.vector import constant_like, lane_sums
 from .parts.covariance import is_usable, new_covariance, rank_one_downdate, variance
@@ -68,7 +68,7 @@ def _add_row_of_shape(sigma, x, s, v, gamma):
     return lambda sigma, x, s, v, gamma: rank_one_downdate(sigma, s, gamma / (1.0 + gamma * v))
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, u, sigma, s, b):
     """One pass of Orabona & Crammer (2010); u is their θ, Σ their A⁻¹."""
     mistakes = updates = 0
@@ -86,7 +86,7 @@ def _learn(X, codes, scores, u, sigma, s, b):
     return mistakes, updates
 
 
-@kernel
+@compiled
 def _scores(X, u, sigma, s, b, scores):
     for t in range(n_rows(X)):
         scores[t], _ = _score_with_row(u, sigma, row(X, t), s, b)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_option, check_scale
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import n_rows, new_state, row
 from .parts.covariance import (
     NOTHING_WAITS,
@@ -18,7 +18,7 @@ from .parts.covariance import (
 )
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, mu, sigma, s, C, precision):
     """One pass of Crammer & Lee (2010)."""
     mistakes = updates = 0

@@ -6,7 +6,7 @@ from numba.extending import register_jitable
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_positive
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row
 
 
@@ -20,7 +20,7 @@ def _has_entries(x):
     return False
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, w, eta, rounds):
     """One pass of Zinkevich (2003); `rounds` is the number of rows before this pass."""
     mistakes = updates = 0

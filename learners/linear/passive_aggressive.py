@@ -5,7 +5,7 @@ from numba.extending import overload
 
 from ..estimator.parameters import check_option, check_positive
 from ..multiclass import passive_aggressive as multiclass
-from ..numeric.compiled import INLINE, kernel
+from ..numeric.compiled import INLINE, compiled
 from ..numeric.rows import add_scaled, dot, in_kernels_only, n_rows, new_state, row, squared_norm
 from ..numeric.vector import is_sparse_row, lane_pass
 from .multiclass_classifier import MulticlassClassifier
@@ -79,7 +79,7 @@ def _add_later_of_kind(w, a, x):
     return lambda w, a, x: True
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, w, z, largest_step, slack):
     """One pass of Crammer et al. (2006): ``τ = min(C, l / (‖x‖² + 1/(2C)))``.
 

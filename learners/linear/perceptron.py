@@ -4,13 +4,13 @@ import numpy as np
 
 from ..estimator.parameters import check_bool
 from ..multiclass import perceptron as multiclass
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import add_scaled, dot, n_rows, row
 from .multiclass_classifier import MulticlassClassifier, as_coef
 from .parts.classes import new_class_state
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, w):
     updates = 0
     for t in range(n_rows(X)):
@@ -23,7 +23,7 @@ def _learn(X, codes, scores, w):
     return updates, updates
 
 
-@kernel
+@compiled
 def _learn_averaged(X, codes, scores, w, u, rounds):
     """Predict with the mean of the hypotheses so far, ``w - u/rounds``.
 
@@ -45,7 +45,7 @@ def _learn_averaged(X, codes, scores, w, u, rounds):
     return mistakes, updates
 
 
-@kernel
+@compiled
 def _averaged_scores(X, w, u, rounds, scores):
     for t in range(n_rows(X)):
         x = row(X, t)

@@ -5,7 +5,7 @@ from numba.extending import register_jitable
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_bool
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import add_scaled, dot, linear_scores, n_rows, new_state, row, squared_norm
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
@@ -33,7 +33,7 @@ def _multiply_out(v, scale, target):
     return norm, target
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, v, state, aggressive):
     """One pass of Li & Long (2002), with ``w = scale v``: a round costs its non-zeros.
 

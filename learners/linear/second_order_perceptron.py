@@ -5,7 +5,7 @@ from numba.extending import overload
 
 from ..estimator.parameters import check_option, check_scale
 from ..multiclass import second_order_perceptron as multiclass
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
 from ..numeric.vector import lane_sums
 from .multiclass_classifier import MulticlassClassifier, as_coef
@@ -59,7 +59,7 @@ def _add_row_of_shape(A, x, z, q):
     return full
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, u, A, z):
     """One pass of Cesa-Bianchi et al. (2005)."""
     mistakes = updates = 0
@@ -77,7 +77,7 @@ def _learn(X, codes, scores, u, A, z):
     return mistakes, updates
 
 
-@kernel
+@compiled
 def _scores(X, u, A, z, scores):
     for t in range(n_rows(X)):
         scores[t], _ = _score_with_row(u, A, row(X, t), z)

@@ -7,7 +7,7 @@ from scipy.special import ndtri
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_between, check_option, check_positive
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import n_rows, new_state, row
 from .parts.covariance import (
     NOTHING_WAITS,
@@ -59,7 +59,7 @@ def _slack_step(m, v, phi, slack):
     return alpha, beta, gamma
 
 
-@kernel
+@compiled
 def _learn(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
     """One pass of Wang, Zhao, Hoi (2012): SCW-I if `capped`, else SCW-II."""
     mistakes = updates = 0

@@ -4,14 +4,14 @@ import numpy as np
 
 from ..linear.parts.classes import best_wrong, copy_scores
 from ..linear.parts.steps import dual_averaging_term, slower
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import entry, n_entries, n_rows, row
 from ..numeric.vector import class_sums
 
 _sums = class_sums(dual_averaging_term)
 
 
-@kernel
+@compiled
 def learn(X, codes, scores, U, rates, eta, delta, l1, rounds):
     """One pass: ``g = -x`` in block y and ``g = x`` in block ỹ."""
     mistakes = updates = 0
@@ -36,7 +36,7 @@ def learn(X, codes, scores, U, rates, eta, delta, l1, rounds):
     return mistakes, updates
 
 
-@kernel
+@compiled
 def class_scores(X, U, rates, threshold, scores):
     """Write the scores under the current model into `scores`."""
     sums = np.empty(U.shape[1])

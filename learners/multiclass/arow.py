@@ -5,14 +5,14 @@ from numba.extending import register_jitable
 
 from ..linear.parts.classes import best_wrong, class_variances, pair_variance, score_classes, update_pair
 from ..linear.parts.covariance import is_usable
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import entry, n_entries, n_rows, row
 
 # A class whose variance collapsed to 0 cannot be moved; its multiplier is then a limit, taken with this one.
 _SMALLEST_VARIANCE = 1e-150
 
 
-@kernel
+@compiled
 def learn_top1(X, codes, scores, mu, sigma, s, r, hinge, precision):
     """One pass of Fig. 3 of Crammer et al. (2013): the binary rule on Δf = f(x, y) - f(x, ỹ)."""
     mistakes = updates = 0
@@ -34,7 +34,7 @@ def learn_top1(X, codes, scores, mu, sigma, s, r, hinge, precision):
     return mistakes, updates
 
 
-@kernel
+@compiled
 def learn_top_k(X, codes, scores, mu, sigma, n_constraints, r, hinge, precision):
     """One pass of Fig. 2: μ by eq. 27 over the `n_constraints` best wrong classes, Σ by eqs. 29 and 30."""
     mistakes = updates = 0

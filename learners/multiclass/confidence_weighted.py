@@ -5,11 +5,11 @@ import numpy as np
 from ..linear.parts.classes import best_wrong, pair_variance, score_classes, update_pair
 from ..linear.parts.covariance import is_usable
 from ..linear.parts.steps import SMALLEST_VARIANCE, is_step, stdev_step, variance_step
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import n_rows, row
 
 
-@kernel
+@compiled
 def learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
     """One pass; v is the variance of Δf, in the diagonal case the sum over both blocks."""
     mistakes = updates = 0

@@ -3,13 +3,13 @@
 import numpy as np
 
 from ..linear.parts.classes import add_to_pair, best_wrong, score_classes
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import n_rows, row, squared_norm
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
 
-@kernel
+@compiled
 def learn(X, codes, scores, W, largest_step, slack):
     """One pass: ``τ = min(C, l / (2‖x‖² + 1/(2C)))``, `largest_step` and `slack` as in the binary kernel."""
     mistakes = updates = 0

@@ -4,11 +4,11 @@ import numpy as np
 from numba.extending import register_jitable
 
 from ..linear.parts.classes import add_to_pair, best_wrong, score_classes
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import n_rows, row
 
 
-@kernel
+@compiled
 def learn(X, codes, scores, W):
     """One pass with the last hypothesis."""
     mistakes = 0
@@ -32,7 +32,7 @@ def _score_averaged(W, U, x, rounds, sums, missing, scores):
         scores[z] = sums[z] - missing[z] / max(rounds, 1)
 
 
-@kernel
+@compiled
 def learn_averaged(X, codes, scores, W, U, rounds):
     """Predict with the mean of the hypotheses so far, ``W - U/rounds``, as the binary one does."""
     mistakes = updates = 0
@@ -52,7 +52,7 @@ def learn_averaged(X, codes, scores, W, U, rounds):
     return mistakes, updates
 
 
-@kernel
+@compiled
 def averaged_scores(X, W, U, rounds, scores):
     """Write the scores of the mean into `scores`."""
     sums, missing = np.empty(W.shape[1]), np.empty(W.shape[1])

@@ -11,7 +11,7 @@ from ..linear.parts.classes import (
     update_pair,
 )
 from ..linear.parts.covariance import is_usable
-from ..numeric.compiled import kernel
+from ..numeric.compiled import compiled
 from ..numeric.rows import entry, n_entries, n_rows, row
 from ..numeric.vector import class_sums
 
@@ -19,7 +19,7 @@ from ..numeric.vector import class_sums
 _sums_with_row = class_sums(lambda ir, u, a, x: ir.fdiv(ir.fmul(u, x), ir.fadd(a, ir.fmul(x, x))))
 
 
-@kernel
+@compiled
 def learn_diagonal(X, codes, scores, U, A):
     """One pass with the diagonal of A: each class is scored with the row in its block."""
     mistakes = 0
@@ -39,7 +39,7 @@ def learn_diagonal(X, codes, scores, U, A):
     return mistakes, mistakes
 
 
-@kernel
+@compiled
 def learn_full(X, codes, scores, W, sigma, s):
     """One pass with the full matrix, which is kept as Σ = A⁻¹, and the weights as W = A⁻¹u.
 
@@ -65,7 +65,7 @@ def learn_full(X, codes, scores, W, sigma, s):
     return mistakes, updates
 
 
-@kernel
+@compiled
 def diagonal_scores(X, U, A, scores):
     """Write the scores with the row in the matrix into `scores`."""
     sums = np.empty(U.shape[1])

@@ -91,7 +91,7 @@ class _SharedCache(FunctionCache):
             super().save_overload(sig, data)
 
 
-def kernel(function):
+def compiled(function):
     """Compile a function on first call, without the GIL, and keep the code on disk.
 
     No fast-math: a result must not depend on the machine's vector width. ``error_model="numpy"``: a division

@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-from .compiled import INLINE, kernel
+from .compiled import INLINE, compiled
 from .vector import is_sparse_row, lane_sums
 
 _dot = lane_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
@@ -149,14 +149,14 @@ def add_scaled(w, a, x):
         w[j] += a * x_j
 
 
-@kernel
+@compiled
 def linear_scores(X, w, scores):
     """Write ``w · x`` of every row into `scores`."""
     for i in range(n_rows(X)):
         scores[i] = dot(w, row(X, i))
 
 
-@kernel
+@compiled
 def first_nonfinite_row(X):
     """Return the first row that holds a NaN or an infinity, -1 if none does."""
     for i in range(n_rows(X)):
@@ -221,13 +221,13 @@ def row_range(X, start, stop):
     return X[start:stop]
 
 
-@kernel
+@compiled
 def _take_dense(X, order, out):
     for i in range(order.shape[0]):
         out[i] = X[order[i]]
 
 
-@kernel
+@compiled
 def _take_csr(X, order, data, indices, indptr):
     for i in range(order.shape[0]):
         values, columns = row(X, order[i])

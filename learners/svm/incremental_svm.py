@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..estimator.parameters import check_bool, check_positive
 from ..kernel.kernel_classifier import KernelClassifier
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from ..numeric.rows import count_rows, dot, row_range
 from .solvers.incremental_store import Examples
 from .solvers.margin_set import REST, SATISFIED, move

@@ -6,7 +6,7 @@ from numba.extending import register_jitable
 from ..estimator.parameters import check_bool, check_positive
 from ..kernel.kernel_classifier import RowCachingClassifier
 from ..kernel.support.block_view import score_of
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from .solvers.lasvm_steps import extremes, improve, process_and_reprocess, settle
 
 # Examples of each class that are let in whatever their gradients, to start with.

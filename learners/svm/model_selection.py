@@ -17,7 +17,7 @@ from ..estimator.parameters import (
 from ..kernel.kernel_classifier import RowCachingClassifier, check_kernel_offset
 from ..kernel.support.block_view import score_of
 from ..kernel.support.cached_support import KernelRows
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from ..numeric.rows import as_rows, count_rows, row_range
 from .lasvm import INTERCEPT, LASVM, learn, learn_row, new_solution
 

@@ -12,7 +12,7 @@ from ..estimator.parameters import check_between, check_nonnegative
 from ..estimator.validation import FLOATS, safe_rows
 from ..kernel.kernel_classifier import KernelClassifier, check_kernel
 from ..kernel.support.block_view import scores_of_block
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from ..numeric.rows import count_rows, row_range
 from .ramp_svm import ALL, REMEMBER, RampSVM, learn
 from .solvers.ramp import (

@@ -7,7 +7,7 @@ import numpy as np
 from ..estimator.parameters import check_size_or_none
 from ..kernel.kernel_classifier import RowCachingClassifier
 from ..kernel.support.cached_support import know_row
-from ..numeric.compiled import kernel as compiled
+from ..numeric.compiled import compiled
 from .solvers.ramp import (
     MOST_ROUNDS,
     MOST_STEPS_OF_A_ROW,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..study.specs import DatasetEntry
+from ..study.specs import DatasetSpec
 from .metrics import METRICS, Metric
 from .ranks import DroppedBlock
 
@@ -33,7 +33,7 @@ def _ordered(found: list[str], given: list[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Layout:
+class Design:
     """What a study planned, in the order its tables print it.
 
     Attributes
@@ -78,7 +78,7 @@ def cut_from(dataset: str, source: str, name: str) -> bool:
     dataset, source : str
         Label of the task, and the base set that it is cut from.
     name : str
-        What tables call the data set (`DatasetEntry.called`).
+        What tables call the data set (`DatasetSpec.called`).
 
     Examples
     --------
@@ -88,7 +88,7 @@ def cut_from(dataset: str, source: str, name: str) -> bool:
     return name in (source, dataset) or dataset.startswith(f"{name}[")
 
 
-def run_cells(cells: pd.DataFrame, *, status: str | None = None) -> pd.DataFrame:
+def evaluation_rows(cells: pd.DataFrame, *, status: str | None = None) -> pd.DataFrame:
     """Return the cells on the study's seeds (tuning cells left out), optionally of one status.
 
     Parameters
@@ -107,7 +107,7 @@ def run_cells(cells: pd.DataFrame, *, status: str | None = None) -> pd.DataFrame
     return rows if status is None else rows[rows["status"] == status]
 
 
-def layout(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Layout:
+def study_design(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Design:
     """Work out what was planned, from the study and from what the store holds.
 
     Parameters
@@ -120,12 +120,12 @@ def layout(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Layout:
 
     Returns
     -------
-    Layout
+    Design
         Names in the study's order, and counts by status.
     """
     study = meta.get("study", {})
-    runs = run_cells(cells)
-    entries = [DatasetEntry.model_validate(entry).called for entry in study.get("datasets", [])]
+    runs = evaluation_rows(cells)
+    entries = [DatasetSpec.model_validate(entry).called for entry in study.get("datasets", [])]
 
     def place(dataset: str, source: str) -> int:
         found = (i for i, name in enumerate(entries) if cut_from(dataset, source, name))
@@ -143,7 +143,7 @@ def layout(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Layout:
     tuning = len(cells) - len(runs)
     planned = len(pairs) * len(algorithms) * len(noise) * len(seeds) + tuning
     planned = int(meta.get("planned") or planned)
-    return Layout(
+    return Design(
         datasets=[dataset for dataset, _ in pairs],
         sources=[source for _, source in pairs],
         algorithms=algorithms,
@@ -172,7 +172,7 @@ def primary_metric(cells: pd.DataFrame) -> Metric:
     Metric
         "test_accuracy" or "clean_error".
     """
-    measured = bool(run_cells(cells, status="ok")["test_accuracy"].notna().any())
+    measured = bool(evaluation_rows(cells, status="ok")["test_accuracy"].notna().any())
     return METRICS["test_accuracy" if measured else "clean_error"]
 
 
@@ -234,7 +234,7 @@ def _lacking(seeds: list[int], present: set[int]) -> str:
     return f"seed{'s' if len(absent) > 1 else ''} {shown}{more}"
 
 
-def scores(cells: pd.DataFrame, metric: Metric, noise: float, plan: Layout) -> Scores:
+def scores(cells: pd.DataFrame, metric: Metric, noise: float, design: Design) -> Scores:
     """Average one metric over seeds for every data set and algorithm at one noise rate.
 
     Parameters
@@ -245,15 +245,15 @@ def scores(cells: pd.DataFrame, metric: Metric, noise: float, plan: Layout) -> S
         What to average.
     noise : float
         The label-noise rate, one of ``plan.noise``.
-    plan : Layout
+    design : Design
         Data sets, algorithms and seeds to expect.
 
     Returns
     -------
     Scores
-        Tables of shape (data sets, algorithms) in the plan's order.
+        Tables of shape (data sets, algorithms) in the design's order.
     """
-    rows = run_cells(cells, status="ok")
+    rows = evaluation_rows(cells, status="ok")
     rows = rows[rows["noise"] == noise]
     values = rows[["dataset", "algorithm", "seed"]].assign(value=metric.of(rows))
     values = values.dropna(subset=["value"]).sort_values(["dataset", "algorithm", "seed"])
@@ -261,15 +261,15 @@ def scores(cells: pd.DataFrame, metric: Metric, noise: float, plan: Layout) -> S
 
     def table(reduced: pd.Series[Any]) -> pd.DataFrame:
         wide = reduced.unstack() if len(reduced) else pd.DataFrame(dtype="float64")
-        return wide.reindex(index=plan.datasets, columns=plan.algorithms)
+        return wide.reindex(index=design.datasets, columns=design.algorithms)
 
     seeds = values.groupby(["dataset", "algorithm"])["seed"]
     present = {key: set(group.astype(int)) for key, group in seeds}
     missing = {
-        (dataset, algorithm): _lacking(plan.seeds, present.get((dataset, algorithm), set()))
-        for dataset in plan.datasets
-        for algorithm in plan.algorithms
-        if len(present.get((dataset, algorithm), ())) < len(plan.seeds)
+        (dataset, algorithm): _lacking(design.seeds, present.get((dataset, algorithm), set()))
+        for dataset in design.datasets
+        for algorithm in design.algorithms
+        if len(present.get((dataset, algorithm), ())) < len(design.seeds)
     }
     return Scores(
         mean=table(groups.mean()).astype("float64"),
@@ -279,7 +279,7 @@ def scores(cells: pd.DataFrame, metric: Metric, noise: float, plan: Layout) -> S
     )
 
 
-def long_table(cells: pd.DataFrame, metric: Metric, plan: Layout) -> pd.DataFrame:
+def long_table(cells: pd.DataFrame, metric: Metric, design: Design) -> pd.DataFrame:
     """Return mean and standard deviation over seeds as one row per (data set, noise, algorithm).
 
     Parameters
@@ -288,7 +288,7 @@ def long_table(cells: pd.DataFrame, metric: Metric, plan: Layout) -> pd.DataFram
         The store's cells table.
     metric : Metric
         What to average.
-    plan : Layout
+    design : Design
         Data sets, algorithms, noise rates and seeds.
 
     Returns
@@ -298,9 +298,11 @@ def long_table(cells: pd.DataFrame, metric: Metric, plan: Layout) -> pd.DataFram
         left out.
     """
     parts = []
-    for noise in plan.noise:
-        table = scores(cells, metric, noise, plan)
-        index = pd.MultiIndex.from_product([plan.datasets, plan.algorithms], names=["dataset", "algorithm"])
+    for noise in design.noise:
+        table = scores(cells, metric, noise, design)
+        index = pd.MultiIndex.from_product(
+            [design.datasets, design.algorithms], names=["dataset", "algorithm"]
+        )
         part = pd.DataFrame(
             {
                 "noise": noise,

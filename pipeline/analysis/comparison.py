@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .averages import Layout, run_cells, scores
+from .averages import Design, evaluation_rows, scores
 from .friedman import Friedman, friedman, nemenyi_difference
 from .metrics import Metric
 from .pairwise import PairTest, cliques, smallest_p, wilcoxon_holm
@@ -88,7 +88,7 @@ class Comparison:
         return cliques([str(name) for name in self.mean_ranks.index], self.different)
 
 
-def compare(cells: pd.DataFrame, metric: Metric, noise: float, plan: Layout) -> Comparison:
+def compare(cells: pd.DataFrame, metric: Metric, noise: float, design: Design) -> Comparison:
     """Rank all algorithms on the complete data sets of one noise rate and test the differences.
 
     Parameters
@@ -99,7 +99,7 @@ def compare(cells: pd.DataFrame, metric: Metric, noise: float, plan: Layout) -> 
         What to compare by; its direction decides which end is better.
     noise : float
         The label-noise rate, one of ``plan.noise``.
-    plan : Layout
+    design : Design
         Data sets, algorithms and seeds to expect.
 
     Returns
@@ -107,10 +107,10 @@ def compare(cells: pd.DataFrame, metric: Metric, noise: float, plan: Layout) -> 
     Comparison
         Complete as far as the data go; tests that need more data sets or algorithms are None or empty.
     """
-    done = run_cells(cells, status="ok")
+    done = evaluation_rows(cells, status="ok")
     measured = set(done.loc[metric.of(done).notna(), "algorithm"])
-    names = [name for name in plan.algorithms if name in measured]
-    complete, dropped = scores(cells, metric, noise, plan).complete_blocks(names)
+    names = [name for name in design.algorithms if name in measured]
+    complete, dropped = scores(cells, metric, noise, design).complete_blocks(names)
     if not names:
         complete = complete.iloc[:0]
     ranks = block_ranks(complete, metric.direction)
@@ -122,7 +122,7 @@ def compare(cells: pd.DataFrame, metric: Metric, noise: float, plan: Layout) -> 
         ranks=ranks,
         mean_ranks=mean_ranks(ranks) if n else pd.Series(dtype="float64"),
         dropped=dropped,
-        left_out=[name for name in plan.algorithms if name not in measured],
+        left_out=[name for name in design.algorithms if name not in measured],
         friedman=friedman(ranks) if n >= 2 and k >= 3 else None,
         pairs=wilcoxon_holm(complete, names, metric.direction) if n >= 2 and k >= 2 else [],
         critical_difference=nemenyi_difference(k, n, alpha=ALPHA) if n >= 2 and k >= 2 else None,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .averages import run_cells
+from .averages import evaluation_rows
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def mean_curves(
         union of all, from the latest start to the shortest stream. Cells that were stopped at their time
         limit count as far as they came.
     """
-    rows = run_cells(cells)
+    rows = evaluation_rows(cells)
     rows = rows[rows["status"].isin(["ok", "stopped"])]
     rows = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise)]
     parts = dict(iter(curves[curves["key"].isin(rows["key"])].groupby("key", sort=False)))

@@ -18,7 +18,7 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class Friedman:
-    """Outcome of the Friedman test and of its Iman–Davenport refinement.
+    """CellResult of the Friedman test and of its Iman–Davenport refinement.
 
     Attributes
     ----------

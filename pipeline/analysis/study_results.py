@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Results:
+class StudyResults:
     """What a store holds of its study's current plan.
 
     Attributes
@@ -31,7 +31,7 @@ class Results:
     meta: dict[str, Any]
 
 
-def read_results(url: str) -> Results:
+def read_results(url: str) -> StudyResults:
     """Read the results in a folder or at an fsspec URL.
 
     Parameters
@@ -41,7 +41,7 @@ def read_results(url: str) -> Results:
 
     Returns
     -------
-    Results
+    StudyResults
 
     Raises
     ------
@@ -65,4 +65,4 @@ def read_results(url: str) -> Results:
         "tuning": [tuned.as_dict() for tuned in tuned_grids(cells, study.get("winner", "best"))],
         "planned": study["planned"],
     }
-    return Results(cells, curves, meta)
+    return StudyResults(cells, curves, meta)

@@ -9,55 +9,57 @@ from pathlib import PurePath
 
 import pandas as pd
 
-from .averages import Layout, cut_from, run_cells
+from .averages import Design, cut_from, evaluation_rows
 
 
-def among(plan: Layout, algorithms: Sequence[str]) -> Layout:
+def among(design: Design, algorithms: Sequence[str]) -> Design:
     """Restrict a study's tables to some of its algorithms, in the order given.
 
     Parameters
     ----------
-    plan : Layout
+    design : Design
         The whole study; its counts of cells are kept.
     algorithms : sequence of str
         Labels; those the study does not have are left out.
 
     Returns
     -------
-    Layout
+    Design
     """
-    return replace(plan, algorithms=[name for name in algorithms if name in plan.algorithms])
+    return replace(design, algorithms=[name for name in algorithms if name in design.algorithms])
 
 
-def within(plan: Layout, datasets: Sequence[str]) -> Layout:
+def within(design: Design, datasets: Sequence[str]) -> Design:
     """Restrict a study's tables to some of its data sets, in the study's order.
 
     Parameters
     ----------
-    plan : Layout
+    design : Design
         The whole study; its counts of cells are kept.
     datasets : sequence of str
         Labels.
 
     Returns
     -------
-    Layout
+    Design
     """
     kept = [
-        (name, source) for name, source in zip(plan.datasets, plan.sources, strict=True) if name in datasets
+        (name, source)
+        for name, source in zip(design.datasets, design.sources, strict=True)
+        if name in datasets
     ]
-    return replace(plan, datasets=[name for name, _ in kept], sources=[source for _, source in kept])
+    return replace(design, datasets=[name for name, _ in kept], sources=[source for _, source in kept])
 
 
-def tasks_of(plan: Layout, entries: Sequence[str]) -> list[str]:
+def tasks_of(design: Design, entries: Sequence[str]) -> list[str]:
     """Return the labels of the tasks that were cut from some of a study's data sets.
 
     Parameters
     ----------
-    plan : Layout
+    design : Design
         The study's data sets.
     entries : sequence of str
-        What tables call the data sets (`DatasetEntry.called`).
+        What tables call the data sets (`DatasetSpec.called`).
 
     Returns
     -------
@@ -66,7 +68,7 @@ def tasks_of(plan: Layout, entries: Sequence[str]) -> list[str]:
     """
     return [
         dataset
-        for dataset, source in zip(plan.datasets, plan.sources, strict=True)
+        for dataset, source in zip(design.datasets, design.sources, strict=True)
         if any(cut_from(dataset, source, entry) for entry in entries)
     ]
 
@@ -93,14 +95,14 @@ def _kind(task: str) -> str:
     return {"pair": "pairs", "binary": "", "group": argument}.get(kind, kind)
 
 
-def task_groups(cells: pd.DataFrame, plan: Layout) -> list[TaskGroup]:
+def task_groups(cells: pd.DataFrame, design: Design) -> list[TaskGroup]:
     """Group a study's data sets by base set and kind of task.
 
     Parameters
     ----------
     cells : DataFrame
         The store's cells table.
-    plan : Layout
+    design : Design
         The study's data sets and their order.
 
     Returns
@@ -108,9 +110,9 @@ def task_groups(cells: pd.DataFrame, plan: Layout) -> list[TaskGroup]:
     list of TaskGroup
         In the order of their first data sets.
     """
-    tasks = run_cells(cells).drop_duplicates("dataset").set_index("dataset")["task"]
+    tasks = evaluation_rows(cells).drop_duplicates("dataset").set_index("dataset")["task"]
     groups: dict[tuple[str, str], list[str]] = {}
-    for dataset, source in zip(plan.datasets, plan.sources, strict=True):
+    for dataset, source in zip(design.datasets, design.sources, strict=True):
         groups.setdefault((source, _kind(str(tasks[dataset]))), []).append(dataset)
     return [
         TaskGroup(f"{_base(source, datasets)} {kind}".strip(), datasets)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from ..store.cell_result import Outcome
+from ..store.cell_result import CellResult
 from ..study.plan import Cell
 from .task import describe, run_cell
 
@@ -103,7 +103,7 @@ def connect(
         yield client
 
 
-def run_cells(client: Client, cells: Iterable[Cell], done: Callable[[list[Outcome]], None]) -> None:
+def compute(client: Client, cells: Iterable[Cell], done: Callable[[list[CellResult]], None]) -> None:
     """Run cells as Dask tasks, one task a cell, with a sliding window of outstanding ones.
 
     Parameters
@@ -140,15 +140,15 @@ def run_cells(client: Client, cells: Iterable[Cell], done: Callable[[list[Outcom
             refill()
 
 
-def _outcomes(client: Client, finished: list[tuple[Any, Cell]]) -> list[Outcome]:
+def _outcomes(client: Client, finished: list[tuple[Any, Cell]]) -> list[CellResult]:
     """Return what the tasks returned; a task that Dask itself lost becomes a failed row."""
     # Gathered together: every call waits for a turn of the event loop.
     returned = client.gather([future for future, _ in finished if future.status == "finished"], errors="skip")
-    outcomes: list[Outcome] = list(returned)
+    outcomes: list[CellResult] = list(returned)
     kept = {outcome.row["key"] for outcome in outcomes}
     for future, cell in finished:
         if cell.key not in kept:
             error = future.exception() or RuntimeError(f"the task was {future.status}")
             row = describe(cell) | {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-            outcomes.append(Outcome(row))
+            outcomes.append(CellResult(row))
     return outcomes

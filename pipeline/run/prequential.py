@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...learners import OnlineClassifier, as_rows, row_range, take_rows
-from ..store.cell_result import Outcome
+from ..store.cell_result import CellResult
 from ..study.plan import Cell
-from .splits import Part, checkpoints
+from .splits import Fold, checkpoints
 from .warm_up import compile_loops
 
 # Counters that a learner may keep (design: `n_updates_` and so on) and their columns in the store.
@@ -96,19 +96,19 @@ def _pieces(start: int, stop: int, stops: NDArray[np.int64], limited: bool) -> I
 
 def stream_through(
     learner: Any,
-    part: Part,
+    part: Fold,
     noisy: NDArray[np.int32],
     cell: Cell,
     classes: NDArray[np.int32],
     accuracy: Callable[[], float] | None = None,
-) -> Outcome:
+) -> CellResult:
     """Predict and learn every row once, in order; read the curve at the checkpoints.
 
     Parameters
     ----------
     learner : estimator
         A fresh one.
-    part : Part
+    part : Fold
         The rows in their order, with their clean codes.
     noisy : ndarray of int32, shape (n,)
         The labels that the learner is given.
@@ -120,7 +120,7 @@ def stream_through(
 
     Returns
     -------
-    Outcome
+    CellResult
         Counts; status "stopped" and the reason where the learner took longer than the cell's time limit.
     """
     n, limit = len(part.rows), np.inf if cell.time_limit is None else cell.time_limit
@@ -184,23 +184,23 @@ def stream_through(
     switches = getattr(learner, "switches_", None)
     if switches is not None:
         row["switches"] = [int(t) for t in switches]
-    return Outcome(row | _counters(learner), curve)
+    return CellResult(row | _counters(learner), curve)
 
 
-def fit_batch(learner: Any, part: Part, noisy: NDArray[np.int32]) -> Outcome:
+def fit_batch(learner: Any, part: Fold, noisy: NDArray[np.int32]) -> CellResult:
     """Fit a batch baseline to the whole part at once: it has no mistakes along the stream and no curve.
 
     Parameters
     ----------
     learner : estimator
         A fresh one with scikit-learn's ``fit`` and ``predict``.
-    part : Part
+    part : Fold
     noisy : ndarray of int32, shape (n,)
         The labels that the learner is given.
 
     Returns
     -------
-    Outcome
+    CellResult
     """
     X = take_rows(part.X, part.rows)
     began = time.perf_counter()
@@ -217,7 +217,7 @@ def fit_batch(learner: Any, part: Part, noisy: NDArray[np.int32]) -> Outcome:
     if support is not None:
         row["support_vectors"] = support.shape[0]
         row["model_bytes"] = _bytes(support) + _bytes(learner.dual_coef_)
-    return Outcome(row)
+    return CellResult(row)
 
 
 def _bytes(matrix: Any) -> int:

@@ -13,7 +13,7 @@ from ...learners import registry
 from ..analysis.averages import cut_from
 from ..errors import InputError
 from ..study.plan import Cell, make_plan
-from ..study.specs import DatasetEntry
+from ..study.specs import DatasetSpec
 from ..study.study import Study
 from .task import Learnt, learn_cell
 
@@ -103,12 +103,12 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
         except InputError as error:
             problem = error
             continue
-        for cell in itertools.chain(plan.run_cells({group: params}), plan.matched_cells(supports)):
+        for cell in itertools.chain(plan.evaluation_cells({group: params}), plan.matched_cells(supports)):
             if cell.key == row["key"]:
                 return cell
     raise problem
 
 
-def _base(dataset: DatasetEntry, source: str) -> Path | None:
+def _base(dataset: DatasetSpec, source: str) -> Path | None:
     """Return the folder that a data set's paths started from: its file was then called `source`."""
     return None if dataset.path is None else Path(source.removesuffix(str(Path(dataset.path))))

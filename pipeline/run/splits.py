@@ -22,7 +22,7 @@ BLOCK_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
-class Part:
+class Fold:
     """Rows of a matrix in the order they are read, with their clean codes."""
 
     X: Any
@@ -78,7 +78,7 @@ def checkpoints(n: int, spec: str | int) -> NDArray[np.int64]:
     return found
 
 
-def split(cell: Cell, stream: data.Stream) -> tuple[Part, Part | None]:
+def split(cell: Cell, stream: data.Stream) -> tuple[Fold, Fold | None]:
     """Return the training part in its seeded order and the clean test part, if the protocol has one.
 
     The part held out to judge a grid is cut from the end of the training part later: it carries noise.
@@ -90,8 +90,8 @@ def split(cell: Cell, stream: data.Stream) -> tuple[Part, Part | None]:
 
     Returns
     -------
-    train : Part
-    test : Part or None
+    train : Fold
+    test : Fold or None
 
     Raises
     ------
@@ -102,25 +102,25 @@ def split(cell: Cell, stream: data.Stream) -> tuple[Part, Part | None]:
     if cell.max_examples is not None:
         # One choice for all repetitions, so that folds are folds of one set.
         train = np.sort(_permutation(cell, 0, len(train))[: cell.max_examples])
-    test: Part | None = None
+    test: Fold | None = None
     if cell.protocol == "holdout" and stream.y_test is not None:
         held_out = np.arange(len(stream.y_test))
         if cell.max_test is not None:
             held_out = _permutation(cell, cell.seed, len(held_out))[: cell.max_test]
         rows = held_out if stream.rows_test is None else stream.rows_test[held_out]
-        test = Part(stream.X_test, rows, stream.y_test[held_out])
+        test = Fold(stream.X_test, rows, stream.y_test[held_out])
     elif cell.protocol != "prequential":
         cut = _seeded_split if cell.protocol == "holdout" else _fold
         train, held_out = cut(cell, train, stream)
         held_out = held_out[: cell.max_test]
         rows = held_out if stream.rows is None else stream.rows[held_out]
-        test = Part(stream.X, rows, stream.y[held_out])
+        test = Fold(stream.X, rows, stream.y[held_out])
     order = random_state(
         cell.root_seed, cell.dataset.label, seed=cell.seed, purpose="order", noise=cell.noise
     )
     train = order.permutation(train)[: cell.max_train]
     rows = train if stream.rows is None else stream.rows[train]
-    return Part(stream.X, rows, stream.y[train]), test
+    return Fold(stream.X, rows, stream.y[train]), test
 
 
 def check_splits(cells: Iterable[Cell]) -> None:

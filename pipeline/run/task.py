@@ -21,14 +21,14 @@ from ...learners import registry
 from .. import data
 from ..noise import flip_labels
 from ..randomness import random_state
-from ..store.cell_result import Outcome
+from ..store.cell_result import CellResult
 from ..study.learner_factory import make_learner
 from ..study.plan import Cell
 from .prequential import fit_batch, stream_through
-from .splits import Part, split
+from .splits import Fold, split
 
 
-def _test_mistakes(learner: Any, part: Part, codes: NDArray[np.int32]) -> int:
+def _test_mistakes(learner: Any, part: Fold, codes: NDArray[np.int32]) -> int:
     """Count wrong predictions on `part`, judged by `codes`, block by block."""
     wrong = 0
     for start, stop, X in part.blocks():
@@ -36,7 +36,7 @@ def _test_mistakes(learner: Any, part: Part, codes: NDArray[np.int32]) -> int:
     return wrong
 
 
-def _accuracy(learner: Any, test: Part) -> float:
+def _accuracy(learner: Any, test: Fold) -> float:
     return 1 - _test_mistakes(learner, test, test.codes) / len(test.codes)
 
 
@@ -48,25 +48,25 @@ class Learnt:
     ----------
     learner : estimator
     stream : data.Stream
-    train : Part
+    train : Fold
         The rows it was given, in their order, with their clean codes.
     noisy : ndarray of int32, shape (n,)
         The labels it was given.
-    held_out : tuple of (Part, ndarray of int32) or None
+    held_out : tuple of (Fold, ndarray of int32) or None
         The rows that judge a grid, with their noisy labels.
-    test : Part or None
+    test : Fold or None
         The clean test part.
-    outcome : Outcome
+    outcome : CellResult
         What was counted along the stream.
     """
 
     learner: Any
     stream: data.Stream
-    train: Part
+    train: Fold
     noisy: NDArray[np.int32]
-    held_out: tuple[Part, NDArray[np.int32]] | None
-    test: Part | None
-    outcome: Outcome
+    held_out: tuple[Fold, NDArray[np.int32]] | None
+    test: Fold | None
+    outcome: CellResult
 
 
 def learn_cell(cell: Cell) -> Learnt:
@@ -93,8 +93,8 @@ def learn_cell(cell: Cell) -> Learnt:
     held_out = None
     if cell.stage == "tune" and cell.judge == "validation":
         n -= max(1, round(n * cell.validation_fraction))
-        held_out = Part(part.X, part.rows[n:], part.codes[n:]), noisy[n:]
-    train = Part(part.X, part.rows[:n], part.codes[:n])
+        held_out = Fold(part.X, part.rows[n:], part.codes[n:]), noisy[n:]
+    train = Fold(part.X, part.rows[:n], part.codes[:n])
     if registry.is_batch(learner):
         outcome = fit_batch(learner, train, noisy[:n])
     else:
@@ -106,7 +106,7 @@ def learn_cell(cell: Cell) -> Learnt:
     return Learnt(learner, stream, train, noisy[:n], held_out, test, outcome)
 
 
-def _stream_cell(cell: Cell) -> Outcome:
+def _stream_cell(cell: Cell) -> CellResult:
     learnt = learn_cell(cell)
     measured: dict[str, Any] = {}
     if learnt.held_out is not None:
@@ -138,7 +138,7 @@ def _limit_blas() -> None:
     threadpool_limits(limits=1)
 
 
-def run_cell(cell: Cell) -> Outcome:
+def run_cell(cell: Cell) -> CellResult:
     """Run one cell; a failure becomes a row, so that it never stops the others.
 
     Parameters
@@ -147,7 +147,7 @@ def run_cell(cell: Cell) -> Outcome:
 
     Returns
     -------
-    Outcome
+    CellResult
         `row` has every column of the cells table; `curve` those of the curves table but the key.
     """
     started = datetime.now(UTC)
@@ -164,7 +164,7 @@ def run_cell(cell: Cell) -> Outcome:
     row["total_seconds"] = time.perf_counter() - began
     row["started"] = started
     row["worker"] = f"{socket.gethostname()}:{os.getpid()}"
-    return Outcome(row, curve)
+    return CellResult(row, curve)
 
 
 def describe(cell: Cell) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass
-class Outcome:
+class CellResult:
     """The outcome of one cell.
 
     Attributes

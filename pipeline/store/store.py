@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InputError
-from .cell_result import Outcome
+from .cell_result import CellResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,12 +140,12 @@ class Store:
             if not name.endswith(".parquet"):
                 self.fs.rm_file(f"{self.root}/cells/{name}")
 
-    def write(self, outcomes: list[Outcome]) -> None:
+    def write(self, outcomes: list[CellResult]) -> None:
         """Write one part.
 
         Parameters
         ----------
-        outcomes : list of Outcome
+        outcomes : list of CellResult
             Finished cells, failed ones included.
         """
         if not outcomes:

@@ -6,7 +6,7 @@ from ...learners import registry
 from .. import data
 from ..errors import InputError, did_you_mean
 from .learner_factory import given_by, grid_points, make_learner
-from .specs import AlgorithmEntry
+from .specs import AlgorithmSpec
 from .study import Study
 
 
@@ -28,7 +28,7 @@ def check_study(study: Study) -> None:
     _check_models(study)
 
 
-def _check_algorithm(entry: AlgorithmEntry) -> None:
+def _check_algorithm(entry: AlgorithmSpec) -> None:
     """Refuse an unknown learner or parameter, or a value the learner does not take."""
     known = registry.available()
     if entry.name not in known:

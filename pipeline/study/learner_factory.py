@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ...learners import Greedy, QueryAll, registry
 from ..errors import InputError
-from .specs import AlgorithmEntry, DatasetEntry, Scalar
+from .specs import AlgorithmSpec, DatasetSpec, Scalar
 
 
 def make_learner(name: str, params: Mapping[str, Any]) -> Any:
@@ -43,12 +43,12 @@ def make_learner(name: str, params: Mapping[str, Any]) -> Any:
     return QueryAll(learner) if query == "all" else Greedy(learner, h=h)
 
 
-def grid_points(entry: AlgorithmEntry) -> Iterator[dict[str, Scalar]]:
+def grid_points(entry: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
     """Yield the parameter settings of an algorithm: the product of its lists, the last one fastest.
 
     Examples
     --------
-    >>> entry = AlgorithmEntry.model_validate({"name": "AROW", "loss": "hinge", "r": [0.1, 1.0]})
+    >>> entry = AlgorithmSpec.model_validate({"name": "AROW", "loss": "hinge", "r": [0.1, 1.0]})
     >>> list(grid_points(entry))
     [{'loss': 'hinge', 'r': 0.1}, {'loss': 'hinge', 'r': 1.0}]
     """
@@ -56,7 +56,7 @@ def grid_points(entry: AlgorithmEntry) -> Iterator[dict[str, Scalar]]:
         yield {**entry.fixed, **dict(zip(entry.grid, values, strict=True))}
 
 
-def given_by(dataset: DatasetEntry, algorithm: AlgorithmEntry) -> AlgorithmEntry:
+def given_by(dataset: DatasetSpec, algorithm: AlgorithmSpec) -> AlgorithmSpec:
     """Return an algorithm with the parameters that a data set gives to it: those that it has."""
     if not dataset.parameters:
         return algorithm

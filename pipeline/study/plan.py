@@ -15,7 +15,7 @@ from .. import data
 from ..errors import InputError
 from .checks import check_class_counts, check_study
 from .learner_factory import given_by, grid_points
-from .specs import AlgorithmEntry, DatasetEntry, Protocol, Scalar
+from .specs import AlgorithmSpec, DatasetSpec, Protocol, Scalar
 from .study import TUNING_SEED, Study
 
 # Part of every key. Raise it when the way a cell is run changes its integers.
@@ -82,7 +82,7 @@ class Plan:
 
     study: Study
     tasks: tuple[data.TaskRef, ...]
-    entries: dict[str, DatasetEntry]
+    entries: dict[str, DatasetSpec]
     fingerprints: dict[str, str]
     plugins: tuple[str, ...]
 
@@ -93,7 +93,7 @@ class Plan:
                 for point in grid_points(entry):
                     yield self._cell(task, entry, noise, TUNING_SEED, "tune", point)
 
-    def run_cells(self, winners: dict[Group, dict[str, Scalar]]) -> Iterator[Cell]:
+    def evaluation_cells(self, winners: dict[Group, dict[str, Scalar]]) -> Iterator[Cell]:
         """Yield the cells of the study's seeds, but for those of `matched_cells`.
 
         Parameters
@@ -158,12 +158,12 @@ class Plan:
         return sum(sum(1 for _ in grid_points(entry)) for _, _, entry in self._groups() if entry.grid)
 
     @property
-    def n_run_cells(self) -> int:
-        """How many cells `run_cells` yields once every grid has a winner."""
+    def n_evaluation_cells(self) -> int:
+        """How many cells `evaluation_cells` yields once every grid has a winner."""
         study = self.study
         return len(self.tasks) * len(study.algorithms) * len(study.noise) * len(study.seeds)
 
-    def _groups(self) -> Iterator[tuple[data.TaskRef, float, AlgorithmEntry]]:
+    def _groups(self) -> Iterator[tuple[data.TaskRef, float, AlgorithmSpec]]:
         # Tasks outermost: a worker then meets the cells of one data set in a row and opens it once.
         for task in self.tasks:
             algorithms = [given_by(self.entries[task.label], entry) for entry in self.study.algorithms]
@@ -174,7 +174,7 @@ class Plan:
     def _cell(
         self,
         task: data.TaskRef,
-        entry: AlgorithmEntry,
+        entry: AlgorithmSpec,
         noise: float,
         seed: int,
         stage: Stage,
@@ -240,7 +240,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
         except (OSError, ImportError, SyntaxError, ValueError) as error:
             raise InputError(str(error)) from None
     check_study(study)
-    found: list[tuple[data.TaskRef, DatasetEntry]] = []
+    found: list[tuple[data.TaskRef, DatasetSpec]] = []
     for entry in study.datasets:
         refs = data.expand(
             name=entry.name,

@@ -17,7 +17,7 @@ Scalar = str | bool | int | float
 SUPPORT_OF = "support_of"
 
 
-class DatasetEntry(BaseModel):
+class DatasetSpec(BaseModel):
     """One ``[[datasets]]`` table: a name from the catalogue or the path of a file.
 
     `protocol` and `max_examples` override the study's. `parameters` are given to every algorithm that has
@@ -37,7 +37,7 @@ class DatasetEntry(BaseModel):
     parameters: dict[str, Scalar | list[Scalar]] = {}
 
     @model_validator(mode="after")
-    def _one_source(self) -> DatasetEntry:
+    def _one_source(self) -> DatasetSpec:
         if self.name is None and self.path is None:
             raise ValueError("needs a 'name' from `singlepass list datasets` or the 'path' of a file")
         return self
@@ -53,7 +53,7 @@ class DatasetEntry(BaseModel):
         return self.label or self.name or Path(str(self.path)).name.split(".")[0]
 
 
-class AlgorithmEntry(BaseModel):
+class AlgorithmSpec(BaseModel):
     """One ``[[algorithms]]`` table: a learner, its label in the report, and its parameters.
 
     Every other key is a constructor parameter; a parameter given as a list is a grid. One given as
@@ -69,7 +69,7 @@ class AlgorithmEntry(BaseModel):
     h: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
-    def _h_is_of_greedy(self) -> AlgorithmEntry:
+    def _h_is_of_greedy(self) -> AlgorithmSpec:
         if self.h is not None and self.query != "greedy":
             raise ValueError("h says of how many rows query = 'greedy' asks for one label, which is missing")
         return self
@@ -82,7 +82,7 @@ class AlgorithmEntry(BaseModel):
         return {"query": self.query, **({"h": self.h or 5} if self.query == "greedy" else {})}
 
     @model_validator(mode="after")
-    def _label_is_name(self) -> AlgorithmEntry:
+    def _label_is_name(self) -> AlgorithmSpec:
         if not self.label:
             object.__setattr__(self, "label", self.name)
         return self
@@ -92,10 +92,10 @@ class AlgorithmEntry(BaseModel):
         """The parameters given as lists."""
         return {key: value for key, value in (self.model_extra or {}).items() if isinstance(value, list)}
 
-    def with_parameters(self, given: dict[str, Scalar | list[Scalar]]) -> AlgorithmEntry:
+    def with_parameters(self, given: dict[str, Scalar | list[Scalar]]) -> AlgorithmSpec:
         """Return the entry with further parameters, those that it sets itself aside."""
         extra = {key: value for key, value in given.items() if key not in (self.model_extra or {})}
-        return AlgorithmEntry.model_validate({**self.model_dump(), **extra}) if extra else self
+        return AlgorithmSpec.model_validate({**self.model_dump(), **extra}) if extra else self
 
     @property
     def fixed(self) -> dict[str, Scalar]:
@@ -110,7 +110,7 @@ class AlgorithmEntry(BaseModel):
         return {key: value[SUPPORT_OF] for key, value in values.items() if isinstance(value, dict)}
 
     @model_validator(mode="after")
-    def _tables_match(self) -> AlgorithmEntry:
+    def _tables_match(self) -> AlgorithmSpec:
         for key, value in (self.model_extra or {}).items():
             if isinstance(value, dict) and not (
                 list(value) == [SUPPORT_OF] and isinstance(value[SUPPORT_OF], str)
@@ -126,7 +126,7 @@ class AlgorithmEntry(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _grids_hold_values(self) -> AlgorithmEntry:
+    def _grids_hold_values(self) -> AlgorithmSpec:
         for key, values in self.grid.items():
             if not values:
                 raise ValueError(f"the grid of '{key}' is empty: give at least one value")
@@ -139,7 +139,7 @@ class AlgorithmEntry(BaseModel):
         return self
 
 
-class Ranking(BaseModel):
+class RankingSpec(BaseModel):
     """One ``[[rankings]]`` table: algorithms that the report ranks among themselves, besides all together.
 
     `datasets` (the study's, as tables call them; all when empty) restricts it to their tasks.
@@ -160,7 +160,7 @@ class Ranking(BaseModel):
         return [value] if isinstance(value, int | float) else value
 
     @model_validator(mode="after")
-    def _focus_takes_part(self) -> Ranking:
+    def _focus_takes_part(self) -> RankingSpec:
         if self.focus is None and self.focus_noise:
             raise ValueError("focus_noise says where to draw the 'focus', which is missing")
         if self.focus is not None and self.focus not in self.algorithms:

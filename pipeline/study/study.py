@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ..errors import InputError, did_you_mean
-from .specs import AlgorithmEntry, DatasetEntry, Protocol, Ranking, Winner
+from .specs import AlgorithmSpec, DatasetSpec, Protocol, RankingSpec, Winner
 
 # Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
 TUNING_SEED = 1_000_000
@@ -67,7 +67,7 @@ class Study(BaseModel):
         Labels of the algorithms whose boundary and support vectors the report draws, on data sets of two
         features.
     datasets, algorithms, rankings : list
-        See `DatasetEntry`, `AlgorithmEntry` and `Ranking`; `rankings` may be empty.
+        See `DatasetSpec`, `AlgorithmSpec` and `RankingSpec`; `rankings` may be empty.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -92,9 +92,9 @@ class Study(BaseModel):
     test_curve: bool = False
     curves: list[str] = []
     solutions: list[str] = []
-    datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
-    algorithms: Annotated[list[AlgorithmEntry], Field(min_length=1)]
-    rankings: list[Ranking] = []
+    datasets: Annotated[list[DatasetSpec], Field(min_length=1)]
+    algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
+    rankings: list[RankingSpec] = []
 
     @field_validator("noise", mode="before")
     @classmethod
@@ -188,11 +188,11 @@ class Study(BaseModel):
                     )
         return self
 
-    def protocol_of(self, entry: DatasetEntry) -> Protocol:
+    def protocol_of(self, entry: DatasetSpec) -> Protocol:
         """Return the protocol of a data set."""
         return entry.protocol or self.protocol
 
-    def judge_of(self, entry: DatasetEntry) -> Literal["online", "validation"]:
+    def judge_of(self, entry: DatasetSpec) -> Literal["online", "validation"]:
         """Return what grids are judged by on a data set, the default resolved."""
         if self.tune_by is not None:
             return self.tune_by

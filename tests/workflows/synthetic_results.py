@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from singlepass.pipeline.analysis.study_results import Results
+from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.store.store import CELLS, CURVES
 
 T = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
@@ -25,7 +25,7 @@ def make_results(
     protocol: str = "holdout",
     tuned: tuple[str, ...] = ("PA-I", "AROW"),
     title: str = "Synthetic study",
-) -> Results:
+) -> StudyResults:
     """Build results in which later algorithms err less, by a margin that noise shrinks."""
     datasets = datasets or DATASETS
     rng = np.random.RandomState(7)
@@ -116,10 +116,12 @@ def make_results(
         "tuning": tuning,
         "planned": len(cells),
     }
-    return Results(pd.DataFrame(cells, columns=CELLS.names), pd.DataFrame(curves, columns=CURVES.names), meta)
+    return StudyResults(
+        pd.DataFrame(cells, columns=CELLS.names), pd.DataFrame(curves, columns=CURVES.names), meta
+    )
 
 
-def fail(results: Results, keys: list[str], error: str = "ValueError: no <good>") -> Results:
+def fail(results: StudyResults, keys: list[str], error: str = "ValueError: no <good>") -> StudyResults:
     """Turn cells into failed ones."""
     cells = results.cells.copy()
     hit = cells["key"].isin(keys)
@@ -131,4 +133,4 @@ def fail(results: Results, keys: list[str], error: str = "ValueError: no <good>"
     numbers = ["mistakes", "mistakes_clean", "updates", "test_accuracy", "n_examples", "fit_seconds"]
     cells[numbers] = cells[numbers].astype("float64")
     cells.loc[hit, numbers] = np.nan
-    return Results(cells, results.curves, results.meta)
+    return StudyResults(cells, results.curves, results.meta)

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from ...learners import KernelPerceptron, Projectron
 from ...learners.kernel.values.dense_products import LANES, dense_products
 from ...learners.kernel.values.row_storage import aligned
-from ...learners.numeric.compiled import kernel
+from ...learners.numeric.compiled import compiled
 from ...pipeline.data import describe, expand, open_stream
 from .timing import Measurement, best_times, milliseconds
 
@@ -32,7 +32,7 @@ PEER_ROWS = 6_000
 GAMMA = {"a9a": 0.04, "usps, 3 against the rest": 0.01, "usps, ten classes": 0.01, "generated": 0.02}
 
 
-@kernel  # type: ignore[untyped-decorator]
+@compiled  # type: ignore[untyped-decorator]
 def _plain_perceptron(X: Any, y: Any, gamma: float, rows: Any, alpha: Any) -> Any:
     """A kernel Perceptron as one would write it first: row by row, value by value."""
     n = 0

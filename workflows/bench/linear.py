@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import SGDClassifier
 
 from ...learners import AROW, PassiveAggressive
-from ...learners.numeric.compiled import kernel
+from ...learners.numeric.compiled import compiled
 from ...learners.numeric.rows import as_rows, n_rows, row, squared_norm
 from ...pipeline.data import describe, expand, open_stream
 from .timing import Measurement, best_times, milliseconds
@@ -25,7 +25,7 @@ SPARSE = (20_000, 47_000)
 NON_ZEROS = 75
 
 
-@kernel  # type: ignore[untyped-decorator]
+@compiled  # type: ignore[untyped-decorator]
 def _read(X: Any, norms: Any) -> None:
     """Read every row once by the learners' own vector code: what a pass without learning would take."""
     for t in range(n_rows(X)):

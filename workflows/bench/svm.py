@@ -43,7 +43,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Fit:
     """A trained machine: how long it took and how good it is."""
 
     seconds: float
@@ -78,17 +78,17 @@ def timed_fit(model: Any, stream: Stream) -> float:
     return time.perf_counter() - began
 
 
-def lasvm(stream: Stream, finish: bool, **parameters: float) -> Outcome:
+def lasvm(stream: Stream, finish: bool, **parameters: float) -> Fit:
     """Train LASVM in one pass."""
     model = LASVM(finish=finish, cache_mb=CACHE_MB, **parameters)
     # Compiles.
     LASVM(finish=finish, **parameters).fit(stream.X[:20], np.arange(20) % 2)
     seconds = timed_fit(model, stream)
     error = 1.0 - model.score(stream.X_test, stream.y_test)
-    return Outcome(seconds, error, model.dual_objective_, model.n_support_)
+    return Fit(seconds, error, model.dual_objective_, model.n_support_)
 
 
-def svc(stream: Stream, **parameters: float) -> Outcome:
+def svc(stream: Stream, **parameters: float) -> Fit:
     """Train scikit-learn's SVC."""
     model = SVC(cache_size=CACHE_MB, **parameters)
     seconds = timed_fit(model, stream)
@@ -97,7 +97,7 @@ def svc(stream: Stream, **parameters: float) -> Outcome:
     coefficients = model.dual_coef_
     alpha = coefficients.toarray()[0] if hasattr(coefficients, "toarray") else coefficients[0]
     f = model.decision_function(model.support_vectors_) - model.intercept_[0]
-    return Outcome(seconds, error, float(np.abs(alpha).sum() - alpha @ f / 2.0), len(alpha))
+    return Fit(seconds, error, float(np.abs(alpha).sum() - alpha @ f / 2.0), len(alpha))
 
 
 def measure_stream(name: str, stream: Stream, **parameters: float) -> list[Measurement]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...pipeline.errors import InputError
 
 if TYPE_CHECKING:
-    from ...pipeline.analysis.study_results import Results
+    from ...pipeline.analysis.study_results import StudyResults
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -44,12 +44,12 @@ def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
     return render_report(read_results(str(results)), Path(results) if out is None else Path(out))
 
 
-def render_report(results: Results, out: Path) -> list[Path]:
+def render_report(results: StudyResults, out: Path) -> list[Path]:
     """Write the report of results at hand.
 
     Parameters
     ----------
-    results : Results
+    results : StudyResults
         Cells, curves and metadata.
     out : Path
         Folder of the report; made if need be.
@@ -95,7 +95,7 @@ def _remove_earlier(out: Path, files: Mapping[str, str]) -> None:
             (out / name).unlink(missing_ok=True)
 
 
-def _files(results: Results) -> Iterator[tuple[str, str]]:
+def _files(results: StudyResults) -> Iterator[tuple[str, str]]:
     """Yield (relative name, text) of every file of the report."""
     from .content import report_content
 

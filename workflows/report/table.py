@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """One entry: its text, whether it is the best of its kind (bold), whether it carries a warning."""
 
     text: str
@@ -21,12 +21,12 @@ class Cell:
     flag: bool = False
 
 
-def _emphasise(texts: list[str], row: list[Cell], form: str) -> list[str]:
+def _emphasise(texts: list[str], row: list[TableCell], form: str) -> list[str]:
     return [form.format(text) if cell.best else text for text, cell in zip(texts, row, strict=True)]
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """A titled table.
 
     Attributes
@@ -37,7 +37,7 @@ class Table:
         What it shows, as plain text.
     header : list of str
         Column heads.
-    rows : list of list of Cell
+    rows : list of list of TableCell
         The body, as wide as the header.
     labels : int
         Leading columns that hold names and are aligned left; the others hold numbers.
@@ -52,7 +52,7 @@ class Table:
     name: str
     title: str
     header: list[str]
-    rows: list[list[Cell]]
+    rows: list[list[TableCell]]
     labels: int = 1
     note: str = ""
     data: pd.DataFrame | None = None

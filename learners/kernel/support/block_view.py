@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from ...numeric.compiled import INLINE, kernel
+from ...numeric.compiled import INLINE, compiled
 from ...numeric.rows import dot
 
 
@@ -93,7 +93,7 @@ def move_in_gram(S, n, source, target):
     S.square[target, target] = own
 
 
-@kernel
+@compiled
 def scores_of_block(values, n_rows, alpha, n, scores):
     """Write f(x) of the first `n_rows` rows of kernel values into `scores`."""
     for t in range(n_rows):

@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
-from ...numeric.compiled import kernel
+from ...numeric.compiled import compiled
 from ...numeric.vector import zero_like
 
 #: Rows and columns come in multiples of it, whichever tile the machine prefers.
@@ -156,7 +156,7 @@ _tile = _tile_of(lambda: (TILE_ROWS, TILE_COLUMNS))
 _strip = _tile_of(lambda: (1, STRIP))
 
 
-@kernel
+@compiled
 def dense_products(A, n_a, B, n_b, out):
     """Write the inner products of the first `n_a` rows of A with the first `n_b` of B into `out`.
 
@@ -168,7 +168,7 @@ def dense_products(A, n_a, B, n_b, out):
             _tile(A, i, B, j, out, i)
 
 
-@kernel
+@compiled
 def triangle_products(A, n_a, out):
     """Write the inner product of each of the first `n_a` rows of A with itself and those before it."""
     for j in range(0, n_a, TILE_COLUMNS):

@@ -3,7 +3,7 @@
 import numpy as np
 from numba.extending import register_jitable
 
-from ...numeric.compiled import INLINE, kernel
+from ...numeric.compiled import INLINE, compiled
 from .exponential import exponential
 
 KERNELS = ("rbf", "poly", "linear")
@@ -32,13 +32,13 @@ def _poly_row(values, gamma, coef0, degree):
             values[j] *= base[j]
 
 
-@kernel
+@compiled
 def _rbf(products, n_a, n_b, triangle, norms_a, norms_b, gamma):
     for i in range(n_a):
         _rbf_row(products[i][: min(n_b, i + 1) if triangle else n_b], norms_a[i], norms_b, gamma)
 
 
-@kernel
+@compiled
 def _poly(products, n_a, n_b, triangle, gamma, coef0, degree):
     for i in range(n_a):
         _poly_row(products[i][: min(n_b, i + 1) if triangle else n_b], gamma, coef0, degree)

@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from ...numeric.compiled import kernel
+from ...numeric.compiled import compiled
 from ...numeric.vector import zero_like
 from .dense_products import LANES, Matrix, fused, spread
 
@@ -51,7 +51,7 @@ def _fold_and_clear(_typing_context, sums, totals):
     return types.void(sums, totals), codegen
 
 
-@kernel
+@compiled
 def _products(block, rows, start, stop, n_b, triangle, lanes, places, out):
     data, indices, indptr = block
     values, columns = rows

@@ -8,7 +8,7 @@ scores of all classes need the numbers of a row's non-zero together, and find th
 import numpy as np
 from numba.extending import overload, register_jitable
 
-from ...numeric.compiled import INLINE, kernel
+from ...numeric.compiled import INLINE, compiled
 from ...numeric.rows import entry, in_kernels_only, n_entries, n_rows, new_state, row
 from ...numeric.vector import class_sums
 from .covariance import check_full_size, rank_one_downdate
@@ -101,7 +101,7 @@ def class_variances(sigma, x, variances):
     _variances((sigma,), x, (), variances)
 
 
-@kernel
+@compiled
 def class_scores(X, W, scores):
     """Write ``w_z·x`` of every row and class into `scores`, of shape (n, K)."""
     sums = np.empty(W.shape[1])

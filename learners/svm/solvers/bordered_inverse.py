@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from ...numeric.compiled import kernel
+from ...numeric.compiled import compiled
 
 EPSILON = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
@@ -62,7 +62,7 @@ def copy(source, n, target):
         target[i] = source[i]
 
 
-@kernel
+@compiled
 def apply_inverse(M, v, out):
     """Subtract ``J⁻¹ v`` from `out`."""
     for p in range(M.size[0] + 1):
@@ -72,7 +72,7 @@ def apply_inverse(M, v, out):
         out[p] -= total
 
 
-@kernel
+@compiled
 def _residual(M, v, d, out, bias):
     """Write ``v + J d`` into `out`, J being what `inverse` is the inverse of."""
     size = M.size[0]
@@ -88,7 +88,7 @@ def _residual(M, v, d, out, bias):
             out[q + 1] += M.y[i] * a * values[i]
 
 
-@kernel
+@compiled
 def grow(M, k, bias):
     """Border the inverse by row k, which becomes the last of the margin set (eq. 13)."""
     size = M.size[0]
@@ -133,7 +133,7 @@ def grow(M, k, bias):
     M.size[0] = size + 1
 
 
-@kernel
+@compiled
 def shrink(M, k):
     """Take row k out of the margin set and of the inverse (eq. 14); the last one takes its place."""
     last = M.size[0]
@@ -154,7 +154,7 @@ def shrink(M, k):
     M.size[0] = last - 1
 
 
-@kernel
+@compiled
 def rebuild(M, bias):
     """Compute the inverse anew, row by row."""
     size = M.size[0]

@@ -13,7 +13,7 @@ whose values are missing is handed back to the caller, who fetches them and call
 
 import numpy as np
 
-from ...numeric.compiled import kernel
+from ...numeric.compiled import compiled
 from .bordered_inverse import EPSILON, apply_inverse, fill, grow, rebuild, shrink
 
 REST, ERROR, MARGIN = 0, 1, 2
@@ -28,7 +28,7 @@ SATISFIED = 1e-10
 _SLACK = 1e-9
 
 
-@kernel
+@compiled
 def _follow(M, n, start, changes, out):
     """Add to `out` what changes of the bias and of α over the margin set do to g, beyond `start` of f."""
     f = np.empty(min(n, 512))
@@ -45,7 +45,7 @@ def _follow(M, n, start, changes, out):
             out[first + i] += M.y[first + i] * f[i]
 
 
-@kernel
+@compiled
 def _sensitivities(M, row, c, n, start, bias):
     """Write `beta` and `gamma` for a growing α_c, `row` being its kernel values; return the noise of gamma.
 
@@ -86,7 +86,7 @@ def _sensitivities(M, row, c, n, start, bias):
     return noise, 64.0 * EPSILON * abs(β[0])
 
 
-@kernel
+@compiled
 def _correct(M, n, C, bias):
     """Take out what rounding has left of g over the margin set and of Σ y α, by Newton steps."""
     zeros = np.zeros(n)
@@ -131,7 +131,7 @@ def _correct(M, n, C, bias):
         _follow(M, n, zeros, change, M.g)
 
 
-@kernel
+@compiled
 def _shift_bias(M, c, n, rising):
     """Move the bias, of an empty margin set, until a row is on its margin; return that row."""
     # The direction in which α_c will be able to move: its own g rises where its α is to rise.
@@ -154,7 +154,7 @@ def _shift_bias(M, c, n, rising):
     return chosen
 
 
-@kernel
+@compiled
 def _next_event(M, c, n, C, rising, barred, slack, reach, floor):
     """Return how far α_c can move, the row that then changes its set, and whether it joins the margin set."""
     step, chosen, joins = (C - M.alpha[c] if rising else M.alpha[c]), c, False
@@ -185,14 +185,14 @@ def _next_event(M, c, n, C, rising, barred, slack, reach, floor):
     return step, chosen, joins
 
 
-@kernel
+@compiled
 def leave(M, k):
     """Take row k out of the margin set, whatever its α."""
     shrink(M, k)
     M.group[k] = REST
 
 
-@kernel
+@compiled
 def move(M, row, c, n, C, bias, rising, joining):
     """Move α_c up until row c meets its condition, or down to 0; c is in no set meanwhile.
 

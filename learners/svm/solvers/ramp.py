@@ -12,7 +12,7 @@ from numba.extending import register_jitable
 from ...estimator.parameters import check_nonnegative, check_positive
 from ...kernel.support.cached_support import Kept, KernelRows, append, kernel_row, remove
 from ...kernel.support.support_set import SupportSet
-from ...numeric.compiled import kernel as compiled
+from ...numeric.compiled import compiled
 from ...numeric.rows import dot
 
 # Bounds that no problem of use comes near. Steps that end early may in principle let an example come and go

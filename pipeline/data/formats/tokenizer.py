@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....learners.numeric.compiled import kernel
+from ....learners.numeric.compiled import compiled
 from .decimal_tables import EXACT_TENS, FIVES, LARGEST_EXPONENT, SMALLEST_EXPONENT, TWOS
 
 _LARGEST_INDEX = 2**31 - 2
@@ -75,7 +75,7 @@ def _read_hard(block: bytes, hard: npt.NDArray[np.int64], labels: Any, values: A
             labels[-1 - place] = number
 
 
-@kernel
+@compiled
 def _product(a, b):  # type: ignore[no-untyped-def]
     """Return the upper and the lower half of the 128-bit product of two uint64."""
     half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
@@ -85,7 +85,7 @@ def _product(a, b):  # type: ignore[no-untyped-def]
     return a_high * b_high + (middle >> half) + (carry >> half), a * b
 
 
-@kernel
+@compiled
 def _nearest(w, q, fives, twos):  # type: ignore[no-untyped-def]
     """Return the float64 nearest to w 10^q, and whether it is certain (Lemire 2021, Algorithm 1).
 
@@ -128,7 +128,7 @@ def _nearest(w, q, fives, twos):  # type: ignore[no-untyped-def]
     return np.float64(np.int64(mantissa)) * twos[power], True
 
 
-@kernel
+@compiled
 def _number(text, at, tables):  # type: ignore[no-untyped-def]
     """Return (position after the number, its value, whether the value is final); position -1: no number."""
     tens, fives, twos = tables
@@ -194,7 +194,7 @@ def _number(text, at, tables):  # type: ignore[no-untyped-def]
     return at, -value if negative else value, final
 
 
-@kernel
+@compiled
 def _scan(text, lowest, last, tables, labels, row_ends, indices, values, hard):  # type: ignore[no-untyped-def]
     """Fill the arrays; return (rows, values, hard numbers), or -1 rows when something is not right."""
     n = len(text)

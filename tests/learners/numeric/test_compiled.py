@@ -9,8 +9,8 @@ import time
 import numba
 import pytest
 
-from singlepass.learners.numeric import compiled as compiled
-from singlepass.learners.numeric.compiled import kernel
+from singlepass.learners.numeric import compiled as module
+from singlepass.learners.numeric.compiled import compiled
 
 # CSR and dense, two kernels: overloads and intrinsics are called in each.
 SCRIPT = """
@@ -69,11 +69,11 @@ def test_cache_folder_that_cannot_be_made(tmp_path):
 
 def test_cache_folder_is_named_by_the_sources(tmp_path, monkeypatch):
     monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path))
-    folder = compiled.cache_folder()
-    assert folder == tmp_path / "singlepass" / "numba" / compiled._source_hash()
+    folder = module.cache_folder()
+    assert folder == tmp_path / "singlepass" / "numba" / module._source_hash()
     assert folder.is_dir()
-    monkeypatch.setattr(compiled, "_source_hash", lambda: "other")
-    assert compiled.cache_folder().name == "other"
+    monkeypatch.setattr(module, "_source_hash", lambda: "other")
+    assert module.cache_folder().name == "other"
 
 
 def test_folders_nobody_uses_any_more_are_removed(tmp_path, monkeypatch):
@@ -84,29 +84,29 @@ def test_folders_nobody_uses_any_more_are_removed(tmp_path, monkeypatch):
         (parent / name / "sub" / "code.nbc").write_text("x")
         then = time.time() - days * 24 * 3600
         os.utime(parent / name, (then, then))
-    folder = compiled.cache_folder()
+    folder = module.cache_folder()
     assert {path.name for path in parent.iterdir()} == {"recent", folder.name}
 
 
 def test_code_that_cannot_be_saved_still_runs(tmp_path, monkeypatch):
-    @kernel
+    @compiled
     def double(x):
         return 2 * x
 
-    monkeypatch.setattr(compiled, "_CACHE_FOLDER", tmp_path / "gone")
+    monkeypatch.setattr(module, "_CACHE_FOLDER", tmp_path / "gone")
     assert double(21) == 42
 
 
 def test_users_own_functions_are_left_alone():
-    assert str(compiled._CACHE_FOLDER) != numba.config.CACHE_DIR
+    assert str(module._CACHE_FOLDER) != numba.config.CACHE_DIR
 
     def function(x):
         return x
 
-    dispatcher = kernel(function)
+    dispatcher = compiled(function)
     assert dispatcher.targetoptions["nogil"] is True
     assert "fastmath" not in dispatcher.targetoptions
-    assert str(compiled._CACHE_FOLDER) != numba.config.CACHE_DIR
+    assert str(module._CACHE_FOLDER) != numba.config.CACHE_DIR
 
 
 def test_importing_the_package_loads_nothing_heavy():

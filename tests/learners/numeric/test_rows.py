@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from singlepass.learners import as_rows, row_range, take_rows
-from singlepass.learners.numeric.compiled import kernel
+from singlepass.learners.numeric.compiled import compiled
 from singlepass.learners.numeric.rows import (
     add_scaled,
     dot,
@@ -18,7 +18,7 @@ from singlepass.learners.numeric.rows import (
 )
 
 
-@kernel
+@compiled
 def all_sums(X, w, s, out):
     for i in range(n_rows(X)):
         x = row(X, i)
@@ -28,7 +28,7 @@ def all_sums(X, w, s, out):
         out[i, 3], out[i, 4] = dot_and_weighted_squared_norm(w, s, x)
 
 
-@kernel
+@compiled
 def accumulate(X, w):
     for i in range(n_rows(X)):
         add_scaled(w, 0.5, row(X, i))

@@ -8,7 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from singlepass.pipeline.analysis.averages import layout, long_table, natural_key, primary_metric, scores
+from singlepass.pipeline.analysis.averages import (
+    long_table,
+    natural_key,
+    primary_metric,
+    scores,
+    study_design,
+)
 from singlepass.pipeline.analysis.metrics import METRICS
 
 
@@ -101,7 +107,7 @@ def test_mean_and_spread_over_seeds() -> None:
         cell("d", "A", 7, test_accuracy=0.1, stage="tune"),
         cell("d", "A", 0, test_accuracy=0.1, noise=0.1),
     )
-    table = scores(cells, METRICS["test_accuracy"], 0.0, layout(cells, META))
+    table = scores(cells, METRICS["test_accuracy"], 0.0, study_design(cells, META))
     assert list(table.mean.columns) == ["B", "A"]
     assert table.mean.loc["d", "A"] == pytest.approx(0.85)
     assert table.sd.loc["d", "A"] == pytest.approx(np.sqrt(0.005))
@@ -121,7 +127,7 @@ def test_incomplete_blocks_are_dropped_and_say_what_they_lack() -> None:
         cell("none", "A", 0),
         cell("none", "A", 1),
     )
-    table = scores(cells, METRICS["test_accuracy"], 0.0, layout(cells, META))
+    table = scores(cells, METRICS["test_accuracy"], 0.0, study_design(cells, META))
     complete, dropped = table.complete_blocks(["A", "B"])
     assert list(complete.index) == ["full"]
     assert {block.dataset: block.missing for block in dropped} == {
@@ -134,8 +140,8 @@ def test_incomplete_blocks_are_dropped_and_say_what_they_lack() -> None:
 
 def test_many_missing_seeds_are_cut_short() -> None:
     cells = frame(cell("d", "A", 9))
-    plan = layout(cells, {"study": {"seeds": list(range(10))}})
-    table = scores(cells, METRICS["test_accuracy"], 0.0, plan)
+    design = study_design(cells, {"study": {"seeds": list(range(10))}})
+    table = scores(cells, METRICS["test_accuracy"], 0.0, design)
     assert table.missing == {("d", "A"): "seeds 0, 1, 2, 3, 4 and 4 more"}
 
 
@@ -155,13 +161,13 @@ def test_layout_follows_the_study_and_sorts_naturally() -> None:
         },
         "planned": 60,
     }
-    plan = layout(cells, meta)
-    assert plan.datasets == ["usps[2]", "usps[10]", "gauss"]
-    assert plan.sources == ["usps", "usps", "gauss"]
+    design = study_design(cells, meta)
+    assert design.datasets == ["usps[2]", "usps[10]", "gauss"]
+    assert design.sources == ["usps", "usps", "gauss"]
     # B was planned and has not run; C ran before the study was changed.
-    assert plan.algorithms == ["B", "A", "C"]
-    assert plan.noise == [0.0, 0.3]
-    assert (plan.ok, plan.failed, plan.tuning, plan.planned, plan.missing) == (2, 1, 1, 60, 56)
+    assert design.algorithms == ["B", "A", "C"]
+    assert design.noise == [0.0, 0.3]
+    assert (design.ok, design.failed, design.tuning, design.planned, design.missing) == (2, 1, 1, 60, 56)
 
 
 def test_layout_follows_labels_of_the_study() -> None:
@@ -170,22 +176,22 @@ def test_layout_follows_labels_of_the_study() -> None:
     )
     cells["source"] = ["/x/gauss.csv", "usps", "usps", "aaa"]
     entries = [{"name": "usps", "label": "zebra"}, {"name": "usps", "label": "late"}, {"path": "x/gauss.csv"}]
-    plan = layout(cells, {"study": {"datasets": entries, "algorithms": [{"label": "A"}]}})
-    assert plan.datasets == ["zebra", "late[2]", "gauss", "stray"]
+    design = study_design(cells, {"study": {"datasets": entries, "algorithms": [{"label": "A"}]}})
+    assert design.datasets == ["zebra", "late[2]", "gauss", "stray"]
 
 
 def test_layout_without_a_plan_counts_what_it_met() -> None:
     cells = frame(cell("d", "A", 0), cell("d", "B", 1))
-    plan = layout(cells, META)
-    assert (plan.planned, plan.missing) == (4, 2)
+    design = study_design(cells, META)
+    assert (design.planned, design.missing) == (4, 2)
 
 
 def test_order_of_rows_in_the_store_does_not_matter() -> None:
     rows = [cell(f"d{i}", a, s, mistakes=i + s) for i in (1, 2, 10) for a in "AB" for s in (0, 1)]
     forth, back = frame(*rows), frame(*reversed(rows))
     metric = METRICS["mistakes"]
-    one = long_table(forth, metric, layout(forth, META))
-    pd.testing.assert_frame_equal(one, long_table(back, metric, layout(back, META)))
+    one = long_table(forth, metric, study_design(forth, META))
+    pd.testing.assert_frame_equal(one, long_table(back, metric, study_design(back, META)))
     assert one["dataset"].unique().tolist() == ["d1", "d2", "d10"]
 
 

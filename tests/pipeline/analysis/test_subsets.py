@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from singlepass.pipeline.analysis.averages import Layout, layout
+from singlepass.pipeline.analysis.averages import Design, study_design
 from singlepass.pipeline.analysis.comparison import compare
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.analysis.subsets import TaskGroup, among, task_groups, within
@@ -24,7 +24,7 @@ TASKS = [
 
 
 @pytest.fixture
-def study() -> tuple[pd.DataFrame, Layout]:
+def study() -> tuple[pd.DataFrame, Design]:
     rows = [
         {
             "dataset": dataset,
@@ -41,10 +41,10 @@ def study() -> tuple[pd.DataFrame, Layout]:
         for place, algorithm in enumerate("ABC")
     ]
     cells = pd.DataFrame(rows)
-    return cells, layout(cells, {"study": {}})
+    return cells, study_design(cells, {"study": {}})
 
 
-def test_tasks_are_grouped_by_base_set_and_kind(study: tuple[pd.DataFrame, Layout]) -> None:
+def test_tasks_are_grouped_by_base_set_and_kind(study: tuple[pd.DataFrame, Design]) -> None:
     groups = {group.name: group for group in task_groups(*study)}
     assert set(groups) == {
         "usps pairs",
@@ -60,14 +60,14 @@ def test_tasks_are_grouped_by_base_set_and_kind(study: tuple[pd.DataFrame, Layou
     assert sorted(name for group in groups.values() for name in group.datasets) == sorted(study[1].datasets)
 
 
-def test_comparisons_within_a_part(study: tuple[pd.DataFrame, Layout]) -> None:
-    cells, plan = study
+def test_comparisons_within_a_part(study: tuple[pd.DataFrame, Design]) -> None:
+    cells, design = study
     accuracy = METRICS["test_accuracy"]
-    part = compare(cells, accuracy, 0.0, within(plan, ["usps[0-vs-1]", "usps[round]", "spam[of 2020]"]))
+    part = compare(cells, accuracy, 0.0, within(design, ["usps[0-vs-1]", "usps[round]", "spam[of 2020]"]))
     # Those at even places rank C first, those at odd ones A.
     assert part.n == 3
     assert part.mean_ranks.to_dict() == pytest.approx({"A": 7 / 3, "B": 2, "C": 5 / 3})
-    some = compare(cells, accuracy, 0.0, among(plan, ["C", "A", "unknown"]))
+    some = compare(cells, accuracy, 0.0, among(design, ["C", "A", "unknown"]))
     assert (some.n, some.k) == (9, 2)
     assert list(some.scores.columns) == ["C", "A"]
     assert some.mean_ranks.to_dict() == pytest.approx({"C": 13 / 9, "A": 14 / 9})

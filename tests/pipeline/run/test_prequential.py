@@ -25,7 +25,7 @@ from singlepass.pipeline.study.study import parse_study
 def cell_of(algorithm: dict[str, Any], **study: Any) -> Cell:
     dataset = {"name": "gauss", "n_train": 400, "n_test": 200}
     table = {"name": "s", "datasets": [dataset], "algorithms": [algorithm], "protocol": "holdout", **study}
-    return next(make_plan(parse_study(table)).run_cells({}))
+    return next(make_plan(parse_study(table)).evaluation_cells({}))
 
 
 def test_a_batch_baseline_is_fitted_to_the_whole_training_part() -> None:
@@ -216,4 +216,4 @@ def test_rows_for_tuning_may_be_fewer() -> None:
     tuning = list(plan.tuning_cells())
     assert run_cell(tuning[0]).row["n_examples"] == 100
     winners = {cell.group: dict(cell.params) for cell in tuning}
-    assert run_cell(next(plan.run_cells(winners))).row["n_examples"] == 400
+    assert run_cell(next(plan.evaluation_cells(winners))).row["n_examples"] == 400

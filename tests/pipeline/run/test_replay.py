@@ -43,7 +43,7 @@ def rows_of(study: Study, base: Path | None = None) -> list[dict[str, Any]]:
         for noise in study.noise
         if task.label in gammas
     }
-    rows = [run_cell(cell).row for cell in plan.run_cells(winners)]
+    rows = [run_cell(cell).row for cell in plan.evaluation_cells(winners)]
     sizes = {
         ((row["dataset"], "SVC", row["noise"]), row["seed"]): row["support_vectors"]
         for row in rows

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.run.splits import Part, check_splits, checkpoints, split
+from singlepass.pipeline.run.splits import Fold, check_splits, checkpoints, split
 from singlepass.pipeline.study.plan import Cell, make_plan
 from singlepass.pipeline.study.study import parse_study
 
 
 def cell_of(dataset: dict[str, Any], **study: Any) -> Cell:
     table = {"name": "s", "datasets": [dataset], "algorithms": [{"name": "Perceptron"}], **study}
-    return next(make_plan(parse_study(table)).run_cells({}))
+    return next(make_plan(parse_study(table)).evaluation_cells({}))
 
 
 def opened(cell: Cell) -> data.Stream:
@@ -87,7 +87,7 @@ def test_limits_take_rows_in_seeded_order() -> None:
 def test_blocks_cover_a_part_in_order(n: int) -> None:
     X = np.arange(3.0 * n).reshape(n, 3)
     order = np.random.RandomState(0).permutation(n)
-    part = Part(X, order, np.zeros(n, dtype=np.int32))
+    part = Fold(X, order, np.zeros(n, dtype=np.int32))
     stops = []
     rows = []
     for start, stop, block in part.blocks():

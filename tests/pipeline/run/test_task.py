@@ -24,7 +24,7 @@ from singlepass.pipeline.study.study import parse_study
 def cell_of(algorithm: dict[str, Any], dataset: dict[str, Any] | None = None, **study: Any) -> Cell:
     table = {"name": "s", "noise": 0.2, "datasets": [dataset or {"name": "digits", "task": "round"}]}
     plan = make_plan(parse_study({**table, "algorithms": [algorithm], **study}))
-    return next(plan.run_cells({}))
+    return next(plan.evaluation_cells({}))
 
 
 def integers(outcome: Any) -> tuple[dict[str, Any], dict[str, Any]]:

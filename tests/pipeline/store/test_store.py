@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.store.cell_result import Outcome
+from singlepass.pipeline.store.cell_result import CellResult
 from singlepass.pipeline.store.store import CELLS, CURVES, MAX_PARTS, Store, exclusive
 
 
-def outcome(key: str, status: str = "ok", mistakes: int = 3) -> Outcome:
+def outcome(key: str, status: str = "ok", mistakes: int = 3) -> CellResult:
     row = {
         "key": key,
         "dataset": "d",
@@ -29,8 +29,8 @@ def outcome(key: str, status: str = "ok", mistakes: int = 3) -> Outcome:
         "mistakes": mistakes,
     }
     if status != "ok":
-        return Outcome(row | {"error": "ValueError: no"})
-    return Outcome(row, {"t": [5, 10], "mistakes": [1, mistakes], "mistakes_clean": [1, 2]})
+        return CellResult(row | {"error": "ValueError: no"})
+    return CellResult(row, {"t": [5, 10], "mistakes": [1, mistakes], "mistakes_clean": [1, 2]})
 
 
 @pytest.fixture

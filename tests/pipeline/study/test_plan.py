@@ -26,7 +26,7 @@ STUDY: dict[str, Any] = {
 
 
 def first_cell() -> Cell:
-    return next(make_plan(parse_study(STUDY)).run_cells({}))
+    return next(make_plan(parse_study(STUDY)).evaluation_cells({}))
 
 
 def test_the_product_is_complete() -> None:
@@ -36,8 +36,8 @@ def test_the_product_is_complete() -> None:
     assert {cell.seed for cell in tuning} == {TUNING_SEED}
     assert {cell.algorithm for cell in tuning} == {"AROW"}
     winners = {cell.group: dict(cell.params) for cell in tuning}
-    cells = list(plan.run_cells(winners))
-    assert len(cells) == plan.n_run_cells == 2 * 2 * 2 * 3
+    cells = list(plan.evaluation_cells(winners))
+    assert len(cells) == plan.n_evaluation_cells == 2 * 2 * 2 * 3
     keys = [cell.key for cell in tuning + cells]
     assert len(set(keys)) == len(keys)
 
@@ -61,7 +61,7 @@ def test_a_data_set_gives_its_parameters_to_those_that_do_not_set_them() -> None
     plan = make_plan(parse_study({**STUDY, "datasets": [given], "algorithms": algorithms, "noise": 0.0}))
     winners = {cell.group: dict(cell.params) for cell in plan.tuning_cells()}
     assert {tuned["gamma"] for tuned in winners.values()} == {3.0}
-    found = {cell.algorithm: dict(cell.params) for cell in plan.run_cells(winners)}
+    found = {cell.algorithm: dict(cell.params) for cell in plan.evaluation_cells(winners)}
     assert found == {
         "Forgetron": {"gamma": 2.0, "budget": 7},
         "narrow": {"gamma": 9.0, "budget": 7},
@@ -84,7 +84,9 @@ def test_a_list_of_a_data_set_is_a_grid() -> None:
         '{"C": [0.1, 1.0, 10.0], "gamma": [1.0, 2.0]}'
     }
     winners = {cell.group: dict(cell.params) for cell in tuning}
-    found = {(cell.dataset.label, cell.algorithm): dict(cell.params) for cell in plan.run_cells(winners)}
+    found = {
+        (cell.dataset.label, cell.algorithm): dict(cell.params) for cell in plan.evaluation_cells(winners)
+    }
     assert found == {
         ("gauss", "KernelPassiveAggressive"): {"C": 10.0, "gamma": 2.0},
         ("gauss", "Projectron"): {"gamma": 9.0},
@@ -97,7 +99,7 @@ def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:
     algorithms = [{"name": "Projectron"}, {"name": "Forgetron", "budget": {"support_of": "Projectron"}}]
     study = {**STUDY, "algorithms": algorithms, "datasets": STUDY["datasets"][:1], "noise": 0.1}
     plan = make_plan(parse_study(study))
-    assert {cell.algorithm for cell in plan.run_cells({})} == {"Projectron"}
+    assert {cell.algorithm for cell in plan.evaluation_cells({})} == {"Projectron"}
     group = ("gauss", "Projectron", 0.1)
     cells = list(plan.matched_cells({(group, 0): 12, (group, 1): 0}))
     # Without the model's outcome there is no cell; an empty support set is a budget of 1.
@@ -106,7 +108,7 @@ def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:
 
 def test_a_grid_without_a_winner_is_not_run() -> None:
     plan = make_plan(parse_study(STUDY))
-    assert {cell.algorithm for cell in plan.run_cells({})} == {"Perceptron"}
+    assert {cell.algorithm for cell in plan.evaluation_cells({})} == {"Perceptron"}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.study.specs import AlgorithmEntry, DatasetEntry
+from singlepass.pipeline.study.specs import AlgorithmSpec, DatasetSpec
 from singlepass.pipeline.study.study import TUNING_SEED, Study, parse_study, read_study
 
 MINIMAL = {"name": "mine", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}
@@ -147,6 +147,6 @@ def test_a_folder_is_no_study(tmp_path) -> None:
 
 def test_every_key_is_documented() -> None:
     text = (Path(__file__).parents[3] / "docs" / "study.md").read_text(encoding="utf-8")
-    keys = [key for model in (Study, DatasetEntry, AlgorithmEntry) for key in model.model_fields]
+    keys = [key for model in (Study, DatasetSpec, AlgorithmSpec) for key in model.model_fields]
     assert "time_limit" in keys
     assert [key for key in keys if f"`{key}`" not in text and f"`[[{key}]]`" not in text] == []

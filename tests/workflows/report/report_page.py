@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
 
-from singlepass.pipeline.analysis.study_results import Results
+from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.workflows.report import render_report
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "rect", "path", "use", "line"}
@@ -54,7 +54,7 @@ class Page(HTMLParser):
         self.text.append(data)
 
 
-def render(results: Results, out: Path) -> tuple[Page, str]:
+def render(results: StudyResults, out: Path) -> tuple[Page, str]:
     written = render_report(results, out)
     assert written[0] == out / "report.html"
     assert len(set(written)) == len(written)

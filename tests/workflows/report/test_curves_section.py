@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from singlepass.pipeline.analysis.averages import layout
+from singlepass.pipeline.analysis.averages import study_design
 from singlepass.pipeline.analysis.curves import Curve
-from singlepass.pipeline.analysis.study_results import Results
+from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.workflows.report.plots import line_plots
 from singlepass.workflows.report.plots.line_plots import Axis, learning_curves
 from singlepass.workflows.report.render import render_report
@@ -21,7 +21,7 @@ from ..synthetic_results import make_results
 
 
 @pytest.fixture(scope="module")
-def results() -> Results:
+def results() -> StudyResults:
     """Test accuracy along the stream, of "PA" against a fifth of the labels, of "CW" with a complexity."""
     made = make_results(datasets=("gauss", "digits[0-vs-rest]"), noise=(0.0, 0.2), seeds=2)
     algorithm = made.curves["key"].map(made.cells.set_index("key")["algorithm"])
@@ -34,8 +34,8 @@ def results() -> Results:
     return replace(made, curves=curves)
 
 
-def test_every_quantity_has_its_pictures(results: Results) -> None:
-    found = along_stream(results.cells, results.curves, layout(results.cells, results.meta))
+def test_every_quantity_has_its_pictures(results: StudyResults) -> None:
+    found = along_stream(results.cells, results.curves, study_design(results.cells, results.meta))
     assert [each.title for each in found] == [
         "Test error along the stream",
         "Test error against labels asked for",
@@ -50,13 +50,13 @@ def test_every_quantity_has_its_pictures(results: Results) -> None:
     assert "test error, %" in by_labels.sheet.svg
 
 
-def test_the_study_says_who_is_drawn(results: Results) -> None:
-    plan = layout(results.cells, results.meta)
-    found = along_stream(results.cells, results.curves, plan, ["AROW", "CW"])
+def test_the_study_says_who_is_drawn(results: StudyResults) -> None:
+    design = study_design(results.cells, results.meta)
+    found = along_stream(results.cells, results.curves, design, ["AROW", "CW"])
     assert [each.drawn for each in found] == [["CW", "AROW"], ["CW"]]
 
 
-def test_the_section_is_in_every_form_of_the_report(results: Results, tmp_path: Path) -> None:
+def test_the_section_is_in_every_form_of_the_report(results: StudyResults, tmp_path: Path) -> None:
     names = {str(path.relative_to(tmp_path)) for path in render_report(results, tmp_path)}
     assert {
         "figures/test-error.svg",
@@ -70,28 +70,28 @@ def test_the_section_is_in_every_form_of_the_report(results: Results, tmp_path: 
 
 def test_without_such_columns_there_is_no_section(tmp_path: Path) -> None:
     made = make_results(datasets=("gauss",), noise=(0.0,), seeds=2)
-    assert along_stream(made.cells, made.curves, layout(made.cells, made.meta)) == []
+    assert along_stream(made.cells, made.curves, study_design(made.cells, made.meta)) == []
     render_report(made, tmp_path)
     assert '<section id="along">' not in (tmp_path / "report.html").read_text()
 
 
-def test_logarithmic_axes_have_plain_numbers(results: Results) -> None:
+def test_logarithmic_axes_have_plain_numbers(results: StudyResults) -> None:
     curves = results.curves.assign(kernel_evaluations=results.curves["t"].astype("float64") ** 3)
-    plan = layout(results.cells, results.meta)
+    design = study_design(results.cells, results.meta)
     [evaluations] = [
         each
-        for each in along_stream(results.cells, curves, plan)
+        for each in along_stream(results.cells, curves, design)
         if each.title == "Kernel evaluations along the stream"
     ]
     assert "10⁶" in evaluations.panels[0].svg
     assert "mathdefault" not in evaluations.panels[0].svg
 
 
-def test_test_error_has_logarithmic_axes_whose_numbers_are_written_out(results: Results) -> None:
+def test_test_error_has_logarithmic_axes_whose_numbers_are_written_out(results: StudyResults) -> None:
     # 40% down to 0.4%, and one curve that reaches 0.
     curves = results.curves.copy()
     curves.loc[curves.index[-1], "test_accuracy"] = 1.0
-    error, *_ = along_stream(results.cells, curves, layout(results.cells, results.meta))
+    error, *_ = along_stream(results.cells, curves, study_design(results.cells, results.meta))
     svg = error.panels[0].svg
     written = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     assert {"10", "1,000"} <= set(written)
@@ -100,13 +100,13 @@ def test_test_error_has_logarithmic_axes_whose_numbers_are_written_out(results: 
     assert "Rings" not in error.note
 
 
-def test_switches_are_rings_on_the_test_error(results: Results) -> None:
+def test_switches_are_rings_on_the_test_error(results: StudyResults) -> None:
     switches = results.cells["algorithm"].map({"CW": [20, 300]})
     cells = results.cells.assign(switches=switches.where(switches.notna(), None))
-    plan = layout(cells, results.meta)
-    error, *_ = along_stream(cells, results.curves, plan)
+    design = study_design(cells, results.meta)
+    error, *_ = along_stream(cells, results.curves, design)
     assert error.note.endswith("Rings: where a seed's model became more complex.")
-    plain, *_ = along_stream(results.cells, results.curves, plan)
+    plain, *_ = along_stream(results.cells, results.curves, design)
     rings = [each.panels[0].svg.count("<use ") for each in (error, plain)]
     assert rings[0] == rings[1] + 2
 

@@ -7,10 +7,10 @@ import re
 import pandas as pd
 import pytest
 
-from singlepass.pipeline.analysis.averages import layout
+from singlepass.pipeline.analysis.averages import study_design
 from singlepass.pipeline.analysis.comparison import Comparison, compare
 from singlepass.pipeline.analysis.metrics import METRICS
-from singlepass.pipeline.analysis.study_results import Results
+from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.workflows.report.plots.box_plot import box_plot
 from singlepass.workflows.report.plots.critical_difference import critical_difference
 from singlepass.workflows.report.plots.line_plots import ranks_by_noise, swatch
@@ -25,17 +25,17 @@ def texts(svg: str) -> list[str]:
     return [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if text.strip()]
 
 
-def compared(results: Results, noise: float) -> Comparison:
-    plan = layout(results.cells, results.meta)
-    return compare(results.cells, METRICS["test_accuracy"], noise, plan)
+def compared(results: StudyResults, noise: float) -> Comparison:
+    design = study_design(results.cells, results.meta)
+    return compare(results.cells, METRICS["test_accuracy"], noise, design)
 
 
 @pytest.fixture(scope="module")
-def usual() -> Results:
+def usual() -> StudyResults:
     return make_results(tuned=())
 
 
-def test_diagram_shows_every_algorithm_and_every_clique(usual: Results) -> None:
+def test_diagram_shows_every_algorithm_and_every_clique(usual: StudyResults) -> None:
     comparison = compared(usual, 0.1)
     svg = critical_difference(comparison)
     written = texts(svg)
@@ -47,7 +47,7 @@ def test_diagram_shows_every_algorithm_and_every_clique(usual: Results) -> None:
     assert len(re.findall(r"stroke-width: 4[;\"]", svg)) == len(comparison.cliques)
 
 
-def test_bars_span_their_clique(usual: Results) -> None:
+def test_bars_span_their_clique(usual: StudyResults) -> None:
     """Of seven algorithms on a linear scale, a bar reaches 3 px beyond the first and the last it joins."""
     comparison = compared(usual, 0.3)
     svg = critical_difference(comparison)
@@ -63,7 +63,7 @@ def test_bars_span_their_clique(usual: Results) -> None:
         assert right == pytest.approx(start + unit * (max(ranks) - 1) + 1, abs=0.01)
 
 
-def test_diagrams_side_by_side_share_a_scale(usual: Results) -> None:
+def test_diagrams_side_by_side_share_a_scale(usual: StudyResults) -> None:
     comparisons = [compared(usual, noise) for noise in (0.0, 0.1, 0.3)]
     drawn = [critical_difference(comparison, comparisons) for comparison in comparisons]
     assert len({re.search(r'viewBox="0 0 ([\d.]+)', svg)[1] for svg in drawn}) == 1  # type: ignore[index]
@@ -76,7 +76,7 @@ def test_a_difference_wider_than_the_scale_says_so() -> None:
     assert "Nemenyi CD = 1.39 (beyond the scale)" in texts(critical_difference(comparison))
 
 
-def test_pictures_are_the_same_every_time(usual: Results) -> None:
+def test_pictures_are_the_same_every_time(usual: StudyResults) -> None:
     comparison = compared(usual, 0.0)
     assert critical_difference(comparison) == critical_difference(comparison)
     style, other = series_styles(["A", "B"]).values()
@@ -101,8 +101,8 @@ def test_ranks_by_noise_with_a_level_that_could_not_be_ranked() -> None:
 def test_curves_are_limited_and_say_so() -> None:
     noise = tuple(i / 20 for i in range(8))
     results = make_results(algorithms=("A",), noise=noise, seeds=1, tuned=())
-    plan = layout(results.cells, results.meta)
-    groups, note = curve_groups(results.cells, results.curves, plan)
+    design = study_design(results.cells, results.meta)
+    groups, note = curve_groups(results.cells, results.curves, design)
     assert [group.name for group in groups] == ["digits[0-vs-rest]", "breast-cancer"]
     assert sum(len(group.panels) for group in groups) == 12 <= MAX_PANELS
     assert "the first task of the first 2 base sets; 2 of 11 data sets in all" in note
@@ -111,7 +111,9 @@ def test_curves_are_limited_and_say_so() -> None:
 
 def test_no_curves_no_panels() -> None:
     results = make_results(datasets=("a",), algorithms=("A",), noise=(0.0,), seeds=1, tuned=())
-    groups, _ = curve_groups(results.cells, results.curves.iloc[:0], layout(results.cells, results.meta))
+    groups, _ = curve_groups(
+        results.cells, results.curves.iloc[:0], study_design(results.cells, results.meta)
+    )
     assert groups == []
 
 
@@ -122,7 +124,7 @@ def test_box_plots_for_few_data_sets_and_enough_seeds(datasets: str, seeds: int,
     results = make_results(
         datasets=tuple(datasets), algorithms=("A", "B"), noise=(0.1,), seeds=seeds, tuned=()
     )
-    assert len(boxes(results.cells, layout(results.cells, results.meta))) == panels
+    assert len(boxes(results.cells, study_design(results.cells, results.meta))) == panels
 
 
 def test_rates_as_percentages() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from singlepass.workflows.report.plots.styles import MARKERS, PALETTE, series_styles
 from singlepass.workflows.report.plots.svg import inline, shorten, standalone
-from singlepass.workflows.report.table import Cell, Table
+from singlepass.workflows.report.table import TableBlock, TableCell
 from singlepass.workflows.report.words.markup import latex, markdown, slug
 from singlepass.workflows.report.words.phrases import count, enumerate_names, p_value
 
@@ -36,7 +36,9 @@ def test_slugs_are_file_names(name: str) -> None:
 
 
 def test_table_in_three_forms() -> None:
-    table = Table("t", "A & B", ["x_1", "y"], [[Cell("a|b"), Cell("1.0", best=True, flag=True)]])
+    table = TableBlock(
+        "t", "A & B", ["x_1", "y"], [[TableCell("a|b"), TableCell("1.0", best=True, flag=True)]]
+    )
     assert table.to_markdown() == "| x\\_1 | y |\n| :-- | --: |\n| a\\|b | **1.0 ⚠** |"
     assert "\\caption{A \\& B}" in table.to_latex()
     assert "x\\_1 & y \\\\\n\\midrule\na\\textbar{}b & \\textbf{1.0$^{*}$} \\\\" in table.to_latex()

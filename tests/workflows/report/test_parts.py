@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from singlepass.pipeline.analysis.averages import layout
+from singlepass.pipeline.analysis.averages import study_design
 from singlepass.pipeline.analysis.comparison import compare
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.analysis.subsets import among
@@ -152,9 +152,11 @@ def test_focus_draws_one_algorithm_against_the_others(tmp_path: Path) -> None:
 
 def test_pictures_of_focus_show_the_numbers() -> None:
     results = make_results(tuned=())
-    plan = layout(results.cells, results.meta)
+    design = study_design(results.cells, results.meta)
     metric = METRICS["test_accuracy"]
-    comparisons = [compare(results.cells, metric, p, among(plan, ["AROW", "CW", "PA"])) for p in plan.noise]
+    comparisons = [
+        compare(results.cells, metric, p, among(design, ["AROW", "CW", "PA"])) for p in design.noise
+    ]
     shown: list[tuple[str, NDArray[np.float64]]] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
@@ -165,7 +167,7 @@ def test_pictures_of_focus_show_the_numbers() -> None:
                 or '<svg viewBox="0 0 1 1"></svg>'
             ),
         )
-        focus.focus_pictures(comparisons, "AROW", plan)
+        focus.focus_pictures(comparisons, "AROW", design)
     errors = 1 - comparisons[1].scores
     others = (errors["CW"] + errors["PA"]) / 2
     by_hand = np.stack([100 * (1 - others), 100 * (others - errors["AROW"]) / others])

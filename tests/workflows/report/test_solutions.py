@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from singlepass.learners import registry
-from singlepass.pipeline.analysis.averages import layout
-from singlepass.pipeline.analysis.study_results import Results, read_results
+from singlepass.pipeline.analysis.averages import study_design
+from singlepass.pipeline.analysis.study_results import StudyResults, read_results
 from singlepass.pipeline.run.replay import learn_again
 from singlepass.pipeline.study.study import parse_study
 from singlepass.workflows.report.plots.solution_plots import Solution, solution_panel
@@ -101,30 +101,30 @@ def test_a_full_panel_is_small_and_the_same_every_time() -> None:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     folder = str(tmp_path_factory.mktemp("flat"))
     run_study(parse_study(TABLE), folder, progress=Silent(), threads=1)
     return read_results(folder)
 
 
-def section(results: Results) -> Solutions:
-    found = solutions_section(results, layout(results.cells, results.meta))
+def section(results: StudyResults) -> Solutions:
+    found = solutions_section(results, study_design(results.cells, results.meta))
     assert found is not None
     return found
 
 
-def asking(results: Results, *names: str) -> Results:
+def asking(results: StudyResults, *names: str) -> StudyResults:
     return replace(results, meta={**results.meta, "study": {**results.meta["study"], "solutions": [*names]}})
 
 
 def test_a_study_without_the_key_has_no_section(tmp_path: Path) -> None:
     made = make_results(datasets=("gauss",), noise=(0.0,), seeds=2)
-    assert solutions_section(made, layout(made.cells, made.meta)) is None
+    assert solutions_section(made, study_design(made.cells, made.meta)) is None
     _, markdown = render(made, tmp_path)
     assert "Solutions" not in headings(markdown)
 
 
-def test_the_section_is_in_every_form_of_the_report(finished: Results, tmp_path: Path) -> None:
+def test_the_section_is_in_every_form_of_the_report(finished: StudyResults, tmp_path: Path) -> None:
     page, markdown = render(finished, tmp_path)
     assert "solutions" in page.ids
     assert "Solutions" in headings(markdown)
@@ -140,7 +140,7 @@ def test_the_section_is_in_every_form_of_the_report(finished: Results, tmp_path:
             assert f"{name}: {sizes[dataset, name]:.0f} support vectors" in page.text
 
 
-def test_what_is_drawn_is_what_was_learnt(finished: Results) -> None:
+def test_what_is_drawn_is_what_was_learnt(finished: StudyResults) -> None:
     gauss, checkerboard = section(finished).groups
     for group, n in ((gauss, 600), (checkerboard, 60)):
         svc, _, _, linear = group.panels
@@ -163,7 +163,7 @@ def test_what_is_drawn_is_what_was_learnt(finished: Results) -> None:
 
 
 def test_of_many_support_vectors_some_of_each_class_are_drawn(
-    finished: Results, monkeypatch: pytest.MonkeyPatch
+    finished: StudyResults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch solver sorts them by class: the first would all be of one."""
     cells = finished.cells
@@ -177,7 +177,7 @@ def test_of_many_support_vectors_some_of_each_class_are_drawn(
 
 
 def test_what_cannot_be_drawn_is_said(
-    finished: Results, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    finished: StudyResults, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     cells = finished.cells.copy()
     first = (cells["noise"] == 0.1) & (cells["seed"] == 3) & (cells["stage"] == "run")
@@ -200,7 +200,7 @@ def test_what_cannot_be_drawn_is_said(
 
 
 def test_a_learner_of_the_users_own_may_have_anything(
-    finished: Results, monkeypatch: pytest.MonkeyPatch
+    finished: StudyResults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     perceptron = registry.available()["Perceptron"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from singlepass.pipeline.analysis.averages import layout
+from singlepass.pipeline.analysis.averages import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
-from singlepass.pipeline.analysis.study_results import Results
+from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.workflows.report.render import render_report
 from singlepass.workflows.report.sections.support import support_section
 
@@ -20,7 +20,7 @@ SIZES = {"Projectron 0.1": 300, "Projectron 0.5": 40, "Forgetron": 100}
 LEARNERS = {name: name.partition(" ")[0] for name in SIZES}
 
 
-def results_with_sizes(**options: object) -> Results:
+def results_with_sizes(**options: object) -> StudyResults:
     """Four algorithms, of which all but AROW have a support set, 10 larger with every seed."""
     made = make_results(algorithms=(*SIZES, "AROW"), tuned=(), seeds=2, **options)  # type: ignore[arg-type]
     cells = made.cells
@@ -41,13 +41,13 @@ def results_with_sizes(**options: object) -> Results:
 
 
 @pytest.fixture(scope="module")
-def results() -> Results:
+def results() -> StudyResults:
     return results_with_sizes(datasets=("digits[0-vs-rest]", "digits[1-vs-rest]", "gauss"), noise=(0.0, 0.1))
 
 
-def test_means_are_over_data_sets_and_seeds(results: Results) -> None:
-    plan = layout(results.cells, results.meta)
-    section = support_section(results.cells, results.curves, plan, METRICS["test_accuracy"])
+def test_means_are_over_data_sets_and_seeds(results: StudyResults) -> None:
+    design = study_design(results.cells, results.meta)
+    section = support_section(results.cells, results.curves, design, METRICS["test_accuracy"])
     assert section is not None
     shown = [[cell.text for cell in row] for row in section.models.rows]
     assert shown == [
@@ -72,13 +72,13 @@ def test_means_are_over_data_sets_and_seeds(results: Results) -> None:
 
 def test_without_a_support_set_there_is_no_section(tmp_path: Path) -> None:
     made = make_results(datasets=("gauss",), noise=(0.0,), seeds=2)
-    plan = layout(made.cells, made.meta)
-    assert support_section(made.cells, made.curves, plan, METRICS["test_accuracy"]) is None
+    design = study_design(made.cells, made.meta)
+    assert support_section(made.cells, made.curves, design, METRICS["test_accuracy"]) is None
     render_report(made, tmp_path)
     assert "Support sets" not in (tmp_path / "report.md").read_text()
 
 
-def test_the_section_is_in_every_form_of_the_report(results: Results, tmp_path: Path) -> None:
+def test_the_section_is_in_every_form_of_the_report(results: StudyResults, tmp_path: Path) -> None:
     names = {str(path.relative_to(tmp_path)) for path in render_report(results, tmp_path)}
     assert {
         "tables/model-size.csv",
@@ -105,15 +105,15 @@ def test_a_batch_baseline_takes_part_without_a_curve(tmp_path: Path) -> None:
     gone = set(cells.loc[batch, "key"])
     curves = made.curves[~made.curves["key"].isin(gone)]
     made = replace(made, cells=cells, curves=curves)
-    plan = layout(cells, made.meta)
-    section = support_section(cells, curves, plan, METRICS["test_accuracy"])
+    design = study_design(cells, made.meta)
+    section = support_section(cells, curves, design, METRICS["test_accuracy"])
     assert section is not None
     assert "SVC" in section.errors[0].svg
     assert [cell.text for cell in section.models.rows[2]] == ["Forgetron", "105", "–", "84"]
     render_report(made, tmp_path)
 
 
-def test_a_study_says_whose_curves_are_drawn(results: Results, tmp_path: Path) -> None:
+def test_a_study_says_whose_curves_are_drawn(results: StudyResults, tmp_path: Path) -> None:
     meta = {**results.meta, "study": {**results.meta["study"], "curves": ["Projectron 0.1", "AROW"]}}
     render_report(replace(results, meta=meta), tmp_path)
     sheets = [path.read_text() for path in sorted(tmp_path.glob("figures/learning-curves-*.svg"))]

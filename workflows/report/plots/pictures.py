@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ....pipeline.analysis.averages import Layout, run_cells
+from ....pipeline.analysis.averages import Design, evaluation_rows
 from ....pipeline.analysis.comparison import Comparison
 from ....pipeline.analysis.curves import Curve, mean_curves
 from ..sections.rank_tables import rank_frame
@@ -110,30 +110,30 @@ def diagrams(comparisons: Sequence[Comparison], *, prefix: str = "", scope: str 
     ]
 
 
-def rank_picture(comparisons: Sequence[Comparison], plan: Layout) -> Picture | None:
+def rank_picture(comparisons: Sequence[Comparison], design: Design) -> Picture | None:
     """Draw mean rank against noise; None below two noise levels or two algorithms."""
-    frame = rank_frame(comparisons, plan).dropna(axis="columns", how="all")
+    frame = rank_frame(comparisons, design).dropna(axis="columns", how="all")
     if min(frame.shape) < 2:
         return None
     title = f"Mean rank by {comparisons[0].metric.label} against label noise"
-    sheet = ranks_by_noise(frame, plan.algorithms, legend=True)
+    sheet = ranks_by_noise(frame, design.algorithms, legend=True)
     return Picture(
         title,
         "Mean rank by label noise",
-        ranks_by_noise(frame, plan.algorithms),
+        ranks_by_noise(frame, design.algorithms),
         "figures/mean-rank-by-noise.svg",
         standalone(sheet, title),
     )
 
 
-def boxes(cells: pd.DataFrame, plan: Layout) -> list[Picture]:
+def boxes(cells: pd.DataFrame, design: Design) -> list[Picture]:
     """Draw test error over seeds, one panel per data set and noise level.
 
     Parameters
     ----------
     cells : DataFrame
         The store's cells table.
-    plan : Layout
+    design : Design
         The study's names and their order.
 
     Returns
@@ -141,16 +141,16 @@ def boxes(cells: pd.DataFrame, plan: Layout) -> list[Picture]:
     list of Picture
         Empty for more than four data sets, fewer than five seeds, or without test accuracy.
     """
-    if len(plan.datasets) > MAX_BOX_DATASETS or len(plan.seeds) < MIN_BOX_SEEDS:
+    if len(design.datasets) > MAX_BOX_DATASETS or len(design.seeds) < MIN_BOX_SEEDS:
         return []
-    rows = run_cells(cells, status="ok")
+    rows = evaluation_rows(cells, status="ok")
     rows = rows.assign(error=100 * (1 - rows["test_accuracy"].astype("float64"))).dropna(subset=["error"])
     pictures = []
-    for place, dataset in enumerate(plan.datasets, 1):
-        for noise in spaced(plan.noise, MAX_BOX_LEVELS):
+    for place, dataset in enumerate(design.datasets, 1):
+        for noise in spaced(design.noise, MAX_BOX_LEVELS):
             here = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise)]
             values = [
-                (name, here.loc[here["algorithm"] == name, "error"].tolist()) for name in plan.algorithms
+                (name, here.loc[here["algorithm"] == name, "error"].tolist()) for name in design.algorithms
             ]
             values = [(name, sample) for name, sample in values if sample]
             if values:
@@ -158,7 +158,7 @@ def boxes(cells: pd.DataFrame, plan: Layout) -> list[Picture]:
                     _picture(
                         f"Test error over seeds, {dataset}, {percent(noise)} label noise",
                         f"{shorten(dataset, 40)}, {percent(noise)} label noise",
-                        box_plot(values, plan.algorithms, "test error, %"),
+                        box_plot(values, design.algorithms, "test error, %"),
                         f"figures/test-error-{place}-{slug(dataset)}-{noise:g}.svg",
                     )
                 )
@@ -174,7 +174,7 @@ def spaced(levels: Sequence[float], most: int) -> list[float]:
 
 
 def curve_groups(
-    cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout, drawn: Sequence[str] = ()
+    cells: pd.DataFrame, curves: pd.DataFrame, design: Design, drawn: Sequence[str] = ()
 ) -> tuple[list[CurveGroup], str]:
     """Draw learning curves: the first task of every base set, at every noise level if they fit.
 
@@ -182,7 +182,7 @@ def curve_groups(
     ----------
     cells, curves : DataFrame
         The store's tables.
-    plan : Layout
+    design : Design
         The study's names and their order.
     drawn : sequence of str, default=()
         The algorithms that are drawn; all when empty.
@@ -194,50 +194,50 @@ def curve_groups(
     note : str
         What is drawn and what was left out.
     """
-    levels = spaced(plan.noise, 6)
-    firsts = list(dict(zip(reversed(plan.sources), reversed(plan.datasets), strict=True)).values())[::-1]
+    levels = spaced(design.noise, 6)
+    firsts = list(dict(zip(reversed(design.sources), reversed(design.datasets), strict=True)).values())[::-1]
     room = max(1, MAX_PANELS // max(1, len(levels)))
     shown = firsts[:room]
     groups: list[CurveGroup] = []
     for dataset in shown:
         panels: list[tuple[float, list[Curve]]] = []
         for noise in levels:
-            names = list(drawn) or plan.algorithms
+            names = list(drawn) or design.algorithms
             found = mean_curves(cells, curves, dataset=dataset, noise=noise, algorithms=names)
             if found:
                 panels.append((noise, found))
         if panels:
-            groups.append(_group(len(groups) + 1, dataset, panels, plan))
+            groups.append(_group(len(groups) + 1, dataset, panels, design))
     note = (
         "Cumulative mistakes against the clean labels as the stream goes by: mean over seeds, shaded by one "
         "standard deviation."
     )
-    if len(shown) < len(plan.datasets):
+    if len(shown) < len(design.datasets):
         note += (
             f" Shown: the first task of {'each' if len(shown) == len(firsts) else 'the first'} "
             f"{'base set' if len(shown) == len(firsts) else count(len(shown), 'base set')}; "
-            f"{len(shown)} of {count(len(plan.datasets), 'data set')} in all."
+            f"{len(shown)} of {count(len(design.datasets), 'data set')} in all."
         )
-    if drawn and len(drawn) < len(plan.algorithms):
-        note += f" {len(drawn)} of {len(plan.algorithms)} algorithms are drawn, as the study asks."
-    if len(levels) < len(plan.noise):
+    if drawn and len(drawn) < len(design.algorithms):
+        note += f" {len(drawn)} of {len(design.algorithms)} algorithms are drawn, as the study asks."
+    if len(levels) < len(design.noise):
         note += f" Noise levels shown: {', '.join(percent(level) for level in levels)}."
     return groups, note
 
 
-def _group(place: int, dataset: str, panels: list[tuple[float, list[Curve]]], plan: Layout) -> CurveGroup:
+def _group(place: int, dataset: str, panels: list[tuple[float, list[Curve]]], design: Design) -> CurveGroup:
     axis = Axis(y="mistakes (clean labels)")
     pictures = [
         Picture(
             f"Learning curves on {dataset}, {percent(noise)} label noise",
             f"{percent(noise)} label noise",
-            learning_curves(found, plan.algorithms, axis),
+            learning_curves(found, design.algorithms, axis),
         )
         for noise, found in panels
     ]
     sheet = curves_sheet(
         [(f"{shorten(dataset, 24)}, {percent(noise)} noise", found) for noise, found in panels],
-        plan.algorithms,
+        design.algorithms,
         axis,
     )
     return CurveGroup(

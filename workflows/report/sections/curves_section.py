@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from ....pipeline.analysis.averages import Layout, run_cells
+from ....pipeline.analysis.averages import Design, evaluation_rows
 from ....pipeline.analysis.curves import Curve, mean_curves
 from ....pipeline.analysis.subsets import task_groups
 from ..plots.line_plots import Axis, curves_sheet, learning_curves
@@ -107,7 +107,7 @@ class Along:
 
 
 def along_stream(
-    cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout, drawn: Sequence[str] = ()
+    cells: pd.DataFrame, curves: pd.DataFrame, design: Design, drawn: Sequence[str] = ()
 ) -> list[Along]:
     """Draw what was measured along the stream besides mistakes and support vectors.
 
@@ -115,7 +115,7 @@ def along_stream(
     ----------
     cells, curves : DataFrame
         The store's tables.
-    plan : Layout
+    design : Design
         The study's names and their order.
     drawn : sequence of str, default=()
         The algorithms whose curves are drawn; all when empty.
@@ -126,14 +126,14 @@ def along_stream(
         One for every quantity that an algorithm has at the lowest noise rate; of the first task of every base
         set.
     """
-    datasets = [group.datasets[0] for group in task_groups(cells, plan)][:_MOST]
-    found = [_one(quantity, cells, curves, plan, datasets, drawn) for quantity in QUANTITIES]
+    datasets = [group.datasets[0] for group in task_groups(cells, design)][:_MOST]
+    found = [_one(quantity, cells, curves, design, datasets, drawn) for quantity in QUANTITIES]
     return [each for each in found if each is not None]
 
 
 def _with_switches(curve: Curve, cells: pd.DataFrame) -> Curve:
     """Mark where the models of all seeds became more complex."""
-    own = run_cells(cells[cells["algorithm"] == curve.algorithm])["switches"]
+    own = evaluation_rows(cells[cells["algorithm"] == curve.algorithm])["switches"]
     switches = {float(t) for seed in own.dropna() for t in seed}
     return replace(curve, marks=tuple(sorted(t for t in switches if t >= curve.t[0])))
 
@@ -142,11 +142,11 @@ def _one(
     quantity: Quantity,
     cells: pd.DataFrame,
     curves: pd.DataFrame,
-    plan: Layout,
+    design: Design,
     datasets: Sequence[str],
     drawn: Sequence[str],
 ) -> Along | None:
-    names = [name for name in plan.algorithms if name in drawn or not drawn]
+    names = [name for name in design.algorithms if name in drawn or not drawn]
     if not curves[quantity.column].notna().any() or not curves[quantity.against].notna().any():
         return None
     if quantity.error:
@@ -157,7 +157,7 @@ def _one(
             cells,
             curves,
             dataset=dataset,
-            noise=plan.noise[0],
+            noise=design.noise[0],
             algorithms=names,
             column=quantity.column,
             against=quantity.against,
@@ -165,14 +165,16 @@ def _one(
         )
         if lines:
             if quantity.error and quantity.against == "t":
-                at = (cells["dataset"] == dataset) & (cells["noise"] == plan.noise[0])
+                at = (cells["dataset"] == dataset) & (cells["noise"] == design.noise[0])
                 lines = [_with_switches(line, cells[at]) for line in lines]
             panels.append((dataset, lines))
     if not panels:
         return None
-    title = f"{quantity.title}, {percent(plan.noise[0])} label noise"
+    title = f"{quantity.title}, {percent(design.noise[0])} label noise"
     shown = {curve.algorithm for _, lines in panels for curve in lines}
-    svg = curves_sheet([(shorten(name, 30), lines) for name, lines in panels], plan.algorithms, quantity.axis)
+    svg = curves_sheet(
+        [(shorten(name, 30), lines) for name, lines in panels], design.algorithms, quantity.axis
+    )
     ringed = any(curve.marks for _, lines in panels for curve in lines)
     return Along(
         title=quantity.title,
@@ -181,7 +183,7 @@ def _one(
             Picture(
                 f"{title}, {name}",
                 shorten(name, 40),
-                learning_curves(lines, plan.algorithms, quantity.axis),
+                learning_curves(lines, design.algorithms, quantity.axis),
             )
             for name, lines in panels
         ],

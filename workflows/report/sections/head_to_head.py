@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ....pipeline.analysis.averages import Layout
+from ....pipeline.analysis.averages import Design
 from ....pipeline.analysis.comparison import Comparison
 from ....pipeline.analysis.metrics import Metric
 from ..plots.head_to_head_plots import error_reductions, scatter, values_by_noise
@@ -42,7 +42,7 @@ class PictureRow:
 def focus_pictures(
     comparisons: Sequence[Comparison],
     focus: str | None,
-    plan: Layout,
+    design: Design,
     *,
     noise: Sequence[float] = (),
     prefix: str = "",
@@ -56,7 +56,7 @@ def focus_pictures(
         One per noise rate, of one metric whose values are shares.
     focus : str or None
         The algorithm; None draws nothing.
-    plan : Layout
+    design : Design
         The whole study, whose algorithms fix the colours.
     noise : sequence of float, default=()
         Rates that are shown task by task; three evenly chosen ones when empty.
@@ -82,7 +82,7 @@ def focus_pictures(
     shown = [c for c in usable if c.noise in levels]
     rows = [_scatter_row(shown, focus, prefix, scope)]
     if len(usable) >= 2:
-        rows.append(_noise_row(usable, plan, prefix, scope))
+        rows.append(_noise_row(usable, design, prefix, scope))
     rows.append(_difficulty_row(shown, focus, prefix, scope))
     return rows
 
@@ -117,7 +117,7 @@ def _scatter_row(shown: Sequence[Comparison], focus: str, prefix: str, scope: st
     return PictureRow(f"{focus} against each of the others", note, pictures)
 
 
-def _noise_row(usable: Sequence[Comparison], plan: Layout, prefix: str, scope: str) -> PictureRow:
+def _noise_row(usable: Sequence[Comparison], design: Design, prefix: str, scope: str) -> PictureRow:
     metric = usable[0].metric
     shared = [name for name in usable[0].scores.index if all(name in c.scores.index for c in usable)]
     means = pd.DataFrame({c.noise: c.scores.loc[shared].mean() for c in usable})
@@ -130,13 +130,13 @@ def _noise_row(usable: Sequence[Comparison], plan: Layout, prefix: str, scope: s
         _picture(
             f"{of}, against label noise ({scope})",
             f"Mean {metric.label}",
-            values_by_noise(100 * means, plan.algorithms, f"{metric.label}, %"),
+            values_by_noise(100 * means, design.algorithms, f"{metric.label}, %"),
             f"figures/{prefix}mean-by-noise.svg",
         ),
         _picture(
             f"Increase in error against label noise ({scope})",
             "Increase in error",
-            values_by_noise(increase, plan.algorithms, "increase in error, %"),
+            values_by_noise(increase, design.algorithms, "increase in error, %"),
             f"figures/{prefix}increase-in-error.svg",
         ),
     ]

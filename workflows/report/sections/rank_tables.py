@@ -7,26 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ....pipeline.analysis.averages import Layout
+from ....pipeline.analysis.averages import Design
 from ....pipeline.analysis.comparison import ALPHA, Comparison, overall_ranks
-from ..table import Cell, Table
+from ..table import TableBlock, TableCell
 from ..words.markup import slug
 from ..words.phrases import p_value, percent
 
 
-def rank_frame(comparisons: Sequence[Comparison], plan: Layout) -> pd.DataFrame:
+def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFrame:
     """Return mean ranks, algorithms by noise rates, NaN where nothing could be ranked."""
     columns = {c.noise: c.mean_ranks for c in comparisons}
-    frame = pd.DataFrame(columns, index=plan.algorithms, dtype="float64")
+    frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64")
     return frame.dropna(how="all")
 
 
-def _ranked(values: Sequence[float], places: int = 2) -> list[Cell]:
+def _ranked(values: Sequence[float], places: int = 2) -> list[TableCell]:
     """Cells of one row or column of ranks, the smallest bold."""
     known = [round(value, places) for value in values if np.isfinite(value)]
     best = min(known, default=None)
     return [
-        Cell(f"{value:.{places}f}", best=round(value, places) == best) if np.isfinite(value) else Cell("–")
+        TableCell(f"{value:.{places}f}", best=round(value, places) == best)
+        if np.isfinite(value)
+        else TableCell("–")
         for value in values
     ]
 
@@ -49,22 +51,22 @@ def _sizes(comparisons: Sequence[Comparison]) -> str:
     return f"Data sets ranked: {comparisons[0].n if same else sizes}."
 
 
-def mean_rank_table(comparisons: Sequence[Comparison], plan: Layout) -> Table:
+def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
     """Mean ranks by noise rate, with their average over rates and the number of data sets below.
 
     Parameters
     ----------
     comparisons : sequence of Comparison
         One per noise rate, of one metric.
-    plan : Layout
+    design : Design
         The study's names and their order.
 
     Returns
     -------
-    Table
+    TableBlock
         One row per algorithm, in the study's order.
     """
-    frame = rank_frame(comparisons, plan)
+    frame = rank_frame(comparisons, design)
     metric = comparisons[0].metric
     places = _places(comparisons)
     columns = [_ranked(frame[noise].tolist(), places) for noise in frame.columns]
@@ -74,7 +76,7 @@ def mean_rank_table(comparisons: Sequence[Comparison], plan: Layout) -> Table:
         columns.append(_ranked(overall.tolist()))
         header.append("overall")
         frame = frame.assign(overall=overall)
-    rows = [[Cell(str(name)), *cells] for name, *cells in zip(frame.index, *columns, strict=True)]
+    rows = [[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *columns, strict=True)]
     note = f"1 is best. {_sizes(comparisons)}"
     if len(comparisons) > 1:
         note += (
@@ -82,7 +84,7 @@ def mean_rank_table(comparisons: Sequence[Comparison], plan: Layout) -> Table:
             "test is made of it."
         )
     what = "Mean rank" if any(c.n > 1 for c in comparisons) else "Rank"
-    return Table(
+    return TableBlock(
         name=f"mean-ranks-{slug(metric.name)}",
         title=f"{what} by {metric.label}, by label noise",
         header=header,
@@ -92,65 +94,65 @@ def mean_rank_table(comparisons: Sequence[Comparison], plan: Layout) -> Table:
     )
 
 
-def mean_score_table(comparisons: Sequence[Comparison], plan: Layout) -> Table:
+def mean_score_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
     """Mean of the metric itself over the data sets that were ranked, by noise rate.
 
     Parameters
     ----------
     comparisons : sequence of Comparison
         One per noise rate, of one metric.
-    plan : Layout
+    design : Design
         The study's names and their order.
 
     Returns
     -------
-    Table
+    TableBlock
         One row per algorithm, in the study's order; every data set counts the same.
     """
     metric = comparisons[0].metric
     columns = {c.noise: c.scores.mean(axis=0) for c in comparisons if c.n}
-    frame = pd.DataFrame(columns, index=plan.algorithms, dtype="float64").dropna(how="all")
+    frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64").dropna(how="all")
     shown = []
     for noise in frame.columns:
         digits = metric.digits(frame[noise])
         texts = [metric.show(value, digits=digits) for value in frame[noise]]
         place = frame[noise].argmax() if metric.direction == "higher" else frame[noise].argmin()
-        shown.append([Cell(text, best=text == texts[place]) for text in texts])
-    return Table(
+        shown.append([TableCell(text, best=text == texts[place]) for text in texts])
+    return TableBlock(
         name=f"mean-{slug(metric.name)}",
         title=f"Mean {metric.label}{', %' if metric.percent else ''}, by label noise",
         header=["algorithm", *(percent(float(noise)) for noise in frame.columns)],
-        rows=[[Cell(str(name)), *cells] for name, *cells in zip(frame.index, *shown, strict=True)],
+        rows=[[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *shown, strict=True)],
         note="Mean over the data sets ranked, each a mean over seeds.",
         data=frame.rename(columns=_noise_column).rename_axis("algorithm").reset_index(),
     )
 
 
-def group_table(groups: Sequence[tuple[str, Sequence[Comparison]]], plan: Layout) -> Table:
+def group_table(groups: Sequence[tuple[str, Sequence[Comparison]]], design: Design) -> TableBlock:
     """Mean ranks within groups of tasks, one row per group and noise rate.
 
     Parameters
     ----------
     groups : sequence of (name, comparisons)
         For each group its comparisons, one per noise rate, of one metric.
-    plan : Layout
+    design : Design
         The study's names and their order.
 
     Returns
     -------
-    Table
+    TableBlock
         Columns are the algorithms, in the study's order.
     """
     rows, data = [], []
     for name, comparisons in groups:
         for c in comparisons:
-            ranks = c.mean_ranks.reindex(plan.algorithms).astype("float64")
-            rows.append([Cell(f"{name} ({c.n})"), Cell(percent(c.noise)), *_ranked(ranks.tolist())])
+            ranks = c.mean_ranks.reindex(design.algorithms).astype("float64")
+            rows.append([TableCell(f"{name} ({c.n})"), TableCell(percent(c.noise)), *_ranked(ranks.tolist())])
             data += [(name, c.noise, c.n, algorithm, rank) for algorithm, rank in ranks.items()]
-    return Table(
+    return TableBlock(
         name="mean-ranks-by-task-group",
         title=f"Mean rank by {groups[0][1][0].metric.label}, by base set and kind of task",
-        header=["tasks (number ranked)", "noise", *plan.algorithms],
+        header=["tasks (number ranked)", "noise", *design.algorithms],
         rows=rows,
         labels=2,
         note="1 is best. No test is made within groups: their tasks share examples.",
@@ -158,7 +160,7 @@ def group_table(groups: Sequence[tuple[str, Sequence[Comparison]]], plan: Layout
     )
 
 
-def friedman_table(comparisons: Sequence[Comparison]) -> Table:
+def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock:
     """Friedman and Iman–Davenport tests and Nemenyi's difference, one row per noise rate and metric."""
     rows, data = [], []
     for c in comparisons:
@@ -172,7 +174,7 @@ def friedman_table(comparisons: Sequence[Comparison]) -> Table:
             cells += [p_value(f.f_p) if finite else "–"]
         cells += [f"{c.critical_difference:.2f}" if c.critical_difference is not None else "–"]
         cells += [p_value(c.smallest_p) if c.pairs else "–"]
-        rows.append([Cell(text) for text in cells])
+        rows.append([TableCell(text) for text in cells])
         data.append(
             {
                 "noise": c.noise,
@@ -187,7 +189,7 @@ def friedman_table(comparisons: Sequence[Comparison]) -> Table:
                 "smallest_p_holm": c.smallest_p if c.pairs else None,
             }
         )
-    return Table(
+    return TableBlock(
         name="friedman",
         title="Friedman and Iman–Davenport tests, Nemenyi critical difference",
         header=["noise", "metric", "N", "k", "χ²", "p", "F", "p of F", "CD", "smallest p (Holm)"],
@@ -199,25 +201,27 @@ def friedman_table(comparisons: Sequence[Comparison]) -> Table:
     )
 
 
-def pairs_table(comparisons: Sequence[Comparison], plan: Layout) -> Table | None:
+def pairs_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock | None:
     """Wilcoxon–Holm for every pair, one column per noise rate; None where no pair could be tested."""
     tested = [c for c in comparisons if c.pairs]
     if not tested:
         return None
     by_pair = {(c.noise, p.first, p.second): p for c in tested for p in c.pairs}
     rows, data = [], []
-    names = plan.algorithms
+    names = design.algorithms
     for i, first in enumerate(names):
         for second in names[i + 1 :]:
-            cells = [Cell(first), Cell(second)]
+            cells = [TableCell(first), TableCell(second)]
             for c in tested:
                 pair = by_pair.get((c.noise, first, second))
                 if pair is None:
-                    cells.append(Cell("–"))
+                    cells.append(TableCell("–"))
                     continue
                 significant = frozenset({first, second}) in c.different
                 cells.append(
-                    Cell(f"{p_value(pair.p_holm)} ({pair.wins}–{pair.ties}–{pair.losses})", best=significant)
+                    TableCell(
+                        f"{p_value(pair.p_holm)} ({pair.wins}–{pair.ties}–{pair.losses})", best=significant
+                    )
                 )
                 data.append(
                     {
@@ -236,7 +240,7 @@ def pairs_table(comparisons: Sequence[Comparison], plan: Layout) -> Table | None
                 )
             if any(cell.text != "–" for cell in cells[2:]):
                 rows.append(cells)
-    return Table(
+    return TableBlock(
         name="wilcoxon-holm",
         title=f"Wilcoxon signed-rank tests of every pair by {tested[0].metric.label}, Holm-adjusted p-values",
         header=["first", "second", *(percent(c.noise) for c in tested)],
@@ -249,20 +253,20 @@ def pairs_table(comparisons: Sequence[Comparison], plan: Layout) -> Table | None
     )
 
 
-def dropped_table(comparisons: Sequence[Comparison]) -> Table | None:
+def dropped_table(comparisons: Sequence[Comparison]) -> TableBlock | None:
     """Data sets left out of the ranks, with what they lack; None when all are complete."""
     rows = [
         [
-            Cell(percent(c.noise)),
-            Cell(block.dataset),
-            Cell("; ".join(f"{name}: {what}" for name, what in block.missing.items())),
+            TableCell(percent(c.noise)),
+            TableCell(block.dataset),
+            TableCell("; ".join(f"{name}: {what}" for name, what in block.missing.items())),
         ]
         for c in comparisons
         for block in c.dropped
     ]
     if not rows:
         return None
-    return Table(
+    return TableBlock(
         name="dropped",
         title="Data sets left out of the ranks",
         header=["noise", "data set", "missing"],

@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from ....pipeline.analysis.averages import Layout
+from ....pipeline.analysis.averages import Design
 from ....pipeline.analysis.comparison import compare
 from ....pipeline.analysis.metrics import Metric
 from ....pipeline.analysis.subsets import among, tasks_of, within
 from ..plots.pictures import Picture, diagrams
-from ..table import Table
+from ..table import TableBlock
 from ..words import wording
 from ..words.phrases import at_noise
 from . import rank_tables
@@ -32,9 +32,9 @@ class Ranking:
         Who takes part.
     leads : str
         Who leads at each noise rate.
-    rank_table : Table
+    rank_table : TableBlock
         Mean ranks by noise.
-    friedman, pairs : Table or None
+    friedman, pairs : TableBlock or None
         Tests; None where nothing could be tested.
     tests : list of (str, str)
         Noise rate and what its tests found, in words.
@@ -47,15 +47,15 @@ class Ranking:
     title: str
     algorithms: list[str]
     leads: str
-    rank_table: Table
-    friedman: Table | None
-    pairs: Table | None
+    rank_table: TableBlock
+    friedman: TableBlock | None
+    pairs: TableBlock | None
     tests: list[tuple[str, str]]
     diagrams: list[Picture]
     focus: list[PictureRow]
 
     @property
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[TableBlock]:
         """The tables that there are."""
         return [table for table in (self.rank_table, self.friedman, self.pairs) if table is not None]
 
@@ -65,7 +65,7 @@ class Ranking:
         return [*self.diagrams, *(picture for row in self.focus for picture in row.pictures)]
 
 
-def rankings(cells: pd.DataFrame, metric: Metric, plan: Layout, study: Mapping[str, Any]) -> list[Ranking]:
+def rankings(cells: pd.DataFrame, metric: Metric, design: Design, study: Mapping[str, Any]) -> list[Ranking]:
     """Rank the algorithms of every ``[[rankings]]`` table among themselves.
 
     Parameters
@@ -74,7 +74,7 @@ def rankings(cells: pd.DataFrame, metric: Metric, plan: Layout, study: Mapping[s
         The store's cells table.
     metric : Metric
         What to compare by.
-    plan : Layout
+    design : Design
         The whole study.
     study : mapping
         The validated study; "rankings" may be absent.
@@ -87,13 +87,13 @@ def rankings(cells: pd.DataFrame, metric: Metric, plan: Layout, study: Mapping[s
     found = []
     for place, entry in enumerate(study.get("rankings") or [], 1):
         title, prefix = str(entry["title"]), f"ranking-{place}-"
-        part = among(plan, entry["algorithms"])
+        part = among(design, entry["algorithms"])
         if entry.get("datasets"):
             part = within(part, tasks_of(part, entry["datasets"]))
-        comparisons = [compare(cells, metric, noise, part) for noise in plan.noise]
+        comparisons = [compare(cells, metric, noise, part) for noise in design.noise]
         tested = [c for c in comparisons if c.friedman is not None]
 
-        def own(table: Table, title: str = title, prefix: str = prefix) -> Table:
+        def own(table: TableBlock, title: str = title, prefix: str = prefix) -> TableBlock:
             return replace(table, name=prefix + table.name, scope=title)
 
         pairs = rank_tables.pairs_table(comparisons, part)
@@ -110,7 +110,7 @@ def rankings(cells: pd.DataFrame, metric: Metric, plan: Layout, study: Mapping[s
                 focus=focus_pictures(
                     comparisons,
                     entry.get("focus"),
-                    plan,
+                    design,
                     noise=entry.get("focus_noise") or (),
                     prefix=prefix,
                     scope=title,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....learners import take_rows
-from ....pipeline.analysis.averages import Layout, run_cells
-from ....pipeline.analysis.study_results import Results
+from ....pipeline.analysis.averages import Design, evaluation_rows
+from ....pipeline.analysis.study_results import StudyResults
 from ....pipeline.errors import InputError
 from ....pipeline.run.replay import learn_again
 from ....pipeline.study.study import Study, parse_study
@@ -70,16 +70,16 @@ class Solutions:
     left_out: str
 
 
-def solutions_section(results: Results, plan: Layout) -> Solutions | None:
+def solutions_section(results: StudyResults, design: Design) -> Solutions | None:
     """Draw the solutions that a study asks for, at its first noise rate and first seed.
 
     The models are learnt again for it, which takes as long as their cells took.
 
     Parameters
     ----------
-    results : Results
+    results : StudyResults
         Its ``study`` says of which algorithms, by `Study.solutions`.
-    plan : Layout
+    design : Design
         The study's data sets and their order.
 
     Returns
@@ -97,9 +97,9 @@ def solutions_section(results: Results, plan: Layout) -> Solutions | None:
         return Solutions([], "", f"Nothing is drawn: {error}.")
     names = list(dict.fromkeys(study.solutions))
     noise, seed = study.noise[0], study.seeds[0]
-    rows = run_cells(results.cells)
+    rows = evaluation_rows(results.cells)
     flat = set(rows.loc[rows["n_features"] == 2, "dataset"])
-    datasets = [name for name in plan.datasets if name in flat]
+    datasets = [name for name in design.datasets if name in flat]
     if not datasets:
         return Solutions([], "", "Nothing is drawn: no data set of the study has two features.")
     rows = rows[(rows["noise"] == noise) & (rows["seed"] == seed)]

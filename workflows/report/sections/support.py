@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ....pipeline.analysis.averages import Layout, long_table, run_cells, scores
+from ....pipeline.analysis.averages import Design, evaluation_rows, long_table, scores
 from ....pipeline.analysis.curves import mean_curves
 from ....pipeline.analysis.metrics import METRICS, Metric
 from ....pipeline.analysis.subsets import task_groups, within
@@ -15,7 +15,7 @@ from ..plots.line_plots import Axis, curves_sheet, learning_curves
 from ..plots.pictures import Picture
 from ..plots.size_plots import error_by_size
 from ..plots.svg import shorten, standalone
-from ..table import Cell, Table
+from ..table import TableBlock, TableCell
 from ..words.markup import slug
 from ..words.phrases import count, percent
 from .score_tables import score_tables
@@ -30,9 +30,9 @@ class Support:
 
     Attributes
     ----------
-    sizes : list of Table
+    sizes : list of TableBlock
         Support vectors at the end, data sets by algorithms, one table per noise rate.
-    models : Table
+    models : TableBlock
         Support vectors, kernel evaluations per example and bytes of every algorithm.
     errors : list of Picture
         Error against support vectors, one per group of tasks.
@@ -44,8 +44,8 @@ class Support:
     errors_note, curves_note : str
     """
 
-    sizes: list[Table]
-    models: Table
+    sizes: list[TableBlock]
+    models: TableBlock
     errors: list[Picture]
     errors_note: str
     curves: list[Picture]
@@ -59,13 +59,13 @@ class Support:
         return [*self.errors, *([self.sheet] if self.sheet else [])]
 
     @property
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[TableBlock]:
         """All tables."""
         return [*self.sizes, self.models]
 
 
 def support_section(
-    cells: pd.DataFrame, curves: pd.DataFrame, plan: Layout, metric: Metric, drawn: Sequence[str] = ()
+    cells: pd.DataFrame, curves: pd.DataFrame, design: Design, metric: Metric, drawn: Sequence[str] = ()
 ) -> Support | None:
     """Work out the section on support sets.
 
@@ -73,7 +73,7 @@ def support_section(
     ----------
     cells, curves : DataFrame
         The store's tables.
-    plan : Layout
+    design : Design
         The study's names and their order.
     metric : Metric
         What algorithms are judged by, a share.
@@ -85,20 +85,20 @@ def support_section(
     Support or None
         None when no algorithm of the study has a support set.
     """
-    done = run_cells(cells, status="ok")
+    done = evaluation_rows(cells, status="ok")
     sized = set(done.loc[done["support_vectors"].notna(), "algorithm"])
-    names = [name for name in plan.algorithms if name in sized]
+    names = [name for name in design.algorithms if name in sized]
     if not names:
         return None
     # The errors are drawn at the lowest rate: the others are in the tables.
-    noise = plan.noise[0]
+    noise = design.noise[0]
     at = f"{percent(noise)} label noise"
-    groups = task_groups(cells, plan)[:_MOST]
+    groups = task_groups(cells, design)[:_MOST]
     learners = done.drop_duplicates("algorithm").set_index("algorithm")["learner"].to_dict()
     error = "test error" if metric.direction == "higher" else "online error"
     errors = []
     for place, group in enumerate(groups, 1):
-        part = within(plan, group.datasets)
+        part = within(design, group.datasets)
         points = _points(cells, metric, noise, part, names)
         if len(points):
             svg = error_by_size(points, [str(learners[name]) for name in points.index], f"{error}, %")
@@ -130,20 +130,20 @@ def support_section(
         Picture(
             f"Support vectors along the stream, {dataset}, {at}",
             f"{shorten(dataset, 40)}, {at}",
-            learning_curves(found, plan.algorithms, axis),
+            learning_curves(found, design.algorithms, axis),
         )
         for dataset, found in panels
     ]
     sheet = None
     if panels:
         svg = curves_sheet(
-            [(shorten(dataset, 30), found) for dataset, found in panels], plan.algorithms, axis
+            [(shorten(dataset, 30), found) for dataset, found in panels], design.algorithms, axis
         )
         title = f"Support vectors along the stream, {at}"
         sheet = Picture(title, title, svg, "figures/support-vectors.svg", standalone(svg, title))
     return Support(
-        sizes=score_tables(done[done["algorithm"].isin(names)], METRICS["support_vectors"], plan),
-        models=_models(cells, plan, names),
+        sizes=score_tables(done[done["algorithm"].isin(names)], METRICS["support_vectors"], design),
+        models=_models(cells, design, names),
         errors=errors,
         errors_note=f"Every point is an algorithm: the mean over the tasks of {error} and of the number of "
         "support vectors at the end. Algorithms of one learner are joined.",
@@ -156,31 +156,31 @@ def support_section(
 
 
 def _points(
-    cells: pd.DataFrame, metric: Metric, noise: float, plan: Layout, names: list[str]
+    cells: pd.DataFrame, metric: Metric, noise: float, design: Design, names: list[str]
 ) -> pd.DataFrame:
     """Return mean support vectors and error (%) over tasks, one row an algorithm that has both."""
-    size = scores(cells, METRICS["support_vectors"], noise, plan).mean[names].mean(axis=0, skipna=False)
-    value = scores(cells, metric, noise, plan).mean[names].mean(axis=0, skipna=False)
+    size = scores(cells, METRICS["support_vectors"], noise, design).mean[names].mean(axis=0, skipna=False)
+    value = scores(cells, metric, noise, design).mean[names].mean(axis=0, skipna=False)
     error = 100 * (1 - value if metric.direction == "higher" else value)
     return pd.DataFrame({"size": size, "error": error}).dropna()
 
 
-def _models(cells: pd.DataFrame, plan: Layout, names: list[str]) -> Table:
+def _models(cells: pd.DataFrame, design: Design, names: list[str]) -> TableBlock:
     """Support vectors, kernel evaluations per example and bytes, averaged over data sets and noise rates."""
     metrics = [METRICS[name] for name in ("support_vectors", "evaluation_rate", "model_kilobytes")]
-    data = pd.concat([long_table(cells, each, plan).assign(metric=each.name) for each in metrics])
+    data = pd.concat([long_table(cells, each, design).assign(metric=each.name) for each in metrics])
     means = data.groupby(["metric", "algorithm"])["mean"].mean()
     rows = [
         [
-            Cell(name),
-            *(Cell(each.show(float(means.get((each.name, name), float("nan"))))) for each in metrics),
+            TableCell(name),
+            *(TableCell(each.show(float(means.get((each.name, name), float("nan"))))) for each in metrics),
         ]
         for name in names
     ]
-    averaged = count(len(plan.datasets), "data set")
-    if len(plan.noise) > 1:
-        averaged += f" and {count(len(plan.noise), 'noise rate')}"
-    return Table(
+    averaged = count(len(design.datasets), "data set")
+    if len(design.noise) > 1:
+        averaged += f" and {count(len(design.noise), 'noise rate')}"
+    return TableBlock(
         name="model-size",
         title="Support vectors, kernel evaluations and model size",
         header=["algorithm", "support vectors", "kernel evaluations per example", "model, kB"],

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from ....pipeline.analysis.averages import Layout
-from ..table import Cell, Table
+from ....pipeline.analysis.averages import Design
+from ..table import TableBlock, TableCell
 from ..words.phrases import percent
 
 
@@ -25,10 +25,10 @@ def _setting(entry: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {_value(winner[name])}" for name in entry["grid"])
 
 
-def grid_table(tuning: Sequence[Mapping[str, Any]], plan: Layout) -> Table:
+def grid_table(tuning: Sequence[Mapping[str, Any]], design: Design) -> TableBlock:
     """Every grid, and how often its winner lay at its edge."""
     rows = []
-    for name in plan.algorithms:
+    for name in design.algorithms:
         entries = [entry for entry in tuning if entry["algorithm"] == name]
         grids: dict[str, list[Any]] = {}
         for entry in entries:
@@ -38,14 +38,14 @@ def grid_table(tuning: Sequence[Mapping[str, Any]], plan: Layout) -> Table:
             criteria = sorted({str(entry.get("criterion", "–")) for entry in entries})
             rows.append(
                 [
-                    Cell(name),
-                    Cell(parameter),
-                    Cell(", ".join(_value(value) for value in values)),
-                    Cell(" / ".join(criteria)),
-                    Cell(f"{edge} of {len(entries)}", flag=edge > 0),
+                    TableCell(name),
+                    TableCell(parameter),
+                    TableCell(", ".join(_value(value) for value in values)),
+                    TableCell(" / ".join(criteria)),
+                    TableCell(f"{edge} of {len(entries)}", flag=edge > 0),
                 ]
             )
-    return Table(
+    return TableBlock(
         name="grids",
         title="Tuning grids",
         header=["algorithm", "parameter", "grid", "judged by", "winners at the edge"],
@@ -56,20 +56,20 @@ def grid_table(tuning: Sequence[Mapping[str, Any]], plan: Layout) -> Table:
     )
 
 
-def winner_tables(tuning: Sequence[Mapping[str, Any]], plan: Layout) -> list[Table]:
+def winner_tables(tuning: Sequence[Mapping[str, Any]], design: Design) -> list[TableBlock]:
     """The winner of every grid, data sets by tuned algorithms, one table per noise rate."""
-    tuned = [name for name in plan.algorithms if any(entry["algorithm"] == name for entry in tuning)]
+    tuned = [name for name in design.algorithms if any(entry["algorithm"] == name for entry in tuning)]
     place = {(entry["dataset"], entry["algorithm"], float(entry["noise"])): entry for entry in tuning}
-    names = list(dict.fromkeys([*plan.datasets, *(str(entry["dataset"]) for entry in tuning)]))
+    names = list(dict.fromkeys([*design.datasets, *(str(entry["dataset"]) for entry in tuning)]))
     tables = []
     for noise in sorted({float(entry["noise"]) for entry in tuning}):
         rows, data = [], []
         for dataset in names:
-            cells = [Cell(dataset)]
+            cells = [TableCell(dataset)]
             for name in tuned:
                 entry = place.get((dataset, name, noise))
                 edge = list((entry or {}).get("at_edge") or ())
-                cells.append(Cell(_setting(entry) if entry else "–", flag=bool(edge)))
+                cells.append(TableCell(_setting(entry) if entry else "–", flag=bool(edge)))
                 if entry:
                     data.append(
                         {
@@ -85,7 +85,7 @@ def winner_tables(tuning: Sequence[Mapping[str, Any]], plan: Layout) -> list[Tab
                     )
             rows.append(cells)
         tables.append(
-            Table(
+            TableBlock(
                 name=f"tuning-noise-{noise:g}",
                 title=f"Winners of the grids, {percent(noise)} label noise",
                 header=["data set", *tuned],

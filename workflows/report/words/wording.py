@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....pipeline.analysis.averages import Layout
+from ....pipeline.analysis.averages import Design
 from ....pipeline.analysis.comparison import ALPHA, Comparison
 from .phrases import at_noise, count, enumerate_names, equation, p_value, percent
 
@@ -147,11 +147,11 @@ def _story(run: Sequence[Comparison]) -> str:
     return f"At {rates} label noise {first[0]} leads (mean rank {between}){_against(run[0], first)}."
 
 
-def why_no_test(plan: Layout) -> str:
+def why_no_test(design: Design) -> str:
     """Say why a study of one data set has ranks but no tests; empty for any other study."""
-    if len(plan.datasets) != 1:
+    if len(design.datasets) != 1:
         return ""
-    seeds = len(plan.seeds)
+    seeds = len(design.seeds)
     text = (
         "The study has one data set, so these are its ranks, not means of ranks, and no significance test is "
         "made: such tests ask whether algorithms differ from data set to data set, and take data sets as "
@@ -212,12 +212,12 @@ def friedman_sentence(comparison: Comparison) -> str:
     return " ".join(sentences)
 
 
-def cautions(plan: Layout, comparisons: Sequence[Comparison]) -> list[str]:
+def cautions(design: Design, comparisons: Sequence[Comparison]) -> list[str]:
     """Return what a reader should know before trusting the tests.
 
     Parameters
     ----------
-    plan : Layout
+    design : Design
         Data sets and where they are cut from.
     comparisons : sequence of Comparison
         One per noise rate.
@@ -228,56 +228,58 @@ def cautions(plan: Layout, comparisons: Sequence[Comparison]) -> list[str]:
         Whole sentences; empty when there is nothing to warn of.
     """
     found = []
-    sources = len(set(plan.sources))
-    if sources < len(plan.datasets):
+    sources = len(set(design.sources))
+    if sources < len(design.datasets):
         found.append(
-            f"The {count(len(plan.datasets), 'data set')} are tasks cut from {count(sources, 'base set')}. "
+            f"The {count(len(design.datasets), 'data set')} are tasks cut from {count(sources, 'base set')}. "
             "Tasks of one base set share examples: they are not independent, so the p-values are optimistic."
         )
-    left_out = sorted({name for c in comparisons for name in c.left_out}, key=plan.algorithms.index)
+    left_out = sorted({name for c in comparisons for name in c.left_out}, key=design.algorithms.index)
     if left_out:
         found.append(f"Left out of the ranks for want of any result: {enumerate_names(left_out)}.")
-    if plan.lost:
+    if design.lost:
         found.append(
-            f"{count(plan.lost, 'tuning cell')} failed or reached the time limit: these points of the grids "
-            "cannot win. They are listed at the end."
+            f"{count(design.lost, 'tuning cell')} failed or reached the time limit: these points of the "
+            "grids cannot win. They are listed at the end."
         )
-    if plan.missing:
+    if design.missing:
         found.append(
-            f"The study is not finished: {count(plan.missing, 'cell')} of {plan.planned:,} not yet run. "
+            f"The study is not finished: {count(design.missing, 'cell')} of {design.planned:,} not yet run. "
             "Ranks count only data sets that are complete."
         )
     return found
 
 
-def facts(plan: Layout) -> list[tuple[str, str]]:
+def facts(design: Design) -> list[tuple[str, str]]:
     """Return what was compared, as (name, value) pairs for the head of the report."""
-    sources = len(set(plan.sources))
-    datasets = f"{len(plan.datasets)} ({sources})" if sources < len(plan.datasets) else str(sources)
+    sources = len(set(design.sources))
+    datasets = f"{len(design.datasets)} ({sources})" if sources < len(design.datasets) else str(sources)
     found = [
-        ("Data sets" if sources == len(plan.datasets) else "Data sets (base sets)", datasets),
-        ("Algorithms", str(len(plan.algorithms))),
-        ("Label noise", ", ".join(percent(rate) for rate in plan.noise)),
-        ("Seeds", str(len(plan.seeds))),
-        ("Cells finished", f"{plan.ok:,}"),
+        ("Data sets" if sources == len(design.datasets) else "Data sets (base sets)", datasets),
+        ("Algorithms", str(len(design.algorithms))),
+        ("Label noise", ", ".join(percent(rate) for rate in design.noise)),
+        ("Seeds", str(len(design.seeds))),
+        ("Cells finished", f"{design.ok:,}"),
     ]
-    if plan.tuning:
-        found.append(("Tuning cells", f"{plan.tuning:,}"))
-    found.append(("Cells failed", f"{plan.failed:,}"))
-    if plan.stopped:
-        found.append(("Cells stopped", f"{plan.stopped:,}"))
-    if plan.missing:
-        found.append(("Cells not yet run", f"{plan.missing:,}"))
+    if design.tuning:
+        found.append(("Tuning cells", f"{design.tuning:,}"))
+    found.append(("Cells failed", f"{design.failed:,}"))
+    if design.stopped:
+        found.append(("Cells stopped", f"{design.stopped:,}"))
+    if design.missing:
+        found.append(("Cells not yet run", f"{design.missing:,}"))
     return found
 
 
-def boxes_note(plan: Layout, shown: int) -> str:
+def boxes_note(design: Design, shown: int) -> str:
     """Explain the box plots, and which noise levels they leave out."""
     text = (
-        f"Each box spans the quartiles of {count(len(plan.seeds), 'seed')}, the line is the median, whiskers "
-        "reach to the last point within 1.5 box lengths."
+        f"Each box spans the quartiles of {count(len(design.seeds), 'seed')}, the line is the median, "
+        "whiskers reach to the last point within 1.5 box lengths."
     )
-    levels = shown // max(1, len(plan.datasets))
+    levels = shown // max(1, len(design.datasets))
     return (
-        text if levels >= len(plan.noise) else f"{text} Shown for {levels} of {len(plan.noise)} noise levels."
+        text
+        if levels >= len(design.noise)
+        else f"{text} Shown for {levels} of {len(design.noise)} noise levels."
     )
