@@ -13,6 +13,8 @@ from typing import Literal
 
 import numpy as np
 
+from .noise import CLEAN, Noise
+
 Purpose = Literal["draw", "split", "order", "noise"]
 
 # A sample or a split belongs to (dataset, seed) alone: noise levels are compared on the same test rows.
@@ -25,7 +27,7 @@ def _code(text: str) -> int:
 
 
 def random_state(
-    root: int, dataset: str, *, seed: int, purpose: Purpose, noise: float = 0.0
+    root: int, dataset: str, *, seed: int, purpose: Purpose, noise: Noise = CLEAN
 ) -> np.random.RandomState:
     """Return the generator of one (dataset, noise, seed) for one purpose.
 
@@ -39,8 +41,8 @@ def random_state(
         The repetition, >= 0.
     purpose : {"draw", "split", "order", "noise"}
         What the numbers are for; "draw" and "split" ignore `noise`.
-    noise : float, default=0.0
-        The label-noise rate of the cell.
+    noise : Noise, default=no noise
+        That of the cell.
 
     Returns
     -------
@@ -53,6 +55,6 @@ def random_state(
     >>> random_state(0, "digits", seed=1, purpose="order").permutation(5).tolist()
     [1, 3, 4, 2, 0]
     """
-    noise_code = 0 if purpose in _WITHOUT_NOISE else round(noise * 10**9)
+    noise_code = 0 if purpose in _WITHOUT_NOISE else noise.code
     key = (_code(dataset), _code(purpose), noise_code, seed)
     return np.random.RandomState(np.random.PCG64(np.random.SeedSequence(root, spawn_key=key)))

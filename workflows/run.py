@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..pipeline.analysis.study_results import StudyResults, read_results
 from ..pipeline.analysis.tuning import tuned_grids
 from ..pipeline.errors import InputError
+from ..pipeline.noise import parse_noise
 from ..pipeline.run.cluster import compute, connect
 from ..pipeline.run.splits import check_splits
 from ..pipeline.store.cell_result import CellResult
@@ -216,10 +217,11 @@ def _supports(plan: Plan, store: Store) -> dict[tuple[Group, int], int]:
     cells = store.cells()
     planned = {cell.key for cell in plan.evaluation_cells(_winners(plan, store))}
     rows = cells[(cells["status"] == "ok") & cells["algorithm"].isin(models) & cells["key"].isin(planned)]
-    return {
-        ((row["dataset"], row["algorithm"], row["noise"]), row["seed"]): int(row["support_vectors"])
-        for row in rows.dropna(subset=["support_vectors"]).to_dict("records")
-    }
+    supports = {}
+    for row in rows.dropna(subset=["support_vectors"]).to_dict("records"):
+        group = row["dataset"], row["algorithm"], parse_noise(row["noise"])
+        supports[group, row["seed"]] = int(row["support_vectors"])
+    return supports
 
 
 def _winners(plan: Plan, store: Store) -> dict[Group, dict[str, Scalar]]:

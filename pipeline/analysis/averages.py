@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..noise import Noise, parse_noise
 from ..study.specs import DatasetSpec
 from .metrics import METRICS, Metric
 from .ranks import DroppedBlock
@@ -42,8 +43,8 @@ class Design:
         Data set labels, and the base set each one is cut from.
     algorithms : list of str
         Labels in the study's order.
-    noise : list of float
-        Label-noise rates, rising.
+    noise : list of Noise
+        What is done to labels, by rising rate.
     seeds : list of int
         Repetitions, rising.
     ok, failed, stopped : int
@@ -59,7 +60,7 @@ class Design:
     datasets: list[str]
     sources: list[str]
     algorithms: list[str]
-    noise: list[float]
+    noise: list[Noise]
     seeds: list[int]
     ok: int
     failed: int
@@ -138,7 +139,7 @@ def study_design(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Design:
     algorithms = _ordered(
         runs["algorithm"].unique().tolist(), [entry["label"] for entry in study.get("algorithms", [])]
     )
-    noise = sorted({float(p) for p in study.get("noise", [])} | set(runs["noise"].astype(float)))
+    noise = sorted({parse_noise(value) for value in (*study.get("noise", []), *runs["noise"].unique())})
     seeds = sorted({int(seed) for seed in study.get("seeds", [])} | {int(seed) for seed in runs["seed"]})
     tuning = len(cells) - len(runs)
     planned = len(pairs) * len(algorithms) * len(noise) * len(seeds) + tuning
@@ -234,7 +235,7 @@ def _lacking(seeds: list[int], present: set[int]) -> str:
     return f"seed{'s' if len(absent) > 1 else ''} {shown}{more}"
 
 
-def scores(cells: pd.DataFrame, metric: Metric, noise: float, design: Design) -> Scores:
+def scores(cells: pd.DataFrame, metric: Metric, noise: Noise, design: Design) -> Scores:
     """Average one metric over seeds for every data set and algorithm at one noise rate.
 
     Parameters
@@ -243,8 +244,8 @@ def scores(cells: pd.DataFrame, metric: Metric, noise: float, design: Design) ->
         The store's cells table.
     metric : Metric
         What to average.
-    noise : float
-        The label-noise rate, one of ``plan.noise``.
+    noise : Noise
+        One of ``plan.noise``.
     design : Design
         Data sets, algorithms and seeds to expect.
 
@@ -254,7 +255,7 @@ def scores(cells: pd.DataFrame, metric: Metric, noise: float, design: Design) ->
         Tables of shape (data sets, algorithms) in the design's order.
     """
     rows = evaluation_rows(cells, status="ok")
-    rows = rows[rows["noise"] == noise]
+    rows = rows[rows["noise"] == noise.slug]
     values = rows[["dataset", "algorithm", "seed"]].assign(value=metric.of(rows))
     values = values.dropna(subset=["value"]).sort_values(["dataset", "algorithm", "seed"])
     groups = values.groupby(["dataset", "algorithm"], sort=True)["value"]
@@ -305,7 +306,7 @@ def long_table(cells: pd.DataFrame, metric: Metric, design: Design) -> pd.DataFr
         )
         part = pd.DataFrame(
             {
-                "noise": noise,
+                "noise": noise.slug,
                 "seeds": table.count.to_numpy().ravel(),
                 "mean": table.mean.to_numpy().ravel(),
                 "sd": table.sd.to_numpy().ravel(),

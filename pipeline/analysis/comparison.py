@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ..noise import Noise
 from .averages import Design, evaluation_rows, scores
 from .friedman import Friedman, friedman, nemenyi_difference
 from .metrics import Metric
@@ -23,8 +24,8 @@ class Comparison:
     ----------
     metric : Metric
         What was ranked.
-    noise : float
-        The label-noise rate.
+    noise : Noise
+        What was done to the labels.
     scores, ranks : DataFrame of float, shape (N, k)
         Means over seeds and ranks, on complete data sets only.
     mean_ranks : Series of float, length k
@@ -44,7 +45,7 @@ class Comparison:
     """
 
     metric: Metric
-    noise: float
+    noise: Noise
     scores: pd.DataFrame
     ranks: pd.DataFrame
     mean_ranks: pd.Series[float]
@@ -88,7 +89,7 @@ class Comparison:
         return cliques([str(name) for name in self.mean_ranks.index], self.different)
 
 
-def compare(cells: pd.DataFrame, metric: Metric, noise: float, design: Design) -> Comparison:
+def compare(cells: pd.DataFrame, metric: Metric, noise: Noise, design: Design) -> Comparison:
     """Rank all algorithms on the complete data sets of one noise rate and test the differences.
 
     Parameters
@@ -97,8 +98,8 @@ def compare(cells: pd.DataFrame, metric: Metric, noise: float, design: Design) -
         The store's cells table.
     metric : Metric
         What to compare by; its direction decides which end is better.
-    noise : float
-        The label-noise rate, one of ``plan.noise``.
+    noise : Noise
+        One of ``plan.noise``.
     design : Design
         Data sets, algorithms and seeds to expect.
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..noise import Noise
 from .averages import evaluation_rows
 
 
@@ -42,7 +43,7 @@ def mean_curves(
     curves: pd.DataFrame,
     *,
     dataset: str,
-    noise: float,
+    noise: Noise,
     algorithms: list[str],
     column: str = "mistakes_clean",
     against: str = "t",
@@ -56,8 +57,8 @@ def mean_curves(
         The store's tables; curves is long, one row per (key, t).
     dataset : str
         Label of the data set.
-    noise : float
-        The label-noise rate.
+    noise : Noise
+        What was done to the labels.
     algorithms : list of str
         Algorithms in the order wanted; those without a curve are left out.
     column : str, default="mistakes_clean"
@@ -76,7 +77,7 @@ def mean_curves(
     """
     rows = evaluation_rows(cells)
     rows = rows[rows["status"].isin(["ok", "stopped"])]
-    rows = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise)]
+    rows = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise.slug)]
     parts = dict(iter(curves[curves["key"].isin(rows["key"])].groupby("key", sort=False)))
     found = []
     for algorithm in algorithms:

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..noise import Noise, parse_noise
 from ..study.specs import Scalar, Winner
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Tuned:
 
     dataset: str
     algorithm: str
-    noise: float
+    noise: Noise
     grid: dict[str, list[Scalar]]
     criterion: str
     scores: list[tuple[dict[str, Scalar], int]]
@@ -45,7 +46,7 @@ class Tuned:
     at_edge: tuple[str, ...]
 
     @property
-    def group(self) -> tuple[str, str, float]:
+    def group(self) -> tuple[str, str, Noise]:
         """Same as `Cell.group`."""
         return self.dataset, self.algorithm, self.noise
 
@@ -139,7 +140,7 @@ def tuned_grids(cells: pd.DataFrame, rule: Winner = "best") -> list[Tuned]:
             Tuned(
                 dataset=str(dataset),
                 algorithm=str(algorithm),
-                noise=float(str(noise)),
+                noise=parse_noise(noise),
                 grid=grid,
                 criterion=("validation mistakes" if validated else "online mistakes")
                 + (_AND[rule] if any(not math.isnan(point.support) for point in points) else ""),

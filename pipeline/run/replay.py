@@ -12,6 +12,7 @@ from typing import Any
 from ...learners import registry
 from ..analysis.averages import cut_from
 from ..errors import InputError
+from ..noise import parse_noise
 from ..study.plan import Cell, make_plan
 from ..study.specs import DatasetSpec
 from ..study.study import Study
@@ -77,11 +78,11 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
     known = registry.available()
     if entry is None or entry.name not in known:
         raise InputError(f"learner {row['learner']!r} is not there: your own ones need --plugin FILE")
-    group = row["dataset"], row["algorithm"], row["noise"]
+    noise = parse_noise(row["noise"])
+    group = row["dataset"], row["algorithm"], noise
     params = json.loads(row["params"])
     supports = {
-        ((row["dataset"], label, row["noise"]), row["seed"]): params[key]
-        for key, label in entry.matched.items()
+        ((row["dataset"], label, noise), row["seed"]): params[key] for key, label in entry.matched.items()
     }
     problem = InputError(
         f"data set {row['dataset']!r} or learner {row['learner']!r} has changed since the run"
@@ -94,7 +95,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
                 "datasets": [dataset],
                 # The others count for the parameters that the data set gives, not one by one.
                 "algorithms": [each for each in study.algorithms if each.name in known],
-                "noise": [row["noise"]],
+                "noise": [noise],
                 "seeds": [row["seed"]],
             }
         )

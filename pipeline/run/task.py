@@ -19,7 +19,6 @@ from threadpoolctl import threadpool_limits
 
 from ...learners import registry
 from .. import data
-from ..noise import flip_labels
 from ..randomness import random_state
 from ..store.cell_result import CellResult
 from ..study.learner_factory import make_learner
@@ -88,7 +87,7 @@ def learn_cell(cell: Cell) -> Learnt:
     part, test = split(cell, stream)
     n_classes = len(stream.classes)
     rng = random_state(cell.root_seed, cell.dataset.label, seed=cell.seed, purpose="noise", noise=cell.noise)
-    noisy = flip_labels(part.codes, cell.noise, n_classes, rng)
+    noisy = cell.noise.corrupt(part.codes, n_classes, rng)
     n = len(part.rows)
     held_out = None
     if cell.stage == "tune" and cell.judge == "validation":
@@ -178,7 +177,7 @@ def describe(cell: Cell) -> dict[str, Any]:
         "learner": cell.learner,
         "params": json.dumps(dict(cell.params), sort_keys=True),
         "grid": cell.grid,
-        "noise": cell.noise,
+        "noise": cell.noise.slug,
         "seed": cell.seed,
         "stage": cell.stage,
         "protocol": cell.protocol,

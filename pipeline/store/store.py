@@ -23,7 +23,7 @@ from .cell_result import CellResult
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _METADATA = {"singlepass_schema": str(SCHEMA_VERSION)}
 _COUNTS = [
     pa.field("mistakes", pa.int64()),
@@ -45,7 +45,7 @@ CELLS = pa.schema(
         pa.field("learner", pa.string(), nullable=False),
         pa.field("params", pa.string(), nullable=False),
         pa.field("grid", pa.string()),
-        pa.field("noise", pa.float64(), nullable=False),
+        pa.field("noise", pa.string(), nullable=False),
         pa.field("seed", pa.int64(), nullable=False),
         pa.field("stage", pa.string(), nullable=False),
         pa.field("protocol", pa.string(), nullable=False),

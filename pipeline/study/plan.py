@@ -13,6 +13,7 @@ from typing import Literal
 from ...learners import registry
 from .. import data
 from ..errors import InputError
+from ..noise import Noise
 from .checks import check_class_counts, check_study
 from .learner_factory import given_by, grid_points
 from .specs import AlgorithmSpec, DatasetSpec, Protocol, Scalar
@@ -23,7 +24,7 @@ CELL_VERSION = 1
 
 Stage = Literal["tune", "run"]
 # (dataset, algorithm, noise), by label
-Group = tuple[str, str, float]
+Group = tuple[str, str, Noise]
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Cell:
     algorithm: str
     learner: str
     params: tuple[tuple[str, Scalar], ...]
-    noise: float
+    noise: Noise
     seed: int
     stage: Stage
     protocol: Protocol
@@ -67,6 +68,7 @@ class Cell:
         besides += [] if self.test_curve else ["test_curve"]
         spec = {name: value for name, value in vars(self).items() if name not in besides}
         spec["dataset"] = {"label": self.dataset.label, "task": self.dataset.task}
+        spec["noise"] = self.noise.spec
         spec["cell_version"] = CELL_VERSION
         return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -163,7 +165,7 @@ class Plan:
         study = self.study
         return len(self.tasks) * len(study.algorithms) * len(study.noise) * len(study.seeds)
 
-    def _groups(self) -> Iterator[tuple[data.TaskRef, float, AlgorithmSpec]]:
+    def _groups(self) -> Iterator[tuple[data.TaskRef, Noise, AlgorithmSpec]]:
         # Tasks outermost: a worker then meets the cells of one data set in a row and opens it once.
         for task in self.tasks:
             algorithms = [given_by(self.entries[task.label], entry) for entry in self.study.algorithms]
@@ -175,7 +177,7 @@ class Plan:
         self,
         task: data.TaskRef,
         entry: AlgorithmSpec,
-        noise: float,
+        noise: Noise,
         seed: int,
         stage: Stage,
         params: dict[str, Scalar],

@@ -5,13 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    field_validator,
+    model_validator,
+)
 
 from ..errors import did_you_mean
+from ..noise import Noise, parse_noise
 
 Protocol = Literal["prequential", "holdout", "crossval"]
 Winner = Literal["best", "sparsest"]
 Scalar = str | bool | int | float
+# In a study file a rate; written back as one.
+NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
 # The key of an inline table that ties a parameter to another algorithm's outcome.
 SUPPORT_OF = "support_of"
@@ -152,7 +163,7 @@ class RankingSpec(BaseModel):
     algorithms: Annotated[list[str], Field(min_length=2)]
     datasets: list[str] = []
     focus: str | None = None
-    focus_noise: list[float] = []
+    focus_noise: list[NoiseSpec] = []
 
     @field_validator("focus_noise", mode="before")
     @classmethod

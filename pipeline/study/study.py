@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ..errors import InputError, did_you_mean
-from .specs import AlgorithmSpec, DatasetSpec, Protocol, RankingSpec, Winner
+from ..noise import CLEAN, parse_noise
+from .specs import AlgorithmSpec, DatasetSpec, NoiseSpec, Protocol, RankingSpec, Winner
 
 # Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
 TUNING_SEED = 1_000_000
@@ -29,8 +30,8 @@ class Study(BaseModel):
         training part, then accuracy on the official test part, or on a seeded split where there is none.
         "crossval": the training part is cut into `folds` stratified folds; repetition k streams the others
         and is tested on fold k.
-    noise : list of float in [0, 1), default=[0.0]
-        Label-noise rates: every training label is flipped independently with this probability.
+    noise : list of Noise, default=no noise
+        Given as rates in [0, 1): every training label is flipped independently with this probability.
     seeds : list of int, default=[0, 1, 2, 3, 4]
         Repetitions; a single number n stands for 0 .. n-1. Of "crossval" the folds, all by default.
     folds : int, default=10
@@ -75,7 +76,7 @@ class Study(BaseModel):
     title: str = ""
     description: str = ""
     protocol: Protocol = "prequential"
-    noise: Annotated[list[float], Field(min_length=1)] = [0.0]
+    noise: Annotated[list[NoiseSpec], Field(min_length=1)] = [CLEAN]
     seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
     root_seed: Annotated[int, Field(ge=0)] = 0
     checkpoints: Literal["log"] | Annotated[int, Field(ge=1, le=10_000)] = "log"
@@ -99,13 +100,10 @@ class Study(BaseModel):
     @field_validator("noise", mode="before")
     @classmethod
     def _noise_rates(cls, value: Any) -> Any:
-        rates = value if isinstance(value, list) else [value]
-        for rate in rates:
-            if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate < 1:
-                raise ValueError(f"{rate!r} is not a noise rate: give numbers in [0, 1)")
-        if len(set(rates)) < len(rates):
-            raise ValueError(f"names a rate twice: {rates}")
-        return rates
+        given = [parse_noise(each) for each in (value if isinstance(value, list) else [value])]
+        if len(set(given)) < len(given):
+            raise ValueError(f"names a rate twice: {[noise.spec for noise in given]}")
+        return given
 
     @field_validator("seeds", mode="before")
     @classmethod
@@ -181,10 +179,11 @@ class Study(BaseModel):
                     raise ValueError(
                         f"rankings: no data set is called {name!r}: {did_you_mean(name, called)}"
                     )
-            for rate in ranking.focus_noise:
-                if rate not in self.noise:
+            for noise in ranking.focus_noise:
+                if noise not in self.noise:
                     raise ValueError(
-                        f"rankings: focus_noise {rate} is none of the study's noise rates {self.noise}"
+                        f"rankings: focus_noise {noise.spec} is none of the study's noise rates "
+                        f"{[each.spec for each in self.noise]}"
                     )
         return self
 

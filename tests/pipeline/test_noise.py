@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from singlepass.pipeline.noise import flip_labels
+from singlepass.pipeline.noise import Noise, parse_noise
 
 
 @given(
@@ -19,7 +19,7 @@ from singlepass.pipeline.noise import flip_labels
 def test_flipped_labels_are_other_classes(n: int, rate: float, n_classes: int, seed: int) -> None:
     clean = np.random.RandomState(seed).randint(0, n_classes, n).astype(np.int32)
     before = clean.copy()
-    noisy = flip_labels(clean, rate, n_classes, np.random.RandomState(seed + 1))
+    noisy = Noise(rate).corrupt(clean, n_classes, np.random.RandomState(seed + 1))
     assert np.array_equal(clean, before)
     assert noisy.dtype == np.int32
     assert noisy.min() >= 0
@@ -32,10 +32,22 @@ def test_flipped_labels_are_other_classes(n: int, rate: float, n_classes: int, s
 def test_rate_and_spread(rate: float, n_classes: int) -> None:
     n = 40_000
     clean = np.zeros(n, dtype=np.int32)
-    noisy = flip_labels(clean, rate, n_classes, np.random.RandomState(0))
+    noisy = Noise(rate).corrupt(clean, n_classes, np.random.RandomState(0))
     counts = np.bincount(noisy, minlength=n_classes)
     # Five standard deviations of a binomial count: a right sampler fails once in a million seeds.
     for wrong in counts[1:]:
         expected = n * rate / (n_classes - 1)
         assert abs(wrong - expected) < 5 * np.sqrt(expected)
     assert counts[1:].sum() == pytest.approx(n * rate, abs=5 * np.sqrt(n * rate * (1 - rate)))
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.05, 0.1, 1 / 3, 0.999])
+def test_what_the_store_writes_is_read_back(rate: float) -> None:
+    assert parse_noise(Noise(rate).slug).rate == pytest.approx(rate, rel=1e-11)
+    assert parse_noise(Noise(rate).spec) == Noise(rate)
+
+
+@pytest.mark.parametrize("value", [1, -0.1, "much", True, None, [0.1], float("nan")])
+def test_what_is_no_rate_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match="is not a noise rate: give numbers in"):
+        parse_noise(value)

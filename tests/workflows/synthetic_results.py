@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.store.store import CELLS, CURVES
 
 T = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
@@ -41,7 +42,7 @@ def make_results(
                         {
                             "dataset": dataset,
                             "algorithm": algorithm,
-                            "noise": rate,
+                            "noise": Noise(rate),
                             "grid": {"r": values},
                             "winner": {"r": values[d % 4], "covariance": "diagonal"},
                             "criterion": "online mistakes",
@@ -68,7 +69,7 @@ def make_results(
                             "learner": "AROW",
                             "params": "{}",
                             "grid": json.dumps({"r": [0.01, 0.1, 1.0, 10.0]}) if algorithm in tuned else None,
-                            "noise": rate,
+                            "noise": f"{rate:g}",
                             "seed": seed,
                             "stage": "run",
                             "protocol": protocol,

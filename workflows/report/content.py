@@ -21,7 +21,6 @@ from .sections.curves_section import along_stream
 from .sections.solutions import solutions_section
 from .table import TableBlock
 from .words import wording
-from .words.phrases import at_noise
 
 # Longer tables are folded in the page and left to their CSV file in Markdown.
 FOLD_ABOVE = 30
@@ -79,7 +78,7 @@ def report_content(results: StudyResults) -> tuple[dict[str, Any], list[TableBlo
     design = study_design(cells, meta)
     metric = primary_metric(cells)
     comparisons = [compare(cells, metric, noise, design) for noise in design.noise]
-    noisy = any(rate > 0 for rate in design.noise)
+    noisy = any(noise.rate > 0 for noise in design.noise)
     other_metrics = [
         METRICS[name]
         for name in ("clean_error", "online_error")
@@ -134,7 +133,7 @@ def report_content(results: StudyResults) -> tuple[dict[str, Any], list[TableBlo
         "dropped": dropped,
         "diagrams": pictures.diagrams(comparisons),
         "diagrams_note": _DIAGRAMS_NOTE,
-        "tests": [(at_noise(c.noise), wording.friedman_sentence(c)) for c in comparisons]
+        "tests": [(c.noise.opening, wording.friedman_sentence(c)) for c in comparisons]
         if len(design.datasets) > 1
         else [],
         "friedman": friedman,

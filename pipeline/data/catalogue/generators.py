@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...noise import flip_labels
+from ...noise import Noise
 from ..tables.options import FEATURE_OPTIONS, Option, Options
 from ..tables.stream import Codes, FloatArray, Table
 
@@ -80,7 +80,7 @@ class Generator:
         """
         X, y = self.draw(random_state, int(options["n_train"]))
         if self.train_noise:
-            y = flip_labels(y, self.train_noise, len(self.classes), random_state)
+            y = Noise(self.train_noise).corrupt(y, len(self.classes), random_state)
         if not options["n_test"]:
             return Table(X, y, self.classes)
         X_test, y_test = self.draw(random_state, int(options["n_test"]))

@@ -16,6 +16,7 @@ from singlepass.pipeline.analysis.averages import (
     study_design,
 )
 from singlepass.pipeline.analysis.metrics import METRICS
+from singlepass.pipeline.noise import CLEAN, Noise
 
 
 def cell(dataset: str, algorithm: str, seed: int, **given: Any) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def cell(dataset: str, algorithm: str, seed: int, **given: Any) -> dict[str, Any
         "dataset": dataset,
         "source": dataset.partition("[")[0],
         "algorithm": algorithm,
-        "noise": 0.0,
+        "noise": "0",
         "seed": seed,
         "stage": "run",
         "status": "ok",
@@ -105,9 +106,9 @@ def test_mean_and_spread_over_seeds() -> None:
         cell("d", "B", 1, test_accuracy=0.5),
         # Cells of the tuning grid and of other noise rates have no part in it.
         cell("d", "A", 7, test_accuracy=0.1, stage="tune"),
-        cell("d", "A", 0, test_accuracy=0.1, noise=0.1),
+        cell("d", "A", 0, test_accuracy=0.1, noise="0.1"),
     )
-    table = scores(cells, METRICS["test_accuracy"], 0.0, study_design(cells, META))
+    table = scores(cells, METRICS["test_accuracy"], CLEAN, study_design(cells, META))
     assert list(table.mean.columns) == ["B", "A"]
     assert table.mean.loc["d", "A"] == pytest.approx(0.85)
     assert table.sd.loc["d", "A"] == pytest.approx(np.sqrt(0.005))
@@ -127,7 +128,7 @@ def test_incomplete_blocks_are_dropped_and_say_what_they_lack() -> None:
         cell("none", "A", 0),
         cell("none", "A", 1),
     )
-    table = scores(cells, METRICS["test_accuracy"], 0.0, study_design(cells, META))
+    table = scores(cells, METRICS["test_accuracy"], CLEAN, study_design(cells, META))
     complete, dropped = table.complete_blocks(["A", "B"])
     assert list(complete.index) == ["full"]
     assert {block.dataset: block.missing for block in dropped} == {
@@ -141,7 +142,7 @@ def test_incomplete_blocks_are_dropped_and_say_what_they_lack() -> None:
 def test_many_missing_seeds_are_cut_short() -> None:
     cells = frame(cell("d", "A", 9))
     design = study_design(cells, {"study": {"seeds": list(range(10))}})
-    table = scores(cells, METRICS["test_accuracy"], 0.0, design)
+    table = scores(cells, METRICS["test_accuracy"], CLEAN, design)
     assert table.missing == {("d", "A"): "seeds 0, 1, 2, 3, 4 and 4 more"}
 
 
@@ -166,7 +167,7 @@ def test_layout_follows_the_study_and_sorts_naturally() -> None:
     assert design.sources == ["usps", "usps", "gauss"]
     # B was planned and has not run; C ran before the study was changed.
     assert design.algorithms == ["B", "A", "C"]
-    assert design.noise == [0.0, 0.3]
+    assert design.noise == [CLEAN, Noise(0.3)]
     assert (design.ok, design.failed, design.tuning, design.planned, design.missing) == (2, 1, 1, 60, 56)
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.curves import mean_curves
+from singlepass.pipeline.noise import Noise
 
 
 def tables(points: dict[str, dict[int, int]], *, status: str = "ok") -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -15,7 +16,7 @@ def tables(points: dict[str, dict[int, int]], *, status: str = "ok") -> tuple[pd
                 "key": key,
                 "dataset": "d",
                 "algorithm": key[0],
-                "noise": 0.1,
+                "noise": "0.1",
                 "seed": int(key[1:]),
                 "stage": "run",
                 "status": status,
@@ -31,7 +32,7 @@ def tables(points: dict[str, dict[int, int]], *, status: str = "ok") -> tuple[pd
 
 def test_mean_and_spread_at_shared_checkpoints() -> None:
     cells, curves = tables({"A0": {1: 1, 10: 4, 100: 10}, "A1": {1: 1, 10: 6, 100: 14}, "B0": {1: 0, 100: 3}})
-    a, b = mean_curves(cells, curves, dataset="d", noise=0.1, algorithms=["A", "B", "C"])
+    a, b = mean_curves(cells, curves, dataset="d", noise=Noise(0.1), algorithms=["A", "B", "C"])
     assert (a.algorithm, a.seeds, a.t.tolist(), a.mean.tolist()) == ("A", 2, [1, 10, 100], [1, 5, 12])
     assert a.sd == pytest.approx([0, 2**0.5, 8**0.5])
     assert (b.algorithm, b.seeds, b.sd.tolist()) == ("B", 1, [0, 0])
@@ -39,23 +40,23 @@ def test_mean_and_spread_at_shared_checkpoints() -> None:
 
 def test_streams_of_different_length_meet_on_the_shorter() -> None:
     cells, curves = tables({"A0": {10: 10, 20: 20, 40: 30}, "A1": {5: 5, 30: 30}})
-    [curve] = mean_curves(cells, curves, dataset="d", noise=0.1, algorithms=["A"])
+    [curve] = mean_curves(cells, curves, dataset="d", noise=Noise(0.1), algorithms=["A"])
     assert curve.t.tolist() == [5, 10, 20, 30]
     assert curve.mean.tolist() == [5, 10, 20, 27.5]
 
 
 def test_only_finished_cells_of_that_data_set_and_noise() -> None:
     cells, curves = tables({"A0": {1: 1}})
-    assert mean_curves(cells, curves, dataset="other", noise=0.1, algorithms=["A"]) == []
-    assert mean_curves(cells, curves, dataset="d", noise=0.2, algorithms=["A"]) == []
-    assert mean_curves(cells, curves.iloc[:0], dataset="d", noise=0.1, algorithms=["A"]) == []
+    assert mean_curves(cells, curves, dataset="other", noise=Noise(0.1), algorithms=["A"]) == []
+    assert mean_curves(cells, curves, dataset="d", noise=Noise(0.2), algorithms=["A"]) == []
+    assert mean_curves(cells, curves.iloc[:0], dataset="d", noise=Noise(0.1), algorithms=["A"]) == []
     failed, _ = tables({"A0": {1: 1}}, status="failed")
-    assert mean_curves(failed, curves, dataset="d", noise=0.1, algorithms=["A"]) == []
+    assert mean_curves(failed, curves, dataset="d", noise=Noise(0.1), algorithms=["A"]) == []
 
 
 def test_a_stopped_cell_counts_as_far_as_it_came() -> None:
     cells, curves = tables({"A0": {10: 1, 20: 3}}, status="stopped")
-    [curve] = mean_curves(cells, curves, dataset="d", noise=0.1, algorithms=["A"])
+    [curve] = mean_curves(cells, curves, dataset="d", noise=Noise(0.1), algorithms=["A"])
     assert curve.t.tolist() == [10, 20]
 
 
@@ -66,7 +67,7 @@ def test_a_column_as_a_function_of_another() -> None:
         cells,
         curves,
         dataset="d",
-        noise=0.1,
+        noise=Noise(0.1),
         algorithms=["A"],
         column="accuracy",
         against="mistakes_clean",

@@ -9,6 +9,7 @@ from singlepass.pipeline.analysis.averages import Design, study_design
 from singlepass.pipeline.analysis.comparison import compare
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.analysis.subsets import TaskGroup, among, task_groups, within
+from singlepass.pipeline.noise import CLEAN
 
 TASKS = [
     ("usps[0-vs-1]", "usps", "pair:0,1"),
@@ -31,7 +32,7 @@ def study() -> tuple[pd.DataFrame, Design]:
             "source": source,
             "task": task,
             "algorithm": algorithm,
-            "noise": 0.0,
+            "noise": "0",
             "seed": 0,
             "stage": "run",
             "status": "ok",
@@ -63,11 +64,11 @@ def test_tasks_are_grouped_by_base_set_and_kind(study: tuple[pd.DataFrame, Desig
 def test_comparisons_within_a_part(study: tuple[pd.DataFrame, Design]) -> None:
     cells, design = study
     accuracy = METRICS["test_accuracy"]
-    part = compare(cells, accuracy, 0.0, within(design, ["usps[0-vs-1]", "usps[round]", "spam[of 2020]"]))
+    part = compare(cells, accuracy, CLEAN, within(design, ["usps[0-vs-1]", "usps[round]", "spam[of 2020]"]))
     # Those at even places rank C first, those at odd ones A.
     assert part.n == 3
     assert part.mean_ranks.to_dict() == pytest.approx({"A": 7 / 3, "B": 2, "C": 5 / 3})
-    some = compare(cells, accuracy, 0.0, among(design, ["C", "A", "unknown"]))
+    some = compare(cells, accuracy, CLEAN, among(design, ["C", "A", "unknown"]))
     assert (some.n, some.k) == (9, 2)
     assert list(some.scores.columns) == ["C", "A"]
     assert some.mean_ranks.to_dict() == pytest.approx({"C": 13 / 9, "A": 14 / 9})

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.tuning import tuned_grids
+from singlepass.pipeline.noise import Noise
 
 GRID = {"r": [0.1, 1.0, 10.0]}
 
@@ -19,7 +20,7 @@ def table(
         {
             "dataset": "d",
             "algorithm": "AROW",
-            "noise": 0.1,
+            "noise": "0.1",
             "stage": "tune",
             "status": status,
             "params": json.dumps({"loss": "hinge", "r": r}),
@@ -42,7 +43,7 @@ def test_the_fewest_online_mistakes_win() -> None:
     assert tuned.criterion == "online mistakes"
     assert [score for _, score in tuned.scores] == [8, 5, 9]
     assert tuned.at_edge == ()
-    assert tuned.group == ("d", "AROW", 0.1)
+    assert tuned.group == ("d", "AROW", Noise(0.1))
 
 
 def test_validation_mistakes_come_before_online_ones() -> None:

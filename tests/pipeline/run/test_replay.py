@@ -10,6 +10,7 @@ import pytest
 
 from singlepass.learners import registry
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.noise import parse_noise
 from singlepass.pipeline.run.replay import learn_again, planned_cell
 from singlepass.pipeline.run.task import learn_cell, run_cell
 from singlepass.pipeline.study.plan import make_plan
@@ -45,7 +46,7 @@ def rows_of(study: Study, base: Path | None = None) -> list[dict[str, Any]]:
     }
     rows = [run_cell(cell).row for cell in plan.evaluation_cells(winners)]
     sizes = {
-        ((row["dataset"], "SVC", row["noise"]), row["seed"]): row["support_vectors"]
+        ((row["dataset"], "SVC", parse_noise(row["noise"])), row["seed"]): row["support_vectors"]
         for row in rows
         if row["algorithm"] == "SVC"
     }
@@ -70,7 +71,7 @@ def test_every_cell_is_found_by_its_row(study: Study, rows: list[dict[str, Any]]
 
 def test_the_model_is_the_cells(study: Study, rows: list[dict[str, Any]]) -> None:
     for row in rows:
-        if row["seed"] == 1 and row["noise"] == 0.2:
+        if row["seed"] == 1 and row["noise"] == "0.2":
             learnt = learn_again(study, row)
             assert learnt.test is not None
             wrong = learnt.learner.predict(learnt.test.X[learnt.test.rows]) != learnt.test.codes

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.run.splits import Fold, check_splits, checkpoints, split
 from singlepass.pipeline.study.plan import Cell, make_plan
 from singlepass.pipeline.study.study import parse_study
@@ -50,7 +51,7 @@ def test_a_seeded_split_has_no_row_twice_and_is_the_same_at_every_noise_level() 
     assert test is not None
     assert len(test.rows) == round(569 * 0.25)
     assert sorted([*part.rows, *test.rows]) == list(range(569))
-    noisy_part, noisy_test = split(replace(cell, noise=0.3), stream)
+    noisy_part, noisy_test = split(replace(cell, noise=Noise(0.3)), stream)
     assert noisy_test is not None
     assert np.array_equal(test.rows, noisy_test.rows)
     assert not np.array_equal(part.rows, noisy_part.rows)

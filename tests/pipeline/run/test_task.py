@@ -10,7 +10,7 @@ import pytest
 
 from singlepass.learners import AROW, LASVM, registry
 from singlepass.pipeline import data
-from singlepass.pipeline.noise import flip_labels
+from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.randomness import random_state
 from singlepass.pipeline.run import splits as protocol
 from singlepass.pipeline.run import task as cell_module
@@ -36,8 +36,8 @@ def test_the_counts_are_those_of_the_learner_alone() -> None:
     cell = cell_of({"name": "AROW", "r": 0.5}, protocol="holdout")
     stream = data.open_stream(cell.dataset, root=0, seed=0)
     part, test = protocol.split(cell, stream)
-    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=0.2)
-    noisy = flip_labels(part.codes, 0.2, 2, rng)
+    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=Noise(0.2))
+    noisy = Noise(0.2).corrupt(part.codes, 2, rng)
     learner = AROW(r=0.5)
     scores = learner.learn(stream.X[part.rows], noisy, classes=[0, 1])
     row = run_cell(cell).row
@@ -55,8 +55,8 @@ def test_the_counts_of_many_classes_are_those_of_the_learner_alone() -> None:
     cell = cell_of({"name": "AROW", "constraints": "all"}, {"name": "digits"}, protocol="holdout")
     stream = data.open_stream(cell.dataset, root=0, seed=0)
     part, test = protocol.split(cell, stream)
-    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=0.2)
-    noisy = flip_labels(part.codes, 0.2, 10, rng)
+    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=Noise(0.2))
+    noisy = Noise(0.2).corrupt(part.codes, 10, rng)
     learner = AROW(constraints="all")
     scores = learner.learn(stream.X[part.rows], noisy, classes=range(10))
     row = run_cell(cell).row
@@ -124,8 +124,8 @@ def test_learners_finish_after_the_last_pass() -> None:
     cell = cell_of(lasvm, protocol="holdout", max_train=300)
     stream = data.open_stream(cell.dataset, root=0, seed=0)
     part, test = protocol.split(cell, stream)
-    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=0.2)
-    noisy = flip_labels(part.codes, 0.2, 2, rng)
+    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=Noise(0.2))
+    noisy = Noise(0.2).corrupt(part.codes, 2, rng)
     learner = LASVM(**dict(cell.params)).fit(stream.X[part.rows], noisy)
     row = run_cell(cell).row
     assert test is not None

@@ -21,7 +21,7 @@ def outcome(key: str, status: str = "ok", mistakes: int = 3) -> CellResult:
         "algorithm": "A",
         "learner": "AROW",
         "params": "{}",
-        "noise": 0.1,
+        "noise": "0.1",
         "seed": 0,
         "stage": "run",
         "protocol": "prequential",

@@ -10,6 +10,7 @@ import pytest
 
 from singlepass.learners import OnlineClassifier, registry
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.study.plan import Cell, make_plan
 from singlepass.pipeline.study.study import TUNING_SEED, parse_study
 
@@ -100,7 +101,7 @@ def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:
     study = {**STUDY, "algorithms": algorithms, "datasets": STUDY["datasets"][:1], "noise": 0.1}
     plan = make_plan(parse_study(study))
     assert {cell.algorithm for cell in plan.evaluation_cells({})} == {"Projectron"}
-    group = ("gauss", "Projectron", 0.1)
+    group = ("gauss", "Projectron", Noise(0.1))
     cells = list(plan.matched_cells({(group, 0): 12, (group, 1): 0}))
     # Without the model's outcome there is no cell; an empty support set is a budget of 1.
     assert [(cell.seed, dict(cell.params)) for cell in cells] == [(0, {"budget": 12}), (1, {"budget": 1})]
@@ -114,7 +115,7 @@ def test_a_grid_without_a_winner_is_not_run() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"noise": 0.1},
+        {"noise": Noise(0.1)},
         {"seed": 7},
         {"params": (("average", True),)},
         {"fingerprint": "other"},

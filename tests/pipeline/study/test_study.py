@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.study.specs import AlgorithmSpec, DatasetSpec
 from singlepass.pipeline.study.study import TUNING_SEED, Study, parse_study, read_study
 
@@ -16,7 +17,7 @@ MINIMAL = {"name": "mine", "datasets": [{"name": "digits"}], "algorithms": [{"na
 def test_defaults_and_shorthand() -> None:
     study = parse_study({**MINIMAL, "seeds": 3, "noise": 0.1})
     assert study.seeds == [0, 1, 2]
-    assert study.noise == [0.1]
+    assert study.noise == [Noise(0.1)]
     assert study.protocol == "prequential"
     assert study.algorithms[0].label == "AROW"
 

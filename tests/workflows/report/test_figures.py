@@ -11,6 +11,7 @@ from singlepass.pipeline.analysis.averages import study_design
 from singlepass.pipeline.analysis.comparison import Comparison, compare
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.pipeline.noise import Noise
 from singlepass.workflows.report.plots.box_plot import box_plot
 from singlepass.workflows.report.plots.critical_difference import critical_difference
 from singlepass.workflows.report.plots.line_plots import ranks_by_noise, swatch
@@ -27,7 +28,7 @@ def texts(svg: str) -> list[str]:
 
 def compared(results: StudyResults, noise: float) -> Comparison:
     design = study_design(results.cells, results.meta)
-    return compare(results.cells, METRICS["test_accuracy"], noise, design)
+    return compare(results.cells, METRICS["test_accuracy"], Noise(noise), design)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,9 @@ def test_dollars_and_missing_glyphs_are_plain_text() -> None:
 
 
 def test_ranks_by_noise_with_a_level_that_could_not_be_ranked() -> None:
-    table = pd.DataFrame({0.0: [1.0, 2.0], 0.1: [float("nan")] * 2, 0.2: [2.0, 1.0]}, index=["A", "_B"])
+    table = pd.DataFrame(
+        {Noise(0.0): [1.0, 2.0], Noise(0.1): [float("nan")] * 2, Noise(0.2): [2.0, 1.0]}, index=["A", "_B"]
+    )
     alone = texts(ranks_by_noise(table, ["A", "_B"]))
     assert {"0%", "10%", "20%"} <= set(alone)
     assert "A" not in alone

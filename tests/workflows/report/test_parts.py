@@ -31,7 +31,7 @@ def test_mean_scores_are_over_the_data_sets_ranked(usual: tuple[Path, str], tmp_
     head, *rows = csv_rows(out / "tables" / "mean-test-accuracy.csv")
     assert head == ["algorithm", "noise 0", "noise 0.1", "noise 0.3"]
     cells = make_results().cells
-    cells = cells[cells["noise"] == 0.3]
+    cells = cells[cells["noise"] == "0.3"]
     by_hand = cells.groupby(["algorithm", "dataset"])["test_accuracy"].mean().groupby("algorithm").mean()
     assert {row[0]: float(row[3]) for row in rows} == pytest.approx(by_hand.to_dict())
     [line] = re.findall(r"^\| PA \| \d\d\.\d \| \d\d\.\d \| (\d\d\.\d) \|$", markdown, flags=re.MULTILINE)
@@ -55,7 +55,7 @@ def test_groups_of_tasks_are_ranked(usual: tuple[Path, str], tmp_path: Path) -> 
     assert len(rows) == 4 * 3 * 7
     ranks = {(row[0], row[1], row[3]): float(row[4]) for row in rows}
     cells = make_results().cells
-    cells = cells[(cells["noise"] == 0.1) & (cells["source"] == "digits")]
+    cells = cells[(cells["noise"] == "0.1") & (cells["source"] == "digits")]
     means = cells.groupby(["dataset", "algorithm"])["test_accuracy"].mean().round(12).unstack()
     by_hand = means.rank(axis=1, ascending=False).mean()
     for name, rank in by_hand.items():
@@ -80,7 +80,7 @@ def test_some_algorithms_are_ranked_among_themselves(tmp_path: Path) -> None:
     head, *rows = csv_rows(tmp_path / "tables" / "ranking-1-mean-ranks-test-accuracy.csv")
     assert [row[0] for row in rows] == chosen
     assert head == ["algorithm", "noise 0", "noise 0.1", "noise 0.3", "overall"]
-    cells = results.cells[(results.cells["noise"] == 0.1) & results.cells["algorithm"].isin(chosen)]
+    cells = results.cells[(results.cells["noise"] == "0.1") & results.cells["algorithm"].isin(chosen)]
     means = cells.groupby(["dataset", "algorithm"])["test_accuracy"].mean().round(12).unstack()
     by_hand = means.rank(axis=1, ascending=False).mean()
     assert {row[0]: float(row[2]) for row in rows} == pytest.approx(by_hand.to_dict())
@@ -121,7 +121,7 @@ def test_a_ranking_of_some_data_sets(tmp_path: Path) -> None:
     render(results, tmp_path)
     _, *rows = csv_rows(tmp_path / "tables" / "ranking-1-mean-ranks-test-accuracy.csv")
     cells = results.cells[results.cells["algorithm"].isin(chosen) & (results.cells["source"] == "digits")]
-    means = cells[cells["noise"] == 0.1].groupby(["dataset", "algorithm"])["test_accuracy"].mean()
+    means = cells[cells["noise"] == "0.1"].groupby(["dataset", "algorithm"])["test_accuracy"].mean()
     by_hand = means.round(12).unstack().rank(axis=1, ascending=False)
     assert len(by_hand) == 8
     assert {row[0]: float(row[1]) for row in rows} == pytest.approx(by_hand.mean().to_dict())
@@ -132,7 +132,7 @@ def test_focus_draws_one_algorithm_against_the_others(tmp_path: Path) -> None:
     ranking = {"title": "Focus", "algorithms": ["PA-I", "AROW", "CW"], "focus": "AROW"}
     results.meta["study"]["rankings"] = [ranking]
     page, markdown = render(results, tmp_path)
-    cells = results.cells[results.cells["noise"] == 0.3]
+    cells = results.cells[results.cells["noise"] == "0.3"]
     means = cells.groupby(["dataset", "algorithm"])["test_accuracy"].mean().unstack()
     wins = int((means["AROW"] > means["CW"]).sum())
     assert f"CW, 30% label noise: {wins} of 11 tasks above the line" in page.text

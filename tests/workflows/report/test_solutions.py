@@ -133,7 +133,7 @@ def test_the_section_is_in_every_form_of_the_report(finished: StudyResults, tmp_
     assert "![Solutions on gauss, 10% label noise, seed 3](figures/solutions-1-gauss.svg)" in markdown
     # Of two data sets four panels each, whose headings count the support vectors of the cells.
     cells = finished.cells
-    rows = cells[(cells["stage"] == "run") & (cells["noise"] == 0.1) & (cells["seed"] == 3)]
+    rows = cells[(cells["stage"] == "run") & (cells["noise"] == "0.1") & (cells["seed"] == 3)]
     sizes = rows.set_index(["dataset", "algorithm"])["support_vectors"]
     for dataset in ("gauss", "checkerboard"):
         for name in ("SVC", "KernelPerceptron", "asked"):
@@ -168,7 +168,7 @@ def test_of_many_support_vectors_some_of_each_class_are_drawn(
     """A batch solver sorts them by class: the first would all be of one."""
     cells = finished.cells
     chosen = (cells["algorithm"] == "SVC") & (cells["dataset"] == "gauss") & (cells["stage"] == "run")
-    row = cells[chosen & (cells["noise"] == 0.1) & (cells["seed"] == 3)].to_dict("records")[0]
+    row = cells[chosen & (cells["noise"] == "0.1") & (cells["seed"] == 3)].to_dict("records")[0]
     sizes = learn_again(parse_study(TABLE), row).learner.n_support_
     for most, shown in ((600, sizes), (40, 40 * sizes / sizes.sum())):
         monkeypatch.setattr(solutions, "_MOST_POINTS", most)
@@ -180,7 +180,7 @@ def test_what_cannot_be_drawn_is_said(
     finished: StudyResults, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     cells = finished.cells.copy()
-    first = (cells["noise"] == 0.1) & (cells["seed"] == 3) & (cells["stage"] == "run")
+    first = (cells["noise"] == "0.1") & (cells["seed"] == 3) & (cells["stage"] == "run")
     cells.loc[first & (cells["algorithm"] == "KernelPerceptron"), "status"] = "stopped"
     cells.loc[first & (cells["algorithm"] == "Perceptron"), "status"] = "failed"
     cells = cells[~(first & (cells["algorithm"] == "asked"))]

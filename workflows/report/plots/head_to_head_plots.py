@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..words.phrases import percent
+from ....pipeline.noise import parse_noise
 from .styles import DASHES, MARKERS, PALETTE, series_styles
 from .svg import FAINT, INK, PANEL, draw, new_figure, shorten, theme
 
@@ -56,8 +56,8 @@ def values_by_noise(table: pd.DataFrame, algorithms: Sequence[str], ylabel: str)
 
     Parameters
     ----------
-    table : DataFrame of float, shape (algorithms, noise rates)
-        NaN where there is no value.
+    table : DataFrame of float, shape (algorithms, noise)
+        Columns of `Noise`; NaN where there is no value.
     algorithms : sequence of str
         All algorithms of the study, which fix colours and marks.
     ylabel : str
@@ -74,17 +74,18 @@ def values_by_noise(table: pd.DataFrame, algorithms: Sequence[str], ylabel: str)
         figure = new_figure(PANEL[0], height)
         axes = figure.add_axes((0.155, (44 + legend) / height, 0.82, (PANEL[1] - 54) / height))
         styles = series_styles(algorithms)
+        rates = [parse_noise(column).rate for column in table.columns]
         for name in table.index:
             colour, marker, dash = styles[str(name)]
             axes.plot(
-                table.columns.to_numpy(float),
+                rates,
                 table.loc[name].to_numpy(float),
                 color=colour,
                 marker=marker,
                 ls=dash,
                 label="\u200b" + shorten(str(name)),  # Matplotlib leaves out labels that start with "_"
             )
-        axes.set_xticks(list(table.columns), [percent(float(rate)) for rate in table.columns])
+        axes.set_xticks(rates, [parse_noise(column).short for column in table.columns])
         axes.set_xlabel("label noise")
         axes.set_ylabel(ylabel)
         axes.grid(True, axis="y")

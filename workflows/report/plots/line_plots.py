@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..words.phrases import percent
+from ....pipeline.noise import parse_noise
 from .styles import Style, series_styles
 from .svg import PANEL, draw, new_figure, shorten, text_width, theme
 
@@ -100,8 +100,8 @@ def ranks_by_noise(table: pd.DataFrame, algorithms: Sequence[str], *, legend: bo
 
     Parameters
     ----------
-    table : DataFrame of float, shape (algorithms, noise rates)
-        Mean ranks; NaN where a rate could not be ranked.
+    table : DataFrame of float, shape (algorithms, noise)
+        Mean ranks, columns of `Noise`; NaN where a rate could not be ranked.
     algorithms : sequence of str
         All algorithms of the study, which fix colours and marks.
     legend : bool, default=False
@@ -125,7 +125,7 @@ def ranks_by_noise(table: pd.DataFrame, algorithms: Sequence[str], *, legend: bo
             colour, marker, dash = styles[str(name)]
             values = table.loc[name].to_numpy(float)
             axes.plot(places, values, color=colour, marker=marker, ls=dash, label=label_of(str(name)))
-        axes.set_xticks(places, [percent(float(rate)) for rate in table.columns])
+        axes.set_xticks(places, [parse_noise(column).short for column in table.columns])
         axes.set_ylim(len(table) + 0.3, 0.7)
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("label noise")

@@ -11,9 +11,10 @@ import pandas as pd
 from ....pipeline.analysis.averages import Design, evaluation_rows
 from ....pipeline.analysis.comparison import Comparison
 from ....pipeline.analysis.curves import Curve, mean_curves
+from ....pipeline.noise import Noise
 from ..sections.rank_tables import rank_frame
 from ..words.markup import slug
-from ..words.phrases import count, percent
+from ..words.phrases import count
 from .box_plot import box_plot
 from .critical_difference import critical_difference
 from .line_plots import Axis, curves_sheet, learning_curves, ranks_by_noise
@@ -100,11 +101,11 @@ def diagrams(comparisons: Sequence[Comparison], *, prefix: str = "", scope: str 
     shown = [c for c in comparisons if c.n >= 2 and c.k >= 2]
     return [
         _picture(
-            f"Critical difference diagram by {c.metric.label}, {percent(c.noise)} label noise"
+            f"Critical difference diagram by {c.metric.label}, {c.noise.label}"
             + (f" ({scope})" if scope else ""),
-            f"{percent(c.noise)} label noise, {count(c.n, 'data set')}",
+            f"{c.noise.label}, {count(c.n, 'data set')}",
             critical_difference(c, shown),
-            f"figures/{prefix}critical-difference-{c.noise:g}.svg",
+            f"figures/{prefix}critical-difference-{c.noise.slug}.svg",
         )
         for c in shown
     ]
@@ -148,7 +149,7 @@ def boxes(cells: pd.DataFrame, design: Design) -> list[Picture]:
     pictures = []
     for place, dataset in enumerate(design.datasets, 1):
         for noise in spaced(design.noise, MAX_BOX_LEVELS):
-            here = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise)]
+            here = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise.slug)]
             values = [
                 (name, here.loc[here["algorithm"] == name, "error"].tolist()) for name in design.algorithms
             ]
@@ -156,16 +157,16 @@ def boxes(cells: pd.DataFrame, design: Design) -> list[Picture]:
             if values:
                 pictures.append(
                     _picture(
-                        f"Test error over seeds, {dataset}, {percent(noise)} label noise",
-                        f"{shorten(dataset, 40)}, {percent(noise)} label noise",
+                        f"Test error over seeds, {dataset}, {noise.label}",
+                        f"{shorten(dataset, 40)}, {noise.label}",
                         box_plot(values, design.algorithms, "test error, %"),
-                        f"figures/test-error-{place}-{slug(dataset)}-{noise:g}.svg",
+                        f"figures/test-error-{place}-{slug(dataset)}-{noise.slug}.svg",
                     )
                 )
     return pictures
 
 
-def spaced(levels: Sequence[float], most: int) -> list[float]:
+def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
     """Return at most `most` of the levels, evenly spaced, the first and the last among them."""
     if len(levels) <= most:
         return list(levels)
@@ -200,7 +201,7 @@ def curve_groups(
     shown = firsts[:room]
     groups: list[CurveGroup] = []
     for dataset in shown:
-        panels: list[tuple[float, list[Curve]]] = []
+        panels: list[tuple[Noise, list[Curve]]] = []
         for noise in levels:
             names = list(drawn) or design.algorithms
             found = mean_curves(cells, curves, dataset=dataset, noise=noise, algorithms=names)
@@ -221,22 +222,22 @@ def curve_groups(
     if drawn and len(drawn) < len(design.algorithms):
         note += f" {len(drawn)} of {len(design.algorithms)} algorithms are drawn, as the study asks."
     if len(levels) < len(design.noise):
-        note += f" Noise levels shown: {', '.join(percent(level) for level in levels)}."
+        note += f" Noise levels shown: {', '.join(level.short for level in levels)}."
     return groups, note
 
 
-def _group(place: int, dataset: str, panels: list[tuple[float, list[Curve]]], design: Design) -> CurveGroup:
+def _group(place: int, dataset: str, panels: list[tuple[Noise, list[Curve]]], design: Design) -> CurveGroup:
     axis = Axis(y="mistakes (clean labels)")
     pictures = [
         Picture(
-            f"Learning curves on {dataset}, {percent(noise)} label noise",
-            f"{percent(noise)} label noise",
+            f"Learning curves on {dataset}, {noise.label}",
+            f"{noise.label}",
             learning_curves(found, design.algorithms, axis),
         )
         for noise, found in panels
     ]
     sheet = curves_sheet(
-        [(f"{shorten(dataset, 24)}, {percent(noise)} noise", found) for noise, found in panels],
+        [(f"{shorten(dataset, 24)}, {noise.short} noise", found) for noise, found in panels],
         design.algorithms,
         axis,
     )

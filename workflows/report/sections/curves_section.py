@@ -13,7 +13,6 @@ from ....pipeline.analysis.subsets import task_groups
 from ..plots.line_plots import Axis, curves_sheet, learning_curves
 from ..plots.pictures import Picture
 from ..plots.svg import shorten, standalone
-from ..words.phrases import percent
 
 # Base sets that are drawn: a panel costs some 20 kB of the page.
 _MOST = 9
@@ -165,12 +164,12 @@ def _one(
         )
         if lines:
             if quantity.error and quantity.against == "t":
-                at = (cells["dataset"] == dataset) & (cells["noise"] == design.noise[0])
+                at = (cells["dataset"] == dataset) & (cells["noise"] == design.noise[0].slug)
                 lines = [_with_switches(line, cells[at]) for line in lines]
             panels.append((dataset, lines))
     if not panels:
         return None
-    title = f"{quantity.title}, {percent(design.noise[0])} label noise"
+    title = f"{quantity.title}, {design.noise[0].label}"
     shown = {curve.algorithm for _, lines in panels for curve in lines}
     svg = curves_sheet(
         [(shorten(name, 30), lines) for name, lines in panels], design.algorithms, quantity.axis

@@ -10,11 +10,12 @@ import pandas as pd
 from ....pipeline.analysis.averages import Design
 from ....pipeline.analysis.comparison import Comparison
 from ....pipeline.analysis.metrics import Metric
+from ....pipeline.noise import Noise
 from ..plots.head_to_head_plots import error_reductions, scatter, values_by_noise
 from ..plots.pictures import Picture, spaced
 from ..plots.svg import standalone
 from ..words.markup import slug
-from ..words.phrases import count, percent
+from ..words.phrases import count
 
 # No noise, some and much: the AROW paper's choice for both kinds of picture.
 _LEVELS = 3
@@ -44,7 +45,7 @@ def focus_pictures(
     focus: str | None,
     design: Design,
     *,
-    noise: Sequence[float] = (),
+    noise: Sequence[Noise] = (),
     prefix: str = "",
     scope: str = "",
 ) -> list[PictureRow]:
@@ -58,7 +59,7 @@ def focus_pictures(
         The algorithm; None draws nothing.
     design : Design
         The whole study, whose algorithms fix the colours.
-    noise : sequence of float, default=()
+    noise : sequence of Noise, default=()
         Rates that are shown task by task; three evenly chosen ones when empty.
     prefix : str, default=""
         Put before the files' names.
@@ -104,13 +105,13 @@ def _scatter_row(shown: Sequence[Comparison], focus: str, prefix: str, scope: st
             ours, theirs = comparison.scores[focus], comparison.scores[other]
             # By ranks, which take scores that differ by rounding error only for equal.
             wins = int((comparison.ranks[focus] < comparison.ranks[other]).sum())
-            at = f"{percent(comparison.noise)} label noise"
+            at = comparison.noise.label
             pictures.append(
                 _picture(
                     f"{metric.label} of {focus} against {other}, {at} ({scope})",
                     f"{other}, {at}: {wins} of {count(comparison.n, 'task')} {above} the line",
                     scatter(100 * theirs.to_numpy(), 100 * ours.to_numpy(), f"{other}, %", f"{focus}, %"),
-                    f"figures/{prefix}{slug(focus)}-against-{slug(other)}-{comparison.noise:g}.svg",
+                    f"figures/{prefix}{slug(focus)}-against-{slug(other)}-{comparison.noise.slug}.svg",
                 )
             )
     note = f"Every point is a task: {metric.label} of {focus} against that of another algorithm."
@@ -142,7 +143,7 @@ def _noise_row(usable: Sequence[Comparison], design: Design, prefix: str, scope:
     ]
     note = (
         f"Means over the {count(len(shared), 'task')} complete at every rate; the increase is that of the "
-        f"mean error, relative to the mean error at {percent(least)} noise."
+        f"mean error, relative to the mean error at {least.short} noise."
     )
     return PictureRow("The effect of label noise", note, pictures)
 
@@ -156,7 +157,7 @@ def _difficulty_row(shown: Sequence[Comparison], focus: str, prefix: str, scope:
         kept = others > 0  # an error of 0 cannot be reduced
         reduction = 100 * (1 - errors[focus][kept] / others[kept])
         difficulty = 100 * comparison.scores.drop(columns=focus).mean(axis=1)[kept]
-        points.append((f"{percent(comparison.noise)} noise", difficulty.to_numpy(), reduction.to_numpy()))
+        points.append((f"{comparison.noise.short} noise", difficulty.to_numpy(), reduction.to_numpy()))
     others_named = ", ".join(str(name) for name in shown[0].scores.columns if name != focus)
     picture = _picture(
         f"Error reduction of {focus} against the mean {metric.label} of the others ({scope})",

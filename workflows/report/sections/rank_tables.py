@@ -9,6 +9,7 @@ import pandas as pd
 
 from ....pipeline.analysis.averages import Design
 from ....pipeline.analysis.comparison import ALPHA, Comparison, overall_ranks
+from ....pipeline.noise import Noise, parse_noise
 from ..table import TableBlock, TableCell
 from ..words.markup import slug
 from ..words.phrases import p_value, percent
@@ -33,8 +34,8 @@ def _ranked(values: Sequence[float], places: int = 2) -> list[TableCell]:
     ]
 
 
-def _noise_column(column: float | str) -> str:
-    return column if isinstance(column, str) else f"noise {column:g}"
+def _noise_column(column: Noise | str) -> str:
+    return column if isinstance(column, str) else f"noise {column.slug}"
 
 
 def _places(comparisons: Sequence[Comparison]) -> int:
@@ -46,7 +47,7 @@ def _places(comparisons: Sequence[Comparison]) -> int:
 
 def _sizes(comparisons: Sequence[Comparison]) -> str:
     """Say how many data sets were ranked at each noise rate."""
-    sizes = ", ".join(f"{c.n} at {percent(c.noise)}" for c in comparisons)
+    sizes = ", ".join(f"{c.n} at {c.noise.short}" for c in comparisons)
     same = len({c.n for c in comparisons}) == 1
     return f"Data sets ranked: {comparisons[0].n if same else sizes}."
 
@@ -70,7 +71,7 @@ def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableB
     metric = comparisons[0].metric
     places = _places(comparisons)
     columns = [_ranked(frame[noise].tolist(), places) for noise in frame.columns]
-    header = ["algorithm", *(percent(float(noise)) for noise in frame.columns)]
+    header = ["algorithm", *(parse_noise(column).short for column in frame.columns)]
     if len(comparisons) > 1:
         overall = overall_ranks(list(comparisons)).reindex(frame.index)
         columns.append(_ranked(overall.tolist()))
@@ -121,7 +122,7 @@ def mean_score_table(comparisons: Sequence[Comparison], design: Design) -> Table
     return TableBlock(
         name=f"mean-{slug(metric.name)}",
         title=f"Mean {metric.label}{', %' if metric.percent else ''}, by label noise",
-        header=["algorithm", *(percent(float(noise)) for noise in frame.columns)],
+        header=["algorithm", *(parse_noise(column).short for column in frame.columns)],
         rows=[[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *shown, strict=True)],
         note="Mean over the data sets ranked, each a mean over seeds.",
         data=frame.rename(columns=_noise_column).rename_axis("algorithm").reset_index(),
@@ -147,8 +148,8 @@ def group_table(groups: Sequence[tuple[str, Sequence[Comparison]]], design: Desi
     for name, comparisons in groups:
         for c in comparisons:
             ranks = c.mean_ranks.reindex(design.algorithms).astype("float64")
-            rows.append([TableCell(f"{name} ({c.n})"), TableCell(percent(c.noise)), *_ranked(ranks.tolist())])
-            data += [(name, c.noise, c.n, algorithm, rank) for algorithm, rank in ranks.items()]
+            rows.append([TableCell(f"{name} ({c.n})"), TableCell(c.noise.short), *_ranked(ranks.tolist())])
+            data += [(name, c.noise.slug, c.n, algorithm, rank) for algorithm, rank in ranks.items()]
     return TableBlock(
         name="mean-ranks-by-task-group",
         title=f"Mean rank by {groups[0][1][0].metric.label}, by base set and kind of task",
@@ -165,7 +166,7 @@ def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock:
     rows, data = [], []
     for c in comparisons:
         f = c.friedman
-        cells = [percent(c.noise), c.metric.label, str(c.n), str(c.k)]
+        cells = [c.noise.short, c.metric.label, str(c.n), str(c.k)]
         if f is None:
             cells += ["–", "–", "–", "–"]
         else:
@@ -177,7 +178,7 @@ def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock:
         rows.append([TableCell(text) for text in cells])
         data.append(
             {
-                "noise": c.noise,
+                "noise": c.noise.slug,
                 "metric": c.metric.name,
                 "datasets": c.n,
                 "algorithms": c.k,
@@ -225,7 +226,7 @@ def pairs_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock
                 )
                 data.append(
                     {
-                        "noise": c.noise,
+                        "noise": c.noise.slug,
                         "first": first,
                         "second": second,
                         "wins": pair.wins,
@@ -243,7 +244,7 @@ def pairs_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock
     return TableBlock(
         name="wilcoxon-holm",
         title=f"Wilcoxon signed-rank tests of every pair by {tested[0].metric.label}, Holm-adjusted p-values",
-        header=["first", "second", *(percent(c.noise) for c in tested)],
+        header=["first", "second", *(c.noise.short for c in tested)],
         rows=rows,
         labels=2,
         note="In brackets: data sets on which the first is better, level, worse. Bold: significant at "
@@ -257,7 +258,7 @@ def dropped_table(comparisons: Sequence[Comparison]) -> TableBlock | None:
     """Data sets left out of the ranks, with what they lack; None when all are complete."""
     rows = [
         [
-            TableCell(percent(c.noise)),
+            TableCell(c.noise.short),
             TableCell(block.dataset),
             TableCell("; ".join(f"{name}: {what}" for name, what in block.missing.items())),
         ]

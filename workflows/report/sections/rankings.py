@@ -12,10 +12,10 @@ from ....pipeline.analysis.averages import Design
 from ....pipeline.analysis.comparison import compare
 from ....pipeline.analysis.metrics import Metric
 from ....pipeline.analysis.subsets import among, tasks_of, within
+from ....pipeline.noise import parse_noise
 from ..plots.pictures import Picture, diagrams
 from ..table import TableBlock
 from ..words import wording
-from ..words.phrases import at_noise
 from . import rank_tables
 from .head_to_head import PictureRow, focus_pictures
 
@@ -105,13 +105,13 @@ def rankings(cells: pd.DataFrame, metric: Metric, design: Design, study: Mapping
                 rank_table=own(rank_tables.mean_rank_table(comparisons, part)),
                 friedman=own(rank_tables.friedman_table(tested)) if tested else None,
                 pairs=own(pairs) if pairs is not None else None,
-                tests=[(at_noise(c.noise), wording.friedman_sentence(c)) for c in comparisons],
+                tests=[(c.noise.opening, wording.friedman_sentence(c)) for c in comparisons],
                 diagrams=diagrams(comparisons, prefix=prefix, scope=title),
                 focus=focus_pictures(
                     comparisons,
                     entry.get("focus"),
                     design,
-                    noise=entry.get("focus_noise") or (),
+                    noise=[parse_noise(rate) for rate in entry.get("focus_noise") or ()],
                     prefix=prefix,
                     scope=title,
                 ),

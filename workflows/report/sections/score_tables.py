@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ....pipeline.analysis.averages import Design, evaluation_rows, long_table, scores
 from ....pipeline.analysis.metrics import METRICS, Metric
+from ....pipeline.noise import parse_noise
 from ..table import TableBlock, TableCell
 from ..words.markup import slug
-from ..words.phrases import percent
 
 
 def score_tables(cells: pd.DataFrame, metric: Metric, design: Design) -> list[TableBlock]:
@@ -48,12 +48,12 @@ def score_tables(cells: pd.DataFrame, metric: Metric, design: Design) -> list[Ta
             rows.append([TableCell(dataset), *_scored(metric, means, sds, partial)])
         tables.append(
             TableBlock(
-                name=f"{slug(metric.name)}-noise-{noise:g}",
-                title=f"{_title(metric)}, {percent(noise)} label noise",
+                name=f"{slug(metric.name)}-noise-{noise.slug}",
+                title=f"{_title(metric)}, {noise.label}",
                 header=["data set", *design.algorithms],
                 rows=rows,
                 note=_note(rows),
-                data=everything[everything["noise"] == noise],
+                data=everything[everything["noise"] == noise.slug],
             )
         )
     return tables
@@ -94,7 +94,7 @@ def _single_table(
             partial = [(dataset, name) in table.missing for name in design.algorithms]
             line = table.mean.to_numpy(float)[0], table.sd.to_numpy(float)[0]
             columns.append(_scored(metric, *line, partial))
-            header.append(f"{percent(noise)} noise")
+            header.append(f"{noise.short} noise")
     rows = [[TableCell(name), *line] for name, *line in zip(design.algorithms, *columns, strict=True)]
     return TableBlock(
         name=slug(metric.name),
@@ -109,7 +109,7 @@ def _single_table(
 def cost_table(cells: pd.DataFrame, design: Design) -> TableBlock:
     """Updates per example and speed of every algorithm, averaged over data sets, by noise rate."""
     updates, speed, queries = (METRICS[name] for name in ("update_rate", "examples_per_second", "query_rate"))
-    header = ["algorithm", *(f"updates, {percent(noise)} noise" for noise in design.noise), "examples/s"]
+    header = ["algorithm", *(f"updates, {noise.short} noise" for noise in design.noise), "examples/s"]
     columns = []
     for noise in design.noise:
         columns.append(scores(cells, updates, noise, design).mean.mean(axis=0))
@@ -155,7 +155,7 @@ def failed_table(cells: pd.DataFrame) -> TableBlock | None:
         [
             TableCell(str(row["dataset"])),
             TableCell(str(row["algorithm"])),
-            TableCell(percent(float(row["noise"]))),
+            TableCell(parse_noise(row["noise"]).short),
             TableCell("tuning" if row["stage"] == "tune" else str(row["seed"])),
             TableCell(str(row["status"])),
             TableCell(str(row["error"]) if isinstance(row["error"], str) else ""),

@@ -17,7 +17,7 @@ from ..plots.pictures import Picture
 from ..plots.solution_plots import Solution, legend_mark, legend_names, solution_panel, solutions_sheet
 from ..plots.svg import shorten, standalone
 from ..words.markup import slug
-from ..words.phrases import count, enumerate_names, percent
+from ..words.phrases import count, enumerate_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +102,7 @@ def solutions_section(results: StudyResults, design: Design) -> Solutions | None
     datasets = [name for name in design.datasets if name in flat]
     if not datasets:
         return Solutions([], "", "Nothing is drawn: no data set of the study has two features.")
-    rows = rows[(rows["noise"] == noise) & (rows["seed"] == seed)]
+    rows = rows[(rows["noise"] == noise.slug) & (rows["seed"] == seed)]
     groups, problems, learnt_from = [], [], 0
     for place, dataset in enumerate(datasets[:_MOST_DATASETS], 1):
         models = {}
@@ -117,11 +117,11 @@ def solutions_section(results: StudyResults, design: Design) -> Solutions | None
         problems += [f"{name} on {dataset} ({problem})" for name, problem in failed]
         if drawn:
             some = models[drawn[0].name]
-            at = f"{percent(noise)} label noise, seed {seed}"
+            at = f"{noise.label}, seed {seed}"
             groups.append(_group(place, dataset, drawn, models, some.stream.classes, at))
             learnt_from = max(learnt_from, len(some.train.rows))
     note = (
-        f"What is learnt at {percent(noise)} label noise with seed {seed}: training points by the label that "
+        f"What is learnt at {noise.label} with seed {seed}: training points by the label that "
         "the learner was given, support vectors as open marks, the boundary f = 0 as a line, f = ±1 (the "
         "margins of a support vector machine) dashed."
     )

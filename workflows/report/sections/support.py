@@ -11,13 +11,14 @@ from ....pipeline.analysis.averages import Design, evaluation_rows, long_table, 
 from ....pipeline.analysis.curves import mean_curves
 from ....pipeline.analysis.metrics import METRICS, Metric
 from ....pipeline.analysis.subsets import task_groups, within
+from ....pipeline.noise import Noise
 from ..plots.line_plots import Axis, curves_sheet, learning_curves
 from ..plots.pictures import Picture
 from ..plots.size_plots import error_by_size
 from ..plots.svg import shorten, standalone
 from ..table import TableBlock, TableCell
 from ..words.markup import slug
-from ..words.phrases import count, percent
+from ..words.phrases import count
 from .score_tables import score_tables
 
 # Base sets that are drawn: a picture of each kind costs 20 to 40 kB of the page.
@@ -92,7 +93,7 @@ def support_section(
         return None
     # The errors are drawn at the lowest rate: the others are in the tables.
     noise = design.noise[0]
-    at = f"{percent(noise)} label noise"
+    at = f"{noise.label}"
     groups = task_groups(cells, design)[:_MOST]
     learners = done.drop_duplicates("algorithm").set_index("algorithm")["learner"].to_dict()
     error = "test error" if metric.direction == "higher" else "online error"
@@ -156,7 +157,7 @@ def support_section(
 
 
 def _points(
-    cells: pd.DataFrame, metric: Metric, noise: float, design: Design, names: list[str]
+    cells: pd.DataFrame, metric: Metric, noise: Noise, design: Design, names: list[str]
 ) -> pd.DataFrame:
     """Return mean support vectors and error (%) over tasks, one row an algorithm that has both."""
     size = scores(cells, METRICS["support_vectors"], noise, design).mean[names].mean(axis=0, skipna=False)

@@ -10,7 +10,6 @@ import pandas as pd
 
 from ....pipeline.analysis.averages import Design
 from ..table import TableBlock, TableCell
-from ..words.phrases import percent
 
 
 def _value(value: Any) -> str:
@@ -59,10 +58,10 @@ def grid_table(tuning: Sequence[Mapping[str, Any]], design: Design) -> TableBloc
 def winner_tables(tuning: Sequence[Mapping[str, Any]], design: Design) -> list[TableBlock]:
     """The winner of every grid, data sets by tuned algorithms, one table per noise rate."""
     tuned = [name for name in design.algorithms if any(entry["algorithm"] == name for entry in tuning)]
-    place = {(entry["dataset"], entry["algorithm"], float(entry["noise"])): entry for entry in tuning}
+    place = {(entry["dataset"], entry["algorithm"], entry["noise"]): entry for entry in tuning}
     names = list(dict.fromkeys([*design.datasets, *(str(entry["dataset"]) for entry in tuning)]))
     tables = []
-    for noise in sorted({float(entry["noise"]) for entry in tuning}):
+    for noise in sorted({entry["noise"] for entry in tuning}):
         rows, data = [], []
         for dataset in names:
             cells = [TableCell(dataset)]
@@ -74,7 +73,7 @@ def winner_tables(tuning: Sequence[Mapping[str, Any]], design: Design) -> list[T
                     data.append(
                         {
                             "dataset": dataset,
-                            "noise": noise,
+                            "noise": noise.slug,
                             "algorithm": name,
                             "winner": json.dumps(entry.get("winner")),
                             "at_edge": " ".join(edge),
@@ -86,8 +85,8 @@ def winner_tables(tuning: Sequence[Mapping[str, Any]], design: Design) -> list[T
             rows.append(cells)
         tables.append(
             TableBlock(
-                name=f"tuning-noise-{noise:g}",
-                title=f"Winners of the grids, {percent(noise)} label noise",
+                name=f"tuning-noise-{noise.slug}",
+                title=f"Winners of the grids, {noise.label}",
                 header=["data set", *tuned],
                 rows=rows,
                 labels=1 + len(tuned),

@@ -61,14 +61,3 @@ def equation(p: float) -> str:
     """
     text = p_value(p)
     return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
-
-
-def at_noise(rate: float) -> str:
-    """Name a noise rate within a sentence.
-
-    Examples
-    --------
-    >>> at_noise(0.0), at_noise(0.3)
-    ('Without label noise', 'At 30% label noise')
-    """
-    return "Without label noise" if rate == 0 else f"At {percent(rate)} label noise"

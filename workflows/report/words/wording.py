@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ....pipeline.analysis.averages import Design
 from ....pipeline.analysis.comparison import ALPHA, Comparison
-from .phrases import at_noise, count, enumerate_names, equation, p_value, percent
+from .phrases import count, enumerate_names, equation, p_value
 
 # Below this many data sets an exact two-sided signed-rank test cannot reach 0.05 even for a single pair.
 _FEWEST_FOR_A_PAIR = 6
@@ -125,7 +125,7 @@ def leads(comparisons: Sequence[Comparison]) -> str:
             runs[-1].append(comparison)
         else:
             runs.append([comparison])
-    parts = [f"{at_noise(run[0].noise)} {verdict(run[0])}" if len(run) == 1 else _story(run) for run in runs]
+    parts = [f"{run[0].noise.opening} {verdict(run[0])}" if len(run) == 1 else _story(run) for run in runs]
     return " ".join(parts)
 
 
@@ -139,7 +139,7 @@ def _same_story(one: Comparison, other: Comparison) -> bool:
 
 
 def _story(run: Sequence[Comparison]) -> str:
-    rates = enumerate_names([percent(c.noise) for c in run])
+    rates = enumerate_names([c.noise.short for c in run])
     first = leaders(run[0])
     ranks = [float(c.mean_ranks.iloc[0]) for c in run]
     low, high = f"{min(ranks):.2f}", f"{max(ranks):.2f}"
@@ -257,7 +257,7 @@ def facts(design: Design) -> list[tuple[str, str]]:
     found = [
         ("Data sets" if sources == len(design.datasets) else "Data sets (base sets)", datasets),
         ("Algorithms", str(len(design.algorithms))),
-        ("Label noise", ", ".join(percent(rate) for rate in design.noise)),
+        ("Label noise", ", ".join(noise.short for noise in design.noise)),
         ("Seeds", str(len(design.seeds))),
         ("Cells finished", f"{design.ok:,}"),
     ]
