@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ..counts import COUNTS, Measure
 from .ranks import Direction
 
 
@@ -74,8 +75,12 @@ def _column(name: str) -> Callable[[pd.DataFrame], pd.Series[float]]:
     return lambda cells: cells[name].astype("float64")
 
 
-def _share(name: str) -> Callable[[pd.DataFrame], pd.Series[float]]:
-    return lambda cells: cells[name].astype("float64") / cells["n_examples"].astype("float64")
+def _measured(count: str, measure: Measure) -> Callable[[pd.DataFrame], pd.Series[float]]:
+    def of(cells: pd.DataFrame) -> pd.Series[float]:
+        per = cells["n_examples"].astype("float64") if measure.per_example else 1.0
+        return cells[count].astype("float64") / per / measure.unit
+
+    return of
 
 
 def _speed(cells: pd.DataFrame) -> pd.Series[float]:
@@ -84,38 +89,22 @@ def _speed(cells: pd.DataFrame) -> pd.Series[float]:
     return cells["n_examples"].astype("float64") / seconds.where(seconds > 0)
 
 
-def _kilobytes(cells: pd.DataFrame) -> pd.Series[float]:
-    return cells["model_bytes"].astype("float64") / 1e3
-
-
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric("test_accuracy", "test accuracy", "higher", _column("test_accuracy"), percent=True),
-        Metric(
-            "clean_error",
-            "online error against the clean labels",
-            "lower",
-            _share("mistakes_clean"),
-            percent=True,
+        *(
+            Metric(
+                measure.name,
+                measure.label,
+                "lower",
+                _measured(count.name, measure),
+                percent=measure.percent,
+                decimals=measure.decimals,
+            )
+            for count in COUNTS.values()
+            for measure in count.measures
         ),
-        Metric(
-            "online_error", "online error against the given labels", "lower", _share("mistakes"), percent=True
-        ),
-        Metric(
-            "mistakes_clean", "online mistakes against the clean labels", "lower", _column("mistakes_clean")
-        ),
-        Metric("mistakes", "online mistakes against the given labels", "lower", _column("mistakes")),
-        Metric("update_rate", "updates per example", "lower", _share("updates"), percent=True),
-        Metric("query_rate", "labels asked for per example", "lower", _share("queried"), percent=True),
-        Metric("support_vectors", "support vectors", "lower", _column("support_vectors"), decimals=0),
-        Metric(
-            "evaluation_rate",
-            "kernel evaluations per example",
-            "lower",
-            _share("kernel_evaluations"),
-        ),
-        Metric("model_kilobytes", "model size, kB", "lower", _kilobytes, decimals=0),
         Metric("examples_per_second", "examples per second", "higher", _speed, decimals=0),
     )
 }

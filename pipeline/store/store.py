@@ -17,6 +17,7 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..counts import COUNTS
 from ..errors import InputError
 from .cell_result import CellResult
 
@@ -25,16 +26,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 3
 _METADATA = {"singlepass_schema": str(SCHEMA_VERSION)}
-_COUNTS = [
-    pa.field("mistakes", pa.int64()),
-    pa.field("mistakes_clean", pa.int64()),
-    pa.field("updates", pa.int64()),
-    pa.field("support_vectors", pa.int64()),
-    pa.field("kernel_evaluations", pa.int64()),
-    pa.field("queried", pa.int64()),
-    pa.field("complexity", pa.int64()),
-    pa.field("model_bytes", pa.int64()),
-]
+_COUNTS = [pa.field(name, pa.int64()) for name in COUNTS]
 CELLS = pa.schema(
     [
         pa.field("key", pa.string(), nullable=False),
