@@ -90,6 +90,13 @@ class QueryAll(OnlineClassifier):
     def end_of_pass(self, last):
         self.learner_.end_of_pass(last)
 
+    def counters(self) -> dict[str, int]:
+        """Return what the learner has counted, and the labels asked for."""
+        counters = self.learner_.counters() | {"queried": self.n_queried_}
+        if "kernel_evaluations" in counters:
+            counters["kernel_evaluations"] = self.n_kernel_evaluations_
+        return counters
+
     def inner_learners(self):
         return [self.learner, *self.learner.inner_learners()]
 

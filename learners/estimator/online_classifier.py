@@ -46,6 +46,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     not change.
     """
 
+    epochs: int
+
     #: Part of the pipeline's result keys: raised whenever a learner's outcomes change.
     algorithm_version = 1
 
@@ -186,7 +188,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             return self.classes_[scores.argmax(axis=1)]
         return self.classes_[(scores >= 0.0).astype(np.intp)]
 
-    # The pipeline, which has validated a stream once for all learners, calls the next five directly.
+    # The pipeline, which has validated a stream once for all learners, calls the next methods directly (see
+    # `StreamLearner`).
 
     def check_parameters(self):
         """Raise ValueError for a parameter that makes no sense, in one line that names it."""
@@ -250,6 +253,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         last : bool
             Whether it was the last pass; else the same rows come again, in the same order.
         """
+
+    def counters(self) -> dict[str, int]:
+        """Return what the learner has counted so far, by the names of the columns in the store."""
+        return {"updates": self.n_updates_, "model_bytes": self.model_bytes_}
+
+    def switches(self) -> list[int] | None:
+        """Return the numbers of the rows at which it became a more complex model, None if it never does."""
+        return None
 
     def inner_learners(self):
         """Return learners, not begun, whose loops this one runs besides its own."""

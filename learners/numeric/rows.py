@@ -5,12 +5,20 @@ A matrix enters a kernel as a 2-D C-contiguous array or as a CSR tuple ``(data, 
 and so is the arithmetic: a float32 stream and the same values in float64 give the same outcome.
 """
 
+from typing import Any, TypeAlias
+
 import numpy as np
+import scipy.sparse as sp
 from numba import types
 from numba.extending import overload, register_jitable
+from numpy.typing import NDArray
 
 from .compiled import INLINE, compiled
 from .vector import is_sparse_row, lane_sums
+
+# What `as_rows` returns, and what it takes.
+Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
 
 _dot = lane_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
 _squares = lane_sums(1, lambda ir, x: [ir.fmul(x, x)])

@@ -75,6 +75,7 @@ def test_query_all_is_the_learner_itself(inner):
         assert model.learn(X, y).tolist() == expected
         assert state(model.learner_) == state(plain)
         assert model.n_queried_ == len(y)
+        assert model.counters() == plain.counters() | {"queried": len(y)}
         for name in ("n_mistakes_", "n_updates_", "n_support_", "n_kernel_evaluations_", "model_bytes_"):
             assert getattr(model, name, None) == getattr(plain, name, None)
 

@@ -1,0 +1,91 @@
+"""What a pipeline asks of a learner: any class with these methods can be streamed through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .numeric.rows import Matrix
+
+
+@runtime_checkable
+class StreamLearner(Protocol):
+    """A learner as the pipeline sees it: rows come validated, labels as codes.
+
+    Every `OnlineClassifier` is one. The order of calls is ``check_parameters``, ``begin``, then for each pass
+    ``learn_rows`` over its pieces and ``end_of_pass``; ``counters``, ``score_rows`` and ``predict`` at any
+    time after ``begin``.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the stream that it asks for, 1 or more.
+    """
+
+    epochs: int
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for a parameter that makes no sense, in one line that names it."""
+
+    def begin(self, classes: NDArray[Any], n_features: int) -> None:
+        """Forget everything and prepare for a stream.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (K,)
+            The labels, sorted and distinct; K >= 2.
+        n_features : int
+        """
+
+    def learn_rows(self, X: Matrix, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """Predict each row, then learn from it, in order.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d), CSR matrix, or tuple (data, indices, indptr)
+            float32 or float64, finite, C-contiguous or canonical CSR: what `as_rows` takes or returns.
+        codes : ndarray of integers, shape (n,)
+            The labels as positions in `classes`; int32 is not copied.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
+            Score of each row before the update on it; of two classes positive means the second.
+        """
+
+    def end_of_pass(self, last: bool) -> None:
+        """Take note that the stream has been passed over.
+
+        Parameters
+        ----------
+        last : bool
+            Whether it was the last pass; else the same rows come again, in the same order.
+        """
+
+    def score_rows(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the score of each row under the current model, changing nothing; shapes as `learn_rows`."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted label of each row: an element of `classes`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+
+    def counters(self) -> dict[str, int]:
+        """Return what the learner has counted so far, by the names of the columns in the store.
+
+        Among ``updates``, ``support_vectors``, ``kernel_evaluations``, ``queried``, ``complexity`` and
+        ``model_bytes``; a learner leaves out what it does not count.
+        """
+
+    def switches(self) -> list[int] | None:
+        """Return the numbers of the rows at which it became a more complex model, None if it never does."""
