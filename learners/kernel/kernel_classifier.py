@@ -184,6 +184,10 @@ class KernelClassifier(OnlineClassifier):
     def model_bytes_(self):
         return self._support.n_bytes() if self._support else 0
 
+    def counters(self) -> dict[str, int]:
+        kernels = {"support_vectors": self.n_support_, "kernel_evaluations": self.n_kernel_evaluations_}
+        return super().counters() | kernels
+
 
 class RowCachingClassifier(KernelClassifier):
     """Base of the kernel learners that need values between support vectors: rows of them, on demand.

@@ -215,6 +215,12 @@ class OnlineModelSelection(RowCachingClassifier):
     def model_bytes_(self):
         return sum(model.kept.n_bytes() for model in self._models or ())
 
+    def counters(self) -> dict[str, int]:
+        return super().counters() | {"complexity": self.complexity_}
+
+    def switches(self) -> list[int]:
+        return self.switches_
+
     def _function(self, level):
         kernel, gamma, coef0 = self._family
         if kernel == "rbf":

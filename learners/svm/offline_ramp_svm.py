@@ -230,6 +230,10 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return self.classes_[(scores >= 0.0).astype(np.intp)]
 
+    def counters(self) -> dict[str, int]:
+        """Return what was counted in training, by the store's column."""
+        return {"support_vectors": self.n_support_, "kernel_evaluations": self.n_kernel_evaluations_}
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -297,3 +297,6 @@ class ActiveRampSVM(RampSVM):
         *outcome, queried = learn(examples, n, codes, scores, self._rules, ALL, True, 0.0, self._is_again)
         self.n_queried_ += queried
         return outcome
+
+    def counters(self) -> dict[str, int]:
+        return super().counters() | {"queried": self.n_queried_}
