@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-import platform
-import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..pipeline.analysis.study_results import StudyResults, read_results
-from ..pipeline.analysis.tuning import tuned_grids
 from ..pipeline.errors import InputError
-from ..pipeline.noise import parse_noise
 from ..pipeline.run.cluster import compute, connect
 from ..pipeline.run.splits import check_splits
 from ..pipeline.store.cell_result import CellResult
 from ..pipeline.store.store import Store, exclusive
-from ..pipeline.study.plan import Cell, Group, Plan, make_plan
-from ..pipeline.study.specs import Scalar
+from ..pipeline.study.cell import Cell
+from ..pipeline.study.plan import Plan, make_plan
 from ..pipeline.study.study import Study
+from .provenance import provenance
+from .stages import Stage, first_stage
 
 if TYPE_CHECKING:
     from distributed import Client
 
 # A part is written after this many seconds: what a kill can lose at most.
 FLUSH_SECONDS = 2.0
-_PACKAGES = (
-    "singlepass",
-    "numpy",
-    "scipy",
-    "numba",
-    "scikit-learn",
-    "dask",
-    "distributed",
-    "pandas",
-    "pyarrow",
-)
 
 
 class Progress(Protocol):
@@ -155,92 +140,96 @@ def run_study(
         held = store.read_json("study.json").get("name", study.name)
         if held != study.name:
             progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
-        done = store.done()
-        known = {key for key, status in done.items() if status == "ok" or not retry_failed}
-        total = plan.n_tuning_cells + plan.n_evaluation_cells
-        workers = _Workers(
-            stack, {"threads": threads, "scheduler": scheduler, "scheduler_file": scheduler_file}
-        )
-        document = study.model_dump(mode="json") | {"planned": total}
-        keys: list[str] = []
-        reused = computed = 0
-        for number, cells in enumerate(_stages(plan, store)):
-            own = [cell.key for cell in cells()]
-            missing = sum(key not in known for key in own)
-            if missing and not computed:
-                # A study that is refused leaves what is there as it is.
-                check_splits(plan.split_cells())
-                store.write_json("study.json", document)
-                _add_provenance(store, plan, command)
-                progress.start(total, reused)
-            keys += own
-            reused += len(own) - missing
-            if computed or missing:
-                progress.advance(len(own) - missing)
-                if number:
-                    store.write_plan(keys)
-            computed += missing
-            _compute((cell for cell in cells() if cell.key not in known), workers, store, progress)
-        for (label, model), lacking in plan.unmatched(_supports(plan, store)).items():
-            progress.note(f"{label}: not run {lacking} times, for {model} has no support size there")
-        if computed:
-            store.compact()
-        else:
-            store.write_json("study.json", document)
-            store.write_plan(keys)
-            progress.start(total, reused)
+        connection = {"threads": threads, "scheduler": scheduler, "scheduler_file": scheduler_file}
+        run = _Run(plan, store, progress, _Workers(stack, connection), command, retry_failed)
+        stage: Stage | None = first_stage(plan)
+        while stage is not None:
+            run.stage(stage)
+            for line in stage.lacking():
+                progress.note(line)
+            stage = stage.after(store.cells)
+        run.end()
     results = read_results(out)
     return Summary(
         results=results,
-        computed=computed,
-        reused=len(results.cells) - computed,
+        computed=run.computed,
+        reused=len(results.cells) - run.computed,
         failed=int((results.cells["status"] == "failed").sum()),
         stopped=int((results.cells["status"] == "stopped").sum()),
         seconds=time.perf_counter() - began,
     )
 
 
-def _stages(plan: Plan, store: Store) -> Iterator[Callable[[], Iterator[Cell]]]:
-    """Yield what gives the cells of each stage, which may depend on the outcomes of those before."""
-    yield plan.tuning_cells
-    winners = _winners(plan, store)
-    yield lambda: plan.evaluation_cells(winners)
-    supports = _supports(plan, store)
-    yield lambda: plan.matched_cells(supports)
+class _Run:
+    """One run of a plan: what of it the store had, and what has been computed.
+
+    The store is left as it is until there is a cell to compute: a study that is refused changes nothing.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        store: Store,
+        progress: Progress,
+        workers: _Workers,
+        command: str | None,
+        retry_failed: bool,
+    ) -> None:
+        self.plan, self.store, self.progress, self.workers = plan, store, progress, workers
+        self.command = command
+        done = store.done()
+        self.known = {key for key, status in done.items() if status == "ok" or not retry_failed}
+        self.keys: list[str] = []
+        self.reused = self.computed = 0
+
+    def stage(self, stage: Stage) -> None:
+        """Compute the cells of a stage that the store lacks."""
+        own = [cell.key for cell in stage.cells()]
+        missing = sum(key not in self.known for key in own)
+        if missing and not self.computed:
+            check_splits(self.plan.split_cells())
+            self._record_study()
+            runs = self.store.read_json("provenance.json").get("runs", [])
+            this_run = provenance(self.plan.fingerprints, self.command)
+            self.store.write_json("provenance.json", {"runs": [*runs, this_run]})
+            self.progress.start(self.total, self.reused)
+        self.keys += own
+        self.reused += len(own) - missing
+        self.computed += missing
+        if self.computed:
+            self.progress.advance(len(own) - missing)
+            if stage.counts:
+                self.store.write_plan(self.keys)
+        if missing:
+            _compute(
+                (cell for cell in stage.cells() if cell.key not in self.known),
+                self.workers.get(),
+                self.store,
+                self.progress,
+            )
+
+    def end(self) -> None:
+        """Tidy up after the last stage; a run that found everything there records the study as it is now."""
+        if self.computed:
+            self.store.compact()
+        else:
+            self._record_study()
+            self.store.write_plan(self.keys)
+            self.progress.start(self.total, self.reused)
+
+    @property
+    def total(self) -> int:
+        """Cells of the plan."""
+        return self.plan.n_tuning_cells + self.plan.n_evaluation_cells
+
+    def _record_study(self) -> None:
+        self.store.write_json("study.json", self.plan.study.model_dump(mode="json"))
+        self.store.write_json("plan.json", {"planned": self.total})
 
 
-def _supports(plan: Plan, store: Store) -> dict[tuple[Group, int], int]:
-    """Return the support sizes that other cells take as parameters, by group and seed."""
-    models = {label for entry in plan.study.algorithms for label in entry.matched.values()}
-    if not models:
-        return {}
-    cells = store.cells()
-    planned = {cell.key for cell in plan.evaluation_cells(_winners(plan, store))}
-    rows = cells[(cells["status"] == "ok") & cells["algorithm"].isin(models) & cells["key"].isin(planned)]
-    supports = {}
-    for row in rows.dropna(subset=["support_vectors"]).to_dict("records"):
-        group = row["dataset"], row["algorithm"], parse_noise(row["noise"])
-        supports[group, row["seed"]] = int(row["support_vectors"])
-    return supports
-
-
-def _winners(plan: Plan, store: Store) -> dict[Group, dict[str, Scalar]]:
-    """Return the parameters that won each grid, from the cells in the store."""
-    planned = [cell.key for cell in plan.tuning_cells()]
-    if not planned:
-        return {}
-    cells = store.cells()
-    tuned = tuned_grids(cells[cells["key"].isin(planned)], plan.study.winner)
-    return {grid.group: grid.winner for grid in tuned if grid.winner is not None}
-
-
-def _compute(cells: Iterable[Cell], workers: _Workers, store: Store, progress: Progress) -> None:
+def _compute(cells: Iterable[Cell], client: Client, store: Store, progress: Progress) -> None:
     """Run cells and write them in parts; what is finished when the run is interrupted is written too."""
     pending: list[CellResult] = []
-    cells = iter(cells)
-    first = next(cells, None)
-    if first is None:
-        return
     last_flush = time.monotonic()
 
     def flush() -> None:
@@ -249,67 +238,13 @@ def _compute(cells: Iterable[Cell], workers: _Workers, store: Store, progress: P
         pending.clear()
         last_flush = time.monotonic()
 
-    def collect(outcomes: list[CellResult]) -> None:
-        pending.extend(outcomes)
-        progress.advance(len(outcomes))
+    def collect(results: list[CellResult]) -> None:
+        pending.extend(results)
+        progress.advance(len(results))
         if time.monotonic() - last_flush > FLUSH_SECONDS:
             flush()
 
-    def chained() -> Iterable[Cell]:
-        yield first
-        yield from cells
-
     try:
-        compute(workers.get(), chained(), collect)
+        compute(client, cells, collect)
     finally:
         flush()
-
-
-def _add_provenance(store: Store, plan: Plan, command: str | None) -> None:
-    """Add what this run is made with to what the runs before it left."""
-    runs = store.read_json("provenance.json").get("runs", [])
-    this_run = {
-        "command": command,
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-        "packages": {name: _version(name) for name in _PACKAGES},
-        "platform": platform.platform(),
-        "cpu": _cpu(),
-        "git": _git_commit(),
-        "fingerprints": plan.fingerprints,
-    }
-    store.write_json("provenance.json", {"runs": [*runs, this_run]})
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _cpu() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def _git_commit() -> str | None:
-    """Return the commit of the checkout this code runs from, None when it is installed."""
-    checkout = Path(__file__).resolve().parent.parent
-    if not (checkout / ".git").exists():
-        return None
-    try:
-        found = subprocess.run(
-            ["git", "-C", str(checkout), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return found.stdout.strip()

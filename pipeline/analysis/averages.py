@@ -79,7 +79,7 @@ def cut_from(dataset: str, source: str, name: str) -> bool:
     dataset, source : str
         Label of the task, and the base set that it is cut from.
     name : str
-        What tables call the data set (`DatasetSpec.called`).
+        What tables call the data set (`DatasetSpec.label`).
 
     Examples
     --------
@@ -126,7 +126,7 @@ def study_design(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Design:
     """
     study = meta.get("study", {})
     runs = evaluation_rows(cells)
-    entries = [DatasetSpec.model_validate(entry).called for entry in study.get("datasets", [])]
+    entries = [DatasetSpec.model_validate(entry).label for entry in study.get("datasets", [])]
 
     def place(dataset: str, source: str) -> int:
         found = (i for i, name in enumerate(entries) if cut_from(dataset, source, name))

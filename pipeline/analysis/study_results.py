@@ -63,6 +63,6 @@ def read_results(url: str) -> StudyResults:
         "study": study,
         "provenance": {**runs[-1], "runs": len(runs)},
         "tuning": [tuned.as_dict() for tuned in tuned_grids(cells, study.get("winner", "best"))],
-        "planned": study["planned"],
+        "planned": store.read_json("plan.json")["planned"],
     }
     return StudyResults(cells, curves, meta)

@@ -59,7 +59,7 @@ def tasks_of(design: Design, entries: Sequence[str]) -> list[str]:
     design : Design
         The study's data sets.
     entries : sequence of str
-        What tables call the data sets (`DatasetSpec.called`).
+        What tables call the data sets (`DatasetSpec.label`).
 
     Returns
     -------

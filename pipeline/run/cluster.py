@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from ..store.cell_result import CellResult
-from ..study.plan import Cell
+from ..study.cell import Cell
 from .task import describe, run_cell
 
 if TYPE_CHECKING:

@@ -3,95 +3,25 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners import OnlineClassifier, as_rows, row_range, take_rows
+from ...learners import as_rows, row_range, take_rows
+from ...learners.contract import StreamLearner
 from ..store.cell_result import CellResult
-from ..study.plan import Cell
+from ..study.cell import Cell
+from .recorder import Recorder, declared
 from .splits import Fold, checkpoints
+from .stopwatch import Stopwatch
+from .stream_learner import batch_counters, stream_learner
 from .warm_up import compile_loops
 
-# Counters that a learner may keep (design: `n_updates_` and so on) and their columns in the store.
-COUNTERS = {
-    "updates": "n_updates_",
-    "support_vectors": "n_support_",
-    "kernel_evaluations": "n_kernel_evaluations_",
-    "queried": "n_queried_",
-    "complexity": "complexity_",
-    "model_bytes": "model_bytes_",
-}
 # With a time limit the clock is read after this many rows: often enough for a learner that takes a
 # millisecond a row, seldom beside one of a microsecond.
 _LIMITED_ROWS = 64
-
-# (start, stop, codes) -> scores before the updates
-Learn = Callable[[int, int, NDArray[np.int32]], NDArray[np.float64]]
-
-
-def is_mistake(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which predictions are mistakes: signed margin <= 0 (or not a number).
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,) or (n, K)
-        Scores before the update; for two classes positive stands for code 1.
-    codes : ndarray of int32, shape (n,)
-        The labels to judge by.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-    """
-    if scores.ndim == 1:
-        margin = np.where(codes == 1, scores, -scores)
-    else:
-        each = np.arange(len(codes))
-        own = scores[each, codes]
-        others = scores.copy()
-        others[each, codes] = -np.inf
-        margin = own - others.max(axis=1)
-    # Negated, so that a score that overflowed to NaN counts as the mistake it is.
-    return ~(margin > 0)
-
-
-def _counters(learner: Any) -> dict[str, int | None]:
-    found = {column: getattr(learner, name, None) for column, name in COUNTERS.items()}
-    return {column: None if value is None else int(value) for column, value in found.items()}
-
-
-def _takes_rows(learner: Any) -> bool:
-    """Tell whether a learner may be given rows that were validated already; not if it has its own `learn`."""
-    return isinstance(learner, OnlineClassifier) and type(learner).learn is OnlineClassifier.learn
-
-
-def _open_block(learner: Any, X: Any, classes: NDArray[np.int32]) -> Learn:
-    """Return how `learner` learns rows start … stop - 1 of a block: their scores before the updates."""
-    if _takes_rows(learner):
-        # The stream was validated when it was opened: once, not once a piece.
-        rows = as_rows(X)
-        return lambda start, stop, codes: learner.learn_rows(row_range(rows, start, stop), codes)
-    return lambda start, stop, codes: learner.learn(X[start:stop], codes, classes=classes)
-
-
-def _end_of_pass(learner: Any, last: bool) -> float:
-    """Tell a learner that the stream has been passed over; return the seconds it took."""
-    began = time.perf_counter()
-    if isinstance(learner, OnlineClassifier):
-        learner.end_of_pass(last)
-    return time.perf_counter() - began
-
-
-def _pieces(start: int, stop: int, stops: NDArray[np.int64], limited: bool) -> Iterator[tuple[int, int]]:
-    """Cut a block where the curve is read, and into short pieces where the clock is."""
-    cuts = {stop, *stops[(stops > start) & (stops < stop)].tolist()}
-    if limited:
-        cuts.update(range(start + _LIMITED_ROWS, stop, _LIMITED_ROWS))
-    return itertools.pairwise([start, *sorted(cuts)])
 
 
 def stream_through(
@@ -123,68 +53,78 @@ def stream_through(
     CellResult
         Counts; status "stopped" and the reason where the learner took longer than the cell's time limit.
     """
-    n, limit = len(part.rows), np.inf if cell.time_limit is None else cell.time_limit
-    stops = checkpoints(n, cell.checkpoints)
-    read_at = set(stops.tolist())
-    curve: dict[str, list[Any]] = {"t": [], "fit_seconds": []}
-    wrong, wrong_clean = (np.empty(n, dtype=bool) for _ in range(2))
-    seconds, seen, stopped = 0.0, 0, ""
-    if _takes_rows(learner):
-        compile_loops(learner, (cell.learner, cell.params), part.X, classes)
-        learner.begin(classes, part.X.shape[1])
-    for start, stop, X in part.blocks():
-        scores = []
-        began = time.perf_counter()
-        learn = _open_block(learner, X, classes)
-        for first, seen in _pieces(start, stop, stops, limit < np.inf):
-            scores.append(learn(first - start, seen - start, noisy[first:seen]))
-            elapsed = seconds + time.perf_counter() - began
-            over = elapsed > limit and seen < n
-            if over or seen in read_at:
-                for name, value in _counters(learner).items():
-                    curve.setdefault(name, []).append(value)
-                curve["t"].append(seen)
-                curve["fit_seconds"].append(elapsed)
-                if accuracy is not None:
-                    curve.setdefault("test_accuracy", []).append(accuracy())
-                    began = time.perf_counter() - (elapsed - seconds)
-            if over:
-                stopped = f"time limit of {limit:g} s reached after {seen:,} of {n:,} examples"
-                break
-        seconds += time.perf_counter() - began
-        block_scores = np.concatenate(scores)
-        wrong[start:seen] = is_mistake(block_scores, noisy[start:seen])
-        wrong_clean[start:seen] = is_mistake(block_scores, part.codes[start:seen])
-        if stopped:
-            break
-    places = np.array(curve["t"], np.int64) - 1
-    curve["mistakes"] = np.cumsum(wrong[:seen])[places].tolist()
-    curve["mistakes_clean"] = np.cumsum(wrong_clean[:seen])[places].tolist()
-    # Further epochs, when asked for, only matter to what is measured afterwards: the online mistakes are
-    # those of the first pass.
-    passes = getattr(learner, "epochs", 1)
-    for epoch in range(2, passes + 1):
-        seconds += 0.0 if stopped else _end_of_pass(learner, last=False)
-        for start, stop, X in () if stopped else part.blocks():
-            began = time.perf_counter()
-            _open_block(learner, X, classes)(0, stop - start, noisy[start:stop])
-            seconds += time.perf_counter() - began
-            if seconds > limit:
-                stopped = f"time limit of {limit:g} s reached in pass {epoch}"
-                break
-    seconds += 0.0 if stopped else _end_of_pass(learner, last=True)
+    streamed = stream_learner(learner)
+    stops = checkpoints(len(part.rows), cell.spec.checkpoints)
+    watch = Stopwatch(cell.execution.time_limit)
+    recorder = Recorder(noisy, part.codes, stops, streamed.counters, watch, accuracy)
+    compile_loops(learner, (cell.spec.learner, cell.spec.params), part.X, classes)
+    streamed.begin(classes, part.X.shape[1])
+    stopped = _first_pass(streamed, part, noisy, stops, watch, recorder) or _later_passes(
+        streamed, part, noisy, watch
+    )
     row: dict[str, Any] = {
-        "n_examples": seen,
-        "mistakes": int(wrong[:seen].sum()),
-        "mistakes_clean": int(wrong_clean[:seen].sum()),
-        "fit_seconds": seconds,
+        "n_examples": recorder.seen,
+        "fit_seconds": watch.seconds,
         "status": "stopped" if stopped else "ok",
         "error": stopped or None,
+        "switches": streamed.switches(),
     }
-    switches = getattr(learner, "switches_", None)
-    if switches is not None:
-        row["switches"] = [int(t) for t in switches]
-    return CellResult(row | _counters(learner), curve)
+    return CellResult(row | recorder.totals() | declared(streamed.counters()), recorder.curve())
+
+
+def _first_pass(
+    learner: StreamLearner,
+    part: Fold,
+    noisy: NDArray[np.int32],
+    stops: NDArray[np.int64],
+    watch: Stopwatch,
+    recorder: Recorder,
+) -> str:
+    """Predict and learn every row; return why it ended early, if it did."""
+    n = len(part.rows)
+    for start, stop, X in part.blocks():
+        scores = []
+        over = False
+        with watch:
+            rows = as_rows(X)
+            for first, seen in _pieces(start, stop, stops, watch.limit is not None):
+                scores.append(
+                    learner.learn_rows(row_range(rows, first - start, seen - start), noisy[first:seen])
+                )
+                over = watch.over and seen < n
+                recorder.at(seen, last=over)
+                if over:
+                    break
+        recorder.note(scores)
+        if over:
+            return f"time limit of {watch.limit:g} s reached after {seen:,} of {n:,} examples"
+    return ""
+
+
+def _later_passes(learner: StreamLearner, part: Fold, noisy: NDArray[np.int32], watch: Stopwatch) -> str:
+    """End the first pass and make the others, if asked for; return why they ended early, if they did.
+
+    They only matter to what is measured afterwards: the online mistakes are those of the first pass.
+    """
+    for epoch in range(2, learner.epochs + 1):
+        with watch:
+            learner.end_of_pass(last=False)
+        for start, stop, X in part.blocks():
+            with watch:
+                learner.learn_rows(as_rows(X), noisy[start:stop])
+            if watch.over:
+                return f"time limit of {watch.limit:g} s reached in pass {epoch}"
+    with watch:
+        learner.end_of_pass(last=True)
+    return ""
+
+
+def _pieces(start: int, stop: int, stops: NDArray[np.int64], limited: bool) -> Iterator[tuple[int, int]]:
+    """Cut a block where the curve is read, and into short pieces where the clock is."""
+    cuts = {stop, *stops[(stops > start) & (stops < stop)].tolist()}
+    if limited:
+        cuts.update(range(start + _LIMITED_ROWS, stop, _LIMITED_ROWS))
+    return itertools.pairwise([start, *sorted(cuts)])
 
 
 def fit_batch(learner: Any, part: Fold, noisy: NDArray[np.int32]) -> CellResult:
@@ -203,25 +143,8 @@ def fit_batch(learner: Any, part: Fold, noisy: NDArray[np.int32]) -> CellResult:
     CellResult
     """
     X = take_rows(part.X, part.rows)
-    began = time.perf_counter()
-    learner.fit(X, noisy)
-    row: dict[str, Any] = {
-        "n_examples": len(part.rows),
-        "fit_seconds": time.perf_counter() - began,
-        "status": "ok",
-    }
-    evaluations = getattr(learner, "n_kernel_evaluations_", None)
-    if evaluations is not None:
-        row["kernel_evaluations"] = int(evaluations)
-    support = getattr(learner, "support_vectors_", None)
-    if support is not None:
-        row["support_vectors"] = support.shape[0]
-        row["model_bytes"] = _bytes(support) + _bytes(learner.dual_coef_)
-    return CellResult(row)
-
-
-def _bytes(matrix: Any) -> int:
-    """Return the bytes of a dense or CSR matrix."""
-    if isinstance(matrix, np.ndarray):
-        return matrix.nbytes
-    return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
+    watch = Stopwatch()
+    with watch:
+        learner.fit(X, noisy)
+    row: dict[str, Any] = {"n_examples": len(part.rows), "fit_seconds": watch.seconds, "status": "ok"}
+    return CellResult(row | declared(batch_counters(learner)))

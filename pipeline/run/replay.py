@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ...learners import registry
-from ..analysis.averages import cut_from
 from ..errors import InputError
 from ..noise import parse_noise
-from ..study.plan import Cell, make_plan
+from ..study.cell import Cell
+from ..study.plan import make_plan
 from ..study.specs import DatasetSpec
 from ..study.study import Study
 from .task import Learnt, learn_cell
@@ -43,7 +43,7 @@ def learn_again(study: Study, row: Mapping[str, Any]) -> Learnt:
         version, or the outcome differs from the row.
     """
     # A clock could stop it where it did not stop the cell; a curve changes nothing and may cost much.
-    learnt = learn_cell(replace(planned_cell(study, row), time_limit=None, test_curve=False))
+    learnt = learn_cell(_unwatched(planned_cell(study, row)))
     for name in _COUNTS:
         then, now = row.get(name), learnt.outcome.row.get(name)
         # Where a learner has no such count, a table has None or NaN, which differs from itself.
@@ -53,6 +53,10 @@ def learn_again(study: Study, row: Mapping[str, Any]) -> Learnt:
                 "as in the results: run the study anew"
             )
     return learnt
+
+
+def _unwatched(cell: Cell) -> Cell:
+    return Cell(replace(cell.spec, test_curve=False), replace(cell.execution, time_limit=None))
 
 
 def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
@@ -82,13 +86,13 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
     group = row["dataset"], row["algorithm"], noise
     params = json.loads(row["params"])
     supports = {
-        ((row["dataset"], label, noise), row["seed"]): params[key] for key, label in entry.matched.items()
+        ((row["dataset"], label, noise), row["seed"]): params[key] for key, label in entry.support_of.items()
     }
     problem = InputError(
         f"data set {row['dataset']!r} or learner {row['learner']!r} has changed since the run"
     )
     for dataset in study.datasets:
-        if not cut_from(row["dataset"], row["source"], dataset.called):
+        if dataset.label != row["parent"]:
             continue
         part = study.model_copy(
             update={

@@ -14,7 +14,7 @@ from ...learners import take_rows
 from .. import data
 from ..errors import InputError
 from ..randomness import random_state
-from ..study.plan import Cell
+from ..study.cell import Cell, CellSpec
 
 # Rows are gathered into blocks of about this many bytes, so that a block stays in the core's own cache
 # between being gathered and being learnt from.
@@ -78,14 +78,14 @@ def checkpoints(n: int, spec: str | int) -> NDArray[np.int64]:
     return found
 
 
-def split(cell: Cell, stream: data.Stream) -> tuple[Fold, Fold | None]:
+def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
     """Return the training part in its seeded order and the clean test part, if the protocol has one.
 
     The part held out to judge a grid is cut from the end of the training part later: it carries noise.
 
     Parameters
     ----------
-    cell : Cell
+    spec : CellSpec
     stream : data.Stream
 
     Returns
@@ -99,26 +99,26 @@ def split(cell: Cell, stream: data.Stream) -> tuple[Fold, Fold | None]:
         A class has fewer rows than there are folds, or all its rows are in the test part of a seeded split.
     """
     train = np.arange(len(stream.y))
-    if cell.max_examples is not None:
+    if spec.max_examples is not None:
         # One choice for all repetitions, so that folds are folds of one set.
-        train = np.sort(_permutation(cell, 0, len(train))[: cell.max_examples])
+        train = np.sort(_permutation(spec, 0, len(train))[: spec.max_examples])
     test: Fold | None = None
-    if cell.protocol == "holdout" and stream.y_test is not None:
+    if spec.protocol == "holdout" and stream.y_test is not None:
         held_out = np.arange(len(stream.y_test))
-        if cell.max_test is not None:
-            held_out = _permutation(cell, cell.seed, len(held_out))[: cell.max_test]
+        if spec.max_test is not None:
+            held_out = _permutation(spec, spec.seed, len(held_out))[: spec.max_test]
         rows = held_out if stream.rows_test is None else stream.rows_test[held_out]
         test = Fold(stream.X_test, rows, stream.y_test[held_out])
-    elif cell.protocol != "prequential":
-        cut = _seeded_split if cell.protocol == "holdout" else _fold
-        train, held_out = cut(cell, train, stream)
-        held_out = held_out[: cell.max_test]
+    elif spec.protocol != "prequential":
+        cut = _seeded_split if spec.protocol == "holdout" else _fold
+        train, held_out = cut(spec, train, stream)
+        held_out = held_out[: spec.max_test]
         rows = held_out if stream.rows is None else stream.rows[held_out]
         test = Fold(stream.X, rows, stream.y[held_out])
     order = random_state(
-        cell.root_seed, cell.dataset.label, seed=cell.seed, purpose="order", noise=cell.noise
+        spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="order", noise=spec.noise
     )
-    train = order.permutation(train)[: cell.max_train]
+    train = order.permutation(train)[: spec.max_train]
     rows = train if stream.rows is None else stream.rows[train]
     return Fold(stream.X, rows, stream.y[train]), test
 
@@ -138,55 +138,56 @@ def check_splits(cells: Iterable[Cell]) -> None:
     """
     folded: set[str] = set()
     for cell in cells:
+        spec = cell.spec
         # Whether every fold has every class does not depend on the repetition.
-        if cell.protocol == "prequential" or cell.dataset.label in folded:
+        if spec.protocol == "prequential" or spec.dataset.label in folded:
             continue
-        stream = data.open_stream(cell.dataset, root=cell.root_seed, seed=cell.seed)
-        if cell.protocol == "crossval":
-            folded.add(cell.dataset.label)
+        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed)
+        if spec.protocol == "crossval":
+            folded.add(spec.dataset.label)
         elif stream.y_test is not None:
             continue
-        split(cell, stream)
+        split(spec, stream)
 
 
 Halves = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def _seeded_split(cell: Cell, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
+def _seeded_split(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
     """Return training and test rows of a holdout without an official test part."""
-    shuffled = rows[_permutation(cell, cell.seed, len(rows))]
-    n_test = max(1, round(len(rows) * cell.test_fraction))
+    shuffled = rows[_permutation(spec, spec.seed, len(rows))]
+    n_test = max(1, round(len(rows) * spec.test_fraction))
     train, test = shuffled[n_test:], shuffled[:n_test]
     lost = np.setdiff1d(stream.y[test], stream.y[train])
     if len(lost):
         n_rows = np.count_nonzero(stream.y[test] == lost[0])
         raise InputError(
-            f"data set {cell.dataset.label!r}: class {stream.classes[lost[0]]!r} has {n_rows:,} of "
-            f"{len(rows):,} rows, and the seeded split of repetition {cell.seed} puts them all into the test "
+            f"data set {spec.dataset.label!r}: class {stream.classes[lost[0]]!r} has {n_rows:,} of "
+            f"{len(rows):,} rows, and the seeded split of repetition {spec.seed} puts them all into the test "
             "part; leave the class out, or take a smaller test_fraction or protocol = 'prequential'"
         )
     return train, test
 
 
-def _fold(cell: Cell, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
+def _fold(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
     """Return training and test rows of a fold: the repetition's number, in one partition for all of them."""
     counts = np.bincount(stream.y[rows], minlength=len(stream.classes))
-    if counts.min() < cell.folds:
+    if counts.min() < spec.folds:
         rarest = int(counts.argmin())
         remedy = f"set folds to {counts.min()} or fewer, or " if counts.min() > 1 else ""
         raise InputError(
-            f"data set {cell.dataset.label!r}: class {stream.classes[rarest]!r} has {counts.min()} of "
-            f"{len(rows):,} rows, too few for {cell.folds} folds: some would have none of them; "
+            f"data set {spec.dataset.label!r}: class {stream.classes[rarest]!r} has {counts.min()} of "
+            f"{len(rows):,} rows, too few for {spec.folds} folds: some would have none of them; "
             f"{remedy}leave the class out"
         )
-    tuning = cell.stage == "tune"
+    tuning = spec.stage == "tune"
     # Tuning has a partition of its own, as it has a seed of its own.
-    shuffled = rows[_permutation(cell, cell.seed if tuning else 0, len(rows))]
+    shuffled = rows[_permutation(spec, spec.seed if tuning else 0, len(rows))]
     # Dealt out class by class, so that every fold has its share of each.
     shuffled = shuffled[np.argsort(stream.y[shuffled], kind="stable")]
-    held_out = np.arange(len(shuffled)) % cell.folds == (0 if tuning else cell.seed)
+    held_out = np.arange(len(shuffled)) % spec.folds == (0 if tuning else spec.seed)
     return shuffled[~held_out], shuffled[held_out]
 
 
-def _permutation(cell: Cell, seed: int, n: int) -> NDArray[np.int64]:
-    return random_state(cell.root_seed, cell.dataset.label, seed=seed, purpose="split").permutation(n)
+def _permutation(spec: CellSpec, seed: int, n: int) -> NDArray[np.int64]:
+    return random_state(spec.root_seed, spec.dataset.label, seed=seed, purpose="split").permutation(n)

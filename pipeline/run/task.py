@@ -21,8 +21,8 @@ from ...learners import registry
 from .. import data
 from ..randomness import random_state
 from ..store.cell_result import CellResult
+from ..study.cell import Cell
 from ..study.learner_factory import make_learner
-from ..study.plan import Cell
 from .prequential import fit_batch, stream_through
 from .splits import Fold, split
 
@@ -81,17 +81,18 @@ def learn_cell(cell: Cell) -> Learnt:
         The same to the last bit whenever it is asked for.
     """
     _limit_blas()
-    _load_plugins(cell.plugins)
-    stream = data.open_stream(cell.dataset, root=cell.root_seed, seed=cell.seed)
-    learner = make_learner(cell.learner, dict(cell.params))
-    part, test = split(cell, stream)
+    _load_plugins(cell.execution.plugins)
+    spec = cell.spec
+    stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed)
+    learner = make_learner(spec.learner, dict(spec.params))
+    part, test = split(spec, stream)
     n_classes = len(stream.classes)
-    rng = random_state(cell.root_seed, cell.dataset.label, seed=cell.seed, purpose="noise", noise=cell.noise)
-    noisy = cell.noise.corrupt(part.codes, n_classes, rng)
+    rng = random_state(spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise)
+    noisy = spec.noise.corrupt(part.codes, n_classes, rng)
     n = len(part.rows)
     held_out = None
-    if cell.stage == "tune" and cell.judge == "validation":
-        n -= max(1, round(n * cell.validation_fraction))
+    if spec.stage == "tune" and spec.judge == "validation":
+        n -= max(1, round(n * spec.validation_fraction))
         held_out = Fold(part.X, part.rows[n:], part.codes[n:]), noisy[n:]
     train = Fold(part.X, part.rows[:n], part.codes[:n])
     if registry.is_batch(learner):
@@ -99,7 +100,7 @@ def learn_cell(cell: Cell) -> Learnt:
     else:
         classes = np.arange(n_classes, dtype=np.int32)
         accuracy = None
-        if test is not None and cell.test_curve and cell.stage == "run":
+        if test is not None and spec.test_curve and spec.stage == "run":
             accuracy = functools.partial(_accuracy, learner, test)
         outcome = stream_through(learner, train, noisy[:n], cell, classes, accuracy)
     return Learnt(learner, stream, train, noisy[:n], held_out, test, outcome)
@@ -114,7 +115,7 @@ def _stream_cell(cell: Cell) -> CellResult:
         measured["validation_mistakes"] = _test_mistakes(learnt.learner, rest, given)
         measured["validation_examples"] = len(given)
     test = learnt.test
-    if test is not None and cell.stage == "run":
+    if test is not None and cell.spec.stage == "run":
         wrong = _test_mistakes(learnt.learner, test, test.codes)
         n_test = len(test.codes)
         measured |= {"test_mistakes": wrong, "test_examples": n_test, "test_accuracy": 1 - wrong / n_test}
@@ -168,17 +169,19 @@ def run_cell(cell: Cell) -> CellResult:
 
 def describe(cell: Cell) -> dict[str, Any]:
     """Return the columns of the cells table that are known before the cell is run."""
+    spec = cell.spec
     return {
         "key": cell.key,
-        "dataset": cell.dataset.label,
-        "source": cell.dataset.source,
-        "task": cell.dataset.task,
-        "algorithm": cell.algorithm,
-        "learner": cell.learner,
-        "params": json.dumps(dict(cell.params), sort_keys=True),
-        "grid": cell.grid,
-        "noise": cell.noise.slug,
-        "seed": cell.seed,
-        "stage": cell.stage,
-        "protocol": cell.protocol,
+        "dataset": spec.dataset.label,
+        "parent": spec.dataset.parent,
+        "source": spec.dataset.source,
+        "task": spec.dataset.task,
+        "algorithm": spec.algorithm,
+        "learner": spec.learner,
+        "params": json.dumps(dict(spec.params), sort_keys=True),
+        "grid": cell.execution.grid,
+        "noise": spec.noise.slug,
+        "seed": spec.seed,
+        "stage": spec.stage,
+        "protocol": spec.protocol,
     }

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ...learners import OnlineClassifier
+from .stream_learner import is_own
 
 _ROWS, _FEATURES = 12, 8
 
@@ -36,20 +37,15 @@ def compile_loops(learner: Any, key: Hashable, X: Any, classes: NDArray[np.int32
     """
     sparse = not isinstance(X, np.ndarray)
     kind = (key, X.dtype, X.indices.dtype if sparse else None, len(classes) > 2)
-    if kind in _compiled or not _is_own(learner):
+    if kind in _compiled or not is_own(learner):
         return
     with _compiling:
         if kind not in _compiled:
             rows = _made_up(X, sparse)
             for each in (learner, *learner.inner_learners()):
-                if _is_own(each):
+                if is_own(each):
                     _learn(clone(each), rows, classes)
             _compiled.add(kind)
-
-
-def _is_own(learner: Any) -> bool:
-    package = OnlineClassifier.__module__.removesuffix(".estimator.online_classifier")
-    return isinstance(learner, OnlineClassifier) and type(learner).__module__.startswith(f"{package}.")
 
 
 def _made_up(X: Any, sparse: bool) -> Any:

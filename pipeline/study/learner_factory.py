@@ -1,16 +1,98 @@
-"""A study's algorithm: its parameter settings, and a learner by name with an active strategy if asked for."""
+"""Learners as a study names them: found, asked what they are, and made with their parameters."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from ...learners import Greedy, QueryAll, registry
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
+
+
+@dataclass(frozen=True)
+class ResolvedLearner:
+    """A learner that a study names, and what a plan must know of it.
+
+    Attributes
+    ----------
+    name : str
+    factory : type
+        Its class.
+    parameters : frozenset of str
+        Names of the constructor's parameters.
+    version : int
+        Raised by the learner whenever its outcomes change.
+    batch : bool
+        Whether it is fitted to the whole training part and predicts nothing along the stream.
+    linear : bool
+        Whether it is one of this package's that have no support set.
+    """
+
+    name: str
+    factory: type
+    parameters: frozenset[str]
+    version: int
+    batch: bool
+    linear: bool
+
+    def make(self, params: Mapping[str, Any]) -> Any:
+        """Return a fresh learner; see `make_learner`."""
+        own = dict(params)
+        query, h = own.pop("query", None), own.pop("h", None)
+        learner = self.factory(**own)
+        if query is None:
+            return learner
+        return QueryAll(learner) if query == "all" else Greedy(learner, h=h)
+
+    def check(self, params: Mapping[str, Any]) -> None:
+        """Raise TypeError or ValueError for parameters that the learner does not take."""
+        made = self.make(params)
+        # A learner of the user's own may have neither method: its cells then say what is wrong.
+        check = getattr(made, "check_parameters", None) or getattr(made, "_validate_params", None)
+        if check is not None:
+            check()
+
+    def takes_many_classes(self, params: Mapping[str, Any]) -> bool:
+        """Tell whether it takes more than two classes; yes of one that does not say."""
+        tags = getattr(self.make(params), "__sklearn_tags__", None)
+        return tags is None or bool(tags().classifier_tags.multi_class)
+
+
+def resolve_learner(name: str) -> ResolvedLearner:
+    """Find a learner by its name.
+
+    Parameters
+    ----------
+    name : str
+        As `singlepass.learners.available` lists it.
+
+    Returns
+    -------
+    ResolvedLearner
+
+    Raises
+    ------
+    InputError
+        There is none of this name.
+    """
+    known = registry.available()
+    if name not in known:
+        hint = did_you_mean(name, known)
+        raise InputError(f"algorithm {name!r} is unknown: {hint}; your own ones need --plugin FILE")
+    factory = known[name]
+    return ResolvedLearner(
+        name=name,
+        factory=factory,
+        parameters=frozenset(factory().get_params()),
+        version=getattr(factory, "algorithm_version", 1),
+        batch=registry.is_batch(factory),
+        linear=registry.is_linear(factory),
+    )
 
 
 def make_learner(name: str, params: Mapping[str, Any]) -> Any:
@@ -34,36 +116,31 @@ def make_learner(name: str, params: Mapping[str, Any]) -> Any:
     >>> make_learner("AROW", {"r": 0.1, "query": "greedy", "h": 3})
     Greedy(h=3, learner=AROW(r=0.1))
     """
-    own = dict(params)
-    query = own.pop("query", None)
-    if query is None:
-        return registry.available()[name](**own)
-    h = own.pop("h", None)
-    learner = registry.available()[name](**own)
-    return QueryAll(learner) if query == "all" else Greedy(learner, h=h)
+    return resolve_learner(name).make(params)
 
 
-def grid_points(entry: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
+def grid_points(spec: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
     """Yield the parameter settings of an algorithm: the product of its lists, the last one fastest.
 
     Examples
     --------
-    >>> entry = AlgorithmSpec.model_validate({"name": "AROW", "loss": "hinge", "r": [0.1, 1.0]})
-    >>> list(grid_points(entry))
+    >>> spec = AlgorithmSpec.model_validate({"name": "AROW", "loss": "hinge", "r": [0.1, 1.0]})
+    >>> list(grid_points(spec))
     [{'loss': 'hinge', 'r': 0.1}, {'loss': 'hinge', 'r': 1.0}]
     """
-    for values in itertools.product(*entry.grid.values()):
-        yield {**entry.fixed, **dict(zip(entry.grid, values, strict=True))}
+    for values in itertools.product(*spec.grid.values()):
+        yield {**spec.fixed, **dict(zip(spec.grid, values, strict=True))}
 
 
-def given_by(dataset: DatasetSpec, algorithm: AlgorithmSpec) -> AlgorithmSpec:
-    """Return an algorithm with the parameters that a data set gives to it: those that it has."""
-    if not dataset.parameters:
+def with_dataset_parameters(
+    algorithm: AlgorithmSpec, dataset: DatasetSpec, learner: ResolvedLearner
+) -> AlgorithmSpec:
+    """Return an algorithm with the parameters that a data set gives to it: those that its learner has."""
+    own = {key: value for key, value in dataset.parameters.items() if key in learner.parameters}
+    if not own:
         return algorithm
-    names = registry.available()[algorithm.name]().get_params()
-    own = {key: value for key, value in dataset.parameters.items() if key in names}
     try:
         return algorithm.with_parameters(own)
     except ValidationError as error:
         message = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise InputError(f"algorithm {algorithm.label!r} on data set {dataset.called!r}: {message}") from None
+        raise InputError(f"algorithm {algorithm.label!r} on data set {dataset.label!r}: {message}") from None

@@ -31,6 +31,7 @@ SUPPORT_OF = "support_of"
 class DatasetSpec(BaseModel):
     """One ``[[datasets]]`` table: a name from the catalogue or the path of a file.
 
+    `label` is what tables call it; by default its name, or the name of its file without suffixes.
     `protocol` and `max_examples` override the study's. `parameters` are given to every algorithm that has
     such a parameter and does not set it itself, lists as grids: a kernel's width belongs to the data. Keys
     that are not listed here are options of the data set (``n_train``, ``bias``, ...); the data layer checks
@@ -42,26 +43,25 @@ class DatasetSpec(BaseModel):
     path: str | None = None
     target: str | None = None
     task: str = "auto"
-    label: str | None = None
+    label: str = ""
     protocol: Protocol | None = None
     max_examples: Annotated[int, Field(ge=1)] | None = None
     parameters: dict[str, Scalar | list[Scalar]] = {}
 
-    @model_validator(mode="after")
-    def _one_source(self) -> DatasetSpec:
-        if self.name is None and self.path is None:
-            raise ValueError("needs a 'name' from `singlepass list datasets` or the 'path' of a file")
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _label_by_default(cls, table: Any) -> Any:
+        if isinstance(table, dict) and not table.get("label"):
+            name, path = table.get("name"), table.get("path")
+            if name is None and path is None:
+                raise ValueError("needs a 'name' from `singlepass list datasets` or the 'path' of a file")
+            return {**table, "label": name or Path(str(path)).name.split(".")[0]}
+        return table
 
     @property
     def options(self) -> dict[str, Scalar]:
         """Keys beyond the named ones."""
         return dict(self.model_extra or {})
-
-    @property
-    def called(self) -> str:
-        """What tables call it: its label, its name, or the name of its file without suffixes."""
-        return self.label or self.name or Path(str(self.path)).name.split(".")[0]
 
 
 class AlgorithmSpec(BaseModel):
@@ -92,11 +92,12 @@ class AlgorithmSpec(BaseModel):
             return {}
         return {"query": self.query, **({"h": self.h or 5} if self.query == "greedy" else {})}
 
-    @model_validator(mode="after")
-    def _label_is_name(self) -> AlgorithmSpec:
-        if not self.label:
-            object.__setattr__(self, "label", self.name)
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _label_by_default(cls, table: Any) -> Any:
+        if isinstance(table, dict) and not table.get("label"):
+            return {**table, "label": table.get("name") or ""}
+        return table
 
     @property
     def grid(self) -> dict[str, list[Scalar]]:
@@ -115,7 +116,7 @@ class AlgorithmSpec(BaseModel):
         return {key: value for key, value in values.items() if not isinstance(value, list | dict)}
 
     @property
-    def matched(self) -> dict[str, str]:
+    def support_of(self) -> dict[str, str]:
         """The parameters that are another algorithm's support size, with its label."""
         values = self.model_extra or {}
         return {key: value[SUPPORT_OF] for key, value in values.items() if isinstance(value, dict)}
@@ -129,9 +130,9 @@ class AlgorithmSpec(BaseModel):
                 raise ValueError(
                     f"'{key}' must be a value, a list of values or {{ {SUPPORT_OF} = \"LABEL\" }}"
                 )
-        if self.matched and self.grid:
+        if self.support_of and self.grid:
             raise ValueError(
-                f"'{next(iter(self.matched))}' is a support size, so '{next(iter(self.grid))}' "
+                f"'{next(iter(self.support_of))}' is a support size, so '{next(iter(self.grid))}' "
                 "cannot be tuned: give one value"
             )
         return self

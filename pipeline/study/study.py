@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,6 +15,7 @@ from .specs import AlgorithmSpec, DatasetSpec, NoiseSpec, Protocol, RankingSpec,
 
 # Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
 TUNING_SEED = 1_000_000
+DEFAULT_FOLDS = 10
 
 
 class Study(BaseModel):
@@ -72,16 +74,16 @@ class Study(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+    name: Annotated[str, Field(max_length=100)]
     title: str = ""
     description: str = ""
     protocol: Protocol = "prequential"
     noise: Annotated[list[NoiseSpec], Field(min_length=1)] = [CLEAN]
     seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
     root_seed: Annotated[int, Field(ge=0)] = 0
-    checkpoints: Literal["log"] | Annotated[int, Field(ge=1, le=10_000)] = "log"
+    checkpoints: Literal["log"] | int = "log"
     test_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.3
-    folds: Annotated[int, Field(ge=2)] = 10
+    folds: Annotated[int, Field(ge=2)] = DEFAULT_FOLDS
     max_examples: Annotated[int, Field(ge=1)] | None = None
     max_train: Annotated[int, Field(ge=1)] | None = None
     max_test: Annotated[int, Field(ge=1)] | None = None
@@ -96,6 +98,23 @@ class Study(BaseModel):
     datasets: Annotated[list[DatasetSpec], Field(min_length=1)]
     algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
     rankings: list[RankingSpec] = []
+
+    @field_validator("name")
+    @classmethod
+    def _name_of_a_folder(cls, name: str) -> str:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+            raise ValueError(f"{name!r} is not a usable name: letters, digits, '.', '_' and '-' only")
+        return name
+
+    @field_validator("checkpoints", mode="before")
+    @classmethod
+    def _number_of_checkpoints(cls, value: Any) -> Any:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if value != "log" and not (whole and 1 <= value <= 10_000):
+            raise ValueError(
+                f'{value!r} is not a number of checkpoints: give "log" or a whole number in 1..10000'
+            )
+        return value
 
     @field_validator("noise", mode="before")
     @classmethod
@@ -121,15 +140,23 @@ class Study(BaseModel):
             return value
         raise ValueError(f"{value!r} is neither a number of repetitions nor a list of seeds")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _folds_are_seeds(cls, table: Any) -> Any:
+        if not isinstance(table, dict) or "seeds" in table:
+            return table
+        datasets = table.get("datasets")
+        parts = [table, *(datasets if isinstance(datasets, list) else [])]
+        crossval = any(isinstance(part, dict) and part.get("protocol") == "crossval" for part in parts)
+        return {**table, "seeds": table.get("folds", DEFAULT_FOLDS)} if crossval else table
+
     @model_validator(mode="after")
     def _seeds_are_folds(self) -> Study:
-        if "crossval" in (self.protocol, *(entry.protocol for entry in self.datasets)):
-            if "seeds" not in self.model_fields_set:
-                object.__setattr__(self, "seeds", list(range(self.folds)))
-            if max(self.seeds) >= self.folds:
-                raise ValueError(
-                    f"seeds: of crossval they are folds, 0 .. {self.folds - 1}, so {max(self.seeds)} is none"
-                )
+        crossval = "crossval" in (self.protocol, *(entry.protocol for entry in self.datasets))
+        if crossval and max(self.seeds) >= self.folds:
+            raise ValueError(
+                f"seeds: of crossval they are folds, 0 .. {self.folds - 1}, so {max(self.seeds)} is none"
+            )
         return self
 
     @model_validator(mode="after")
@@ -148,9 +175,9 @@ class Study(BaseModel):
 
     @model_validator(mode="after")
     def _matches_name_algorithms(self) -> Study:
-        free = [entry.label for entry in self.algorithms if not entry.matched]
+        free = [entry.label for entry in self.algorithms if not entry.support_of]
         for entry in self.algorithms:
-            for key, label in entry.matched.items():
+            for key, label in entry.support_of.items():
                 if label not in free:
                     raise ValueError(
                         f"algorithms: '{key}' of {entry.label!r} is the support size of {label!r}, which "
@@ -161,7 +188,7 @@ class Study(BaseModel):
     @model_validator(mode="after")
     def _rankings_name_parts(self) -> Study:
         labels = [entry.label for entry in self.algorithms]
-        called = [entry.called for entry in self.datasets]
+        called = [entry.label for entry in self.datasets]
         for key, drawn in (("curves", self.curves), ("solutions", self.solutions)):
             for label in drawn:
                 if label not in labels:
@@ -205,7 +232,7 @@ def _one_line(error: ValidationError, source: str) -> str:
     for part in first["loc"]:
         if isinstance(part, int):
             place += f"[{part + 1}]"
-        elif part not in ("literal['log']", "constrained-int"):
+        else:
             place += f".{part}" if place else str(part)
     if first["type"] == "extra_forbidden":
         return f"{source}: unknown key '{place}': {did_you_mean(place, Study.model_fields)}"
@@ -213,12 +240,6 @@ def _one_line(error: ValidationError, source: str) -> str:
     message = message.replace("Input should be", f"{first['input']!r} should be", 1)
     if first["type"] == "missing":
         message = "this key is required"
-    if first["type"] == "string_pattern_mismatch":
-        message = f"{first['input']!r} is not a usable name: letters, digits, '.', '_' and '-' only"
-    if place == "checkpoints":
-        message = (
-            f'{first["input"]!r} is not a number of checkpoints: give "log" or a whole number in 1..10000'
-        )
     return f"{source}: {place}: {message}" if place else f"{source}: {message}"
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.noise import Noise
-from singlepass.pipeline.store.store import CELLS, CURVES
+from singlepass.pipeline.store.schema import CELLS, CURVES
 
 T = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 DATASETS = (*(f"digits[{digit}-vs-rest]" for digit in range(8)), "breast-cancer", "gauss", "checkerboard")

@@ -18,7 +18,7 @@ import pytest
 
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.noise import CLEAN
-from singlepass.pipeline.store.store import PROVENANCE
+from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.study.study import parse_study
 from singlepass.workflows.report import write_report
 from singlepass.workflows.run import run_study

@@ -12,13 +12,12 @@ from sklearn.svm import SVC
 
 from singlepass.learners import AROW, KernelPerceptron, OnlineModelSelection
 from singlepass.pipeline import data
-from singlepass.pipeline.run import prequential as streaming
-from singlepass.pipeline.run import splits as protocol
-from singlepass.pipeline.run import warm_up as compiling
+from singlepass.pipeline.run import splits, stopwatch, warm_up
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.run.warm_up import compile_loops
-from singlepass.pipeline.store.store import CELLS, CURVES
-from singlepass.pipeline.study.plan import Cell, make_plan
+from singlepass.pipeline.store.schema import CELLS, CURVES
+from singlepass.pipeline.study.cell import Cell
+from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study import parse_study
 
 
@@ -30,8 +29,8 @@ def cell_of(algorithm: dict[str, Any], **study: Any) -> Cell:
 
 def test_a_batch_baseline_is_fitted_to_the_whole_training_part() -> None:
     cell = cell_of({"name": "SVC", "C": 2.0, "gamma": 0.5})
-    stream = data.open_stream(cell.dataset, root=0, seed=0)
-    part, test = protocol.split(cell, stream)
+    stream = data.open_stream(cell.spec.dataset, root=0, seed=0)
+    part, test = splits.split(cell.spec, stream)
     alone = SVC(C=2.0, gamma=0.5).fit(part.X[part.rows], part.codes)
     outcome = run_cell(cell)
     assert outcome.row["status"] == "ok"
@@ -58,7 +57,7 @@ class Clock:
 
 def test_a_cell_over_its_time_limit_ends_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run_cell(cell_of({"name": "KernelPerceptron"}, checkpoints=20))
-    monkeypatch.setattr(streaming, "time", Clock())
+    monkeypatch.setattr(stopwatch, "time", Clock())
     cell = cell_of({"name": "KernelPerceptron"}, checkpoints=20, time_limit=3.5)
     stopped = run_cell(cell)
     seen = stopped.row["n_examples"]
@@ -91,9 +90,9 @@ class SlowToCompile(AROW):
 
 
 def test_compiling_is_no_part_of_a_cells_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "time", SlowToCompile.clock)
+    monkeypatch.setattr(stopwatch, "time", SlowToCompile.clock)
     monkeypatch.setattr(SlowToCompile, "__module__", AROW.__module__)
-    monkeypatch.setattr(compiling, "_compiled", set())
+    monkeypatch.setattr(warm_up, "_compiled", set())
     monkeypatch.setattr("singlepass.learners.registry.available", lambda: {"AROW": SlowToCompile})
     outcome = run_cell(cell_of({"name": "AROW"}, checkpoints=1, time_limit=50.0))
     assert SlowToCompile.compiled
@@ -114,8 +113,8 @@ def test_what_compiles_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> No
         began.set()
         go.wait(60)
 
-    monkeypatch.setattr(compiling, "_learn", learn)
-    monkeypatch.setattr(compiling, "_compiled", set())
+    monkeypatch.setattr(warm_up, "_learn", learn)
+    monkeypatch.setattr(warm_up, "_compiled", set())
     arguments = OnlineModelSelection(gamma_init=0.1), "key", np.zeros((3, 2)), np.arange(2, dtype=np.int32)
     first, second = (threading.Thread(target=compile_loops, args=arguments) for _ in range(2))
     first.start()
@@ -149,7 +148,7 @@ def test_a_learner_of_ones_own_is_given_the_stream_alone(monkeypatch: pytest.Mon
 
 
 def test_later_passes_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "time", Clock())
+    monkeypatch.setattr(stopwatch, "time", Clock())
     row = run_cell(cell_of({"name": "AROW", "epochs": 30}, time_limit=20.0, checkpoints=1)).row
     assert row["n_examples"] == 400
     assert row["status"] == "stopped"
@@ -157,14 +156,14 @@ def test_later_passes_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_limit_the_clock_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "time", Clock())
+    monkeypatch.setattr(stopwatch, "time", Clock())
     assert run_cell(cell_of({"name": "AROW", "epochs": 3})).row["status"] == "ok"
 
 
 def test_sizes_are_recorded_along_the_stream() -> None:
     outcome = run_cell(cell_of({"name": "KernelPerceptron", "gamma": 0.5}, checkpoints=4))
-    stream = data.open_stream(cell_of({"name": "AROW"}).dataset, root=0, seed=0)
-    part, _ = protocol.split(cell_of({"name": "AROW"}), stream)
+    stream = data.open_stream(cell_of({"name": "AROW"}).spec.dataset, root=0, seed=0)
+    part, _ = splits.split(cell_of({"name": "AROW"}).spec, stream)
     learner = KernelPerceptron(gamma=0.5)
     sizes, bytes_, evaluations = [], [], []
     for rows in np.split(part.rows, 4):
@@ -182,8 +181,8 @@ def test_sizes_are_recorded_along_the_stream() -> None:
 
 def test_test_accuracy_along_the_stream() -> None:
     cell = cell_of({"name": "AROW"}, checkpoints=4, test_curve=True)
-    stream = data.open_stream(cell.dataset, root=0, seed=0)
-    part, test = protocol.split(cell, stream)
+    stream = data.open_stream(cell.spec.dataset, root=0, seed=0)
+    part, test = splits.split(cell.spec, stream)
     assert test is not None
     learner, accuracy = AROW(), []
     for rows in np.split(part.rows, 4):
@@ -215,5 +214,5 @@ def test_rows_for_tuning_may_be_fewer() -> None:
     plan = make_plan(parse_study(table))
     tuning = list(plan.tuning_cells())
     assert run_cell(tuning[0]).row["n_examples"] == 100
-    winners = {cell.group: dict(cell.params) for cell in tuning}
+    winners = {cell.spec.group: dict(cell.spec.params) for cell in tuning}
     assert run_cell(next(plan.evaluation_cells(winners))).row["n_examples"] == 400

@@ -37,7 +37,7 @@ TABLE = {
 def rows_of(study: Study, base: Path | None = None) -> list[dict[str, Any]]:
     """What the store has of a study whose grids were won by C = 1."""
     plan = make_plan(study, base=base)
-    gammas = {entry.called: entry.parameters["gamma"] for entry in study.datasets if entry.parameters}
+    gammas = {entry.label: entry.parameters["gamma"] for entry in study.datasets if entry.parameters}
     winners = {
         (task.label, "tuned", noise): {"C": 1.0, "gamma": gammas[task.label]}
         for task in plan.tasks

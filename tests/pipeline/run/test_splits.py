@@ -15,7 +15,8 @@ from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.run.splits import Fold, check_splits, checkpoints, split
-from singlepass.pipeline.study.plan import Cell, make_plan
+from singlepass.pipeline.study.cell import Cell
+from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study import parse_study
 
 
@@ -25,7 +26,7 @@ def cell_of(dataset: dict[str, Any], **study: Any) -> Cell:
 
 
 def opened(cell: Cell) -> data.Stream:
-    return data.open_stream(cell.dataset, root=cell.root_seed, seed=cell.seed)
+    return data.open_stream(cell.spec.dataset, root=cell.spec.root_seed, seed=cell.spec.seed)
 
 
 @given(n=st.integers(1, 5000), spec=st.one_of(st.just("log"), st.integers(1, 200)))
@@ -39,7 +40,7 @@ def test_checkpoints_rise_to_the_end(n: int, spec: str | int) -> None:
 
 def test_prequential_reads_every_row_once() -> None:
     cell = cell_of({"name": "breast-cancer"})
-    part, test = split(cell, opened(cell))
+    part, test = split(cell.spec, opened(cell))
     assert test is None
     assert sorted(part.rows) == list(range(569))
 
@@ -47,11 +48,11 @@ def test_prequential_reads_every_row_once() -> None:
 def test_a_seeded_split_has_no_row_twice_and_is_the_same_at_every_noise_level() -> None:
     cell = cell_of({"name": "breast-cancer"}, protocol="holdout", test_fraction=0.25)
     stream = opened(cell)
-    part, test = split(cell, stream)
+    part, test = split(cell.spec, stream)
     assert test is not None
     assert len(test.rows) == round(569 * 0.25)
     assert sorted([*part.rows, *test.rows]) == list(range(569))
-    noisy_part, noisy_test = split(replace(cell, noise=Noise(0.3)), stream)
+    noisy_part, noisy_test = split(replace(cell.spec, noise=Noise(0.3)), stream)
     assert noisy_test is not None
     assert np.array_equal(test.rows, noisy_test.rows)
     assert not np.array_equal(part.rows, noisy_part.rows)
@@ -60,7 +61,7 @@ def test_a_seeded_split_has_no_row_twice_and_is_the_same_at_every_noise_level() 
 def test_a_task_of_some_rows_is_split_within_them() -> None:
     cell = cell_of({"name": "digits", "task": "pair:3,8"}, protocol="holdout")
     stream = opened(cell)
-    part, test = split(cell, stream)
+    part, test = split(cell.spec, stream)
     assert test is not None
     assert stream.rows is not None
     assert sorted([*part.rows, *test.rows]) == sorted(stream.rows)
@@ -72,7 +73,7 @@ def test_a_task_of_some_rows_is_split_within_them() -> None:
 def test_limits_take_rows_in_seeded_order() -> None:
     dataset = {"name": "gauss", "n_train": 100, "n_test": 80}
     whole, limited = (
-        split(cell, opened(cell))
+        split(cell.spec, opened(cell))
         for cell in (
             cell_of(dataset, protocol="holdout"),
             cell_of(dataset, protocol="holdout", max_train=30, max_test=20),
@@ -103,7 +104,7 @@ def test_blocks_cover_a_part_in_order(n: int) -> None:
 def test_folds_are_a_stratified_partition(max_examples: int | None) -> None:
     cell = cell_of({"name": "breast-cancer"}, protocol="crossval", folds=7, max_examples=max_examples)
     stream = opened(cell)
-    folds = [split(replace(cell, seed=fold), stream) for fold in range(7)]
+    folds = [split(replace(cell.spec, seed=fold), stream) for fold in range(7)]
     tested = np.concatenate([test.rows for _, test in folds if test is not None])
     size = 569 if max_examples is None else max_examples
     assert len(tested) == len(set(tested.tolist())) == size
@@ -117,8 +118,8 @@ def test_folds_are_a_stratified_partition(max_examples: int | None) -> None:
 def test_crossval_tunes_on_a_partition_of_its_own() -> None:
     cell = cell_of({"name": "breast-cancer"}, protocol="crossval")
     stream = opened(cell)
-    tuning = split(replace(cell, stage="tune", seed=1_000_000), stream)[1]
-    runs = [split(replace(cell, seed=fold), stream)[1] for fold in range(10)]
+    tuning = split(replace(cell.spec, stage="tune", seed=1_000_000), stream)[1]
+    runs = [split(replace(cell.spec, seed=fold), stream)[1] for fold in range(10)]
     assert tuning is not None
     assert all(test is not None and set(test.rows) != set(tuning.rows) for test in runs)
 
@@ -130,14 +131,14 @@ def test_a_class_with_fewer_rows_than_folds_is_named(tmp_path: Path) -> None:
     stream = opened(cell)
     for fold in range(5):
         with pytest.raises(InputError) as error:
-            split(replace(cell, seed=fold), stream)
+            split(replace(cell.spec, seed=fold), stream)
         assert str(error.value) == (
             "data set 'rare': class 'rare' has 2 of 22 rows, too few for 5 folds: some would have none of "
             "them; set folds to 2 or fewer, or leave the class out"
         )
     two = cell_of({"path": str(path)}, protocol="crossval", folds=2)
     for fold in range(2):
-        part, test = split(replace(two, seed=fold), stream)
+        part, test = split(replace(two.spec, seed=fold), stream)
         assert test is not None
         assert np.bincount(part.codes).tolist() == np.bincount(test.codes).tolist() == [10, 1]
 
@@ -150,7 +151,7 @@ def test_a_class_that_only_the_test_part_has_is_named(tmp_path: Path) -> None:
     lines, fine = {}, []
     for seed in range(12):
         try:
-            part, _ = split(replace(cell, seed=seed), stream)
+            part, _ = split(replace(cell.spec, seed=seed), stream)
             assert 1 in part.codes
             fine.append(seed)
         except InputError as error:
@@ -162,7 +163,7 @@ def test_a_class_that_only_the_test_part_has_is_named(tmp_path: Path) -> None:
             f"data set 'rare': class 'rare' has 1 of 21 rows, and the seeded split of repetition {seed} puts"
         )
     # The plan is refused for any of its repetitions.
-    check_splits([replace(cell, seed=seed) for seed in fine])
+    check_splits([Cell(replace(cell.spec, seed=seed)) for seed in fine])
     with pytest.raises(InputError, match="'rare' has 1 of 21 rows"):
-        check_splits([replace(cell, seed=seed) for seed in range(12)])
-    check_splits([replace(cell, seed=seed, protocol="prequential") for seed in range(12)])
+        check_splits([Cell(replace(cell.spec, seed=seed)) for seed in range(12)])
+    check_splits([Cell(replace(cell.spec, seed=seed, protocol="prequential")) for seed in range(12)])

@@ -12,12 +12,13 @@ from singlepass.learners import AROW, LASVM, registry
 from singlepass.pipeline import data
 from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.randomness import random_state
-from singlepass.pipeline.run import splits as protocol
+from singlepass.pipeline.run import splits
 from singlepass.pipeline.run import task as cell_module
-from singlepass.pipeline.run.prequential import is_mistake
+from singlepass.pipeline.run.recorder import is_mistake
 from singlepass.pipeline.run.task import run_cell
-from singlepass.pipeline.store.store import CELLS, PROVENANCE
-from singlepass.pipeline.study.plan import Cell, make_plan
+from singlepass.pipeline.store.schema import CELLS, PROVENANCE
+from singlepass.pipeline.study.cell import Cell
+from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study import parse_study
 
 
@@ -34,9 +35,9 @@ def integers(outcome: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def test_the_counts_are_those_of_the_learner_alone() -> None:
     cell = cell_of({"name": "AROW", "r": 0.5}, protocol="holdout")
-    stream = data.open_stream(cell.dataset, root=0, seed=0)
-    part, test = protocol.split(cell, stream)
-    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=Noise(0.2))
+    stream = data.open_stream(cell.spec.dataset, root=0, seed=0)
+    part, test = splits.split(cell.spec, stream)
+    rng = random_state(0, cell.spec.dataset.label, seed=0, purpose="noise", noise=Noise(0.2))
     noisy = Noise(0.2).corrupt(part.codes, 2, rng)
     learner = AROW(r=0.5)
     scores = learner.learn(stream.X[part.rows], noisy, classes=[0, 1])
@@ -53,9 +54,9 @@ def test_the_counts_are_those_of_the_learner_alone() -> None:
 
 def test_the_counts_of_many_classes_are_those_of_the_learner_alone() -> None:
     cell = cell_of({"name": "AROW", "constraints": "all"}, {"name": "digits"}, protocol="holdout")
-    stream = data.open_stream(cell.dataset, root=0, seed=0)
-    part, test = protocol.split(cell, stream)
-    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=Noise(0.2))
+    stream = data.open_stream(cell.spec.dataset, root=0, seed=0)
+    part, test = splits.split(cell.spec, stream)
+    rng = random_state(0, cell.spec.dataset.label, seed=0, purpose="noise", noise=Noise(0.2))
     noisy = Noise(0.2).corrupt(part.codes, 10, rng)
     learner = AROW(constraints="all")
     scores = learner.learn(stream.X[part.rows], noisy, classes=range(10))
@@ -78,14 +79,14 @@ def test_no_block_size_changes_an_integer(
 ) -> None:
     cell = cell_of(algorithm, dataset)
     expected = integers(run_cell(cell))
-    monkeypatch.setattr(protocol, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(splits, "BLOCK_BYTES", block_bytes)
     assert integers(run_cell(cell)) == expected
 
 
 def test_rows_are_gone_once_they_are_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = cell_of({"name": "ConfidenceWeighted"})
     expected = integers(run_cell(cell))
-    gather = protocol.take_rows
+    gather = splits.take_rows
 
     class Overwriting:
         """Hands out one block at a time and ruins it when the next one is asked for."""
@@ -98,8 +99,8 @@ def test_rows_are_gone_once_they_are_learnt(monkeypatch: pytest.MonkeyPatch) -> 
             self.last = gather(X, rows)
             return self.last
 
-    monkeypatch.setattr(protocol, "BLOCK_BYTES", 4000)
-    monkeypatch.setattr(protocol, "take_rows", Overwriting())
+    monkeypatch.setattr(splits, "BLOCK_BYTES", 4000)
+    monkeypatch.setattr(splits, "take_rows", Overwriting())
     assert integers(run_cell(cell)) == expected
 
 
@@ -122,16 +123,16 @@ def test_epochs_only_change_what_is_measured_afterwards() -> None:
 def test_learners_finish_after_the_last_pass() -> None:
     lasvm = {"name": "LASVM", "gamma": 0.02, "C": 10.0, "epochs": 2, "finish": True}
     cell = cell_of(lasvm, protocol="holdout", max_train=300)
-    stream = data.open_stream(cell.dataset, root=0, seed=0)
-    part, test = protocol.split(cell, stream)
-    rng = random_state(0, cell.dataset.label, seed=0, purpose="noise", noise=Noise(0.2))
+    stream = data.open_stream(cell.spec.dataset, root=0, seed=0)
+    part, test = splits.split(cell.spec, stream)
+    rng = random_state(0, cell.spec.dataset.label, seed=0, purpose="noise", noise=Noise(0.2))
     noisy = Noise(0.2).corrupt(part.codes, 2, rng)
-    learner = LASVM(**dict(cell.params)).fit(stream.X[part.rows], noisy)
+    learner = LASVM(**dict(cell.spec.params)).fit(stream.X[part.rows], noisy)
     row = run_cell(cell).row
     assert test is not None
     assert row["support_vectors"] == learner.n_support_
     assert row["test_accuracy"] == learner.score(stream.X[test.rows], test.codes)
-    learner = LASVM(**dict(cell.params) | {"finish": False}).fit(stream.X[part.rows], noisy)
+    learner = LASVM(**dict(cell.spec.params) | {"finish": False}).fit(stream.X[part.rows], noisy)
     assert row["support_vectors"] != learner.n_support_
 
 
@@ -176,8 +177,8 @@ def test_a_users_own_learner_needs_only_learn_and_predict(monkeypatch: pytest.Mo
 
 
 def test_a_failure_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = replace(cell_of({"name": "AROW"}), params=(("r", -1.0),))
-    row = run_cell(cell).row
+    cell = cell_of({"name": "AROW"})
+    row = run_cell(Cell(replace(cell.spec, params=(("r", -1.0),)))).row
     assert row["status"] == "failed"
     assert "r must be" in row["error"]
     assert "Traceback" in row["traceback"]

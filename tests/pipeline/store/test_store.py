@@ -9,12 +9,14 @@ import pytest
 
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.cell_result import CellResult
-from singlepass.pipeline.store.store import CELLS, CURVES, MAX_PARTS, Store, exclusive
+from singlepass.pipeline.store.schema import CELLS, CURVES
+from singlepass.pipeline.store.store import MAX_PARTS, Store, exclusive
 
 
 def outcome(key: str, status: str = "ok", mistakes: int = 3) -> CellResult:
     row = {
         "key": key,
+        "parent": "d",
         "dataset": "d",
         "source": "d",
         "task": "binary",
@@ -168,3 +170,17 @@ def test_any_fsspec_url_works() -> None:
     assert store.read_json("study.json") == {"name": "é"}
     assert store.planned_keys() == ["a"]
     assert store.read_json("none.json") == {}
+
+
+def test_results_of_another_version_are_refused_not_mixed(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    store.prepare()
+    store.write([outcome("k1")])
+    for part in tmp_path.glob("c*/*.parquet"):
+        table = pq.read_table(part)
+        pq.write_table(table.replace_schema_metadata({"singlepass_schema": "2"}), part)
+    before = sorted(tmp_path.rglob("*"))
+    for read in (store.prepare, store.cells, store.curves, store.done):
+        with pytest.raises(InputError, match="holds results of schema version 2, this singlepass reads"):
+            read()
+    assert sorted(tmp_path.rglob("*")) == before

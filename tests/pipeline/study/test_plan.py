@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from singlepass.learners import OnlineClassifier, registry
+from singlepass.pipeline.data import TaskRef
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import Noise
-from singlepass.pipeline.study.plan import Cell, make_plan
+from singlepass.pipeline.study.cell import Cell, CellSpec, Execution
+from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study import TUNING_SEED, parse_study
 
 STUDY: dict[str, Any] = {
@@ -34,9 +36,9 @@ def test_the_product_is_complete() -> None:
     plan = make_plan(parse_study(STUDY))
     tuning = list(plan.tuning_cells())
     assert len(tuning) == plan.n_tuning_cells == 2 * 2 * 4
-    assert {cell.seed for cell in tuning} == {TUNING_SEED}
-    assert {cell.algorithm for cell in tuning} == {"AROW"}
-    winners = {cell.group: dict(cell.params) for cell in tuning}
+    assert {cell.spec.seed for cell in tuning} == {TUNING_SEED}
+    assert {cell.spec.algorithm for cell in tuning} == {"AROW"}
+    winners = {cell.spec.group: dict(cell.spec.params) for cell in tuning}
     cells = list(plan.evaluation_cells(winners))
     assert len(cells) == plan.n_evaluation_cells == 2 * 2 * 2 * 3
     keys = [cell.key for cell in tuning + cells]
@@ -47,7 +49,7 @@ def test_a_data_set_may_have_a_protocol_of_its_own() -> None:
     own = {"name": "breast-cancer", "protocol": "holdout", "max_examples": 50}
     study = parse_study({**STUDY, "protocol": "crossval", "datasets": [STUDY["datasets"][0], own]})
     cells = list(make_plan(study).tuning_cells())
-    found = {(cell.dataset.label, cell.protocol, cell.max_examples) for cell in cells}
+    found = {(cell.spec.dataset.label, cell.spec.protocol, cell.spec.max_examples) for cell in cells}
     assert found == {("gauss", "crossval", None), ("breast-cancer", "holdout", 50)}
 
 
@@ -60,9 +62,9 @@ def test_a_data_set_gives_its_parameters_to_those_that_do_not_set_them() -> None
         {"name": "AROW"},
     ]
     plan = make_plan(parse_study({**STUDY, "datasets": [given], "algorithms": algorithms, "noise": 0.0}))
-    winners = {cell.group: dict(cell.params) for cell in plan.tuning_cells()}
+    winners = {cell.spec.group: dict(cell.spec.params) for cell in plan.tuning_cells()}
     assert {tuned["gamma"] for tuned in winners.values()} == {3.0}
-    found = {cell.algorithm: dict(cell.params) for cell in plan.evaluation_cells(winners)}
+    found = {cell.spec.algorithm: dict(cell.spec.params) for cell in plan.evaluation_cells(winners)}
     assert found == {
         "Forgetron": {"gamma": 2.0, "budget": 7},
         "narrow": {"gamma": 9.0, "budget": 7},
@@ -81,12 +83,13 @@ def test_a_list_of_a_data_set_is_a_grid() -> None:
     plan = make_plan(parse_study({**STUDY, "datasets": datasets, "algorithms": algorithms, "noise": 0.0}))
     tuning = list(plan.tuning_cells())
     assert len(tuning) == plan.n_tuning_cells == 3 * 2 + 3
-    assert {cell.grid for cell in tuning if cell.dataset.label == "gauss"} == {
+    assert {cell.execution.grid for cell in tuning if cell.spec.dataset.label == "gauss"} == {
         '{"C": [0.1, 1.0, 10.0], "gamma": [1.0, 2.0]}'
     }
-    winners = {cell.group: dict(cell.params) for cell in tuning}
+    winners = {cell.spec.group: dict(cell.spec.params) for cell in tuning}
     found = {
-        (cell.dataset.label, cell.algorithm): dict(cell.params) for cell in plan.evaluation_cells(winners)
+        (cell.spec.dataset.label, cell.spec.algorithm): dict(cell.spec.params)
+        for cell in plan.evaluation_cells(winners)
     }
     assert found == {
         ("gauss", "KernelPassiveAggressive"): {"C": 10.0, "gamma": 2.0},
@@ -100,16 +103,19 @@ def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:
     algorithms = [{"name": "Projectron"}, {"name": "Forgetron", "budget": {"support_of": "Projectron"}}]
     study = {**STUDY, "algorithms": algorithms, "datasets": STUDY["datasets"][:1], "noise": 0.1}
     plan = make_plan(parse_study(study))
-    assert {cell.algorithm for cell in plan.evaluation_cells({})} == {"Projectron"}
+    assert {cell.spec.algorithm for cell in plan.evaluation_cells({})} == {"Projectron"}
     group = ("gauss", "Projectron", Noise(0.1))
     cells = list(plan.matched_cells({(group, 0): 12, (group, 1): 0}))
     # Without the model's outcome there is no cell; an empty support set is a budget of 1.
-    assert [(cell.seed, dict(cell.params)) for cell in cells] == [(0, {"budget": 12}), (1, {"budget": 1})]
+    assert [(cell.spec.seed, dict(cell.spec.params)) for cell in cells] == [
+        (0, {"budget": 12}),
+        (1, {"budget": 1}),
+    ]
 
 
 def test_a_grid_without_a_winner_is_not_run() -> None:
     plan = make_plan(parse_study(STUDY))
-    assert {cell.algorithm for cell in plan.evaluation_cells({})} == {"Perceptron"}
+    assert {cell.spec.algorithm for cell in plan.evaluation_cells({})} == {"Perceptron"}
 
 
 @pytest.mark.parametrize(
@@ -130,13 +136,16 @@ def test_a_grid_without_a_winner_is_not_run() -> None:
 )
 def test_what_changes_the_outcome_changes_the_key(change: dict[str, Any]) -> None:
     cell = first_cell()
-    assert replace(cell, **change).key != cell.key
+    assert replace(cell, spec=replace(cell.spec, **change)).key != cell.key
 
 
 def test_what_does_not_change_the_outcome_does_not_change_the_key() -> None:
     cell = first_cell()
-    moved = replace(cell.dataset, source="/elsewhere/gauss")
-    assert replace(cell, dataset=moved, grid="{}", plugins=("p.py",)).key == cell.key
+    moved = replace(cell.spec.dataset, source="/elsewhere/gauss")
+    elsewhere = Cell(
+        replace(cell.spec, dataset=moved), Execution(grid="{}", plugins=("p.py",), time_limit=1.0)
+    )
+    assert elsewhere.key == cell.key
 
 
 def test_a_cell_is_small_and_travels() -> None:
@@ -258,3 +267,30 @@ def test_many_classes_for_a_learner_of_two_are_one_line(monkeypatch: pytest.Monk
 def test_a_missing_plugin_is_one_line(tmp_path) -> None:
     with pytest.raises(InputError, match="does not exist"):
         make_plan(parse_study(STUDY), plugins=(str(tmp_path / "none.py"),))
+
+
+def test_the_key_is_pinned() -> None:
+    # Results that are there are found by it: it changes with CELL_VERSION and what the cell computes alone,
+    # never with the name of a field or a module.
+    spec = CellSpec(
+        dataset=TaskRef("d[a-vs-b]", "somewhere", "pair:a,b", "d"),
+        fingerprint="0123",
+        algorithm="AROW, r small",
+        learner="AROW",
+        algorithm_version=1,
+        params=(("r", 0.1),),
+        noise=Noise(0.2),
+        seed=3,
+        root_seed=0,
+        stage="run",
+        protocol="holdout",
+        judge="validation",
+        checkpoints="log",
+        test_fraction=0.3,
+        validation_fraction=0.2,
+        folds=10,
+        max_examples=None,
+        max_train=1000,
+        max_test=None,
+    )
+    assert Cell(spec).key == "d5377c1ac68582d4432a7b42490b98b1"

@@ -41,7 +41,7 @@ def test_rankings_name_data_sets_as_tables_do() -> None:
     entries = [{"path": "data/mine.csv.gz"}, {"name": "digits", "label": "numbers"}, {"name": "usps"}]
     ranking = {"title": "t", "algorithms": ["AROW", "AROW"], "datasets": ["mine", "numbers", "usps"]}
     study = parse_study({**MINIMAL, "datasets": entries, "rankings": [ranking]})
-    assert study.rankings[0].datasets == [entry.called for entry in study.datasets]
+    assert study.rankings[0].datasets == [entry.label for entry in study.datasets]
 
 
 def test_a_list_is_a_grid_and_a_value_is_not() -> None:

@@ -1,0 +1,123 @@
+"""The stages of a study: grids first, then its own cells, then those that take a size from other cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from ..pipeline.analysis.tuning import tuned_grids
+from ..pipeline.noise import parse_noise
+from ..pipeline.study.cell import Cell
+from ..pipeline.study.plan import Plan, SupportSizes, Winners
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Reads the cells table.
+Read = Callable[[], "pd.DataFrame"]
+
+
+class Stage(Protocol):
+    """Cells that can be run in any order."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the cells are results of the study; else they only judge grids."""
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield the cells, the same ones whenever it is called."""
+
+    def after(self, read: Read) -> Stage | None:
+        """Return the next stage once the cells are in the store, None after the last.
+
+        Parameters
+        ----------
+        read : callable
+            Returns the cells table of the store; called once at the most.
+        """
+
+    def lacking(self) -> Iterator[str]:
+        """Yield a line about each kind of cell that cannot be run for want of an outcome."""
+
+
+def first_stage(plan: Plan) -> Stage:
+    """Return the stage that a study begins with."""
+    return Tuning(plan)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """One cell for every point of every grid, on a seed of their own."""
+
+    plan: Plan
+    counts: ClassVar[bool] = False
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield them; see `Stage.cells`."""
+        return self.plan.tuning_cells()
+
+    def after(self, read: Read) -> Stage:
+        """Return the study's own cells, with the parameters that won."""
+        planned = [cell.key for cell in self.cells()]
+        if not planned:
+            return Evaluation(self.plan, {})
+        rows = read()
+        tuned = tuned_grids(rows[rows["key"].isin(planned)], self.plan.study.winner)
+        return Evaluation(self.plan, {grid.group: grid.winner for grid in tuned if grid.winner is not None})
+
+    def lacking(self) -> Iterator[str]:
+        """Yield nothing: every point can be run."""
+        return iter(())
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The cells on the study's seeds."""
+
+    plan: Plan
+    winners: Winners
+    counts: ClassVar[bool] = True
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield them; see `Stage.cells`."""
+        return self.plan.evaluation_cells(self.winners)
+
+    def after(self, read: Read) -> Stage | None:
+        """Return the cells that take the size of another's support set, if there are any."""
+        models = {label for each in self.plan.study.algorithms for label in each.support_of.values()}
+        if not models:
+            return None
+        rows = read()
+        planned = {cell.key for cell in self.cells()}
+        rows = rows[(rows["status"] == "ok") & rows["algorithm"].isin(models) & rows["key"].isin(planned)]
+        sizes = {}
+        for row in rows.dropna(subset=["support_vectors"]).to_dict("records"):
+            group = row["dataset"], row["algorithm"], parse_noise(row["noise"])
+            sizes[group, row["seed"]] = int(row["support_vectors"])
+        return Matched(self.plan, sizes)
+
+    def lacking(self) -> Iterator[str]:
+        """Yield nothing: grids without a winner are in the report."""
+        return iter(())
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The cells with a parameter that is the size of another cell's support set."""
+
+    plan: Plan
+    sizes: SupportSizes
+    counts: ClassVar[bool] = True
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield them; see `Stage.cells`."""
+        return self.plan.matched_cells(self.sizes)
+
+    def after(self, read: Read) -> None:
+        """Return None: it is the last."""
+
+    def lacking(self) -> Iterator[str]:
+        """Yield a line for each algorithm whose model has no support size somewhere."""
+        for (label, model), lacking in self.plan.unmatched(self.sizes).items():
+            yield f"{label}: not run {lacking} times, for {model} has no support size there"
