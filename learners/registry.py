@@ -2,7 +2,6 @@
 
 import functools
 import hashlib
-import importlib
 import importlib.util
 import inspect
 import sys
@@ -10,42 +9,9 @@ import warnings
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from .table import NAMES, ROWS
+
 ENTRY_POINT_GROUP = "singlepass.learners"
-_BUILT_IN = (
-    "ALMA",
-    "AROW",
-    "ActiveRampSVM",
-    "AdaGradRDA",
-    "ConfidenceWeighted",
-    "DistillCacheMIRA",
-    "DistillCachePerceptron",
-    "Forgetron",
-    "IncrementalSVM",
-    "KernelALMA",
-    "KernelAROW",
-    "KernelPassiveAggressive",
-    "KernelPerceptron",
-    "KernelSecondOrderPerceptron",
-    "LASVM",
-    "NAROW",
-    "NHERD",
-    "NORMA",
-    "OnlineGradientDescent",
-    "OnlineModelSelection",
-    "OnlineRampSVM",
-    "PassiveAggressive",
-    "Perceptron",
-    "Projectron",
-    "ProjectronPlusPlus",
-    "ROMMA",
-    "RandomizedBudgetPerceptron",
-    "RetrainedRampSVM",
-    "SecondOrderPerceptron",
-    "ShiftingPerceptron",
-    "SoftConfidenceWeighted",
-)
-# Batch baselines: they are fitted to the whole training part at once, and predict nothing along the stream.
-_BATCH = {"OfflineRampSVM": "singlepass.learners", "SVC": "sklearn.svm"}
 _METHODS = ("learn", "fit", "predict", "get_params")
 
 _plugins = {}
@@ -55,16 +21,27 @@ def _is_learner(candidate):
     return inspect.isclass(candidate) and all(callable(getattr(candidate, name, None)) for name in _METHODS)
 
 
-def is_linear(learner):
-    """Tell whether a learner is one of this package's linear ones, which have no support set."""
-    from .kernel.kernel_classifier import KernelClassifier
+def _kind(learner):
+    """Return the kind of a learner of the table, or of its class; None for a user's own."""
+    learner = learner if inspect.isclass(learner) else type(learner)
+    row = ROWS.get(learner.__name__)
+    return row.kind if row is not None and row.load() is learner else None
 
-    return (
-        inspect.isclass(learner)
-        and learner.__name__ in _BUILT_IN
-        and available()[learner.__name__] is learner
-        and not issubclass(learner, KernelClassifier)
-    )
+
+def is_linear(learner):
+    """Tell whether a learner, or its class, is one of this package's linear ones: it has no support set."""
+    return _kind(learner) == "linear"
+
+
+def is_batch(learner):
+    """Tell whether a learner, or its class, is a batch baseline: it predicts nothing along the stream.
+
+    Examples
+    --------
+    >>> [name for name, learner in available().items() if is_batch(learner)]
+    ['OfflineRampSVM', 'SVC']
+    """
+    return _kind(learner) == "batch"
 
 
 def available():
@@ -89,10 +66,7 @@ def available():
 @functools.cache
 def _installed():
     """Return the built-in learners and those of installed packages: looked for once a process."""
-    from .. import learners
-
-    found = {name: getattr(learners, name) for name in _BUILT_IN}
-    found |= {name: getattr(importlib.import_module(module), name) for name, module in _BATCH.items()}
+    found = {name: ROWS[name].load() for name in NAMES}
     for point in entry_points(group=ENTRY_POINT_GROUP):
         try:
             learner = point.load()
@@ -107,17 +81,6 @@ def _installed():
                 f"learner {point.name!r} of entry point {point.value!r} is left out: {problem}", stacklevel=3
             )
     return found
-
-
-def is_batch(learner):
-    """Tell whether a learner, or its class, is a batch baseline: it has no ``learn``.
-
-    Examples
-    --------
-    >>> [name for name, learner in available().items() if is_batch(learner)]
-    ['OfflineRampSVM', 'SVC']
-    """
-    return not hasattr(learner, "learn")
 
 
 def _problem(name, learner, taken):

@@ -3,6 +3,8 @@
 A learner adds its parameters, its state arrays and one kernel (see `OnlineClassifier`).
 """
 
+import contextlib
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -14,6 +16,21 @@ from .parameters import check_count
 from .validation import FLOATS, label_codes, refuse_nonfinite, safe_rows, sorted_classes
 
 
+@contextlib.contextmanager
+def rolled_back(learner):
+    """Give an object the attributes back that it had before the block, should that raise.
+
+    Arrays are given back as they are by then: the block has to make new ones.
+    """
+    before = vars(learner).copy()
+    try:
+        yield
+    except BaseException:
+        vars(learner).clear()
+        vars(learner).update(before)
+        raise
+
+
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
     """Base of the single-pass learners: dense or CSR rows, float32 or float64, two classes.
 
@@ -22,6 +39,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     - ``_check_parameters()``: raise ValueError for a parameter that makes no sense;
     - ``_allocate(n_features)``: create the state arrays;
+    - ``_state``: the names of these;
     - ``_pass(X, codes, scores)``: run the kernel over the rows in order, write the score of each row BEFORE
       its update, return ``(mistakes, updates)``; codes are positions in ``classes_``, 0 or 1;
     - ``coef_``, and ``_score(X, scores)`` where the score is not ``coef_ · x``.
@@ -53,12 +71,42 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     _takes_many_classes = False
 
+    #: The attributes that hold the arrays of the model: `model_bytes_` sums them. One that a setting does
+    #: without is None.
+    _state = ()
+
     def _check_parameters(self):
         """Raise ValueError for a parameter that makes no sense."""
+
+    def _allocate(self, n_features):
+        """Create the state arrays for two classes."""
+        raise self._undefined("_allocate")
+
+    def _pass(self, X, codes, scores):
+        """Learn rows in order and write their scores into `scores`; return ``(mistakes, updates)``."""
+        raise self._undefined("_pass")
 
     def _score(self, X, scores):
         """Write the score of every row into `scores`."""
         linear_scores(X, self.coef_[0], scores)
+
+    # The same for more than two classes.
+
+    def _allocate_classes(self, n_features, n_classes):
+        """Create the state arrays for K > 2 classes."""
+        raise self._undefined("_allocate_classes")
+
+    def _pass_classes(self, X, codes, scores):
+        """Do as `_pass` does, with scores of shape (n, K) and codes 0 … K - 1."""
+        raise self._undefined("_pass_classes")
+
+    def _score_classes(self, X, scores):
+        """Write the scores of every row, shape (n, K), into `scores`."""
+        raise self._undefined("_score_classes")
+
+    def _undefined(self, method):
+        many = " and so takes two classes only" if method.endswith("_classes") else ""
+        return NotImplementedError(f"{type(self).__name__} does not define {method}(){many}")
 
     def learn(self, X, y, classes=None):
         """Predict each row, then learn from it, in order.
@@ -99,14 +147,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.check_parameters()
         if self.__sklearn_is_fitted__():
             return self.learn_rows(*self._validate_next(X, y, classes))
-        before = vars(self).copy()
-        try:
+        # A stream whose first rows are refused has not begun.
+        with rolled_back(self):
             return self.learn_rows(*self._validate_first(X, y, classes, check_finite=True))
-        except BaseException:
-            # A stream whose first rows are refused has not begun.
-            vars(self).clear()
-            vars(self).update(before)
-            raise
 
     def partial_fit(self, X, y, classes=None):
         """Learn from rows in order; `learn` without the scores.
@@ -136,18 +179,13 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         self.check_parameters()
-        before = vars(self).copy()
-        try:
+        # The model is begun afresh in new arrays: the one before stays intact.
+        with rolled_back(self):
             rows, codes = self._validate_first(X, y, None)
             # A NaN or infinite feature makes the row's score one, even with weights of 0, so the first pass
             # finds them without reading the matrix twice.
             if not np.isfinite(self.learn_rows(rows, codes)).all():
                 refuse_nonfinite(rows)
-        except BaseException:
-            # The model was begun afresh in new arrays: the one before is intact.
-            vars(self).clear()
-            vars(self).update(before)
-            raise
         self.end_of_pass(self.epochs == 1)
         for left in reversed(range(self.epochs - 1)):
             self.learn_rows(rows, codes)
@@ -331,8 +369,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     @property
     def model_bytes_(self):
         """Bytes of the model's arrays: weights, covariances and what else an update needs."""
-        own = [value for name, value in vars(self).items() if name.startswith("_")]
-        return sum(value.nbytes for value in own if isinstance(value, np.ndarray))
+        arrays = (getattr(self, name) for name in self._state)
+        return sum(array.nbytes for array in arrays if array is not None)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "classes_")

@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from ..linear.parts.classes import best_wrong
 from ..numeric.compiled import compiled
+from ..numeric.margins import best_wrong
 from ..numeric.rows import dot
 from .support.block_view import move_in_gram, move_row, place, put_in_gram
 from .support.cholesky import grow_factor, projection, squared_projection

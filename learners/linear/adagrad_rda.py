@@ -1,17 +1,37 @@
 """AdaGrad with regularised dual averaging."""
 
+import math
+
 import numpy as np
+from numba.extending import register_jitable
 
 from ..estimator.parameters import check_nonnegative, check_scale
-from ..multiclass import adagrad_rda as multiclass
 from ..numeric.compiled import compiled
+from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import entry, n_entries, n_rows, new_state, row
-from ..numeric.vector import lane_sums
+from ..numeric.vector import class_sums, lane_sums, zero_like
 from .multiclass_classifier import MulticlassClassifier, as_coef
-from .parts.classes import new_class_state
-from .parts.steps import dual_averaging_term, slower
+from .parts.classes import copy_scores, new_class_state
 
-_score = lane_sums(1, lambda *arguments: [dual_averaging_term(*arguments)], with_scalars=True)
+
+def _term(ir, u, rate, x, threshold):
+    """Emit ``w_j x_j`` with ``w_j = -sign(ū_j) max(0, |ū_j| - λt) · rate_j``, rate_j = η/(δ + √G_j)."""
+    below, above = ir.fadd(u, threshold), ir.fsub(u, threshold)
+    zero = zero_like(u)
+    kept = ir.select(ir.fcmp_ordered("<", below, zero), below, zero)
+    kept = ir.select(ir.fcmp_ordered(">", above, zero), above, kept)
+    return ir.fmul(ir.fmul(ir.fneg(kept), rate), x)
+
+
+_score = lane_sums(1, lambda *arguments: [_term(*arguments)], with_scalars=True)
+_score_classes = class_sums(_term)
+
+
+@register_jitable
+def _slower(rate, x_j, eta, delta):
+    """Return ``η/(δ + √(G + x_j²))`` for a rate of η/(δ + √G)."""
+    root = eta / rate - delta
+    return eta / (delta + math.sqrt(root * root + x_j * x_j))
 
 
 @compiled
@@ -23,8 +43,7 @@ def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
     """
     mistakes = updates = 0
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
+        x, y = row(X, t), signed(codes[t])
         scores[t] = _score((u, rates), x, (l1 * rounds,))
         m = y * scores[t]
         mistakes += not m > 0.0
@@ -33,7 +52,7 @@ def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
                 j, x_j = entry(x, k)
                 if x_j != 0.0:
                     u[j] -= y * x_j
-                    rates[j] = slower(rates[j], x_j, eta, delta)
+                    rates[j] = _slower(rates[j], x_j, eta, delta)
             updates += 1
         rounds += 1
     return mistakes, updates
@@ -43,6 +62,39 @@ def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
 def _scores(X, u, rates, threshold, scores):
     for t in range(n_rows(X)):
         scores[t] = _score((u, rates), row(X, t), (threshold,))
+
+
+@compiled
+def _learn_classes(X, codes, scores, U, rates, eta, delta, l1, rounds):
+    """The gradient of the multi-class hinge: ``g = -x`` in block y and ``g = x`` in block ỹ."""
+    mistakes = updates = 0
+    sums = np.empty(U.shape[1])
+    for t in range(n_rows(X)):
+        x, y, s = row(X, t), codes[t], scores[t]
+        _score_classes((U, rates), x, (l1 * rounds,), sums)
+        copy_scores(sums, s)
+        z = best_wrong(s, y)
+        m = s[y] - s[z]
+        mistakes += not m > 0.0
+        if 1.0 - m > 0.0:
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                if x_j != 0.0:
+                    U[j, y] -= x_j
+                    U[j, z] += x_j
+                    rates[j, y] = _slower(rates[j, y], x_j, eta, delta)
+                    rates[j, z] = _slower(rates[j, z], x_j, eta, delta)
+            updates += 1
+        rounds += 1
+    return mistakes, updates
+
+
+@compiled
+def _class_scores(X, U, rates, threshold, scores):
+    sums = np.empty(U.shape[1])
+    for t in range(n_rows(X)):
+        _score_classes((U, rates), row(X, t), (threshold,), sums)
+        copy_scores(sums, scores[t])
 
 
 class AdaGradRDA(MulticlassClassifier):
@@ -100,6 +152,8 @@ class AdaGradRDA(MulticlassClassifier):
         check_scale(self, "delta")
         check_nonnegative(self, "l1")
 
+    _state = ("_u", "_rates")
+
     def _allocate(self, n_features):
         self._fix_rule()
         self._u = new_state(n_features)
@@ -119,19 +173,19 @@ class AdaGradRDA(MulticlassClassifier):
         return eta / delta
 
     def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, *self._state())
+        return _learn(X, codes, scores, *self._state_and_rule())
 
     def _pass_classes(self, X, codes, scores):
-        return multiclass.learn(X, codes, scores, *self._state())
+        return _learn_classes(X, codes, scores, *self._state_and_rule())
 
-    def _state(self):
+    def _state_and_rule(self):
         return self._u, self._rates, *self._rule, self.n_examples_
 
     def _score(self, X, scores):
         _scores(X, self._u, self._rates, self._threshold(), scores)
 
     def _score_classes(self, X, scores):
-        multiclass.class_scores(X, self._u, self._rates, self._threshold(), scores)
+        _class_scores(X, self._u, self._rates, self._threshold(), scores)
 
     def _threshold(self):
         return self._rule[2] * self.n_examples_

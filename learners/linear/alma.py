@@ -8,10 +8,11 @@ from numba.extending import register_jitable
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_between
 from ..numeric.compiled import compiled
+from ..numeric.floats import SMALLEST_NORMAL
+from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, n_rows, new_state, row
 from ..numeric.vector import lane_sums
 
-_SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 # A scale below this is multiplied out; that costs d, and the scale falls no faster than a power of k.
 _SMALLEST_SCALE = 2.0**-300
 
@@ -22,7 +23,7 @@ _dot_and_squares = lane_sums(2, lambda ir, w, x: [ir.fmul(w, x), ir.fmul(x, x)])
 def _score(v, scale, x):
     """Return ``(w·x/‖x‖, ‖x‖)``; ``(w·x, 0)`` where ‖x‖² is 0 or has left the normal range of float64."""
     s, squares = _dot_and_squares((v,), x)
-    if _SMALLEST_NORMAL <= squares < np.inf:
+    if SMALLEST_NORMAL <= squares < np.inf:
         length = math.sqrt(squares)
         return scale * s / length, length
     return scale * s, 0.0
@@ -34,8 +35,7 @@ def _learn(X, codes, scores, v, state, alpha, k):
     mistakes = updates = 0
     scale, norm = state[0], state[1]  # norm: ‖w‖²
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
+        x, y = row(X, t), signed(codes[t])
         scores[t], length = _score(v, scale, x)
         m = y * scores[t]
         mistakes += not m > 0.0
@@ -108,16 +108,18 @@ class ALMA(OnlineClassifier):
     def _check_parameters(self):
         check_between(self, "alpha", 0.0, 1.0, include_high=True)
 
+    _state = ("_v", "_scalars")
+
     def _allocate(self, n_features):
         self._v = new_state(n_features)
-        self._state = np.array([1.0, 0.0])  # the scale, ‖w‖²
+        self._scalars = np.array([1.0, 0.0])  # the scale, ‖w‖²
 
     def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._v, self._state, float(self.alpha), self.n_updates_ + 1)
+        return _learn(X, codes, scores, self._v, self._scalars, float(self.alpha), self.n_updates_ + 1)
 
     def _score(self, X, scores):
-        _scores(X, self._v, self._state[0], scores)
+        _scores(X, self._v, self._scalars[0], scores)
 
     @property
     def coef_(self):
-        return (self._state[0] * self._v).reshape(1, -1)
+        return (self._scalars[0] * self._v).reshape(1, -1)

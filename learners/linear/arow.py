@@ -3,13 +3,22 @@
 import numpy as np
 
 from ..estimator.parameters import check_count_or_all, check_option, check_scale
-from ..multiclass import arow as multiclass
 from ..numeric.compiled import compiled
+from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import n_rows, new_state, row
 from .multiclass_classifier import MulticlassClassifier
-from .parts.classes import class_covariance, new_class_covariance, new_class_state
+from .parts.classes import (
+    class_covariance,
+    class_variances,
+    new_class_covariance,
+    new_class_state,
+    pair_variance,
+    score_classes,
+    update_pair,
+)
 from .parts.covariance import (
     NOTHING_WAITS,
+    check_covariance,
     finish_update,
     is_usable,
     new_covariance,
@@ -18,6 +27,7 @@ from .parts.covariance import (
     update_and_score,
     variance_at_hand,
 )
+from .parts.top_k import multipliers, update_classes, violated
 
 
 @compiled
@@ -26,10 +36,8 @@ def _learn(X, codes, scores, mu, sigma, s, r, hinge, precision):
     mistakes = updates = 0
     waiting = NOTHING_WAITS
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
-        scores[t], v = update_and_score(mu, sigma, s, waiting, x, False)
-        waiting = NOTHING_WAITS
+        x, y = row(X, t), signed(codes[t])
+        scores[t], v, waiting = update_and_score(mu, sigma, s, waiting, x, False)
         m = y * scores[t]
         mistakes += not m > 0.0
         l = 1.0 - m
@@ -41,6 +49,55 @@ def _learn(X, codes, scores, mu, sigma, s, r, hinge, precision):
                 waiting = update(mu, sigma, x, s, alpha * y, beta, 1.0 / r, precision)
                 updates += 1
     finish_update(mu, sigma, s, waiting)
+    return mistakes, updates
+
+
+@compiled
+def _learn_classes(X, codes, scores, mu, sigma, s, r, hinge, precision):
+    """Fig. 3: the rule of two classes on Δf = f(x, y) - f(x, ỹ)."""
+    mistakes = updates = 0
+    sums = np.empty(mu.shape[1])
+    for t in range(n_rows(X)):
+        x, y, f = row(X, t), codes[t], scores[t]
+        score_classes(mu, x, sums, f)
+        z = best_wrong(f, y)
+        m = f[y] - f[z]
+        mistakes += not m > 0.0
+        l = 1.0 - m
+        if l > 0.0:
+            v = pair_variance(sigma, x, y, z, s)
+            if is_usable(v):
+                beta = 1.0 / (v + r)
+                alpha = min(1.0 / (2.0 * r), l / v) if hinge else l * beta
+                update_pair(mu, sigma, x, y, z, s, alpha, beta, 1.0 / r, precision)
+                updates += 1
+    return mistakes, updates
+
+
+@compiled
+def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, r, hinge, precision):
+    """Fig. 2: μ by eq. 27 over the `n_constraints` best wrong classes, Σ by eqs. 29 and 30."""
+    mistakes = updates = 0
+    width = mu.shape[1]
+    sums, variances, steps, alpha = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
+    for t in range(n_rows(X)):
+        x, y, f = row(X, t), codes[t], scores[t]
+        score_classes(mu, x, sums, f)
+        z = best_wrong(f, y)
+        m = f[y] - f[z]
+        mistakes += not m > 0.0
+        if 1.0 - m > 0.0:
+            class_variances(sigma, x, variances)
+            if is_usable(variances[y] + variances[z]):
+                wrong = violated(f, y, n_constraints)
+                n = multipliers(f, y, wrong, variances, r, hinge, alpha)
+                # μ += Σ Σ_z α_z Δf_z
+                steps[:] = 0.0
+                for z in wrong[:n]:
+                    steps[y] += alpha[z]
+                    steps[z] = -alpha[z]
+                update_classes(mu, sigma, x, steps, variances[: f.shape[0]].sum(), r, precision)
+                updates += 1
     return mistakes, updates
 
 
@@ -116,8 +173,7 @@ class AROW(MulticlassClassifier):
     def _check_parameters(self):
         check_scale(self, "r")
         check_option(self, "loss", ("squared_hinge", "hinge"))
-        check_option(self, "covariance", ("diagonal", "full"))
-        check_option(self, "projection", ("covariance", "precision"))
+        check_covariance(self)
         check_count_or_all(self, "constraints")
         if self.covariance == "full" and self.constraints != 1:
             raise ValueError(
@@ -125,13 +181,14 @@ class AROW(MulticlassClassifier):
                 "more of them need covariance='diagonal'"
             )
 
+    _state = ("_weights", "_sigma", "_buffer")
+
     def _allocate(self, n_features):
         self._sigma, self._buffer = new_covariance(self.covariance, n_features)
         self._weights = new_state(n_features)
 
     def _allocate_classes(self, n_features, n_classes):
-        self._sigma = new_class_covariance(self.covariance, n_features, n_classes)
-        self._buffer = np.empty(self._sigma.shape[-1])
+        self._sigma, self._buffer = new_class_covariance(self.covariance, n_features, n_classes)
         self._weights = new_class_state(n_features, n_classes)
 
     def _pass(self, X, codes, scores):
@@ -141,7 +198,7 @@ class AROW(MulticlassClassifier):
     def _pass_classes(self, X, codes, scores):
         if self.constraints == 1:
             state = self._weights, self._sigma, self._buffer
-            return multiclass.learn_top1(X, codes, scores, *state, *self._rule())
+            return _learn_classes(X, codes, scores, *state, *self._rule())
         if self._sigma.ndim == 3:
             raise ValueError(
                 "AROW: constraints must be 1 for a model begun with covariance='full', got "
@@ -149,7 +206,7 @@ class AROW(MulticlassClassifier):
             )
         n_wrong = len(self.classes_) - 1
         k = n_wrong if self.constraints == "all" else min(int(self.constraints), n_wrong)
-        return multiclass.learn_top_k(X, codes, scores, self._weights, self._sigma, k, *self._rule())
+        return _learn_top_k(X, codes, scores, self._weights, self._sigma, k, *self._rule())
 
     def _rule(self):
         return float(self.r), self.loss == "hinge", projects_precision(self.projection)

@@ -4,13 +4,21 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..estimator.parameters import check_between, check_option
-from ..multiclass import confidence_weighted as multiclass
 from ..numeric.compiled import compiled
+from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import n_rows, new_state, row
 from .multiclass_classifier import MulticlassClassifier
-from .parts.classes import class_covariance, new_class_covariance, new_class_state
+from .parts.classes import (
+    class_covariance,
+    new_class_covariance,
+    new_class_state,
+    pair_variance,
+    score_classes,
+    update_pair,
+)
 from .parts.covariance import (
     NOTHING_WAITS,
+    check_covariance,
     finish_update,
     is_usable,
     new_covariance,
@@ -23,13 +31,12 @@ from .parts.steps import SMALLEST_VARIANCE, is_step, stdev_step, variance_step
 
 @compiled
 def _learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
+    """One pass of either paper."""
     mistakes = updates = 0
     waiting = NOTHING_WAITS
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
-        scores[t], v = update_and_score(mu, sigma, s, waiting, x, True)
-        waiting = NOTHING_WAITS
+        x, y = row(X, t), signed(codes[t])
+        scores[t], v, waiting = update_and_score(mu, sigma, s, waiting, x, True)
         m = y * scores[t]
         mistakes += not m > 0.0
         if v > SMALLEST_VARIANCE and is_usable(v):
@@ -38,6 +45,26 @@ def _learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
                 waiting = update(mu, sigma, x, s, alpha * y, beta, gamma, precision)
                 updates += 1
     finish_update(mu, sigma, s, waiting)
+    return mistakes, updates
+
+
+@compiled
+def _learn_classes(X, codes, scores, mu, sigma, s, phi, stdev, precision):
+    """The step along Δf = f(x, y) - f(x, ỹ), whose variance v is, of a diagonal, the sum over both blocks."""
+    mistakes = updates = 0
+    sums = np.empty(mu.shape[1])
+    for t in range(n_rows(X)):
+        x, y, f = row(X, t), codes[t], scores[t]
+        score_classes(mu, x, sums, f)
+        z = best_wrong(f, y)
+        m = f[y] - f[z]
+        mistakes += not m > 0.0
+        v = pair_variance(sigma, x, y, z, s)
+        if v > SMALLEST_VARIANCE and is_usable(v):
+            alpha, beta, gamma = stdev_step(m, v, phi) if stdev else variance_step(m, v, phi)
+            if is_step(alpha, gamma):
+                update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision)
+                updates += 1
     return mistakes, updates
 
 
@@ -99,25 +126,25 @@ class ConfidenceWeighted(MulticlassClassifier):
     def _check_parameters(self):
         check_between(self, "eta", 0.5, 1.0)
         check_option(self, "constraint", ("variance", "stdev"))
-        check_option(self, "covariance", ("diagonal", "full"))
-        check_option(self, "projection", ("covariance", "precision"))
+        check_covariance(self)
+
+    _state = ("_weights", "_sigma", "_buffer")
 
     def _allocate(self, n_features):
         self._sigma, self._buffer = new_covariance(self.covariance, n_features)
         self._weights = new_state(n_features)
 
     def _allocate_classes(self, n_features, n_classes):
-        self._sigma = new_class_covariance(self.covariance, n_features, n_classes)
-        self._buffer = np.empty(self._sigma.shape[-1])
+        self._sigma, self._buffer = new_class_covariance(self.covariance, n_features, n_classes)
         self._weights = new_class_state(n_features, n_classes)
 
     def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, *self._state())
+        return _learn(X, codes, scores, *self._state_and_rule())
 
     def _pass_classes(self, X, codes, scores):
-        return multiclass.learn(X, codes, scores, *self._state())
+        return _learn_classes(X, codes, scores, *self._state_and_rule())
 
-    def _state(self):
+    def _state_and_rule(self):
         phi, stdev = float(ndtri(self.eta)), self.constraint == "stdev"
         return self._weights, self._sigma, self._buffer, phi, stdev, projects_precision(self.projection)
 

@@ -4,11 +4,12 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from ..estimator.online_classifier import OnlineClassifier
-from ..estimator.parameters import check_option, check_positive
+from ..estimator.parameters import check_positive
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
 from ..numeric.vector import constant_like, lane_sums
-from .parts.covariance import is_usable, new_covariance, rank_one_downdate, variance
+from .parts.covariance import check_covariance, is_usable, new_covariance, rank_one_downdate, variance
 
 
 def _term(ir, u, sigma, x, more):
@@ -73,8 +74,7 @@ def _learn(X, codes, scores, u, sigma, s, b):
     """One pass of Orabona & Crammer (2010); u is their θ, Σ their A⁻¹."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
+        x, y = row(X, t), signed(codes[t])
         scores[t], v = _score_with_row(u, sigma, x, s, b)
         m = y * scores[t]
         mistakes += not m > 0.0
@@ -139,20 +139,26 @@ class NAROW(OnlineClassifier):
 
     def _check_parameters(self):
         check_positive(self, "b")
-        check_option(self, "covariance", ("diagonal", "full"))
+        check_covariance(self)
+
+    _state = ("_u", "_sigma", "_buffer")
 
     def _allocate(self, n_features):
-        self.sigma_, self._buffer = new_covariance(self.covariance, n_features)
+        self._sigma, self._buffer = new_covariance(self.covariance, n_features)
         self._u = np.zeros(n_features)
 
     def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._u, self.sigma_, self._buffer, float(self.b))
+        return _learn(X, codes, scores, self._u, self._sigma, self._buffer, float(self.b))
 
     def _score(self, X, scores):
         # A buffer of its own: several threads may predict with one fitted model.
-        _scores(X, self._u, self.sigma_, np.empty_like(self._buffer), float(self.b), scores)
+        _scores(X, self._u, self._sigma, np.empty_like(self._buffer), float(self.b), scores)
 
     @property
     def coef_(self):
-        weights = self.sigma_ * self._u if self.sigma_.ndim == 1 else self.sigma_ @ self._u
+        weights = self._sigma * self._u if self._sigma.ndim == 1 else self._sigma @ self._u
         return weights.reshape(1, -1)
+
+    @property
+    def sigma_(self):
+        return self._sigma

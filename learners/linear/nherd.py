@@ -3,11 +3,13 @@
 import numpy as np
 
 from ..estimator.online_classifier import OnlineClassifier
-from ..estimator.parameters import check_option, check_scale
+from ..estimator.parameters import check_scale
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from ..numeric.rows import n_rows, new_state, row
 from .parts.covariance import (
     NOTHING_WAITS,
+    check_covariance,
     finish_update,
     is_usable,
     new_covariance,
@@ -24,10 +26,8 @@ def _learn(X, codes, scores, mu, sigma, s, C, precision):
     mistakes = updates = 0
     waiting = NOTHING_WAITS
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
-        scores[t], v = update_and_score(mu, sigma, s, waiting, x, False)
-        waiting = NOTHING_WAITS
+        x, y = row(X, t), signed(codes[t])
+        scores[t], v, waiting = update_and_score(mu, sigma, s, waiting, x, False)
         m = y * scores[t]
         mistakes += not m > 0.0
         l = 1.0 - m
@@ -96,17 +96,22 @@ class NHERD(OnlineClassifier):
 
     def _check_parameters(self):
         check_scale(self, "C")
-        check_option(self, "covariance", ("diagonal", "full"))
-        check_option(self, "projection", ("covariance", "precision"))
+        check_covariance(self)
+
+    _state = ("_weights", "_sigma", "_buffer")
 
     def _allocate(self, n_features):
-        self.sigma_, self._buffer = new_covariance(self.covariance, n_features)
-        self._mu = new_state(n_features)
+        self._sigma, self._buffer = new_covariance(self.covariance, n_features)
+        self._weights = new_state(n_features)
 
     def _pass(self, X, codes, scores):
         precision = projects_precision(self.projection)
-        return _learn(X, codes, scores, self._mu, self.sigma_, self._buffer, float(self.C), precision)
+        return _learn(X, codes, scores, self._weights, self._sigma, self._buffer, float(self.C), precision)
 
     @property
     def coef_(self):
-        return self._mu.reshape(1, -1)
+        return self._weights.reshape(1, -1)
+
+    @property
+    def sigma_(self):
+        return self._sigma

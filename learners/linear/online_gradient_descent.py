@@ -7,6 +7,7 @@ from numba.extending import register_jitable
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_positive
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row
 
 
@@ -25,8 +26,7 @@ def _learn(X, codes, scores, w, eta, rounds):
     """One pass of Zinkevich (2003); `rounds` is the number of rows before this pass."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
+        x, y = row(X, t), signed(codes[t])
         rounds += 1
         scores[t] = dot(w, x)
         m = y * scores[t]
@@ -76,12 +76,14 @@ class OnlineGradientDescent(OnlineClassifier):
     def _check_parameters(self):
         check_positive(self, "eta")
 
+    _state = ("_weights",)
+
     def _allocate(self, n_features):
-        self._w = new_state(n_features)
+        self._weights = new_state(n_features)
 
     def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._w, float(self.eta), self.n_examples_)
+        return _learn(X, codes, scores, self._weights, float(self.eta), self.n_examples_)
 
     @property
     def coef_(self):
-        return self._w.reshape(1, -1)
+        return self._weights.reshape(1, -1)

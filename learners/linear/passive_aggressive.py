@@ -4,14 +4,13 @@ import numpy as np
 from numba.extending import overload
 
 from ..estimator.parameters import check_option, check_positive
-from ..multiclass import passive_aggressive as multiclass
 from ..numeric.compiled import INLINE, compiled
+from ..numeric.floats import SMALLEST_NORMAL
+from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, in_kernels_only, n_rows, new_state, row, squared_norm
 from ..numeric.vector import is_sparse_row, lane_pass
 from .multiclass_classifier import MulticlassClassifier
-from .parts.classes import new_class_state
-
-_SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+from .parts.classes import add_to_pair, new_class_state, score_classes
 
 
 def _widen(ir, w, z, x):
@@ -88,8 +87,7 @@ def _learn(X, codes, scores, w, z, largest_step, slack):
     mistakes = updates = 0
     waits, step = False, 0.0
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
+        x, y = row(X, t), signed(codes[t])
         scores[t], norm = _add_and_score(w, z, waits, step, x)
         waits = False
         m = y * scores[t]
@@ -99,7 +97,7 @@ def _learn(X, codes, scores, w, z, largest_step, slack):
         if 0.0 < l < np.inf:
             norm = _norm_at_hand(norm, x)
             # A row of zeros cannot be moved towards; nor one whose squares leave the normal range of float64.
-            if _SMALLEST_NORMAL <= norm < np.inf:
+            if SMALLEST_NORMAL <= norm < np.inf:
                 tau = min(largest_step, l / (norm + slack))
                 if tau < np.inf:
                     step = y * tau
@@ -107,6 +105,28 @@ def _learn(X, codes, scores, w, z, largest_step, slack):
                     updates += 1
     if waits:
         add_scaled(w, step, z)
+    return mistakes, updates
+
+
+@compiled
+def _learn_classes(X, codes, scores, W, largest_step, slack):
+    """The step along Δf = f(x, y) - f(x, ỹ), whose ‖Δf‖² is 2‖x‖²."""
+    mistakes = updates = 0
+    sums = np.empty(W.shape[1])
+    for t in range(n_rows(X)):
+        x, y, s = row(X, t), codes[t], scores[t]
+        score_classes(W, x, sums, s)
+        z = best_wrong(s, y)
+        m = s[y] - s[z]
+        mistakes += not m > 0.0
+        l = 1.0 - m
+        if 0.0 < l < np.inf:
+            norm = 2.0 * squared_norm(x)
+            if SMALLEST_NORMAL <= norm < np.inf:
+                tau = min(largest_step, l / (norm + slack))
+                if tau < np.inf:
+                    add_to_pair(W, tau, x, y, z)
+                    updates += 1
     return mistakes, updates
 
 
@@ -159,17 +179,19 @@ class PassiveAggressive(MulticlassClassifier):
         check_option(self, "variant", ("PA", "PA-I", "PA-II"))
         check_positive(self, "C")
 
+    _state = ("_weights", "_buffer")
+
     def _allocate(self, n_features):
         self._weights, self._buffer = new_state(n_features), new_state(n_features, place=1)
 
     def _allocate_classes(self, n_features, n_classes):
-        self._weights = new_class_state(n_features, n_classes)
+        self._weights, self._buffer = new_class_state(n_features, n_classes), None
 
     def _pass(self, X, codes, scores):
         return _learn(X, codes, scores, self._weights, self._buffer, *self._limits())
 
     def _pass_classes(self, X, codes, scores):
-        return multiclass.learn(X, codes, scores, self._weights, *self._limits())
+        return _learn_classes(X, codes, scores, self._weights, *self._limits())
 
     def _limits(self):
         largest_step = float(self.C) if self.variant == "PA-I" else np.inf

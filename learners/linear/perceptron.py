@@ -1,21 +1,21 @@
 """The Perceptron, last hypothesis or averaged."""
 
 import numpy as np
+from numba.extending import register_jitable
 
 from ..estimator.parameters import check_bool
-from ..multiclass import perceptron as multiclass
 from ..numeric.compiled import compiled
+from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, n_rows, row
 from .multiclass_classifier import MulticlassClassifier, as_coef
-from .parts.classes import new_class_state
+from .parts.classes import add_to_pair, new_class_state, score_classes
 
 
 @compiled
 def _learn(X, codes, scores, w):
     updates = 0
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
+        x, y = row(X, t), signed(codes[t])
         scores[t] = dot(w, x)
         if not y * scores[t] > 0.0:
             add_scaled(w, y, x)
@@ -32,8 +32,7 @@ def _learn_averaged(X, codes, scores, w, u, rounds):
     """
     mistakes = updates = 0
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
+        x, y = row(X, t), signed(codes[t])
         s = dot(w, x)
         scores[t] = s - dot(u, x) / max(rounds, 1)
         mistakes += not y * scores[t] > 0.0
@@ -50,6 +49,57 @@ def _averaged_scores(X, w, u, rounds, scores):
     for t in range(n_rows(X)):
         x = row(X, t)
         scores[t] = dot(w, x) - dot(u, x) / max(rounds, 1)
+
+
+@compiled
+def _learn_classes(X, codes, scores, W):
+    """On a mistake the right block gains x and the best wrong one loses it."""
+    mistakes = 0
+    sums = np.empty(W.shape[1])
+    for t in range(n_rows(X)):
+        x, y, s = row(X, t), codes[t], scores[t]
+        score_classes(W, x, sums, s)
+        z = best_wrong(s, y)
+        if not s[y] - s[z] > 0.0:
+            add_to_pair(W, 1.0, x, y, z)
+            mistakes += 1
+    return mistakes, mistakes
+
+
+@register_jitable
+def _score_classes_averaged(W, U, x, rounds, sums, missing, scores):
+    """Write the scores of the last hypothesis into `sums`, those of the mean into `scores`."""
+    score_classes(W, x, sums, scores)
+    score_classes(U, x, missing, scores)
+    for z in range(scores.shape[0]):
+        scores[z] = sums[z] - missing[z] / max(rounds, 1)
+
+
+@compiled
+def _learn_classes_averaged(X, codes, scores, W, U, rounds):
+    """Predict with the mean of the hypotheses so far, ``W - U/rounds``, as with two classes."""
+    mistakes = updates = 0
+    sums, missing = np.empty(W.shape[1]), np.empty(W.shape[1])
+    for t in range(n_rows(X)):
+        x, y, s = row(X, t), codes[t], scores[t]
+        _score_classes_averaged(W, U, x, rounds, sums, missing, s)
+        z = best_wrong(s, y)
+        mistakes += not s[y] - s[z] > 0.0
+        last = sums[: s.shape[0]]
+        z = best_wrong(last, y)
+        if not last[y] - last[z] > 0.0:
+            add_to_pair(W, 1.0, x, y, z)
+            add_to_pair(U, rounds, x, y, z)
+            updates += 1
+        rounds += 1
+    return mistakes, updates
+
+
+@compiled
+def _averaged_class_scores(X, W, U, rounds, scores):
+    sums, missing = np.empty(W.shape[1]), np.empty(W.shape[1])
+    for t in range(n_rows(X)):
+        _score_classes_averaged(W, U, row(X, t), rounds, sums, missing, scores[t])
 
 
 class Perceptron(MulticlassClassifier):
@@ -92,6 +142,8 @@ class Perceptron(MulticlassClassifier):
     def _check_parameters(self):
         check_bool(self, "average")
 
+    _state = ("_weights", "_u")
+
     def _allocate(self, n_features):
         self._begin_with(np.zeros(n_features))
 
@@ -110,8 +162,8 @@ class Perceptron(MulticlassClassifier):
 
     def _pass_classes(self, X, codes, scores):
         if self._u is None:
-            return multiclass.learn(X, codes, scores, self._weights)
-        return multiclass.learn_averaged(X, codes, scores, self._weights, self._u, self.n_examples_)
+            return _learn_classes(X, codes, scores, self._weights)
+        return _learn_classes_averaged(X, codes, scores, self._weights, self._u, self.n_examples_)
 
     def _score(self, X, scores):
         if self._u is None:
@@ -123,7 +175,7 @@ class Perceptron(MulticlassClassifier):
         if self._u is None:
             super()._score_classes(X, scores)
         else:
-            multiclass.averaged_scores(X, self._weights, self._u, self.n_examples_, scores)
+            _averaged_class_scores(X, self._weights, self._u, self.n_examples_, scores)
 
     @property
     def coef_(self):

@@ -6,10 +6,9 @@ from numba.extending import register_jitable
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_bool
 from ..numeric.compiled import compiled
+from ..numeric.floats import EPSILON, SMALLEST_NORMAL
+from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, dot, linear_scores, n_rows, new_state, row, squared_norm
-
-_SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
-_EPSILON = float(np.finfo(np.float64).eps)
 
 # A w whose part across x is, squared, less than this of it points along x as far as rounding can tell.
 _PARALLEL = 1e-12
@@ -44,15 +43,14 @@ def _learn(X, codes, scores, v, state, aggressive):
     # norm: ‖v‖²; error: what it may be wrong by
     scale, norm, error, target = state[0], state[1], state[2], state[3]
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
+        x, y = row(X, t), signed(codes[t])
         s = dot(v, x)
         scores[t] = scale * s
         m = y * scores[t]
         mistakes += not m > 0.0
         if not m > 0.0 or (aggressive and m < target):
             squares = squared_norm(x)
-            if not _SMALLEST_NORMAL <= squares < np.inf:
+            if not SMALLEST_NORMAL <= squares < np.inf:
                 continue
             w_squares = scale * scale * norm
             along = scores[t] / squares
@@ -70,7 +68,7 @@ def _learn(X, codes, scores, v, state, aggressive):
                 scale *= c
                 a = d / scale
                 add_scaled(v, a, x)
-                error += _EPSILON * (norm + a * a * squares)
+                error += EPSILON * (norm + a * a * squares)
                 norm += a * (2.0 * s + a * squares)
             else:
                 continue
@@ -134,16 +132,18 @@ class ROMMA(OnlineClassifier):
     def _check_parameters(self):
         check_bool(self, "aggressive")
 
+    _state = ("_v", "_scalars")
+
     def _allocate(self, n_features):
         self._v = new_state(n_features)
-        self._state = np.array([1.0, 0.0, 0.0, 1.0])  # the scale, ‖v‖², its error, the margin asked for
+        self._scalars = np.array([1.0, 0.0, 0.0, 1.0])  # the scale, ‖v‖², its error, the margin asked for
 
     def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._v, self._state, bool(self.aggressive))
+        return _learn(X, codes, scores, self._v, self._scalars, bool(self.aggressive))
 
     def _score(self, X, scores):
         linear_scores(X, self._v, scores)
-        scores *= self._state[0]
+        scores *= self._scalars[0]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -153,4 +153,4 @@ class ROMMA(OnlineClassifier):
 
     @property
     def coef_(self):
-        return (self._state[0] * self._v).reshape(1, -1)
+        return (self._scalars[0] * self._v).reshape(1, -1)

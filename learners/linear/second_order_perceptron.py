@@ -3,17 +3,33 @@
 import numpy as np
 from numba.extending import overload
 
-from ..estimator.parameters import check_option, check_scale
-from ..multiclass import second_order_perceptron as multiclass
+from ..estimator.parameters import check_scale
 from ..numeric.compiled import compiled
+from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
-from ..numeric.vector import lane_sums
+from ..numeric.vector import class_sums, lane_sums
 from .multiclass_classifier import MulticlassClassifier, as_coef
-from .parts.classes import class_covariance, class_scores, new_class_covariance, new_class_state
-from .parts.covariance import is_usable, new_covariance, rank_one_downdate, variance
+from .parts.classes import (
+    add_to_pair,
+    class_covariance,
+    class_scores,
+    copy_scores,
+    new_class_covariance,
+    new_class_state,
+    pair_variance,
+    score_classes,
+    update_pair,
+)
+from .parts.covariance import check_covariance, is_usable, new_covariance, rank_one_downdate, variance
 
-# Σ_j u_j x_j / (A_j + x_j²)
-_diagonal_score = lane_sums(1, lambda ir, u, a, x: [ir.fdiv(ir.fmul(u, x), ir.fadd(a, ir.fmul(x, x)))])
+
+def _term(ir, u, a, x):
+    return ir.fdiv(ir.fmul(u, x), ir.fadd(a, ir.fmul(x, x)))
+
+
+# Σ_j u_j x_j / (A_j + x_j²), and that of each class
+_diagonal_score = lane_sums(1, lambda *arguments: [_term(*arguments)])
+_diagonal_class_scores = class_sums(_term)
 
 
 def _score_with_row(u, A, x, z):
@@ -64,8 +80,7 @@ def _learn(X, codes, scores, u, A, z):
     """One pass of Cesa-Bianchi et al. (2005)."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
+        x, y = row(X, t), signed(codes[t])
         scores[t], q = _score_with_row(u, A, x, z)
         if not y * scores[t] > 0.0:
             mistakes += 1
@@ -81,6 +96,60 @@ def _learn(X, codes, scores, u, A, z):
 def _scores(X, u, A, z, scores):
     for t in range(n_rows(X)):
         scores[t], _ = _score_with_row(u, A, row(X, t), z)
+
+
+@compiled
+def _learn_classes_diagonal(X, codes, scores, U, A):
+    """The rule on Δf = f(x, y) - f(x, ỹ): each class is scored with the row in its block."""
+    mistakes = 0
+    sums = np.empty(U.shape[1])
+    for t in range(n_rows(X)):
+        x, y, s = row(X, t), codes[t], scores[t]
+        _diagonal_class_scores((U, A), x, (), sums)
+        copy_scores(sums, s)
+        z = best_wrong(s, y)
+        if not s[y] - s[z] > 0.0:
+            add_to_pair(U, 1.0, x, y, z)
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                A[j, y] += x_j * x_j
+                A[j, z] += x_j * x_j
+            mistakes += 1
+    return mistakes, mistakes
+
+
+@compiled
+def _learn_classes_full(X, codes, scores, W, sigma, s):
+    """The rule on Δf with the full matrix, which is kept as Σ = A⁻¹, and the weights as W = A⁻¹u.
+
+    ``(A + ΔfΔfᵀ)⁻¹(u + Δf) = W + (1 - m)/(1 + v) ΣΔf`` with m = W·Δf and v = ΔfᵀΣΔf. With Δf in the matrix
+    each margin would be divided by its 1 + v > 0, which turns no sign.
+    """
+    mistakes = updates = 0
+    sums = np.empty(W.shape[1])
+    for t in range(n_rows(X)):
+        x, y, f = row(X, t), codes[t], scores[t]
+        score_classes(W, x, sums, f)
+        z = best_wrong(f, y)
+        m = f[y] - f[z]
+        if not m > 0.0:
+            mistakes += 1
+            v = pair_variance(sigma, x, y, z, s)
+            # A score or a variance that overflows would leave NaN in W and Σ for good.
+            if v < np.inf and abs(m) < np.inf:
+                if is_usable(v):
+                    beta = 1.0 / (1.0 + v)
+                    update_pair(W, sigma, x, y, z, s, (1.0 - m) * beta, beta, 0.0, False)
+                updates += 1
+    return mistakes, updates
+
+
+@compiled
+def _class_scores_diagonal(X, U, A, scores):
+    sums = np.empty(U.shape[1])
+    for t in range(n_rows(X)):
+        _diagonal_class_scores((U, A), row(X, t), (), sums)
+        copy_scores(sums, scores[t])
 
 
 class SecondOrderPerceptron(MulticlassClassifier):
@@ -135,15 +204,16 @@ class SecondOrderPerceptron(MulticlassClassifier):
 
     def _check_parameters(self):
         check_scale(self, "a")
-        check_option(self, "covariance", ("diagonal", "full"))
+        check_covariance(self)
+
+    _state = ("_u", "_A", "_buffer")
 
     def _allocate(self, n_features):
         self._A, self._buffer = new_covariance(self.covariance, n_features, self._scale())
         self._u = np.zeros(n_features)
 
     def _allocate_classes(self, n_features, n_classes):
-        self._A = new_class_covariance(self.covariance, n_features, n_classes, self._scale())
-        self._buffer = np.empty(self._A.shape[-1])
+        self._A, self._buffer = new_class_covariance(self.covariance, n_features, n_classes, self._scale())
         # With the full matrix A⁻¹u.
         self._u = new_class_state(n_features, n_classes)
 
@@ -155,8 +225,8 @@ class SecondOrderPerceptron(MulticlassClassifier):
 
     def _pass_classes(self, X, codes, scores):
         if self._A.ndim == 2:
-            return multiclass.learn_diagonal(X, codes, scores, self._u, self._A)
-        return multiclass.learn_full(X, codes, scores, self._u, self._A, self._buffer)
+            return _learn_classes_diagonal(X, codes, scores, self._u, self._A)
+        return _learn_classes_full(X, codes, scores, self._u, self._A, self._buffer)
 
     def _score(self, X, scores):
         # A buffer of its own: several threads may predict with one fitted model.
@@ -164,7 +234,7 @@ class SecondOrderPerceptron(MulticlassClassifier):
 
     def _score_classes(self, X, scores):
         if self._A.ndim == 2:
-            multiclass.diagonal_scores(X, self._u, self._A, scores)
+            _class_scores_diagonal(X, self._u, self._A, scores)
         else:
             class_scores(X, self._u, scores)
 

@@ -8,9 +8,11 @@ from scipy.special import ndtri
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_between, check_option, check_positive
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from ..numeric.rows import n_rows, new_state, row
 from .parts.covariance import (
     NOTHING_WAITS,
+    check_covariance,
     finish_update,
     is_usable,
     new_covariance,
@@ -65,10 +67,8 @@ def _learn(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
     mistakes = updates = 0
     waiting = NOTHING_WAITS
     for t in range(n_rows(X)):
-        x = row(X, t)
-        y = 1.0 if codes[t] == 1 else -1.0
-        scores[t], v = update_and_score(mu, sigma, s, waiting, x, True)
-        waiting = NOTHING_WAITS
+        x, y = row(X, t), signed(codes[t])
+        scores[t], v, waiting = update_and_score(mu, sigma, s, waiting, x, True)
         m = y * scores[t]
         mistakes += not m > 0.0
         if v > SMALLEST_VARIANCE and is_usable(v):
@@ -150,18 +150,23 @@ class SoftConfidenceWeighted(OnlineClassifier):
         check_option(self, "variant", ("SCW-I", "SCW-II"))
         check_between(self, "eta", 0.5, 1.0)
         check_positive(self, "C")
-        check_option(self, "covariance", ("diagonal", "full"))
-        check_option(self, "projection", ("covariance", "precision"))
+        check_covariance(self)
+
+    _state = ("_weights", "_sigma", "_buffer")
 
     def _allocate(self, n_features):
-        self.sigma_, self._buffer = new_covariance(self.covariance, n_features)
-        self._mu = new_state(n_features)
+        self._sigma, self._buffer = new_covariance(self.covariance, n_features)
+        self._weights = new_state(n_features)
 
     def _pass(self, X, codes, scores):
         phi, C, capped = float(ndtri(self.eta)), float(self.C), self.variant == "SCW-I"
         precision = projects_precision(self.projection)
-        return _learn(X, codes, scores, self._mu, self.sigma_, self._buffer, phi, C, capped, precision)
+        return _learn(X, codes, scores, self._weights, self._sigma, self._buffer, phi, C, capped, precision)
 
     @property
     def coef_(self):
-        return self._mu.reshape(1, -1)
+        return self._weights.reshape(1, -1)
+
+    @property
+    def sigma_(self):
+        return self._sigma

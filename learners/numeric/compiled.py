@@ -1,26 +1,27 @@
-"""The one way a function of this package becomes machine code, and where that code is kept.
+"""The one way a function of this project becomes machine code, and where that code is kept.
 
 Numba's disk cache looks at the file a function is written in, not at the files of the functions it calls, so
 an edit to a row primitive would leave stale kernels behind. The cache folder is therefore named by a hash of
-all sources of the package: new sources, new folder.
+all sources that a function can call: those of the learners and, where it is defined in another package of the
+project, those of that package. New sources, new folder.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import filelock
 import numba
 import platformdirs
 from numba.core.caching import FunctionCache
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
 
 # Options of the primitives that kernels call once a row. LLVM keeps most of them out of line when left to
 # itself, and a call with arrays (seven words each, and a reference count) costs up to a fifth of a short row.
@@ -30,16 +31,33 @@ INLINE = {"forceinline": True}
 _KEEP_SECONDS = 30 * 24 * 3600
 
 
-def _source_hash():
-    """Return 16 hex digits that change whenever a source file of the package does."""
-    root = Path(__file__).parents[1]
+# Another process saves for milliseconds; whoever waits longer has met a file system without locks.
+_LOCK_SECONDS = 10.0
+
+# The learners, as a package and as a folder.
+_LEARNERS, _LEARNERS_FOLDER = __name__.rsplit(".", 2)[0], Path(__file__).parents[1]
+
+
+def _package_of(function: Callable[..., Any]) -> str:
+    """Return the package of the project that a function is defined in; the learners for one of other code."""
+    package = ".".join(function.__module__.split(".")[:2])
+    namespace = _LEARNERS.split(".")[0]
+    return package if package.startswith(f"{namespace}.") else _LEARNERS
+
+
+def _source_hash(package: str) -> str:
+    """Return 16 hex digits that change whenever a source file of the learners or of `package` does."""
+    roots = [_LEARNERS_FOLDER]
+    if package != _LEARNERS:
+        roots.append(Path(sys.modules[package].__path__[0]))
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for root in roots:
+        for path in sorted(root.rglob("*.py")):
+            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
-def _remove_stale(parent, keep):
+def _remove_stale(parent: Path, keep: Path) -> None:
     """Remove the siblings of folder `keep` that have not been used for `_KEEP_SECONDS`."""
     oldest = time.time() - _KEEP_SECONDS
     for folder in parent.iterdir():
@@ -51,8 +69,13 @@ def _remove_stale(parent, keep):
                 shutil.rmtree(doomed, ignore_errors=True)
 
 
-def cache_folder():
-    """Create and return the folder for compiled kernels of these sources.
+def cache_folder(package: str = _LEARNERS) -> Path | None:
+    """Create and return the folder for compiled functions of the sources as they are.
+
+    Parameters
+    ----------
+    package : str, default="singlepass.learners"
+        The package of the project that the functions are defined in; it is imported.
 
     Returns
     -------
@@ -62,7 +85,7 @@ def cache_folder():
     """
     base = os.environ.get("SINGLEPASS_CACHE") or platformdirs.user_cache_dir()
     try:
-        folder = Path(base).absolute() / "singlepass" / "numba" / _source_hash()
+        folder = Path(base).expanduser().absolute() / "singlepass" / "numba" / _source_hash(package)
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             os.utime(folder)
@@ -72,10 +95,16 @@ def cache_folder():
     return folder
 
 
-_CACHE_FOLDER = cache_folder()
+# Found once a process.
+_folder_of = functools.cache(cache_folder)
 
 
-class _SharedCache(FunctionCache):
+@functools.cache
+def _lock_of(folder: Path) -> filelock.BaseFileLock:
+    return filelock.FileLock(folder / "lock", timeout=_LOCK_SECONDS)
+
+
+class _SharedCache(FunctionCache):  # type: ignore[misc]  # Numba has no types
     """Numba's disk cache of one function, safe for several processes that compile at the same time.
 
     Numba reads the index, picks a free file name and writes both; two processes doing so at once can take the
@@ -83,15 +112,24 @@ class _SharedCache(FunctionCache):
     time. Code that cannot be saved (disk full, folder gone) is still used from memory.
     """
 
-    def save_overload(self, sig, data):
-        with contextlib.suppress(OSError), open(_CACHE_FOLDER / "lock", "ab") as lock:
-            if fcntl is not None:
-                with contextlib.suppress(OSError):  # a file system without locks
-                    fcntl.flock(lock, fcntl.LOCK_EX)
-            super().save_overload(sig, data)
+    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+        super().__init__(function)
+        self._folder = folder
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        lock = _lock_of(self._folder)
+        try:
+            lock.acquire()
+        except (OSError, NotImplementedError):  # a file system without locks: nobody waits for one again
+            lock.timeout = 0.0
+        try:
+            with contextlib.suppress(OSError):
+                super().save_overload(sig, data)
+        finally:
+            lock.release()
 
 
-def compiled(function):
+def compiled(function: Callable[..., Any]) -> Any:
     """Compile a function on first call, without the GIL, and keep the code on disk.
 
     No fast-math: a result must not depend on the machine's vector width. ``error_model="numpy"``: a division
@@ -108,15 +146,16 @@ def compiled(function):
     numba.core.dispatcher.Dispatcher
     """
     options = {"nogil": True, "error_model": "numpy"}
-    if _CACHE_FOLDER is None:
+    folder = _folder_of(_package_of(function))
+    if folder is None:
         return numba.njit(**options)(function)
     # Numba reads the setting while it decorates. It is put back at once: it belongs to the user's own code.
     users_choice = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_CACHE_FOLDER)
+    numba.config.CACHE_DIR = str(folder)
     try:
         dispatcher = numba.njit(**options)(function)
         # What Numba's own cache=True does, with the class above.
-        dispatcher._cache = _SharedCache(function)
+        dispatcher._cache = _SharedCache(function, folder)
         return dispatcher
     finally:
         numba.config.CACHE_DIR = users_choice

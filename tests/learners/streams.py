@@ -8,125 +8,31 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from singlepass.learners import (
-    ALMA,
-    AROW,
-    LASVM,
-    NAROW,
-    NHERD,
-    NORMA,
-    ROMMA,
-    ActiveRampSVM,
-    AdaGradRDA,
-    ConfidenceWeighted,
-    DistillCacheMIRA,
-    DistillCachePerceptron,
-    Forgetron,
-    IncrementalSVM,
-    KernelALMA,
-    KernelAROW,
-    KernelClassifier,
-    KernelPassiveAggressive,
-    KernelPerceptron,
-    KernelSecondOrderPerceptron,
-    MulticlassClassifier,
-    OnlineGradientDescent,
-    OnlineModelSelection,
-    OnlineRampSVM,
-    PassiveAggressive,
-    Perceptron,
-    Projectron,
-    ProjectronPlusPlus,
-    RandomizedBudgetPerceptron,
-    RetrainedRampSVM,
-    SecondOrderPerceptron,
-    ShiftingPerceptron,
-    SoftConfidenceWeighted,
-)
+from singlepass.learners import ActiveRampSVM, KernelClassifier, OnlineRampSVM, RetrainedRampSVM
+from singlepass.learners.table import TABLE
 
 GOLDEN = Path(__file__).parent / "golden"
 
-_SHAPES = (
-    {"covariance": "full"},
-    {"covariance": "diagonal", "projection": "covariance"},
-    {"covariance": "diagonal", "projection": "precision"},
-)
 
-# Every algorithm in every variant that has code of its own. CW with the stdev constraint at η = 0.7, as in
-# the golden runs: at 0.9 noise makes its Σ collapse.
-LEARNERS = [
-    Perceptron(),
-    Perceptron(average=True),
-    *(PassiveAggressive(variant=variant, C=0.5) for variant in ("PA", "PA-I", "PA-II")),
-    *(SecondOrderPerceptron(a=0.5, covariance=shape) for shape in ("full", "diagonal")),
-    *(ConfidenceWeighted(**shape) for shape in _SHAPES),
-    *(ConfidenceWeighted(eta=0.7, constraint="stdev", **shape) for shape in _SHAPES),
-    *(AROW(r=0.5, loss=loss, **shape) for loss in ("squared_hinge", "hinge") for shape in _SHAPES),
-    *(ROMMA(aggressive=aggressive) for aggressive in (False, True)),
-    *(ALMA(alpha=alpha) for alpha in (0.9, 1.0)),
-    OnlineGradientDescent(eta=0.5),
-    *(
-        SoftConfidenceWeighted(variant, C=0.5, **shape)
-        for variant in ("SCW-I", "SCW-II")
-        for shape in _SHAPES
-    ),
-    *(NAROW(b=2.0, covariance=shape) for shape in ("full", "diagonal")),
-    *(NHERD(C=0.5, **shape) for shape in _SHAPES),
-    AdaGradRDA(eta=0.5),
-    AdaGradRDA(l1=0.005),
-]
+def _made(*kinds, classes="two", further=False):
+    """Return the learners of the table of some kinds that take so many classes, in every variant."""
+    return [
+        row.load()(**settings)
+        for row in TABLE
+        if row.kind in kinds and classes in ("two", row.classes)
+        for settings in (row.many_classes_variants if further else row.variants)
+    ]
 
-# Small budgets, so that rows are removed from the first test on; every kernel function at least once.
-KERNEL_LEARNERS = [
-    KernelPerceptron(gamma=0.1),
-    KernelPerceptron(kernel="linear"),
-    KernelPassiveAggressive(C=0.5, kernel="poly", gamma=0.5, degree=2),
-    RandomizedBudgetPerceptron(budget=12, gamma=0.1),
-    ShiftingPerceptron(budget=12, gamma=0.1),
-    Forgetron(budget=12, gamma=0.1),
-    Projectron(eta=0.5, gamma=0.1),
-    Projectron(U=2.0, gamma=0.1),
-    ProjectronPlusPlus(eta=0.5, gamma=0.1),
-    DistillCachePerceptron(beta=0.5, gamma=0.1),
-    DistillCachePerceptron(beta=0.5, budget=12, gamma=0.1),
-    DistillCacheMIRA(beta=0.5, gamma=0.1),
-    DistillCacheMIRA(beta=0.5, budget=12, kernel="linear"),
-    KernelSecondOrderPerceptron(a=0.5, gamma=0.1),
-    KernelAROW(r=0.5, gamma=0.1),
-    KernelALMA(gamma=0.1),
-    NORMA(eta0=0.3, gamma=0.1),
-    NORMA(eta0=0.3, decay=True, gamma=0.1),
-    LASVM(C=0.5, gamma=0.1),
-    LASVM(C=0.5, fit_intercept=False, finish=True, kernel="poly", gamma=0.5, degree=2),
-    OnlineModelSelection(p_value=0.5, min_examples=3),
-    OnlineModelSelection(p_value=0.5, min_examples=3, kernel="poly", fit_intercept=False),
-    OnlineRampSVM(gamma=0.1),
-    OnlineRampSVM(max_non_support=12, kernel="poly", gamma=0.1, degree=2),
-    ActiveRampSVM(gamma=0.1),
-    RetrainedRampSVM(gamma=0.1),
-    IncrementalSVM(C=0.5, gamma=0.1),
-    IncrementalSVM(fit_intercept=False, kernel="poly", gamma=0.5, degree=2),
-]
 
+# Every algorithm in every variant that has code of its own.
+LEARNERS = _made("linear")
+KERNEL_LEARNERS = _made("kernel", "svm")
 # With more than two classes most of these, and these: the updates that several wrong classes share.
-SEVERAL_CONSTRAINTS = [
-    AROW(r=0.5, loss=loss, projection=projection, constraints=constraints)
-    for loss in ("squared_hinge", "hinge")
-    for projection in ("covariance", "precision")
-    for constraints in (2, "all")
-]
-
-OF_MANY_CLASSES = [learner for learner in LEARNERS if isinstance(learner, MulticlassClassifier)]
+OF_MANY_CLASSES = _made("linear", classes="many")
+SEVERAL_CONSTRAINTS = _made("linear", classes="many", further=True)
 every_multiclass_learner = pytest.mark.parametrize("learner", OF_MANY_CLASSES + SEVERAL_CONSTRAINTS, ids=repr)
 # Their loops take a minute or two to compile for all kinds of rows.
-SLOW_TO_COMPILE = (
-    LASVM,
-    ActiveRampSVM,
-    IncrementalSVM,
-    OnlineModelSelection,
-    OnlineRampSVM,
-    RetrainedRampSVM,
-)
+SLOW_TO_COMPILE = tuple(row.load() for row in TABLE if row.kind == "svm")
 
 
 def _listed(learners):
@@ -152,6 +58,13 @@ def golden_runs(*files):
     for file in files:
         runs |= json.loads(gzip.decompress((GOLDEN / f"{file}.json.gz").read_bytes()))
     return runs
+
+
+def golden_learner(name):
+    """Return the learner of the table that a golden run ``"ALG.WHO__STREAM"`` is of."""
+    found = [row for row in TABLE if name.partition("__")[0] in row.golden]
+    assert len(found) == 1, name
+    return found[0].load()(**found[0].golden[name.partition("__")[0]])
 
 
 def golden_stream(name):

@@ -4,69 +4,25 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from singlepass.learners import (
-    ALMA,
-    AROW,
-    NAROW,
-    NHERD,
-    ROMMA,
-    AdaGradRDA,
-    ConfidenceWeighted,
-    OnlineGradientDescent,
-    PassiveAggressive,
-    Perceptron,
-    SecondOrderPerceptron,
-    SoftConfidenceWeighted,
-)
-
-from .streams import as_csr, golden_runs, golden_stream
+from .streams import as_csr, golden_learner, golden_runs, golden_stream
 
 RUNS = golden_runs("linear_binary", "adagrad_rda")
 REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
 
 # Relative, per figure: the differences are of rounding order (1e-12 at most when this was written).
 TOLERANCE = 1e-9
-# The golden runs have φ = Φ⁻¹(0.7) for CW and Φ⁻¹(0.9) for SCW.
-ETA = 0.7
-SOFT_ETA = 0.9
 
 
-def learner_of(algorithm, parameters):
-    """Return our learner for the name and hyper-parameters of a golden run."""
-    if algorithm == "perceptron":
-        return Perceptron()
-    if algorithm in ("pa", "pa1", "pa2"):
-        variant = {"pa": "PA", "pa1": "PA-I", "pa2": "PA-II"}[algorithm]
-        return PassiveAggressive(variant=variant, C=parameters.get("C", 1.0))
-    if algorithm in ("sop", "sop_diag"):
-        covariance = "full" if algorithm == "sop" else "diagonal"
-        return SecondOrderPerceptron(a=parameters["a"], covariance=covariance)
-    if algorithm in ("romma", "aromma"):
-        return ROMMA(aggressive=algorithm == "aromma")
-    if algorithm == "alma_a0.9":
-        return ALMA(alpha=parameters["alpha"])
-    if algorithm == "ogd_hinge":
-        return OnlineGradientDescent(eta=parameters["eta"])
-    if algorithm == "narow":
-        return NAROW(b=parameters["b"], covariance="full")
-    if algorithm.startswith("adagrad_rda"):
-        return AdaGradRDA(eta=parameters["eta"], delta=parameters["delta"], l1=parameters["lam"])
-    shape = {
-        "covariance": "full" if parameters["form"] == "full" else "diagonal",
-        "projection": "precision" if parameters["form"] == "diag_inv" else "covariance",
-    }
-    if algorithm.startswith("arow"):
-        loss = "hinge" if "hinge" in algorithm else "squared_hinge"
-        return AROW(r=parameters["r"], loss=loss, **shape)
-    if algorithm.startswith("nherd"):
-        return NHERD(C=parameters["C"], **shape)
-    if algorithm.startswith("scw"):
-        assert parameters["phi"] == pytest.approx(norm.ppf(SOFT_ETA), rel=1e-15)
-        variant = {"scw1": "SCW-I", "scw2": "SCW-II"}[algorithm.split("_")[0]]
-        return SoftConfidenceWeighted(variant, eta=SOFT_ETA, C=parameters["C"], **shape)
-    assert parameters["phi"] == pytest.approx(norm.ppf(ETA), rel=1e-15)
-    constraint = "stdev" if "stdev" in algorithm else "variance"
-    return ConfidenceWeighted(eta=ETA, constraint=constraint, **shape)
+def learner_of(name):
+    """Return our learner for a golden run; its settings in the table are the run's hyper-parameters."""
+    learner = golden_learner(name)
+    ours = learner.get_params()
+    for parameter, value in RUNS[name]["hyperparameters"].items():
+        if parameter == "phi":
+            assert norm.ppf(ours["eta"]) == pytest.approx(value, rel=1e-15)
+        elif parameter not in ("form", "variant", "bias_eta"):
+            assert ours[{"lam": "l1"}.get(parameter, parameter)] == value
+    return learner
 
 
 def updated_rows(learner, X, y):
@@ -91,7 +47,7 @@ def test_all_algorithms_and_streams_are_covered():
 def test_reference(name):
     run = RUNS[name]
     X, y = golden_stream(run["stream"])
-    learner = learner_of(run["algorithm"], run["hyperparameters"])
+    learner = learner_of(name)
     scores = learner.learn(X, y, classes=[-1, 1])
 
     mistakes = y * scores <= 0
@@ -109,7 +65,7 @@ def test_reference(name):
         sigma = learner.sigma_ if learner.sigma_.ndim == 1 else np.diag(learner.sigma_)
         np.testing.assert_allclose(sigma, run["sigma_diag"], rtol=TOLERANCE)
 
-    again = learner_of(run["algorithm"], run["hyperparameters"])
+    again = learner_of(name)
     assert updated_rows(again, X, y) == run["update_indices_0based"]
 
 
@@ -117,7 +73,7 @@ def test_reference(name):
 def test_reference_sparse(name):
     run = RUNS[name]
     X, y = golden_stream(run["stream"])
-    learner = learner_of(run["algorithm"], run["hyperparameters"])
+    learner = learner_of(name)
     scores = learner.learn(as_csr(X), y, classes=[-1, 1])
     assert np.flatnonzero(y * scores <= 0).tolist() == run["mistake_indices_0based"]
     assert learner.n_updates_ == run["n_updates_final"]
@@ -130,10 +86,11 @@ def test_diagonal_second_order_perceptron_of_sol(stream):
 
     Given the stream from that row on, ours makes the same mistakes.
     """
-    run = RUNS[f"sop_diag.sol__{stream}"]
+    name = f"sop_diag.sol__{stream}"
+    run = RUNS[name]
     X, y = golden_stream(stream)
     first = int(np.argmax(y == -1))
-    learner = learner_of(run["algorithm"], run["hyperparameters"])
+    learner = learner_of(name)
     learner.learn(X[first:], y[first:], classes=[-1, 1])
     # Its float32 arithmetic may turn one row's sign.
     assert abs(learner.n_mistakes_ - run["mistakes_final"]) <= 1

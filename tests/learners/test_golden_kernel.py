@@ -3,48 +3,25 @@
 import numpy as np
 import pytest
 
-from singlepass.learners import (
-    NORMA,
-    DistillCachePerceptron,
-    Forgetron,
-    KernelALMA,
-    KernelPassiveAggressive,
-    KernelPerceptron,
-    KernelSecondOrderPerceptron,
-    Projectron,
-    ProjectronPlusPlus,
-    RandomizedBudgetPerceptron,
-)
+from singlepass.learners.table import TABLE
 
-from .streams import as_csr, golden_runs, golden_stream
+from .streams import as_csr, golden_learner, golden_runs, golden_stream
 
 RUNS = golden_runs("kernel")
 
 # Relative to the largest figure: the differences are of rounding order.
 TOLERANCE = 1e-9
 
-# DOGMA may take the wrong root for the Forgetron's φ (then > 1): `.ref` is the one to match there.
-LEARNERS = {
-    "budget_perceptron_b0.1_rbf.ref": lambda p: DistillCachePerceptron(beta=p["beta"]),
-    "kernel_alma2_rbf.dogma": lambda p: KernelALMA(alpha=p["alpha"], B=p["B"], C=p["C"]),
-    "kernel_sop_rbf.dogma": lambda p: KernelSecondOrderPerceptron(a=p["a"]),
-    "norma_rbf.ref": lambda p: NORMA(eta0=p["eta0"], lam=p["lam"]),
-    "forgetron_rbf.ref": lambda p: Forgetron(budget=p["B"]),
-    "kernel_pa1_rbf.dogma": lambda p: KernelPassiveAggressive(C=p["C"]),
-    "kernel_perceptron_rbf.dogma": lambda p: KernelPerceptron(),
-    "projectron_norm_rbf.ref": lambda p: Projectron(eta=p["eta"]),
-    # DOGMA compares δ² with eta.
-    "projectron_rbf.dogma": lambda p: Projectron(eta=p["eta"] ** 0.5),
-    "projectronpp_norm_rbf.ref": lambda p: ProjectronPlusPlus(eta=p["eta"]),
-    "rbp_rbf.dogma": lambda p: RandomizedBudgetPerceptron(budget=int(p["maxSV"])),
-}
-NAMES = sorted(name for name in RUNS if name.split("__")[0] in LEARNERS)
+NAMES = sorted(
+    name
+    for name in RUNS
+    if any(row.kind == "kernel" and name.partition("__")[0] in row.golden for row in TABLE)
+)
 
 
 def learner_of(name):
-    run = RUNS[name]
-    learner = LEARNERS[name.split("__")[0]](run["hyperparameters"])
-    return learner.set_params(kernel=run["kernel"]["type"], gamma=run["kernel"]["gamma"])
+    kernel = RUNS[name]["kernel"]
+    return golden_learner(name).set_params(kernel=kernel["type"], gamma=kernel["gamma"])
 
 
 class Replayed:
@@ -72,7 +49,8 @@ def assert_close(values, expected):
 
 
 def test_every_learner_has_its_runs():
-    assert {name.split("__")[0] for name in NAMES} == set(LEARNERS)
+    runs = {name for row in TABLE if row.kind == "kernel" for name in row.golden}
+    assert {name.split("__")[0] for name in NAMES} == runs
     assert {name.split("__")[1] for name in NAMES} == {"s1_gauss2d", "s2_synth20", "s3_digits_binary"}
     assert len(NAMES) == 28
 

@@ -8,7 +8,8 @@ import pytest
 from sklearn.svm import SVC
 
 from singlepass.learners import AROW, OnlineClassifier, Perceptron, available, load_plugin, registry
-from singlepass.learners.registry import is_batch
+from singlepass.learners.registry import is_batch, is_linear
+from singlepass.learners.table import NAMES, TABLE
 
 PLUGIN = """
 from singlepass.learners import AROW, Perceptron
@@ -39,9 +40,11 @@ def _install(monkeypatch, *points):
 
 
 def test_built_in_learners_are_estimators():
-    assert [name for name in available() if name in registry._BUILT_IN] == list(registry._BUILT_IN)
-    for name in registry._BUILT_IN:
-        learner = available()[name]
+    assert list(available()) == sorted(NAMES)
+    for row in TABLE:
+        if row.kind in ("batch", "strategy"):
+            continue
+        learner = available()[row.name]
         assert issubclass(learner, OnlineClassifier)
         assert learner.algorithm_version >= 1
         assert learner().epochs == 1
@@ -49,7 +52,16 @@ def test_built_in_learners_are_estimators():
 
 def test_batch_baselines_are_those_without_learn():
     assert available()["SVC"] is SVC
-    assert [name for name, learner in available().items() if is_batch(learner)] == list(registry._BATCH)
+    assert [name for name, learner in available().items() if is_batch(learner)] == ["OfflineRampSVM", "SVC"]
+    assert is_batch(SVC())
+    assert not is_batch(AROW())
+
+
+def test_linear_learners_are_those_of_the_table():
+    assert [name for name, learner in available().items() if is_linear(learner)] == sorted(
+        row.name for row in TABLE if row.kind == "linear"
+    )
+    assert not is_linear(type("AROW", (AROW,), {}))
 
 
 def test_installed_learners(monkeypatch):
@@ -70,7 +82,7 @@ def test_broken_installed_learners_are_left_out(monkeypatch, point, reason):
     with pytest.warns(UserWarning, match=f"learner '{point[0]}' of entry point .* is left out: .*{reason}"):
         found = available()
     assert found["AROW"] is AROW
-    assert sorted(found) == sorted([*registry._BUILT_IN, *registry._BATCH])
+    assert sorted(found) == sorted(NAMES)
 
 
 def test_plugin_file(tmp_path):

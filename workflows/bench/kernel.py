@@ -32,7 +32,7 @@ PEER_ROWS = 6_000
 GAMMA = {"a9a": 0.04, "usps, 3 against the rest": 0.01, "usps, ten classes": 0.01, "generated": 0.02}
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def _plain_perceptron(X: Any, y: Any, gamma: float, rows: Any, alpha: Any) -> Any:
     """A kernel Perceptron as one would write it first: row by row, value by value."""
     n = 0

@@ -25,7 +25,7 @@ SPARSE = (20_000, 47_000)
 NON_ZEROS = 75
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def _read(X: Any, norms: Any) -> None:
     """Read every row once by the learners' own vector code: what a pass without learning would take."""
     for t in range(n_rows(X)):

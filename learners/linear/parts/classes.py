@@ -1,4 +1,4 @@
-"""What a learner of K classes does with one row: score all classes, find the best wrong one, move two blocks.
+"""What a learner of K classes does with one row: score all classes, move two blocks.
 
 State is kept feature by feature, as (d, width) arrays of one number a class, padded to whole vectors: the
 scores of all classes need the numbers of a row's non-zero together, and find them in one cache line or a few
@@ -59,9 +59,11 @@ def new_class_covariance(shape, n_features, n_classes, scale=1.0):
 
     Returns
     -------
-    ndarray of float64
+    sigma : ndarray of float64
         "diagonal": as `new_class_state`. "full": of shape (K, d, Kd), the row of Σ that belongs to each
         feature of each block.
+    buffer : ndarray of float64
+        Where a kernel keeps ΣΔf of a full Σ.
 
     Raises
     ------
@@ -69,11 +71,12 @@ def new_class_covariance(shape, n_features, n_classes, scale=1.0):
         When a full matrix would take more than 4 GiB.
     """
     if shape == "diagonal":
-        return new_class_state(n_features, n_classes, scale, place=1)
+        sigma = new_class_state(n_features, n_classes, scale, place=1)
+        return sigma, np.empty(sigma.shape[-1])
     check_full_size(n_features, n_classes)
     sigma = np.zeros((n_features * n_classes, n_features * n_classes))
     np.fill_diagonal(sigma, scale)
-    return sigma.reshape(n_classes, n_features, -1)
+    return sigma.reshape(n_classes, n_features, -1), np.empty(n_features * n_classes)
 
 
 def class_covariance(sigma, n_classes):
@@ -107,18 +110,6 @@ def class_scores(X, W, scores):
     sums = np.empty(W.shape[1])
     for t in range(n_rows(X)):
         score_classes(W, row(X, t), sums, scores[t])
-
-
-@register_jitable(**INLINE)
-def best_wrong(scores, y):
-    """Return the class other than `y` with the largest score, of equal ones the lowest; a NaN is largest."""
-    best = 1 if y == 0 else 0
-    for z in range(best + 1, scores.shape[0]):
-        if z != y and not scores[z] <= scores[best]:
-            if scores[best] != scores[best]:
-                break
-            best = z
-    return best
 
 
 @register_jitable(**INLINE)

@@ -11,6 +11,7 @@ both are then one pass over the state, and memory is read during the update.
 import numpy as np
 from numba.extending import overload, register_jitable
 
+from ...estimator.parameters import check_option
 from ...numeric.compiled import INLINE
 from ...numeric.rows import (
     dot,
@@ -136,11 +137,11 @@ _update_and_score_dense = lane_pass(2, _update_and_score)
 
 
 def update_and_score(mu, sigma, s, waiting, x, with_variance):
-    """Make the update that waits, if one does; return ``(μ·x, xᵀΣx)`` of the next row, in a kernel.
+    """Make the update that waits, if one does; return μ·x and xᵀΣx of the next row and NOTHING_WAITS.
 
-    `waiting` is what `update` returned, NOTHING_WAITS at first. Σx is left in `s`. Where the variance is work
-    of its own (all but dense rows with a diagonal) it is taken only `with_variance`; else `variance_at_hand`
-    takes it once it is known to be needed.
+    In a kernel. `waiting` is what `update` returned, NOTHING_WAITS at first. Σx is left in `s`. Where the
+    variance is work of its own (all but dense rows with a diagonal) it is taken only `with_variance`; else
+    `variance_at_hand` takes it once it is known to be needed.
     """
     raise in_kernels_only("update_and_score")
 
@@ -153,8 +154,10 @@ def _update_and_score_of_shape(mu, sigma, s, waiting, x, with_variance):
             # A flag of its own, known before the division by which α and β are: the branch waits for neither.
             waits, alpha, beta = waiting
             if waits:
-                return _update_and_score_dense((mu, sigma, s), x, (alpha, beta))
-            return _score_dense((mu, sigma, s), x, ())
+                score, v = _update_and_score_dense((mu, sigma, s), x, (alpha, beta))
+            else:
+                score, v = _score_dense((mu, sigma, s), x, ())
+            return score, v, NOTHING_WAITS
 
         return dense
 
@@ -162,13 +165,15 @@ def _update_and_score_of_shape(mu, sigma, s, waiting, x, with_variance):
 
         def sparse(mu, sigma, s, waiting, x, with_variance):
             if with_variance:
-                return dot_and_weighted_squared_norm(mu, sigma, x)
-            return dot(mu, x), 0.0
+                score, v = dot_and_weighted_squared_norm(mu, sigma, x)
+            else:
+                score, v = dot(mu, x), 0.0
+            return score, v, NOTHING_WAITS
 
         return sparse
 
     def full(mu, sigma, s, waiting, x, with_variance):
-        return dot(mu, x), variance(sigma, x, s) if with_variance else 0.0
+        return dot(mu, x), variance(sigma, x, s) if with_variance else 0.0, NOTHING_WAITS
 
     return full
 
@@ -272,6 +277,13 @@ def is_usable(v):
     CW pass over such rows; the second-order Perceptron leaves A as it is.
     """
     return 0.0 < v < np.inf
+
+
+def check_covariance(learner):
+    """Raise ValueError for a `covariance` or, where the learner has one, a `projection` that is none."""
+    check_option(learner, "covariance", ("diagonal", "full"))
+    if hasattr(learner, "projection"):
+        check_option(learner, "projection", ("covariance", "precision"))
 
 
 def projects_precision(projection):

@@ -1,15 +1,14 @@
-"""Formulas of single algorithms that their kernels for two and for more classes share."""
+"""The steps of Confidence-Weighted learning, which the soft one takes too."""
 
 import math
 
 import numpy as np
 from numba.extending import register_jitable
 
-from ...numeric.vector import zero_like
+from ...numeric.floats import EPSILON
 
 # The steps α and γ are of the order of 1/v: below this v they leave the range of float64.
 SMALLEST_VARIANCE = 1e-250
-_EPSILON = float(np.finfo(np.float64).eps)
 
 
 @register_jitable
@@ -45,7 +44,7 @@ def stdev_shrinkage(alpha, m, v, phi):
     """
     a = alpha * v * phi
     sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
-    if phi * sqrt_u <= _EPSILON * abs(m):
+    if phi * sqrt_u <= EPSILON * abs(m):
         alpha = 0.0
     return alpha, alpha * phi / (sqrt_u + a), alpha * phi / sqrt_u
 
@@ -64,19 +63,3 @@ def is_step(alpha, gamma):
     for good.
     """
     return 0.0 < alpha < np.inf and gamma < np.inf
-
-
-def dual_averaging_term(ir, u, rate, x, threshold):
-    """Emit ``w_j x_j`` with ``w_j = -sign(ū_j) max(0, |ū_j| - λt) · rate_j``, rate_j = η/(δ + √G_j)."""
-    below, above = ir.fadd(u, threshold), ir.fsub(u, threshold)
-    zero = zero_like(u)
-    kept = ir.select(ir.fcmp_ordered("<", below, zero), below, zero)
-    kept = ir.select(ir.fcmp_ordered(">", above, zero), above, kept)
-    return ir.fmul(ir.fmul(ir.fneg(kept), rate), x)
-
-
-@register_jitable
-def slower(rate, x_j, eta, delta):
-    """Return ``η/(δ + √(G + x_j²))`` for a rate of η/(δ + √G)."""
-    root = eta / rate - delta
-    return eta / (delta + math.sqrt(root * root + x_j * x_j))

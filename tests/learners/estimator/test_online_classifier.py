@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from singlepass.learners import (
@@ -35,7 +36,7 @@ from singlepass.learners import (
     SoftConfidenceWeighted,
 )
 
-from ..streams import any_learner, noisy_stream, state
+from ..streams import any_learner, every_learner, every_multiclass_learner, noisy_stream, state
 
 X, Y = noisy_stream(0, n=20, d=3)
 
@@ -332,3 +333,38 @@ def test_a_row_of_zeros_changes_no_weight():
         learner.learn(np.zeros((4, 2)), [0, 1, 0, 1])
         assert not learner.coef_.any()
         assert learner.n_mistakes_ == 4
+
+
+@every_learner
+def test_the_bytes_of_the_model_are_those_of_its_arrays(learner):
+    """`_state` names them all: the weights, Σ and what an update needs besides."""
+    model = clone(learner).fit(X, Y)
+    arrays = [value for name, value in vars(model).items() if isinstance(value, np.ndarray)]
+    assert model.model_bytes_ == sum(array.nbytes for array in arrays if array is not model.classes_)
+    assert model.model_bytes_ >= model.coef_.nbytes + getattr(model, "sigma_", np.empty(0)).nbytes
+
+
+@every_multiclass_learner
+def test_the_bytes_of_a_model_of_many_classes(learner):
+    model = clone(learner).fit(X, Y).fit(X, np.arange(20) % 5)
+    arrays = [value for name, value in vars(model).items() if isinstance(value, np.ndarray)]
+    assert model.model_bytes_ == sum(array.nbytes for array in arrays if array is not model.classes_)
+
+
+@pytest.mark.parametrize("Learner", [AROW, ConfidenceWeighted, NHERD, SoftConfidenceWeighted, NAROW])
+def test_a_full_covariance_is_part_of_the_model(Learner):
+    rows = np.random.RandomState(0).standard_normal((20, 200))
+    # Σ, the weights and Σx.
+    assert Learner(covariance="full").fit(rows, Y).model_bytes_ == 8 * 200 * 200 + 2 * 8 * 200 == 323_200
+
+
+@pytest.mark.parametrize(
+    ("learner", "n_classes", "message"),
+    [
+        (TwoOnly(), 2, r"TwoOnly does not define _allocate\(\)"),
+        (ALMA(), 3, r"ALMA does not define _allocate_classes\(\) and so takes two classes only"),
+    ],
+)
+def test_what_a_learner_does_not_define_is_named(learner, n_classes, message):
+    with pytest.raises(NotImplementedError, match=f"^{message}$"):
+        learner.begin(np.arange(n_classes), 3)

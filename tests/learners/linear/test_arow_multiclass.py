@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from singlepass.learners import AROW
+from singlepass.learners.linear.parts import top_k
 from singlepass.learners.linear.parts.classes import new_class_state
-from singlepass.learners.multiclass import arow
 
 from ..streams import noisy_classes
 
@@ -79,8 +79,8 @@ def test_multipliers_satisfy_the_optimality_conditions(loss, seed, spread, size)
     variances = size * random.uniform(0.1, 1.0, K)
     hinge = loss == "hinge"
     y, alpha = int(f.argmin()), np.zeros(K)
-    wrong = arow.violated(f, y, K - 1)
-    n = arow.multipliers(f, y, wrong, variances, r, hinge, alpha)
+    wrong = top_k.violated(f, y, K - 1)
+    n = top_k.multipliers(f, y, wrong, variances, r, hinge, alpha)
     rest = [z for z in range(K) if z != y]
     total = sum(alpha[wrong[:n]])
     alpha[wrong[n:]] = 0.0

@@ -1,11 +1,15 @@
 """Compiled code: kept on disk under a hash of the sources, and the package imports at no cost."""
 
+import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import filelock
 import numba
 import pytest
 
@@ -33,7 +37,8 @@ for name, module in list(sys.modules.items()):
             if isinstance(value, numba.core.dispatcher.Dispatcher):
                 hits += sum(value.stats.cache_hits.values())
                 misses += sum(value.stats.cache_misses.values())
-print(json.dumps([weights, hits, misses, str(compiled._CACHE_FOLDER), before == numba.config.CACHE_DIR]))
+folder = compiled._folder_of("singlepass.learners")
+print(json.dumps([weights, hits, misses, str(folder), before == numba.config.CACHE_DIR]))
 """
 
 
@@ -70,9 +75,9 @@ def test_cache_folder_that_cannot_be_made(tmp_path):
 def test_cache_folder_is_named_by_the_sources(tmp_path, monkeypatch):
     monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path))
     folder = module.cache_folder()
-    assert folder == tmp_path / "singlepass" / "numba" / module._source_hash()
+    assert folder == tmp_path / "singlepass" / "numba" / module._source_hash("singlepass.learners")
     assert folder.is_dir()
-    monkeypatch.setattr(module, "_source_hash", lambda: "other")
+    monkeypatch.setattr(module, "_source_hash", lambda package: "other")
     assert module.cache_folder().name == "other"
 
 
@@ -88,17 +93,110 @@ def test_folders_nobody_uses_any_more_are_removed(tmp_path, monkeypatch):
     assert {path.name for path in parent.iterdir()} == {"recent", folder.name}
 
 
-def test_code_that_cannot_be_saved_still_runs(tmp_path, monkeypatch):
-    @compiled
-    def double(x):
-        return 2 * x
+def test_a_cache_folder_below_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv("SINGLEPASS_CACHE", "~/caches")
+    monkeypatch.chdir(tmp_path)
+    assert module.cache_folder().is_relative_to(tmp_path / "caches")
+    assert [path.name for path in tmp_path.iterdir()] == ["caches"]
 
-    monkeypatch.setattr(module, "_CACHE_FOLDER", tmp_path / "gone")
-    assert double(21) == 42
+
+def tripling(monkeypatch, folder):
+    """Return a function to compile, its code kept in a folder, and that code's index."""
+    monkeypatch.setattr(module, "_folder_of", lambda package: folder)
+
+    @compiled
+    def triple(x):
+        return 3 * x
+
+    return triple, lambda: list(folder.rglob("*.nbi"))
+
+
+def test_code_still_runs_where_the_folder_is_gone(tmp_path, monkeypatch):
+    triple, _ = tripling(monkeypatch, tmp_path / "folder")
+    shutil.rmtree(tmp_path / "folder")
+    assert triple(14) == 42
+
+
+def test_code_that_cannot_be_saved_still_runs(tmp_path, monkeypatch):
+    def refused(*_):
+        raise OSError(errno.ENOSPC, "disk full")
+
+    monkeypatch.setattr(module.FunctionCache, "save_overload", refused)
+    triple, saved = tripling(monkeypatch, tmp_path)
+    assert triple(14) == 42
+    assert not saved()
+
+
+def test_code_is_saved_under_a_lock(tmp_path, monkeypatch):
+    triple, saved = tripling(monkeypatch, tmp_path)
+    assert triple(14) == 42
+    assert saved()
+    assert (tmp_path / "lock").exists()
+    assert not module._lock_of(tmp_path).is_locked
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOLCK, "none"), NotImplementedError("none")])
+def test_a_file_system_without_locks(tmp_path, monkeypatch, error):
+    def refused(lock, *_, **__):
+        raise error
+
+    monkeypatch.setattr(filelock.BaseFileLock, "acquire", refused)
+    triple, saved = tripling(monkeypatch, tmp_path)
+    assert triple(14) == 42
+    assert saved()
+
+
+def test_a_lock_that_is_never_given_back_is_waited_for_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_LOCK_SECONDS", 0.2)
+    with filelock.FileLock(tmp_path / "lock"):
+        triple, saved = tripling(monkeypatch, tmp_path)
+        assert triple(14) == 42
+        assert len(saved()) == 1
+        assert module._lock_of(tmp_path).timeout == 0.0
+
+
+# A compiled function of another package of the project, and the file of what it calls.
+CALLER = """
+from ..learners.numeric.compiled import compiled
+from .called import factor
+
+@compiled
+def scaled(x):
+    return factor(x) * x
+"""
+CALLED = """
+from ..learners.numeric.compiled import compiled
+
+@compiled
+def factor(x):
+    return 2
+"""
+
+
+def test_an_edit_of_what_a_function_of_another_package_calls(tmp_path):
+    project = tmp_path / "singlepass"
+    (project / "pipeline").mkdir(parents=True)
+    (project / "learners").symlink_to(Path(module.__file__).parents[1])
+    (project / "pipeline" / "__init__.py").write_text("")
+    (project / "pipeline" / "caller.py").write_text(CALLER)
+    environment = os.environ | {"SINGLEPASS_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    code = (
+        "from singlepass.pipeline.caller import scaled; print(scaled(3), *scaled.stats.cache_hits.values())"
+    )
+    printed = []
+    for called in (CALLED, CALLED, CALLED.replace("2", "5")):
+        (project / "pipeline" / "called.py").write_text(called)
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        )
+        printed.append(done.stdout.split())
+    assert printed == [["6"], ["6", "1"], ["15"]]
 
 
 def test_users_own_functions_are_left_alone():
-    assert str(module._CACHE_FOLDER) != numba.config.CACHE_DIR
+    assert str(module._folder_of("singlepass.learners")) != numba.config.CACHE_DIR
 
     def function(x):
         return x
@@ -106,7 +204,7 @@ def test_users_own_functions_are_left_alone():
     dispatcher = compiled(function)
     assert dispatcher.targetoptions["nogil"] is True
     assert "fastmath" not in dispatcher.targetoptions
-    assert str(module._CACHE_FOLDER) != numba.config.CACHE_DIR
+    assert str(module._folder_of("singlepass.learners")) != numba.config.CACHE_DIR
 
 
 def test_importing_the_package_loads_nothing_heavy():

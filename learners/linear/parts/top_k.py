@@ -1,64 +1,12 @@
-"""Multi-class AROW: the top-1 reduction, and all the constraints of the k best wrong classes at once."""
+"""AROW's update that heeds several wrong classes at once: the multipliers of eq. 27, solved exactly."""
 
 import numpy as np
 from numba.extending import register_jitable
 
-from ..linear.parts.classes import best_wrong, class_variances, pair_variance, score_classes, update_pair
-from ..linear.parts.covariance import is_usable
-from ..numeric.compiled import compiled
-from ..numeric.rows import entry, n_entries, n_rows, row
+from ...numeric.rows import entry, n_entries
 
 # A class whose variance collapsed to 0 cannot be moved; its multiplier is then a limit, taken with this one.
 _SMALLEST_VARIANCE = 1e-150
-
-
-@compiled
-def learn_top1(X, codes, scores, mu, sigma, s, r, hinge, precision):
-    """One pass of Fig. 3 of Crammer et al. (2013): the binary rule on Δf = f(x, y) - f(x, ỹ)."""
-    mistakes = updates = 0
-    sums = np.empty(mu.shape[1])
-    for t in range(n_rows(X)):
-        x, y, f = row(X, t), codes[t], scores[t]
-        score_classes(mu, x, sums, f)
-        z = best_wrong(f, y)
-        m = f[y] - f[z]
-        mistakes += not m > 0.0
-        l = 1.0 - m
-        if l > 0.0:
-            v = pair_variance(sigma, x, y, z, s)
-            if is_usable(v):
-                beta = 1.0 / (v + r)
-                alpha = min(1.0 / (2.0 * r), l / v) if hinge else l * beta
-                update_pair(mu, sigma, x, y, z, s, alpha, beta, 1.0 / r, precision)
-                updates += 1
-    return mistakes, updates
-
-
-@compiled
-def learn_top_k(X, codes, scores, mu, sigma, n_constraints, r, hinge, precision):
-    """One pass of Fig. 2: μ by eq. 27 over the `n_constraints` best wrong classes, Σ by eqs. 29 and 30."""
-    mistakes = updates = 0
-    width = mu.shape[1]
-    sums, variances, steps, alpha = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
-    for t in range(n_rows(X)):
-        x, y, f = row(X, t), codes[t], scores[t]
-        score_classes(mu, x, sums, f)
-        z = best_wrong(f, y)
-        m = f[y] - f[z]
-        mistakes += not m > 0.0
-        if 1.0 - m > 0.0:
-            class_variances(sigma, x, variances)
-            if is_usable(variances[y] + variances[z]):
-                wrong = violated(f, y, n_constraints)
-                n = multipliers(f, y, wrong, variances, r, hinge, alpha)
-                # μ += Σ Σ_z α_z Δf_z
-                steps[:] = 0.0
-                for z in wrong[:n]:
-                    steps[y] += alpha[z]
-                    steps[z] = -alpha[z]
-                _update(mu, sigma, x, steps, variances[: f.shape[0]].sum(), r, precision)
-                updates += 1
-    return mistakes, updates
 
 
 @register_jitable
@@ -120,7 +68,7 @@ def _active(f, y, wrong, variances, c, one, bound, alpha):
 
 
 @register_jitable
-def _update(mu, sigma, x, steps, v, r, precision):
+def update_classes(mu, sigma, x, steps, v, r, precision):
     """Move the mean, ``μ_z += steps_z Σ_z x``, and shrink all variances along ``f = Σ_z f(x, z)``.
 
     `v` is the variance of f. Precision: ``1/σ_zj += x_j²/r``. Covariance: the diagonal of eq. 29,

@@ -1,0 +1,308 @@
+"""The learners of this package, a row each: a new one is its own file and a row here.
+
+From the rows come the public names of `singlepass.learners`, the names a study can use, the README's table
+(``python -m singlepass.learners README.md`` writes it anew) and what the tests of all learners run through.
+Nothing is imported for it: a learner's module is loaded when the learner is. (Over 300 lines: one table.)
+"""
+
+import importlib
+import itertools
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Settings: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is to be known of a learner without loading it.
+
+    Attributes
+    ----------
+    name : str
+        Of the class.
+    module : str
+        Where it is: relative to this package, or absolute.
+    kind : {"linear", "kernel", "svm", "batch", "strategy"}
+        "batch" learners are fitted to the whole training part at once and predict nothing along the stream;
+        a "strategy" is wrapped around another learner.
+    classes : {"two", "many"}
+    source, parameters : str
+        What the README says of its origin and of its parameters.
+    variants : tuple of dict
+        The settings in which the tests run it: one for each piece of code of its own.
+    many_classes_variants : tuple of dict
+        Further ones with more than two classes.
+    golden : dict of str to dict
+        The golden runs it equals, ``"ALG.WHO"`` as in ``tests/learners/golden``, with their settings.
+    """
+
+    name: str
+    module: str
+    kind: Literal["linear", "kernel", "svm", "batch", "strategy"]
+    classes: Literal["two", "many"]
+    source: str
+    parameters: str
+    variants: tuple[Settings, ...] = ()
+    many_classes_variants: tuple[Settings, ...] = ()
+    golden: dict[str, Settings] = field(default_factory=dict)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is a name of `singlepass.learners`."""
+        return self.module.startswith(".")
+
+    def load(self) -> Any:
+        """Import and return the class."""
+        return getattr(importlib.import_module(self.module, __package__), self.name)
+
+
+def _grid(**choices: Any) -> tuple[Settings, ...]:
+    """Return the settings of a grid; a choice that is a tuple of settings is spread over them."""
+    made = []
+    for values in itertools.product(*choices.values()):
+        settings: Settings = {}
+        for name, value in zip(choices, values, strict=True):
+            settings |= value if isinstance(value, dict) else {name: value}
+        made.append(settings)
+    return tuple(made)
+
+
+_FULL = {"covariance": "full"}
+_DIAGONAL = {"covariance": "diagonal", "projection": "covariance"}
+_PRECISION = {"covariance": "diagonal", "projection": "precision"}
+_SHAPES = (_FULL, _DIAGONAL, _PRECISION)
+_LOSSES = ("squared_hinge", "hinge")
+# φ of the golden runs is Φ⁻¹(0.7) for CW and Φ⁻¹(0.9) for SCW. At 0.9 noise makes the Σ of CW with the stdev
+# constraint collapse.
+_VARIANCE, _STDEV = {"eta": 0.7, "constraint": "variance"}, {"eta": 0.7, "constraint": "stdev"}
+
+# The kernel learners of the tests have small budgets, so that rows are removed from the first on.
+_SMALL: Settings = {"budget": 12, "gamma": 0.1}
+
+TABLE = (
+    Row(
+        "Perceptron", ".linear.perceptron", "linear", "many",
+        "Rosenblatt 1958; averaged: Freund & Schapire 1999", "`average`",
+        variants=({}, {"average": True}),
+        golden={"perceptron.ref": {}, "mc_perceptron_max.ref": {}},
+    ),
+    Row(
+        "PassiveAggressive", ".linear.passive_aggressive", "linear", "many",
+        "Crammer et al. 2006", '`variant` ("PA", "PA-I", "PA-II"), `C`',
+        variants=_grid(variant=("PA", "PA-I", "PA-II"), C=(0.5,)),
+        golden={"pa.ref": {"variant": "PA"}, "pa1.ref": {"variant": "PA-I"}, "pa2.ref": {"variant": "PA-II"},
+                "mc_pa1.ref": {"variant": "PA-I"}, "mc_pa2.ref": {"variant": "PA-II"}},
+    ),
+    Row(
+        "SecondOrderPerceptron", ".linear.second_order_perceptron", "linear", "many",
+        "Cesa-Bianchi, Conconi, Gentile 2005", "`a`, `covariance`",
+        variants=_grid(a=(0.5,), covariance=("full", "diagonal")),
+        golden={"sop.ref": _FULL, "sop_diag.sol": {}},
+    ),
+    Row(
+        "ConfidenceWeighted", ".linear.confidence_weighted", "linear", "many",
+        "Dredze, Crammer, Pereira 2008; Crammer, Dredze, Pereira 2008",
+        "`eta`, `constraint`, `covariance`, `projection`",
+        variants=(*_SHAPES, *({**_STDEV, **shape} for shape in _SHAPES)),
+        golden={"cw_var_full.ref": _VARIANCE | _FULL, "cw_stdev_full.ref": _STDEV | _FULL,
+                "cw_var_diag_cov.ref": _VARIANCE | _DIAGONAL, "cw_stdev_diag_cov.ref": _STDEV | _DIAGONAL,
+                "cw_var_diag_inv.ref": _VARIANCE | _PRECISION, "mc_cw_var_diag.sol": _VARIANCE | _PRECISION},
+    ),
+    Row(
+        "AROW", ".linear.arow", "linear", "many",
+        "Crammer, Kulesza, Dredze 2013",
+        '`r`, `loss`, `covariance`, `projection`, `constraints` (wrong classes an update heeds: 1, k, "all")',
+        variants=_grid(r=(0.5,), loss=_LOSSES, shape=_SHAPES),
+        # The updates that several wrong classes share.
+        many_classes_variants=_grid(
+            r=(0.5,), loss=_LOSSES, projection=("covariance", "precision"), constraints=(2, "all")
+        ),
+        golden={"arow_full.ref": _FULL, "arow_hinge_full.ref": {"loss": "hinge", **_FULL},
+                "arow_diag_cov.ref": _DIAGONAL, "arow_hinge_diag_cov.ref": {"loss": "hinge", **_DIAGONAL},
+                "arow_diag_inv.ref": _PRECISION, "arow_hinge_diag_inv.ref": {"loss": "hinge", **_PRECISION},
+                "mc_arow_top1_full.ref": _FULL, "mc_arow_top1_diag_inv.ref": _PRECISION,
+                "mc_arow_all_diag_inv.ref": {"constraints": "all", **_PRECISION}},
+    ),
+    Row(
+        "AdaGradRDA", ".linear.adagrad_rda", "linear", "many",
+        "Duchi, Hazan, Singer 2011", "`eta`, `delta`, `l1`",
+        variants=({"eta": 0.5}, {"l1": 0.005}),
+        golden={"adagrad_rda.ref": {}, "adagrad_rda_l1_0.01.ref": {"l1": 0.01}},
+    ),
+    Row(
+        "ROMMA", ".linear.romma", "linear", "two",
+        "Li, Long 2002", "`aggressive`",
+        variants=({}, {"aggressive": True}),
+        golden={"romma.ref": {}, "aromma.ref": {"aggressive": True}},
+    ),
+    Row(
+        "ALMA", ".linear.alma", "linear", "two",
+        "Gentile 2001", "`alpha`",
+        variants=({"alpha": 0.9}, {"alpha": 1.0}),
+        golden={"alma_a0.9.ref": {"alpha": 0.9}},
+    ),
+    Row(
+        "OnlineGradientDescent", ".linear.online_gradient_descent", "linear", "two",
+        "Zinkevich 2003", "`eta`",
+        variants=({"eta": 0.5},),
+        golden={"ogd_hinge.ref": {"eta": 1.0}},
+    ),
+    Row(
+        "SoftConfidenceWeighted", ".linear.soft_confidence_weighted", "linear", "two",
+        "Wang, Zhao, Hoi 2012", '`variant` ("SCW-I", "SCW-II"), `eta`, `C`, `covariance`, `projection`',
+        variants=_grid(variant=("SCW-I", "SCW-II"), C=(0.5,), shape=_SHAPES),
+        golden={"scw1_full.ref": {"variant": "SCW-I", "eta": 0.9, **_FULL},
+                "scw1_diag_cov.ref": {"variant": "SCW-I", "eta": 0.9, **_DIAGONAL},
+                "scw2_full.ref": {"variant": "SCW-II", "eta": 0.9, **_FULL},
+                "scw2_diag_cov.ref": {"variant": "SCW-II", "eta": 0.9, **_DIAGONAL}},
+    ),
+    Row(
+        "NAROW", ".linear.narow", "linear", "two",
+        "Orabona, Crammer 2010", "`b`, `covariance`",
+        variants=_grid(b=(2.0,), covariance=("full", "diagonal")),
+        golden={"narow.ref": _FULL},
+    ),
+    Row(
+        "NHERD", ".linear.nherd", "linear", "two",
+        "Crammer, Lee 2010", "`C`, `covariance`, `projection`",
+        variants=_grid(C=(0.5,), shape=_SHAPES),
+        golden={"nherd_full.ref": _FULL, "nherd_diag_drop.ref": _DIAGONAL},
+    ),
+    Row(
+        "KernelPerceptron", ".kernel.perceptron", "kernel", "many",
+        "Freund, Schapire 1999",
+        'as all kernel learners `kernel` ("rbf", "poly", "linear"), `gamma`, `degree`, `coef0`',
+        variants=({"gamma": 0.1}, {"kernel": "linear"}),
+        golden={"kernel_perceptron_rbf.dogma": {}},
+    ),
+    Row(
+        "KernelPassiveAggressive", ".kernel.passive_aggressive", "kernel", "many",
+        "Crammer et al. 2006 (PA-I)", "`C`",
+        variants=({"C": 0.5, "kernel": "poly", "gamma": 0.5, "degree": 2},),
+        golden={"kernel_pa1_rbf.dogma": {"C": 1.0}},
+    ),
+    Row(
+        "RandomizedBudgetPerceptron", ".kernel.budget_perceptron", "kernel", "two",
+        "Cavallanti, Cesa-Bianchi, Gentile 2006", "`budget`, `random_state`",
+        variants=(_SMALL,),
+        golden={"rbp_rbf.dogma": {"budget": 50}},
+    ),
+    Row(
+        "ShiftingPerceptron", ".kernel.budget_perceptron", "kernel", "two",
+        "Dekel, Shalev-Shwartz, Singer 2008 (remove-oldest)", "`budget`",
+        variants=(_SMALL,),
+    ),
+    Row(
+        "Forgetron", ".kernel.forgetron", "kernel", "two",
+        "Dekel, Shalev-Shwartz, Singer 2008", "`budget`",
+        variants=(_SMALL,),
+        # DOGMA may take the wrong root for φ (then > 1): `.ref` is the one to equal.
+        golden={"forgetron_rbf.ref": {"budget": 50}},
+    ),
+    Row(
+        "DistillCachePerceptron", ".kernel.distill_cache", "kernel", "many",
+        "Crammer, Kandola, Singer 2003", "`beta`, `budget`",
+        variants=({"beta": 0.5, "gamma": 0.1}, {"beta": 0.5, **_SMALL}),
+        golden={"budget_perceptron_b0.1_rbf.ref": {"beta": 0.1}},
+    ),
+    Row(
+        "DistillCacheMIRA", ".kernel.distill_cache", "kernel", "many",
+        "Crammer, Kandola, Singer 2003", "`beta`, `budget`",
+        variants=({"beta": 0.5, "gamma": 0.1}, {"beta": 0.5, "budget": 12, "kernel": "linear"}),
+    ),
+    Row(
+        "Projectron", ".kernel.projectron", "kernel", "many",
+        "Orabona, Keshet, Caputo 2008", "`eta`, `U`",
+        variants=({"eta": 0.5, "gamma": 0.1}, {"U": 2.0, "gamma": 0.1}),
+        # DOGMA compares δ² with eta.
+        golden={"projectron_norm_rbf.ref": {"eta": 0.1**0.5}, "projectron_rbf.dogma": {"eta": 0.1**0.5}},
+    ),
+    Row(
+        "ProjectronPlusPlus", ".kernel.projectron", "kernel", "two",
+        "Orabona, Keshet, Caputo 2008", "`eta`",
+        variants=({"eta": 0.5, "gamma": 0.1},),
+        golden={"projectronpp_norm_rbf.ref": {"eta": 0.1**0.5}},
+    ),
+    Row(
+        "KernelSecondOrderPerceptron", ".kernel.second_order", "kernel", "two",
+        "Cesa-Bianchi, Conconi, Gentile 2005", "`a`",
+        variants=({"a": 0.5, "gamma": 0.1},),
+        golden={"kernel_sop_rbf.dogma": {"a": 1.0}},
+    ),
+    Row(
+        "KernelAROW", ".kernel.second_order", "kernel", "two",
+        "Crammer, Kulesza, Dredze 2013 (Lemma 1)", "`r`",
+        variants=({"r": 0.5, "gamma": 0.1},),
+    ),
+    Row(
+        "KernelALMA", ".kernel.alma", "kernel", "two",
+        "Gentile 2001", "`alpha`, `B`, `C`",
+        variants=({"gamma": 0.1},),
+        golden={"kernel_alma2_rbf.dogma": {"alpha": 0.0, "B": 1.0, "C": 0.41421356237309515}},
+    ),
+    Row(
+        "NORMA", ".kernel.norma", "kernel", "two",
+        "Kivinen, Smola, Williamson 2004", "`eta0`, `lam`, `decay`",
+        variants=({"eta0": 0.3, "gamma": 0.1}, {"eta0": 0.3, "decay": True, "gamma": 0.1}),
+        golden={"norma_rbf.ref": {"eta0": 0.2, "lam": 0.01}},
+    ),
+    Row(
+        "LASVM", ".svm.lasvm", "svm", "two",
+        "Bordes, Ertekin, Weston, Bottou 2005", "`C`, `tau`, `fit_intercept`, `finish`, `cache_mb`",
+        variants=(
+            {"C": 0.5, "gamma": 0.1},
+            {"C": 0.5, "fit_intercept": False, "finish": True, "kernel": "poly", "gamma": 0.5, "degree": 2},
+        ),
+    ),
+    Row(
+        "OnlineModelSelection", ".svm.model_selection", "svm", "two",
+        "Levi, Ullman 2009",
+        "`C`, `p_value`, `min_examples`, `gamma_init`, `fit_intercept`, `tau`, `cache_mb`",
+        variants=(
+            {"p_value": 0.5, "min_examples": 3},
+            {"p_value": 0.5, "min_examples": 3, "kernel": "poly", "fit_intercept": False},
+        ),
+    ),
+    Row(
+        "IncrementalSVM", ".svm.incremental_svm", "svm", "two",
+        "Cauwenberghs, Poggio 2000",
+        "`C`, `fit_intercept`; exact after every row, and its method `unlearn` takes one out",
+        variants=(
+            {"C": 0.5, "gamma": 0.1},
+            {"fit_intercept": False, "kernel": "poly", "gamma": 0.5, "degree": 2},
+        ),
+    ),
+    Row(
+        "OnlineRampSVM", ".svm.ramp_svm", "svm", "two",
+        "Wang, Vucetic 2010", "`C`, `tol`, `min_gain`, `cache_mb`, `max_non_support`",
+        variants=({"gamma": 0.1}, {"max_non_support": 12, "kernel": "poly", "gamma": 0.1, "degree": 2}),
+    ),
+    Row(
+        "ActiveRampSVM", ".svm.ramp_svm", "svm", "two",
+        "Wang, Vucetic 2010", "`C`, `tol`, `min_gain`, `cache_mb`; asks for labels by itself",
+        variants=({"gamma": 0.1},),
+    ),
+    Row(
+        "RetrainedRampSVM", ".svm.offline_ramp_svm", "svm", "two",
+        "Wang, Vucetic 2010", "`C`, `tol`, `min_gain`, `cache_mb`, `initial`",
+        variants=({"gamma": 0.1},),
+    ),
+    Row(
+        "OfflineRampSVM", ".svm.offline_ramp_svm", "batch", "two",
+        "Collobert, Sinz, Weston, Bottou 2006 (CCCP)", "`C`, `tol`, `min_gain`, `cache_mb`, `initial`",
+    ),
+    Row("SVC", "sklearn.svm", "batch", "many", "scikit-learn's LIBSVM", "its own"),
+    Row(
+        "QueryAll", ".active", "strategy", "two",
+        "Wang, Vucetic 2010", "`learner`; in a study `query` of an algorithm",
+    ),
+    Row(
+        "Greedy", ".active", "strategy", "two",
+        "Wang, Vucetic 2010; Guillory, Chastain, Bilmes 2009", "`learner`, `h` (rows a label)",
+    ),
+)  # fmt: skip
+
+#: The rows by name, and the names that a study can use.
+ROWS = {row.name: row for row in TABLE}
+NAMES = tuple(row.name for row in TABLE if row.kind != "strategy")

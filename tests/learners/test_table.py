@@ -1,0 +1,64 @@
+"""The table of learners: what it says is so, and what is made from it is up to date."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import singlepass.learners
+from singlepass.learners import KernelClassifier, MulticlassClassifier, OnlineClassifier, Perceptron
+from singlepass.learners.__main__ import readme_table, with_table
+from singlepass.learners.table import NAMES, TABLE
+
+from .streams import GOLDEN, golden_runs
+
+README = Path(__file__).parents[2] / "README.md"
+every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+
+
+def test_the_table_of_the_readme():
+    text = README.read_text("utf-8")
+    assert text == with_table(text), "run: python -m singlepass.learners README.md"
+    assert readme_table().count("\n") == len(TABLE) + 2
+
+
+def test_a_readme_without_a_place_for_it():
+    with pytest.raises(ValueError, match="no place for the table: between the lines <!-- learners --> and"):
+        with_table("<!-- learners -->\n")
+
+
+def test_names_are_public_and_there_once():
+    names = [row.name for row in TABLE]
+    assert len(set(names)) == len(names)
+    assert set(names) - set(singlepass.learners.__all__) == {"SVC"}
+    assert set(names) - set(NAMES) == {"QueryAll", "Greedy"}
+
+
+@every_row
+def test_what_a_row_says_of_its_class(row):
+    learner = row.load()
+    assert (learner.__name__, getattr(singlepass.learners, row.name, learner)) == (row.name, learner)
+    if row.kind != "batch":
+        assert issubclass(learner, OnlineClassifier)
+        assert issubclass(learner, KernelClassifier) == (row.kind in ("kernel", "svm"))
+        assert issubclass(learner, MulticlassClassifier) == (row.kind == "linear" and row.classes == "many")
+        made = learner(Perceptron()) if row.kind == "strategy" else learner()
+        assert made._takes_many_classes == (row.classes == "many")
+    names = re.findall("`([a-z0-9_]+)`", row.parameters, re.IGNORECASE)
+    if row.kind != "strategy" and row.name != "IncrementalSVM":
+        assert set(names) <= set(learner().get_params())
+
+
+@every_row
+def test_an_online_learner_has_variants_to_test(row):
+    assert bool(row.variants) == (row.kind in ("linear", "kernel", "svm"))
+    made = [repr(row.load()(**settings)) for settings in (*row.variants, *row.many_classes_variants)]
+    assert len(set(made)) == len(made)
+
+
+def test_golden_runs_exist_and_are_of_one_learner():
+    files = [path.name.removesuffix(".json.gz") for path in GOLDEN.glob("*.json.gz")]
+    runs = {name.partition("__")[0] for name in golden_runs(*files)}
+    named = [name for row in TABLE for name in row.golden]
+    assert len(set(named)) == len(named)
+    assert set(named) <= runs
