@@ -8,15 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Condition
 from typing import Any
 
 import numpy as np
+from cachetools import LRUCache, cached
 
 from ...errors import InputError
 from ..formats.svmlight import read_svmlight
 from ..io.archives import tar_texts
 from ..io.checksums import file_sha256
-from ..io.single_flight import Memo
 from ..tables.stream import Table
 from .bags import as_csr, bag
 from .declarations import Family, PublicFile, PublicSet
@@ -63,10 +64,6 @@ class _Corpus:
     test: np.ndarray[Any, np.dtype[np.bool_]]
 
 
-# Ten tasks share one corpus, which takes seconds to parse.
-_corpora: Memo[_Corpus] = Memo(size=1)
-
-
 def _documents(path: Path) -> Iterator[tuple[bool, tuple[str, ...], str]]:
     """Yield (is test, topics, title and body) of the documents of the ModApte split, in file order."""
     for name, content in tar_texts(path, lambda name: name.endswith(".sgm")):
@@ -86,16 +83,15 @@ def _documents(path: Path) -> Iterator[tuple[bool, tuple[str, ...], str]]:
             )
 
 
+# Ten tasks share one corpus, which takes seconds to parse.
+@cached(LRUCache(maxsize=1), file_sha256, condition=Condition())
 def _corpus(path: Path) -> _Corpus:
-    def read() -> _Corpus:
-        documents = list(_documents(path))
-        if not documents:
-            raise InputError(f"{path}: the archive has no documents of the ModApte split")
-        X = bag([text for *_, text in documents], binary=True)
-        test = np.array([is_test for is_test, _, _ in documents])
-        return _Corpus(X, tuple(topics for _, topics, _ in documents), test)
-
-    return _corpora.get(file_sha256(path), read)
+    documents = list(_documents(path))
+    if not documents:
+        raise InputError(f"{path}: the archive has no documents of the ModApte split")
+    X = bag([text for *_, text in documents], binary=True)
+    test = np.array([is_test for is_test, _, _ in documents])
+    return _Corpus(X, tuple(topics for _, topics, _ in documents), test)
 
 
 def _split(corpus: _Corpus, y: Any, classes: tuple[str, ...]) -> Table:

@@ -18,7 +18,7 @@ from singlepass.pipeline.data import expand, fingerprint, open_stream
 from singlepass.pipeline.data.catalogue.catalogue import CATALOGUE
 from singlepass.pipeline.data.catalogue.declarations import PublicSet
 from singlepass.pipeline.data.catalogue.fingerprints import KNOWN
-from singlepass.pipeline.data.sources import find_source
+from singlepass.pipeline.data.file_sources import PublicSource
 from singlepass.pipeline.data.tables.features import with_layout
 from singlepass.pipeline.data.tables.options import resolve_options
 from singlepass.pipeline.data.tables.stream import Table, is_sparse
@@ -99,8 +99,8 @@ def names_of_files(folder: Path, entry: PublicSet) -> list[str]:
 
 
 def table_fingerprint(name: str) -> str:
-    source = find_source(name)
-    return source.fingerprint(resolve_options(name, {}, source.declared({})))
+    source = PublicSource(CATALOGUE[name])
+    return source.content(resolve_options(name, {}, source.options({})))
 
 
 def plain(X: Any) -> Any:
