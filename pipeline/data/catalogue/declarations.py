@@ -15,6 +15,9 @@ from ..tables.features import with_layout
 from ..tables.options import FEATURE_OPTIONS, Option
 from ..tables.stream import Codes, Matrix, Table, content_fingerprint
 
+UCI_LICENCE = "UCI repository set; UCI now lists CC BY 4.0"
+NO_LICENCE = "no licence stated by the distributor, research use is customary"
+
 # `dense`: the layout, as distributed when not given. `join`: the official test part is appended to the
 # training part, for protocols that cut the whole set themselves. `verify`: compare with the known content.
 PUBLIC_OPTIONS: dict[str, Option] = {
@@ -86,13 +89,14 @@ class PublicSet:
     licence, note : str
         Terms of use; preprocessing, scaling and order of the rows.
     version : int
-        Raised whenever `parse` gives something else.
+        Raised whenever `parse` gives something else, with a new fingerprint in `known`.
     options, groupings : mapping
         As in `BundledSet`.
     named : mapping of str to mapping of str to str
         Named lists of tasks: what ``task`` may be, to the label's suffix and the task of each.
     known : tuple of str
-        Content fingerprints (see `content_fingerprint`) of what `parse` makes of the public files.
+        Content fingerprints (see `content_fingerprint`) of what `parse` makes of the public files: rows in
+        another order, a changed value or another parser give another one.
     stand_ins : mapping of str to StandIn
         By file name (one of `PublicFile.also`).
     family : str
