@@ -150,7 +150,7 @@ def _read_blocks(path: Path) -> dict[str, float]:
 
     from ...pipeline.data.formats.tokenizer import tokenize
 
-    blocks = []
+    blocks: list[bytes] = []
     with path.open("rb") as file:
         while len(blocks) < BLOCKS and (lines := file.readlines(BLOCK_BYTES)):
             blocks.append(b"".join(lines))

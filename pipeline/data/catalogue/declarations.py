@@ -13,7 +13,7 @@ import numpy as np
 from ...errors import InputError
 from ..tables.features import with_layout
 from ..tables.options import FEATURE_OPTIONS, Option
-from ..tables.stream import Codes, Matrix, Table, content_fingerprint
+from ..tables.stream import Codes, Matrix, Table, content_fingerprint, int32_csr
 
 UCI_LICENCE = "UCI repository set; UCI now lists CC BY 4.0"
 NO_LICENCE = "no licence stated by the distributor, research use is customary"
@@ -232,13 +232,10 @@ def arranged(entry: PublicSet, table: Table, *, dense: object, join: bool) -> Ta
 def _stacked(X: Matrix, X_test: Matrix) -> Any:
     if isinstance(X, np.ndarray):
         return np.vstack([X, np.asarray(X_test)])
-    from scipy.sparse import csr_array, vstack
+    from scipy.sparse import vstack
 
     both: list[Any] = [X, X_test]
-    joined = csr_array(vstack(both, format="csr"))
-    joined.indices = joined.indices.astype(np.int32, copy=False)
-    joined.indptr = joined.indptr.astype(np.int32, copy=False)
-    return joined
+    return int32_csr(vstack(both, format="csr"))
 
 
 def _check_part(
