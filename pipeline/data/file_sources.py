@@ -53,7 +53,7 @@ class FileSource(ConvertedSource):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.name, self.groupings, self.named = str(path), {}, {}
+        self.name, self.groupings, self.task_lists = str(path), {}, {}
 
     def options(self, given: Options) -> Mapping[str, Option]:
         return file_options(self.path, given)
@@ -74,7 +74,7 @@ class PublicSource(ConvertedSource):
 
     def __init__(self, entry: PublicSet) -> None:
         self.entry = entry
-        self.name, self.groupings, self.named = entry.name, entry.groupings, entry.named
+        self.name, self.groupings, self.task_lists = entry.name, entry.groupings, entry.task_lists
 
     def options(self, given: Options) -> Mapping[str, Option]:
         return self.entry.options
@@ -103,7 +103,7 @@ class PublicSource(ConvertedSource):
             shape=(self.rows(), entry.n_features),
             classes=entry.classes,
             official_split=bool(entry.counts_test),
-            tasks=offered_tasks(entry.classes, *entry.groupings, *entry.named),
+            tasks=offered_tasks(entry.classes, *entry.groupings, *entry.task_lists),
             licence=entry.licence,
             note=entry.note,
             state=self.state(),
@@ -150,7 +150,7 @@ class FamilyDataset(Dataset):
         self.family = family
         self.members = {part: PublicSource(CATALOGUE[name]) for part, name in family.members.items()}
 
-    def tasks(self, called: str, task: str, given: Options) -> list[TaskRef]:
+    def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
         """Return a task for each part that `task` names: all, a named list of parts, or one part."""
         family = self.family
         part = task.removeprefix(f"{family.task}:")
@@ -162,11 +162,11 @@ class FamilyDataset(Dataset):
             parts = (part,)
         else:
             known = [family.task, *family.groups, *family.members]
-            raise InputError(f"data set {called!r}: unknown task {task!r}; {did_you_mean(part, known)}")
+            raise InputError(f"data set {label!r}: unknown task {task!r}; {did_you_mean(part, known)}")
         return [
-            replace(ref, parent=called)
+            replace(ref, parent=label)
             for each in parts
-            for ref in self.members[each].tasks(f"{called}[{each}]", "binary", given)
+            for ref in self.members[each].tasks(f"{label}[{each}]", "binary", given)
         ]
 
     def locate(self) -> tuple[Path, ...]:

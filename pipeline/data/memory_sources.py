@@ -25,7 +25,7 @@ class GeneratorSource(Source):
 
     def __init__(self, generator: Generator) -> None:
         self.generator = generator
-        self.name, self.groupings, self.named = generator.name, generator.groupings, {}
+        self.name, self.groupings, self.task_lists = generator.name, generator.groupings, {}
 
     def options(self, given: Options) -> Mapping[str, Option]:
         return self.generator.options
@@ -65,7 +65,7 @@ class BundledSource(FixedSource):
 
     def __init__(self, entry: BundledSet) -> None:
         self.entry = entry
-        self.name, self.groupings, self.named = entry.name, entry.groupings, {}
+        self.name, self.groupings, self.task_lists = entry.name, entry.groupings, {}
 
     def options(self, given: Options) -> Mapping[str, Option]:
         return self.entry.options

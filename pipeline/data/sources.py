@@ -16,7 +16,7 @@ from ..randomness import random_state
 from .tables.cache import recipe_key
 from .tables.options import Option, Options, Value, resolve_options
 from .tables.stream import Table
-from .tables.tasks import Groupings, Named, TaskRef, name_tasks, task_fingerprint
+from .tables.tasks import Groupings, TaskLists, TaskRef, name_tasks, task_fingerprint
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Dataset(ABC):
     """What an entry of a study names: tasks, and what is known of them."""
 
     @abstractmethod
-    def tasks(self, called: str, task: str, given: Options) -> list[TaskRef]:
-        """Return the tasks of an entry (see `expand`), which calls the data set `called`."""
+    def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
+        """Return the tasks of an entry (see `expand`) that calls the data set `label`."""
 
     def locate(self) -> tuple[Path, ...]:
         """Return the public files, downloaded when missing."""
@@ -92,7 +92,7 @@ class Source(Dataset):
 
     name: str
     groupings: Groupings
-    named: Named
+    task_lists: TaskLists
 
     @abstractmethod
     def options(self, given: Options) -> Mapping[str, Option]:
@@ -114,22 +114,22 @@ class Source(Dataset):
     def fingerprint(self, ref: TaskRef) -> str:
         """Return the fingerprint of the data of a task."""
 
-    def tasks(self, called: str, task: str, given: Options) -> list[TaskRef]:
-        """Return the tasks of an entry: those that its classes, groupings and named lists give."""
+    def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
+        """Return the tasks of an entry: those that its classes, groupings and lists of tasks give."""
         given = dict(given)
         positive = str(given.pop("positive", ""))
         declared = self.options(given)
-        options = resolve_options(called, given, declared)
+        options = resolve_options(label, given, declared)
         found = name_tasks(
-            called,
+            label,
             self.classes(options),
             task,
             groupings=self.groupings,
             positive=positive,
-            named=self.named,
+            task_lists=self.task_lists,
         )
         kept = tuple(sorted((key, value) for key, value in options.items() if value != declared[key].default))
-        return [TaskRef(label, self.name, resolved, called, kept) for label, resolved in found]
+        return [TaskRef(each, self.name, resolved, label, kept) for each, resolved in found]
 
     def options_of(self, ref: TaskRef) -> dict[str, Value]:
         """Return every option of a task with its value."""

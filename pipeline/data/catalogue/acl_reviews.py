@@ -21,14 +21,14 @@ from .declarations import Family, PublicFile, PublicSet
 LICENCE = "Blitzer, Dredze, Pereira 2007; no licence stated by the distributor, research use is customary"
 SENTIMENT = ("negative", "positive")
 _ACL_SOURCE = "Blitzer's processed_acl.tar.gz: unpack it in SINGLEPASS_DATA (its files may be gzipped)"
-# Features of each domain, and what its files are known to contain.
+# Features of each domain, and the fingerprint of its content.
 _ACL = {
     "books": (195_887, "1cda940ff487537e7a28ee1bfb29ee43c8f21f9387c20bc3636a604feb9329da"),
     "dvd": (188_778, "fbd86432d30dabe11a9263379444756d3e016571df1deedf6bd58535bf9c0640"),
     "electronics": (111_407, "1e7a6aad68bd2ce860ba3e06fdaeb88a1d9e2b7c947054374f3fff89dacb90c3"),
     "kitchen": (93_474, "b0f0d7719cb887704273f20e0f1774e4dc8b4911b205ac1093cc9f8f50087f0f"),
 }
-# Rows (negative, positive) of the test part of each domain, and what its files are known to contain.
+# Rows (negative, positive) of the test part of each domain, and the fingerprint of its content.
 _5000_TEST = {
     "books": (2201, 2264, "eb5da9af9d8f4c0015543aa3550173a22f668830a6e059ab771792a77a35904f"),
     "dvd": (1779, 1807, "98ff45ae8343b293c8a4d36a80951938eb2e8240082173eafaca74f601619fff"),
@@ -102,9 +102,9 @@ ACL_REVIEWS: tuple[PublicSet, ...] = (
         licence=LICENCE,
         note="counts of words and bigrams as distributed, CSR; the reviews of each domain follow each other "
         "(sorted by class): shuffle the rows",
-        named={"domains": named_pairs(tuple(_ACL))},
+        task_lists={"domains": named_pairs(tuple(_ACL))},
         source=_ACL_SOURCE,
-        known=("556f9a851fdcd01bee325170c1ee724f60cc15a6d78012a2e7405c77d288483b",),
+        fingerprints=("556f9a851fdcd01bee325170c1ee724f60cc15a6d78012a2e7405c77d288483b",),
     ),
     *(
         PublicSet(
@@ -120,9 +120,9 @@ ACL_REVIEWS: tuple[PublicSet, ...] = (
             note="counts of words and bigrams as distributed, CSR; all positive reviews first: shuffle",
             family="amazon-acl-sentiment",
             source=_ACL_SOURCE,
-            known=(known,),
+            fingerprints=(fingerprint,),
         )
-        for domain, (n_features, known) in _ACL.items()
+        for domain, (n_features, fingerprint) in _ACL.items()
     ),
     *(
         PublicSet(
@@ -145,9 +145,9 @@ ACL_REVIEWS: tuple[PublicSet, ...] = (
             "the 'unlabelled' reviews, with their labels; rows mixed",
             family="amazon-5000",
             source="Chen et al. 2012 (also with Ganin's DANN code): put amazon-5000/ in SINGLEPASS_DATA",
-            known=(known,),
+            fingerprints=(fingerprint,),
         )
-        for domain, (negative, positive, known) in _5000_TEST.items()
+        for domain, (negative, positive, fingerprint) in _5000_TEST.items()
     ),
 )
 

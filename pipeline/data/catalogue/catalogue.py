@@ -66,7 +66,7 @@ _MNIST_SET = PublicSet(
     note="pixels divided by 255, float32; rows in the published (mixed) order",
     groupings={"round": ROUND_DIGITS},
     source="Y. LeCun's page, by its mirrors",
-    known=("2ef3853125434f43e2bf146fe29969b7569d71910eb0cd06cbd55f84a2a0d7a8",),
+    fingerprints=("2ef3853125434f43e2bf146fe29969b7569d71910eb0cd06cbd55f84a2a0d7a8",),
 )
 
 CATALOGUE: dict[str, PublicSet] = {

@@ -89,12 +89,12 @@ class PublicSet:
     licence, note : str
         Terms of use; preprocessing, scaling and order of the rows.
     version : int
-        Raised whenever `parse` gives something else, with a new fingerprint in `known`.
+        Raised whenever `parse` gives something else, with a new fingerprint in `fingerprints`.
     options, groupings : mapping
         As in `BundledSet`.
-    named : mapping of str to mapping of str to str
-        Named lists of tasks: what ``task`` may be, to the label's suffix and the task of each.
-    known : tuple of str
+    task_lists : mapping of str to mapping of str to str
+        TaskLists lists of tasks: what ``task`` may be, to the label's suffix and the task of each.
+    fingerprints : tuple of str
         Content fingerprints (see `content_fingerprint`) of what `parse` makes of the public files: rows in
         another order, a changed value or another parser give another one.
     stand_ins : mapping of str to StandIn
@@ -118,8 +118,8 @@ class PublicSet:
     version: int = 1
     options: Mapping[str, Option] = field(default_factory=lambda: PUBLIC_OPTIONS)
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    named: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    known: tuple[str, ...] = ()
+    task_lists: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    fingerprints: tuple[str, ...] = ()
     stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
     family: str = ""
     source: str = ""
@@ -144,9 +144,9 @@ class PublicSet:
         if self.counts:
             self._check_counts(paths, table)
         table = Table(table.X, table.y, self.classes or table.classes, table.X_test, table.y_test)
-        if verify and self.known:
+        if verify and self.fingerprints:
             found = content_fingerprint(table)
-            if found not in self.known and not self._official(paths):
+            if found not in self.fingerprints and not self._official(paths):
                 raise InputError(
                     f"{_listed(paths)}: not the public data: rows, features and class counts are right, but "
                     f"the content is not (fingerprint {found[:16]}); changed or reordered? "
@@ -190,7 +190,7 @@ class Family:
     members : mapping of str to str
         From the part's name, which is the label's suffix, to the name of a `PublicSet`.
     groups : mapping of str to tuple of str
-        Named lists of parts.
+        TaskLists lists of parts.
     """
 
     name: str

@@ -43,8 +43,8 @@ _FDU = {
     "imdb": (1006, 994, 232_653),
     "MR": (1014, 986, 34_055),
 }
-# What the files of each domain are known to contain.
-_FDU_KNOWN = {
+# Fingerprints of their content.
+_FDU_FINGERPRINTS = {
     "apparel": "84244d56bd495936b2aeacaf9430b027758dd8982b01e3be84c7c7aa71d4531c",
     "baby": "a1d1382c26663d1c4d2d47e9c0276e7ce4ce9433bac0466dc9920d18a7149184",
     "books": "6bcbcfc6832b5de9ac889bff062ce44fae8243cb47700e29f5f34cca11276d20",
@@ -110,7 +110,9 @@ def _review_bag(texts: list[str]) -> Any:
     return bag(texts, binary=False, bigrams=True, words=ALL_WORDS)
 
 
-def _domain_set(name: str, title: str, domains: tuple[str, ...], n_features: int, known: str) -> PublicSet:
+def _domain_set(
+    name: str, title: str, domains: tuple[str, ...], n_features: int, fingerprint: str
+) -> PublicSet:
     return PublicSet(
         name=name,
         title=title,
@@ -123,9 +125,9 @@ def _domain_set(name: str, title: str, domains: tuple[str, ...], n_features: int
         licence=LICENCE,
         note="counts of words and bigrams, CSR; the reviews of each domain follow each other (sorted by "
         "class): shuffle the rows",
-        named={"domains": named_pairs(domains)},
+        task_lists={"domains": named_pairs(domains)},
         source=_FDU_SOURCE,
-        known=(known,),
+        fingerprints=(fingerprint,),
     )
 
 
@@ -165,7 +167,7 @@ FDU_REVIEWS: tuple[PublicSet, ...] = (
             note="counts of words and bigrams, CSR; training file, then test file, each mixed",
             family="fdu-mtl",
             source=_FDU_SOURCE,
-            known=(_FDU_KNOWN[domain],),
+            fingerprints=(_FDU_FINGERPRINTS[domain],),
         )
         for domain, (negative, positive, n_features) in _FDU.items()
     ),

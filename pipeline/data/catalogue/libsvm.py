@@ -52,7 +52,7 @@ LIBSVM_SETS: tuple[PublicSet, ...] = (
         note="pixels as distributed, in [-1, 1]; rows in the published (mixed) order",
         groupings={"round": ROUND_DIGITS},
         source="LIBSVM data page",
-        known=("8694eba4ccea5384dbb3181f79dc1d18fa9b876b7842ae51e6ae308c40407ed7",),
+        fingerprints=("8694eba4ccea5384dbb3181f79dc1d18fa9b876b7842ae51e6ae308c40407ed7",),
     ),
     PublicSet(
         name="a9a",
@@ -70,7 +70,7 @@ LIBSVM_SETS: tuple[PublicSet, ...] = (
         licence="UCI Adult (CC BY 4.0), coded by J. Platt",
         note="binary features, CSR, as distributed; rows in the published (mixed) order",
         source="LIBSVM data page",
-        known=("2eb7d731f3de18e2718899514767643d38c19df1106c65836c13a0356f86abb4",),
+        fingerprints=("2eb7d731f3de18e2718899514767643d38c19df1106c65836c13a0356f86abb4",),
     ),
     PublicSet(
         name="dna",
@@ -87,7 +87,7 @@ LIBSVM_SETS: tuple[PublicSet, ...] = (
         licence=UCI_LICENCE,
         note="binary features, CSR, as distributed; rows in the published (mixed) order",
         source="LIBSVM data page",
-        known=("abb4c9994f4acd6f26419bf63ad00b2251277e8cd14f29cf225a6d285e66f2c1",),
+        fingerprints=("abb4c9994f4acd6f26419bf63ad00b2251277e8cd14f29cf225a6d285e66f2c1",),
     ),
     PublicSet(
         name="letter",
@@ -104,7 +104,7 @@ LIBSVM_SETS: tuple[PublicSet, ...] = (
         licence=UCI_LICENCE,
         note="features scaled to [-1, 1] by LIBSVM; rows in the published (mixed) order",
         source="LIBSVM data page",
-        known=("e1442ccea550d69fdc1409747fb4e33b64a4431619be05d51d79f79d7316fe9b",),
+        fingerprints=("e1442ccea550d69fdc1409747fb4e33b64a4431619be05d51d79f79d7316fe9b",),
     ),
     PublicSet(
         name="ijcnn1",
@@ -122,7 +122,7 @@ LIBSVM_SETS: tuple[PublicSet, ...] = (
         note="CSR, as distributed; a time series in time order: the classes follow a pattern, so shuffle "
         "unless the order is the point",
         source="LIBSVM data page",
-        known=("9b6d2aab37f859c297ab00eda95f415f9f13d166442ceec4e6991f3ede97025f",),
+        fingerprints=("9b6d2aab37f859c297ab00eda95f415f9f13d166442ceec4e6991f3ede97025f",),
     ),
     PublicSet(
         name="vehicle",
@@ -136,6 +136,6 @@ LIBSVM_SETS: tuple[PublicSet, ...] = (
         licence=UCI_LICENCE,
         note="features scaled to [-1, 1] by LIBSVM; rows in the published (mixed) order",
         source="LIBSVM data page",
-        known=("07335dbeb11a2fe9cd21f325b4aab3e0b3884452f067358a0822006c86c8b5cf",),
+        fingerprints=("07335dbeb11a2fe9cd21f325b4aab3e0b3884452f067358a0822006c86c8b5cf",),
     ),
 )

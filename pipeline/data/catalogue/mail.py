@@ -19,7 +19,7 @@ from .bags import ALL_WORDS, bag
 from .declarations import Family, PublicFile, PublicSet
 
 _KINDS = ("ham", "spam")
-# Rows (ham, spam) of each user, as Metsis et al. publish them, the features that `bag` finds, known content.
+# Rows (ham, spam) of each user, as Metsis et al. publish them, the features that `bag` finds, fingerprint.
 _USERS = {
     "enron1": (3672, 1500, 50_504, "5007cc624db4f266b551e91f52b42c96da58b890572385d315fb609261965092"),
     "enron2": (4361, 1496, 40_188, "997fe90ed53d550666ece0b277e976829cb71bb02e30d9346880f8f2667dad02"),
@@ -102,9 +102,9 @@ MAIL: tuple[PublicSet, ...] = (
             family="enron-spam",
             source="Metsis, Androutsopoulos and Paliouras 2006, preprocessed form: folders "
             "enron1 … enron6 in one archive enron-spam.tar.bz2",
-            known=(known,),
+            fingerprints=(fingerprint,),
         )
-        for user, (ham, spam, n_features, known) in _USERS.items()
+        for user, (ham, spam, n_features, fingerprint) in _USERS.items()
     ),
     *(
         PublicSet(

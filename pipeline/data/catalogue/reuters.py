@@ -31,7 +31,7 @@ _FILES = (
 )
 # ModApte: training and test documents that were indexed.
 _N_TRAIN, _N_TEST = 9_603, 3_299
-# The ten most frequent topics: positive documents in the training and in the test part, known content.
+# The ten most frequent topics: positive documents in the training and in the test part, fingerprint.
 _TOPICS = {
     "earn": (2877, 1087, "0088b49b04ffcc5f6674558f74b7bbdf02d28d4d7216e4573f868ccb6edaeac7"),
     "acq": (1650, 719, "bd91d9c7ba369d69990c4b2d527384b17255452aacb1f7abfbbd02672f9c978f"),
@@ -135,9 +135,9 @@ REUTERS: tuple[PublicSet, ...] = (
             note="binary bag of words (title and body), CSR; rows in the order of the files, by date",
             family="reuters21578",
             source="UCI KDD archive",
-            known=(known,),
+            fingerprints=(fingerprint,),
         )
-        for topic, (train, test, known) in _TOPICS.items()
+        for topic, (train, test, fingerprint) in _TOPICS.items()
     ),
     PublicSet(
         name="reuters21578-r8",
@@ -151,7 +151,7 @@ REUTERS: tuple[PublicSet, ...] = (
         licence=_LICENCE,
         note="binary bag of words (title and body), CSR; rows in the order of the files, by date",
         source="UCI KDD archive",
-        known=("822809d0a561e7e7e30a0cfa3054d3c6555a42e94532e1dab39cc526bf51e452",),
+        fingerprints=("822809d0a561e7e7e30a0cfa3054d3c6555a42e94532e1dab39cc526bf51e452",),
     ),
     PublicSet(
         name="reuters-money-fx",
@@ -168,7 +168,7 @@ REUTERS: tuple[PublicSet, ...] = (
         licence=_LICENCE,
         note="tf-idf as distributed, CSR, float32; the test part has all positives first",
         source="L. Bottou's LASVM page (reuters.trn, reuters.tst; repeated features removed)",
-        known=("631e68145b62be459fbe3d4a1d5b4f98a6fdc5b9ba5d7ff0052fb4d454f0ad1c",),
+        fingerprints=("631e68145b62be459fbe3d4a1d5b4f98a6fdc5b9ba5d7ff0052fb4d454f0ad1c",),
     ),
 )
 

@@ -60,7 +60,7 @@ UCI_SETS: tuple[PublicSet, ...] = (
             )
         },
         source="UCI repository",
-        known=("96a1c2047555abe1368e860d3603872edb0d7eaa34abec5c89681f0036671f9d",),
+        fingerprints=("96a1c2047555abe1368e860d3603872edb0d7eaa34abec5c89681f0036671f9d",),
     ),
     PublicSet(
         name="banana",
@@ -74,7 +74,7 @@ UCI_SETS: tuple[PublicSet, ...] = (
         licence=NO_LICENCE,
         note="features as distributed; rows mixed (not in the order of KEEL's copy)",
         source="Rätsch's benchmark repository; CSV with the header X1,X2,Y",
-        known=("ca90a6b6dd29d5f9badd7d7fc65e5ee1da196f81d2bcbcce9d655210d0b0f1f8",),
+        fingerprints=("ca90a6b6dd29d5f9badd7d7fc65e5ee1da196f81d2bcbcce9d655210d0b0f1f8",),
     ),
     PublicSet(
         name="waveform",
@@ -88,7 +88,7 @@ UCI_SETS: tuple[PublicSet, ...] = (
         licence=UCI_LICENCE,
         note="features as distributed; rows in the published (mixed) order",
         source="UCI repository (there compressed with `compress`: unpack it)",
-        known=("5153139d359fc7582e166c2b11347c86617929f7e245143edf65e07c9bbee2d9",),
+        fingerprints=("5153139d359fc7582e166c2b11347c86617929f7e245143edf65e07c9bbee2d9",),
     ),
     *(
         PublicSet(
@@ -103,9 +103,9 @@ UCI_SETS: tuple[PublicSet, ...] = (
             licence=NO_LICENCE,
             note="columns standardised by the distributor; rows mixed",
             source="DELVE; CSV without header, label (0, 1) last",
-            known=(known,),
+            fingerprints=(fingerprint,),
         )
-        for name, counts, known in (
+        for name, counts, fingerprint in (
             ("ringnorm", (3664, 3736), "9152c5a0b5aceb8807c47228ff26f9524d439bfe2953fae3d898e18494e46b4a"),
             ("twonorm", (3703, 3697), "38fe91e17a2050bb965234ba6d1f1b7c86657791fced03c6255efad6c1c943d7"),
         )
@@ -126,7 +126,7 @@ UCI_SETS: tuple[PublicSet, ...] = (
         note="original integers (standardize = true for linear learners); rows in the published "
         "(randomised) order",
         source="UCI repository (the training file is compressed with `compress` there: unpack it)",
-        known=("fa19d572ee8ba7361b44e1112442c53161e7c5ccd0acacc344dd221cda890208",),
+        fingerprints=("fa19d572ee8ba7361b44e1112442c53161e7c5ccd0acacc344dd221cda890208",),
     ),
     PublicSet(
         name="satimage",
@@ -144,7 +144,7 @@ UCI_SETS: tuple[PublicSet, ...] = (
         note="original integers (standardize = true for linear learners); neighbouring pixels follow each "
         "other, so the rows are clustered by class: shuffle them",
         source="UCI repository",
-        known=("c4822033ed439bc3c11e9c5db3a35c2ebf394229a07fa488a3dcc86178b37f48",),
+        fingerprints=("c4822033ed439bc3c11e9c5db3a35c2ebf394229a07fa488a3dcc86178b37f48",),
     ),
     PublicSet(
         name="spambase",
@@ -159,6 +159,6 @@ UCI_SETS: tuple[PublicSet, ...] = (
         note="word frequencies and run lengths as distributed (standardize = true for linear learners); "
         "sorted by class, all spam (1) first: shuffle the rows",
         source="UCI repository",
-        known=("1afac48963f4daa50df0be0e02c3b8478e22d430581ba8f49891fda0ad39c5e0",),
+        fingerprints=("1afac48963f4daa50df0be0e02c3b8478e22d430581ba8f49891fda0ad39c5e0",),
     ),
 )

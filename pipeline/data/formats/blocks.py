@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..io.spill import release
 from ..tables.options import Options, resolve_options
 from ..tables.stream import Codes, Matrix, Stream, arrays_of, int32_csr, is_sparse
-from .arrow_files import columnar_blocks
+from .arrow_files import arrow_blocks
 from .delimited import delimited_blocks
 from .files import delimiter_of, file_format, file_options
 from .svmlight import svmlight_blocks
@@ -115,7 +115,7 @@ def _pieces(path: Path, options: Options) -> Iterator[Block]:
         delimiter = delimiter_of(path, options)
         found = delimited_blocks(path, delimiter=delimiter, target=target, header=header)
     else:
-        found = columnar_blocks(path, "parquet" if kind == "parquet" else "arrow", target=target)
+        found = arrow_blocks(path, "parquet" if kind == "parquet" else "arrow", target=target)
     for block in found:
         yield Block(block.X, block.labels.to_numpy(zero_copy_only=False))
 

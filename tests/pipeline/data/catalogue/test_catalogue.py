@@ -63,16 +63,16 @@ def test_declarations_are_consistent(name: str) -> None:
     assert entry.licence
     assert entry.note
     assert entry.title
-    for task in entry.named:
-        assert name_tasks(name, entry.classes, task, named=entry.named)
+    for task in entry.task_lists:
+        assert name_tasks(name, entry.classes, task, task_lists=entry.task_lists)
 
 
 def test_every_known_content_belongs_to_one_set() -> None:
-    prints = [each for entry in CATALOGUE.values() for each in entry.known]
+    prints = [each for entry in CATALOGUE.values() for each in entry.fingerprints]
     assert len(set(prints)) == len(prints)
     assert all(len(each) == 64 for each in prints)
     # Every set with published counts has one.
-    assert {name for name, entry in CATALOGUE.items() if entry.counts and not entry.known} == set()
+    assert {name for name, entry in CATALOGUE.items() if entry.counts and not entry.fingerprints} == set()
 
 
 @pytest.mark.parametrize("name", sorted(FAMILIES))

@@ -216,7 +216,7 @@ def test_a_file_under_another_name(
 def test_content_that_is_not_the_known_one(
     toy: PublicSet, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = PublicSet(**{**vars(toy), "known": ("0" * 64,)})
+    known = PublicSet(**{**vars(toy), "fingerprints": ("0" * 64,)})
     monkeypatch.setitem(CATALOGUE, "toy", known)
     # One of the two files has no public checksum: nothing vouches for it.
     with pytest.raises(InputError, match=r"a download was refused: .*but the content is not \(fingerprint "):

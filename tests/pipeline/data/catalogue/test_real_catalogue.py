@@ -132,7 +132,7 @@ def test_rows_features_and_classes(name: str, real: Path) -> None:
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 def test_the_known_fingerprint_again(name: str, real: Path) -> None:
     names_of_files(real, CATALOGUE[name])
-    assert table_fingerprint(name) in CATALOGUE[name].known
+    assert table_fingerprint(name) in CATALOGUE[name].fingerprints
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_a_reordered_or_changed_file_is_refused_by_name(
     rewrite(path, lambda content: content)
     monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
     # Packed anew, the content is still the known one.
-    assert table_fingerprint(name) in CATALOGUE[name].known
+    assert table_fingerprint(name) in CATALOGUE[name].fingerprints
     rewrite(path, change)
     with pytest.raises(InputError) as error:
         table_fingerprint(name)
