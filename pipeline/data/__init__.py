@@ -8,10 +8,11 @@ its order without conversion, `stream_rows` an opened stream, both in bounded me
 
 from __future__ import annotations
 
-from .descriptions import DatasetRow, convert, describe, fetch
+from .descriptions import convert, describe, fetch
 from .formats.blocks import Block, stream_blocks, stream_rows
 from .io.progress import watched
 from .resolve import expand, fingerprint, open_stream
+from .sources import DatasetRow
 from .tables.stream import Stream
 from .tables.tasks import TaskRef
 

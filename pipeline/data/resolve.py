@@ -1,29 +1,74 @@
-"""Study entries to task references, task references to streams and fingerprints."""
+"""Names and paths to data sets, study entries to task references, references to streams and fingerprints."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from threading import Condition
+from typing import Any
+
+from cachetools import LRUCache, cached
 
 from ..errors import InputError, did_you_mean
-from ..randomness import random_state
-from .catalogue.catalogue import ALIASES, FAMILIES
-from .catalogue.declarations import Family
+from .catalogue.bundled import BUNDLED
+from .catalogue.catalogue import ALIASES, CATALOGUE, FAMILIES
 from .catalogue.generators import GENERATORS
-from .io.single_flight import Memo
-from .sources import find_source, source_names
-from .tables.features import apply_feature_options
-from .tables.options import Option, Options, Value, resolve_options
-from .tables.stream import Stream, freeze
-from .tables.tasks import Groupings, Named, TaskRef, derive, name_tasks, task_fingerprint
+from .file_sources import FamilyDataset, FileSource, PublicSource
+from .memory_sources import BundledSource, GeneratorSource
+from .sources import Dataset, Draw, Source
+from .tables.options import Options
+from .tables.stream import Stream
+from .tables.tasks import TaskRef, derive
 
-# A stream of a table is a few label arrays beside the shared table; one of a generator is its drawn rows
-# (2.4 MB for the defaults of arow-synthetic). The 45 pairs of a digit set fit, so that a study which walks
-# through them with every algorithm derives each once.
-_streams: Memo[Stream] = Memo(size=64)
+# What is declared, kind by kind, and the source that it makes.
+_DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
+    (BUNDLED, BundledSource),
+    (GENERATORS, GeneratorSource),
+    (CATALOGUE, PublicSource),
+)
+
+
+def named_datasets() -> Iterator[Dataset]:
+    """Yield every data set that needs no path, the parts of families among them."""
+    for declared, make in _DECLARED:
+        yield from map(make, declared.values())
+    yield from map(FamilyDataset, FAMILIES.values())
+
+
+def dataset_names() -> list[str]:
+    """Return what a study may name, sorted."""
+    public = [name for name, entry in CATALOGUE.items() if not entry.family]
+    return sorted([*BUNDLED, *GENERATORS, *public, *FAMILIES, *ALIASES])
+
+
+def find_dataset(name: str) -> Dataset:
+    """Return what a study means by a name.
+
+    Raises
+    ------
+    InputError
+        When there is none of that name; the nearest is suggested.
+    """
+    name = ALIASES.get(name, name)
+    return FamilyDataset(FAMILIES[name]) if name in FAMILIES else find_source(name)
+
+
+def find_source(name: str) -> Source:
+    """Return the source of a reference: that of a name, or of an absolute path.
+
+    Raises
+    ------
+    InputError
+        When there is none of that name; the nearest is suggested.
+    """
+    if Path(name).is_absolute():
+        return FileSource(Path(name))
+    for declared, make in _DECLARED:
+        if name in declared:
+            return make(declared[name])
+    raise InputError(
+        f'unknown data set {name!r}; {did_you_mean(name, dataset_names())}; your own file needs path = "…"'
+    )
 
 
 def expand(
@@ -79,55 +124,16 @@ def expand(
     45
     """
     given = dict(options or {})
-    positive = str(given.pop("positive", ""))
     if target is not None:
         given["target"] = target
     if path is not None:
-        source_name = str(_absolute(path, base))
-        shown = label or name or Path(path).name.split(".")[0]
         if given.get("test"):
             given["test"] = str(_absolute(str(given["test"]), base))
-    elif name is None:
-        raise InputError(f"a data set needs a name or a path; {did_you_mean('', source_names())}")
-    else:
-        source_name, shown = ALIASES.get(name, name), label or name
-    if source_name in FAMILIES:
-        return _expand_family(FAMILIES[source_name], shown, task, positive, given)
-    declared: Mapping[str, Option]
-    groupings: Groupings = {}
-    named: Named = {}
-    if source_name in GENERATORS:
-        generator = GENERATORS[source_name]
-        declared, classes, groupings = generator.options, generator.classes, generator.groupings
-        resolved = resolve_options(source_name, given, declared)
-    else:
-        source = find_source(source_name)
-        declared, groupings, named = source.declared(given), source.groupings, source.named
-        resolved = resolve_options(shown, given, declared)
-        classes = source.classes(resolved)
-    kept = tuple(sorted((key, value) for key, value in resolved.items() if value != declared[key].default))
-    tasks = name_tasks(shown, classes, task, groupings=groupings, positive=positive, named=named)
-    return [TaskRef(each, source_name, resolved_task, shown, kept) for each, resolved_task in tasks]
-
-
-def _expand_family(family: Family, shown: str, task: str, positive: str, given: Options) -> list[TaskRef]:
-    """Return a reference for each part that `task` names: all, a named list of parts, or one part."""
-    part = task.removeprefix(f"{family.task}:")
-    if task in ("auto", family.task):
-        parts = tuple(family.members)
-    elif part in family.groups:
-        parts = family.groups[part]
-    elif part in family.members:
-        parts = (part,)
-    else:
-        known = [family.task, *family.groups, *family.members]
-        raise InputError(f"data set {shown!r}: unknown task {task!r}; {did_you_mean(part, known)}")
-    options = {**given, "positive": positive} if positive else given
-    return [
-        replace(ref, parent=shown)
-        for each in parts
-        for ref in expand(name=family.members[each], task="binary", label=f"{shown}[{each}]", options=options)
-    ]
+        source = find_source(str(_absolute(path, base)))
+        return source.tasks(label or name or Path(path).name.split(".")[0], task, given)
+    if name is None:
+        raise InputError(f"a data set needs a name or a path; {did_you_mean('', dataset_names())}")
+    return find_dataset(name).tasks(label or name, task, given)
 
 
 def fingerprint(ref: TaskRef) -> str:
@@ -150,14 +156,7 @@ def fingerprint(ref: TaskRef) -> str:
     InputError
         When the data cannot be found or are not what they should be.
     """
-    if ref.source in GENERATORS:
-        generator = GENERATORS[ref.source]
-        options = resolve_options(ref.source, dict(ref.options), generator.options)
-        recipe = [generator.name, generator.version, ref.label, ref.task, sorted(options.items())]
-        return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()
-    source = find_source(ref.source)
-    options = _options_of(ref)
-    return task_fingerprint(source.fingerprint(options), ref.task, source.groupings)
+    return find_source(ref.source).fingerprint(ref)
 
 
 def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:
@@ -187,27 +186,21 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:
     >>> stream.classes, stream.X.shape, len(stream.y)
     (('5', '3'), (1797, 64), 365)
     """
-    if ref.source in GENERATORS:
-        return _streams.get((ref, root, seed), lambda: _draw(ref, root, seed))
-    source = find_source(ref.source)
-    options = _options_of(ref)
-    return _streams.get(
-        (ref, source.identity(options)),
-        lambda: derive(ref, source.table(options), fingerprint(ref), source.groupings),
-    )
+    return shared_stream(find_source(ref.source), ref, Draw(root, ref.label, seed))
 
 
-def _draw(ref: TaskRef, root: int, seed: int) -> Stream:
-    generator = GENERATORS[ref.source]
-    options = resolve_options(ref.source, dict(ref.options), generator.options)
-    drawn = generator.table(random_state(root, ref.label, seed=seed, purpose="draw"), options)
-    table = apply_feature_options(ref.source, drawn, options)
-    return derive(ref, freeze(table), fingerprint(ref), generator.groupings)
-
-
-def _options_of(ref: TaskRef) -> dict[str, Value]:
-    given = dict(ref.options)
-    return resolve_options(ref.label, given, find_source(ref.source).declared(given))
+# A stream of a table is a few label arrays beside the shared table; one of a generator is its drawn rows
+# (2.4 MB for the defaults of arow-synthetic). The 45 pairs of a digit set fit, so that a study which walks
+# through them with every algorithm derives each once.
+@cached(
+    LRUCache(maxsize=64),
+    lambda source, ref, draw: (ref, source.identity(source.options_of(ref), draw)),
+    condition=Condition(),
+)
+def shared_stream(source: Source, ref: TaskRef, draw: Draw) -> Stream:
+    """Return the stream of a task, derived once in this process however many threads ask."""
+    table = source.table(source.options_of(ref), draw)
+    return derive(ref, table, source.fingerprint(ref), source.groupings)
 
 
 def _absolute(path: str | Path, base: str | Path) -> Path:

@@ -1,210 +1,174 @@
-"""From a name or a path to a source: something with classes, options, groupings and a table."""
+"""What the tasks of a data set are derived from: one contract for bundled sets, generators and files."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from threading import Condition
+from typing import Any, Literal, NamedTuple
 
-from ..errors import InputError, did_you_mean
-from .catalogue.bundled import BUNDLED, BundledSet
-from .catalogue.catalogue import ALIASES, CATALOGUE, FAMILIES, PublicSet
-from .catalogue.declarations import arranged
-from .catalogue.download import locate
-from .catalogue.generators import GENERATORS
-from .formats.files import file_options, read_file
-from .io.checksums import file_sha256
-from .io.single_flight import Memo
-from .tables.cache import converted_classes, converted_fingerprint, converted_table, recipe_key
-from .tables.features import apply_feature_options
-from .tables.options import Option, Options
-from .tables.stream import Table, content_fingerprint, freeze
-from .tables.tasks import Groupings, Named
+import numpy as np
+from cachetools import LRUCache, cached
 
-# Tables are memory-mapped or small, so keeping a few is cheap; every task of a set shares one.
-_tables: Memo[Table] = Memo(size=16)
-# Of bundled sets; the others have theirs written beside the parsed table.
-_fingerprints: Memo[str] = Memo(size=64)
-
-
-class Source(Protocol):
-    """What the tasks of a data set are derived from, generators apart (they have no fixed table)."""
-
-    @property
-    def groupings(self) -> Groupings:
-        """Named groupings of the classes."""
-
-    @property
-    def named(self) -> Named:
-        """Named lists of tasks."""
-
-    def declared(self, given: Options) -> Mapping[str, Option]:
-        """Return the options that the source takes."""
-
-    def classes(self, options: Options) -> tuple[str, ...]:
-        """Return the class names, without opening the data when they are declared."""
-
-    def identity(self, options: Options) -> Hashable:
-        """Return a value that differs whenever the data may differ."""
-
-    def fingerprint(self, options: Options) -> str:
-        """Return the content fingerprint of the table."""
-
-    def table(self, options: Options) -> Table:
-        """Return the table, read-only."""
+from ..randomness import random_state
+from .tables.cache import recipe_key
+from .tables.options import Option, Options, Value, resolve_options
+from .tables.stream import Table
+from .tables.tasks import Groupings, TaskLists, TaskRef, name_tasks, task_fingerprint
 
 
 @dataclass(frozen=True)
-class _Bundled:
-    entry: BundledSet
+class DatasetRow:
+    """One data set, described.
 
-    @property
-    def groupings(self) -> Groupings:
-        return self.entry.groupings
-
-    @property
-    def named(self) -> Named:
-        return {}
-
-    def declared(self, given: Options) -> Mapping[str, Option]:
-        return self.entry.options
-
-    def classes(self, options: Options) -> tuple[str, ...]:
-        return self.entry.classes
-
-    def identity(self, options: Options) -> Hashable:
-        return (self.entry.name, tuple(sorted(options.items())))
-
-    def fingerprint(self, options: Options) -> str:
-        return _fingerprints.get(self.identity(options), lambda: content_fingerprint(self.table(options)))
-
-    def table(self, options: Options) -> Table:
-        return _tables.get(
-            self.identity(options),
-            lambda: freeze(apply_feature_options(self.entry.name, self.entry.load(), options)),
-        )
-
-
-class _Converted(ABC):
-    """A source in files: parsed once, memory-mapped from then on."""
+    Attributes
+    ----------
+    name : str
+        Name in a study.
+    kind : {"bundled", "generator", "public"}
+        Where the rows come from.
+    shape : tuple of int
+        Rows (training and test part together) and features; 0 where only the user's copy tells.
+    classes : tuple of str
+        Class names.
+    official_split : bool
+        Whether there is a test part that everybody uses.
+    tasks : tuple of str
+        What ``task`` may be, besides single classes and pairs.
+    licence, note : str
+        Terms of use; scaling, order or content.
+    state : str
+        ``"present"``, ``"present (cache)"``, ``"present (what stands in for it)"``, ``"can be fetched"`` or
+        ``"needs your copy: …"``.
+    title, source : str
+        What it is; who distributes it. Empty where the name says it.
+    """
 
     name: str
+    kind: Literal["bundled", "generator", "public"]
+    shape: tuple[int, int]
+    classes: tuple[str, ...]
+    official_split: bool
+    tasks: tuple[str, ...]
+    licence: str
+    note: str
+    state: str
+    title: str = ""
+    source: str = ""
+
+
+class Draw(NamedTuple):
+    """For which study, task and repetition a stream is opened: generators draw anew for each."""
+
+    root: int
+    label: str
+    seed: int
+
+    def random_state(self) -> np.random.RandomState:
+        """Return the generator of the rows."""
+        return random_state(self.root, self.label, seed=self.seed, purpose="draw")
+
+
+class Dataset(ABC):
+    """What an entry of a study names: tasks, and what is known of them."""
 
     @abstractmethod
-    def _recipe(self, options: Options) -> dict[str, Any]:
-        """Return what decides the content of the conversion, beside the files themselves."""
+    def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
+        """Return the tasks of an entry (see `expand`) that calls the data set `label`."""
+
+    def locate(self) -> tuple[Path, ...]:
+        """Return the public files, downloaded when missing."""
+        return ()
+
+    def describe(self) -> DatasetRow | None:
+        """Return the data set's row in the list of all; None keeps it out."""
+        return None
+
+
+class Source(Dataset):
+    """A data set whose tasks are all derived from one table."""
+
+    name: str
+    groupings: Groupings
+    task_lists: TaskLists
 
     @abstractmethod
-    def _parse(self, options: Options) -> Table:
-        """Parse the files."""
+    def options(self, given: Options) -> Mapping[str, Option]:
+        """Return the options that the source takes."""
 
-    def _parse_unchanged(self, recipe: Mapping[str, Any], options: Options) -> Table:
-        table = apply_feature_options(self.name, self._parse(options), options)
-        if self._recipe(options) != recipe:
-            raise InputError(f"data set {self.name!r}: a file changed while it was being read; run again")
-        return table
-
-    def identity(self, options: Options) -> Hashable:
-        return recipe_key(self._recipe(options))
-
-    def fingerprint(self, options: Options) -> str:
-        recipe = self._recipe(options)
-        return converted_fingerprint(recipe, partial(self._parse_unchanged, recipe, options))
-
+    @abstractmethod
     def classes(self, options: Options) -> tuple[str, ...]:
-        recipe = self._recipe(options)
-        return converted_classes(recipe, partial(self._parse_unchanged, recipe, options))
+        """Return the class names, without opening the data when they are declared."""
 
-    def table(self, options: Options) -> Table:
-        recipe = self._recipe(options)
-        parse = partial(self._parse_unchanged, recipe, options)
-        return _tables.get(recipe_key(recipe), lambda: converted_table(recipe, parse))
+    @abstractmethod
+    def identity(self, options: Options, draw: Draw) -> Hashable:
+        """Return a value that differs whenever the table may differ."""
 
+    @abstractmethod
+    def table(self, options: Options, draw: Draw) -> Table:
+        """Return the table, read-only."""
 
-class _Public(_Converted):
-    def __init__(self, entry: PublicSet) -> None:
-        self.entry = entry
-        self.name = entry.name
+    @abstractmethod
+    def fingerprint(self, ref: TaskRef) -> str:
+        """Return the fingerprint of the data of a task."""
 
-    @property
-    def groupings(self) -> Groupings:
-        return self.entry.groupings
+    def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
+        """Return the tasks of an entry: those that its classes, groupings and lists of tasks give."""
+        given = dict(given)
+        positive = str(given.pop("positive", ""))
+        declared = self.options(given)
+        options = resolve_options(label, given, declared)
+        found = name_tasks(
+            label,
+            self.classes(options),
+            task,
+            groupings=self.groupings,
+            positive=positive,
+            task_lists=self.task_lists,
+        )
+        kept = tuple(sorted((key, value) for key, value in options.items() if value != declared[key].default))
+        return [TaskRef(each, self.name, resolved, label, kept) for each, resolved in found]
 
-    @property
-    def named(self) -> Named:
-        return self.entry.named
-
-    def declared(self, given: Options) -> Mapping[str, Option]:
-        return self.entry.options
-
-    def classes(self, options: Options) -> tuple[str, ...]:
-        return self.entry.classes or super().classes(options)
-
-    def _recipe(self, options: Options) -> dict[str, Any]:
-        hashes = [file_sha256(path) for path in locate(self.entry)]
-        named = {"set": self.entry.name, "version": self.entry.version}
-        return {**named, "files": hashes, "options": dict(options)}
-
-    def _parse(self, options: Options) -> Table:
-        table = self.entry.read(locate(self.entry), verify=bool(options["verify"]))
-        return arranged(self.entry, table, dense=options["dense"], join=bool(options["join"]))
-
-
-class _File(_Converted):
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.name = str(path)
-
-    @property
-    def groupings(self) -> Groupings:
-        return {}
-
-    @property
-    def named(self) -> Named:
-        return {}
-
-    def declared(self, given: Options) -> Mapping[str, Option]:
-        return file_options(self.path, given)
-
-    def _recipe(self, options: Options) -> dict[str, Any]:
-        paths = [self.path, *([Path(str(options["test"]))] if options["test"] else [])]
-        # The suffix decides format and compression; the folder a file lies in decides nothing.
-        hashes = [[path.suffixes[-2:], file_sha256(path)] for path in paths]
-        others = {key: value for key, value in options.items() if key != "test"}
-        return {"files": hashes, "options": others}
-
-    def _parse(self, options: Options) -> Table:
-        return read_file(self.path, options)
+    def options_of(self, ref: TaskRef) -> dict[str, Value]:
+        """Return every option of a task with its value."""
+        given = dict(ref.options)
+        return resolve_options(ref.label, given, self.options(given))
 
 
-def source_names() -> list[str]:
-    """Return every data set name that needs no path, sorted."""
-    public = [name for name, entry in CATALOGUE.items() if not entry.family]
-    return sorted([*BUNDLED, *GENERATORS, *public, *FAMILIES, *ALIASES])
+class FixedSource(Source):
+    """A source whose rows are there: the tasks share one table, and its content is what is fingerprinted."""
+
+    @abstractmethod
+    def recipe(self, options: Options) -> dict[str, Any]:
+        """Return what decides the content of the table, as JSON values."""
+
+    @abstractmethod
+    def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
+        """Return the table, read-only."""
+
+    @abstractmethod
+    def content(self, options: Options) -> str:
+        """Return the fingerprint of the table's content."""
+
+    def identity(self, options: Options, draw: Draw) -> Hashable:
+        return recipe_key(self.recipe(options))
+
+    def table(self, options: Options, draw: Draw) -> Table:
+        return shared_table(self, self.recipe(options), options)
+
+    def fingerprint(self, ref: TaskRef) -> str:
+        return task_fingerprint(self.content(self.options_of(ref)), ref.task, self.groupings)
 
 
-def find_source(source: str) -> Source:
-    """Return the source of a name, or of an absolute path.
+# Tables are memory-mapped or small, so keeping a few is cheap; every task of a set shares one.
+@cached(LRUCache(maxsize=16), lambda source, recipe, options: recipe_key(recipe), condition=Condition())
+def shared_table(source: FixedSource, recipe: Mapping[str, Any], options: Options) -> Table:
+    """Return the table of a source, read once in this process however many threads ask."""
+    return source.read(recipe, options)
 
-    Parameters
-    ----------
-    source : str
-        Name of a bundled or public set, or the path of a file.
 
-    Raises
-    ------
-    InputError
-        When there is none; the nearest name is suggested.
-    """
-    if Path(source).is_absolute():
-        return _File(Path(source))
-    if source in BUNDLED:
-        return _Bundled(BUNDLED[source])
-    if source in CATALOGUE:
-        return _Public(CATALOGUE[source])
-    raise InputError(
-        f'unknown data set {source!r}; {did_you_mean(source, source_names())}; your own file needs path = "…"'
-    )
+def offered_tasks(classes: tuple[str, ...], *groupings: str) -> tuple[str, ...]:
+    """Return what ``task`` may be, besides single classes and pairs."""
+    return ("binary",) if len(classes) == 2 else ("one-vs-rest", "pairs", *groupings, "multiclass")

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..tables.stream import int32_csr
+
 # scikit-learn's own default: words of two letters or more, punctuation apart.
 WORDS = r"(?u)\b\w\w+\b"
 # Single letters and digits as well: the reviews' bigrams have them ("a_top").
@@ -69,8 +71,6 @@ def as_csr(X: Any) -> Any:
     """Return a sparse matrix as float32 CSR with int32 indices that rise along every row."""
     from scipy.sparse import csr_array
 
-    found = csr_array(X, dtype=np.float32)
+    found = int32_csr(csr_array(X, dtype=np.float32))
     found.sort_indices()
-    found.indices = found.indices.astype(np.int32, copy=False)
-    found.indptr = found.indptr.astype(np.int32, copy=False)
     return found

@@ -34,7 +34,7 @@ class BundledSet:
     options : mapping of str to Option
         What the study may set.
     groupings : mapping of str to tuple of str
-        Named groupings of the classes.
+        TaskLists groupings of the classes.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Public data sets by name: what each file must contain, terms, order and scaling.
+"""The public data sets by name: MNIST, and what the modules beside this one declare.
 
 The official files are found in ``SINGLEPASS_DATA`` under their public names, in the cache, or downloaded
 (see `locate`). Whatever their origin, their rows, features and class counts are those published, and their
@@ -8,7 +8,6 @@ content is the known one, or the file is refused by name.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,17 @@ import numpy as np
 from ...errors import InputError
 from ..formats.idx import read_idx
 from ..tables.stream import Table
+from .acl_reviews import ACL_FAMILIES, ACL_REVIEWS
 from .bundled import DIGITS, ROUND_DIGITS
 from .declarations import Family, PublicFile, PublicSet
-from .fingerprints import KNOWN
+from .fdu_reviews import FDU_FAMILIES, FDU_REVIEWS
+from .libsvm import LIBSVM_SETS
 from .mail import MAIL, MAIL_FAMILIES
 from .newsgroups import NEWSGROUPS
-from .numeric import TABULAR
 from .nytimes import NYTIMES
 from .rcv1 import RCV1, RCV1_FAMILIES
 from .reuters import REUTERS, REUTERS_FAMILIES
-from .reviews import DOMAIN_SETS, REVIEW_FAMILIES, SENTIMENT_SETS
-
-__all__ = ["ALIASES", "CATALOGUE", "FAMILIES", "Family", "PublicFile", "PublicSet"]
+from .uci import UCI_SETS
 
 # The author's own page stopped serving the files; these two hold the original bytes.
 _MNIST = (
@@ -68,25 +66,28 @@ _MNIST_SET = PublicSet(
     note="pixels divided by 255, float32; rows in the published (mixed) order",
     groupings={"round": ROUND_DIGITS},
     source="Y. LeCun's page, by its mirrors",
+    fingerprints=("2ef3853125434f43e2bf146fe29969b7569d71910eb0cd06cbd55f84a2a0d7a8",),
 )
 
 CATALOGUE: dict[str, PublicSet] = {
-    entry.name: replace(entry, known=KNOWN.get(entry.name, ()))
+    entry.name: entry
     for entry in (
         _MNIST_SET,
-        *TABULAR,
+        *LIBSVM_SETS,
+        *UCI_SETS,
         *NEWSGROUPS,
         *REUTERS,
         *RCV1,
-        *DOMAIN_SETS,
-        *SENTIMENT_SETS,
+        *FDU_REVIEWS,
+        *ACL_REVIEWS,
         *MAIL,
         *NYTIMES,
     )
 }
 
 FAMILIES: dict[str, Family] = {
-    family.name: family for family in (*REUTERS_FAMILIES, *RCV1_FAMILIES, *REVIEW_FAMILIES, *MAIL_FAMILIES)
+    family.name: family
+    for family in (*REUTERS_FAMILIES, *RCV1_FAMILIES, *FDU_FAMILIES, *ACL_FAMILIES, *MAIL_FAMILIES)
 }
 
 ALIASES: dict[str, str] = {"adult": "a9a"}

@@ -13,7 +13,10 @@ import numpy as np
 from ...errors import InputError
 from ..tables.features import with_layout
 from ..tables.options import FEATURE_OPTIONS, Option
-from ..tables.stream import Codes, Matrix, Table, content_fingerprint
+from ..tables.stream import Codes, Matrix, Table, content_fingerprint, int32_csr
+
+UCI_LICENCE = "UCI repository set; UCI now lists CC BY 4.0"
+NO_LICENCE = "no licence stated by the distributor, research use is customary"
 
 # `dense`: the layout, as distributed when not given. `join`: the official test part is appended to the
 # training part, for protocols that cut the whole set themselves. `verify`: compare with the known content.
@@ -86,13 +89,14 @@ class PublicSet:
     licence, note : str
         Terms of use; preprocessing, scaling and order of the rows.
     version : int
-        Raised whenever `parse` gives something else.
+        Raised whenever `parse` gives something else, with a new fingerprint in `fingerprints`.
     options, groupings : mapping
         As in `BundledSet`.
-    named : mapping of str to mapping of str to str
-        Named lists of tasks: what ``task`` may be, to the label's suffix and the task of each.
-    known : tuple of str
-        Content fingerprints (see `content_fingerprint`) of what `parse` makes of the public files.
+    task_lists : mapping of str to mapping of str to str
+        TaskLists lists of tasks: what ``task`` may be, to the label's suffix and the task of each.
+    fingerprints : tuple of str
+        Content fingerprints (see `content_fingerprint`) of what `parse` makes of the public files: rows in
+        another order, a changed value or another parser give another one.
     stand_ins : mapping of str to StandIn
         By file name (one of `PublicFile.also`).
     family : str
@@ -114,8 +118,8 @@ class PublicSet:
     version: int = 1
     options: Mapping[str, Option] = field(default_factory=lambda: PUBLIC_OPTIONS)
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    named: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    known: tuple[str, ...] = ()
+    task_lists: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    fingerprints: tuple[str, ...] = ()
     stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
     family: str = ""
     source: str = ""
@@ -140,9 +144,9 @@ class PublicSet:
         if self.counts:
             self._check_counts(paths, table)
         table = Table(table.X, table.y, self.classes or table.classes, table.X_test, table.y_test)
-        if verify and self.known:
+        if verify and self.fingerprints:
             found = content_fingerprint(table)
-            if found not in self.known and not self._official(paths):
+            if found not in self.fingerprints and not self._official(paths):
                 raise InputError(
                     f"{_listed(paths)}: not the public data: rows, features and class counts are right, but "
                     f"the content is not (fingerprint {found[:16]}); changed or reordered? "
@@ -186,7 +190,7 @@ class Family:
     members : mapping of str to str
         From the part's name, which is the label's suffix, to the name of a `PublicSet`.
     groups : mapping of str to tuple of str
-        Named lists of parts.
+        TaskLists lists of parts.
     """
 
     name: str
@@ -228,13 +232,10 @@ def arranged(entry: PublicSet, table: Table, *, dense: object, join: bool) -> Ta
 def _stacked(X: Matrix, X_test: Matrix) -> Any:
     if isinstance(X, np.ndarray):
         return np.vstack([X, np.asarray(X_test)])
-    from scipy.sparse import csr_array, vstack
+    from scipy.sparse import vstack
 
     both: list[Any] = [X, X_test]
-    joined = csr_array(vstack(both, format="csr"))
-    joined.indices = joined.indices.astype(np.int32, copy=False)
-    joined.indptr = joined.indptr.astype(np.int32, copy=False)
-    return joined
+    return int32_csr(vstack(both, format="csr"))
 
 
 def _check_part(

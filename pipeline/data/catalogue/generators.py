@@ -14,7 +14,7 @@ from ...noise import Noise
 from ..tables.options import FEATURE_OPTIONS, Option, Options
 from ..tables.stream import Codes, FloatArray, Table
 
-Draw = Callable[[np.random.RandomState, int], tuple[FloatArray, Codes]]
+DrawRows = Callable[[np.random.RandomState, int], tuple[FloatArray, Codes]]
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Generator:
     train_noise : float, default=0.0
         Share of the training labels that are replaced; test labels are clean.
     groupings : mapping of str to tuple of str
-        Named sets of classes that together are the positive class of a task.
+        TaskLists sets of classes that together are the positive class of a task.
     """
 
     name: str
-    draw: Draw
+    draw: DrawRows
     n_features: int
     classes: tuple[str, ...]
     n_train: int

@@ -13,7 +13,7 @@ from ..io.archives import tar_texts
 from ..tables.stream import Codes, Table
 from .bags import as_csr, bag
 from .declarations import PublicFile, PublicSet
-from .numeric import LIBSVM
+from .libsvm import LIBSVM
 
 GROUPS = (
     "alt.atheism",
@@ -136,8 +136,9 @@ NEWSGROUPS: tuple[PublicSet, ...] = (
         licence="posts belong to their authors; collected by K. Lang and J. Rennie; UCI lists CC BY 4.0",
         note="binary bag of words, CSR; sorted by class (a folder a group): shuffle the rows; join = true "
         "puts both parts together, as the paper's 10 folds need (18,846 messages, duplicates removed)",
-        named={**{name: {name: task} for name, task in _PAIRS.items()}, "paper": _PAIRS},
+        task_lists={**{name: {name: task} for name, task in _PAIRS.items()}, "paper": _PAIRS},
         source="J. Rennie's 20Newsgroups page; the copy of scikit-learn's fetcher",
+        fingerprints=("be9a15d33fa938c50b1db11023932ad5da2da7e951ab4db2d1cf109c2f7d5127",),
     ),
     PublicSet(
         name="news20",
@@ -151,5 +152,6 @@ NEWSGROUPS: tuple[PublicSet, ...] = (
         licence="as 20 Newsgroups",
         note="word counts as distributed, CSR; rows run round-robin through the classes: shuffle them",
         source="LIBSVM data page",
+        fingerprints=("9696d8f9ea641127d83cb435d99dd9f2edb7a56a48e0ada369a53962e3099ffa",),
     ),
 )

@@ -145,6 +145,7 @@ RCV1: tuple[PublicSet, ...] = (
         licence="Reuters / LYRL2004 vectors; files with Vowpal Wabbit (BSD-3-Clause)",
         note="cosine-normalised tf-idf as distributed, CSR, float32; rows mixed",
         source="Vowpal Wabbit's test sets",
+        fingerprints=("c15bb5f59b6258af429625ce080a30830fa81ea9d09772e43195022010591bf6",),
     ),
     PublicSet(
         name="rcv1",

@@ -8,15 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Condition
 from typing import Any
 
 import numpy as np
+from cachetools import LRUCache, cached
 
 from ...errors import InputError
 from ..formats.svmlight import read_svmlight
 from ..io.archives import tar_texts
 from ..io.checksums import file_sha256
-from ..io.single_flight import Memo
 from ..tables.stream import Table
 from .bags import as_csr, bag
 from .declarations import Family, PublicFile, PublicSet
@@ -30,18 +31,18 @@ _FILES = (
 )
 # ModApte: training and test documents that were indexed.
 _N_TRAIN, _N_TEST = 9_603, 3_299
-# The ten most frequent topics, with their positive documents in the training and in the test part.
+# The ten most frequent topics: positive documents in the training and in the test part, fingerprint.
 _TOPICS = {
-    "earn": (2877, 1087),
-    "acq": (1650, 719),
-    "money-fx": (538, 179),
-    "grain": (433, 149),
-    "crude": (389, 189),
-    "trade": (369, 117),
-    "interest": (347, 131),
-    "wheat": (212, 71),
-    "ship": (197, 89),
-    "corn": (181, 56),
+    "earn": (2877, 1087, "0088b49b04ffcc5f6674558f74b7bbdf02d28d4d7216e4573f868ccb6edaeac7"),
+    "acq": (1650, 719, "bd91d9c7ba369d69990c4b2d527384b17255452aacb1f7abfbbd02672f9c978f"),
+    "money-fx": (538, 179, "29c1d24772afc117507863aab096bc5307bfb5f084c05fd7e41a3563504508fc"),
+    "grain": (433, 149, "833ca6d21195a06b76978d970b23c9021de1d17cbe19f5ca5c0be098ca1dc7a9"),
+    "crude": (389, 189, "cc8fa86181d2ee4819b02caddef5a669c83eea315eabc9a6bd72497b2f111065"),
+    "trade": (369, 117, "27a54ace5233109a663b6c505cd6dfb495caaee8ab794a4b0faf0425bc302dc1"),
+    "interest": (347, 131, "a1b309863c2f9c7f5687a253606f9e62592919850fa9d00cc742ef78dea64c9d"),
+    "wheat": (212, 71, "cda2743d66a7c3e1fbc4da0d5ceb53fe0e32ace1f7a5b23d750510d7aabd74e4"),
+    "ship": (197, 89, "0b5b8c930231f8728ac874126b37f1af8f7a23009ef1060a50d3248d6f76c2fb"),
+    "corn": (181, 56, "16f32c502314a868738e0941dbe8cb048e5850553c663fe2fbf2481707f9ca0b"),
 }
 # R8 (Cardoso-Cachopo 2007): documents with a single topic, of the eight of the ten that have such.
 _R8 = ("acq", "crude", "earn", "grain", "interest", "money-fx", "ship", "trade")
@@ -63,10 +64,6 @@ class _Corpus:
     test: np.ndarray[Any, np.dtype[np.bool_]]
 
 
-# Ten tasks share one corpus, which takes seconds to parse.
-_corpora: Memo[_Corpus] = Memo(size=1)
-
-
 def _documents(path: Path) -> Iterator[tuple[bool, tuple[str, ...], str]]:
     """Yield (is test, topics, title and body) of the documents of the ModApte split, in file order."""
     for name, content in tar_texts(path, lambda name: name.endswith(".sgm")):
@@ -86,16 +83,15 @@ def _documents(path: Path) -> Iterator[tuple[bool, tuple[str, ...], str]]:
             )
 
 
+# Ten tasks share one corpus, which takes seconds to parse.
+@cached(LRUCache(maxsize=1), file_sha256, condition=Condition())
 def _corpus(path: Path) -> _Corpus:
-    def read() -> _Corpus:
-        documents = list(_documents(path))
-        if not documents:
-            raise InputError(f"{path}: the archive has no documents of the ModApte split")
-        X = bag([text for *_, text in documents], binary=True)
-        test = np.array([is_test for is_test, _, _ in documents])
-        return _Corpus(X, tuple(topics for _, topics, _ in documents), test)
-
-    return _corpora.get(file_sha256(path), read)
+    documents = list(_documents(path))
+    if not documents:
+        raise InputError(f"{path}: the archive has no documents of the ModApte split")
+    X = bag([text for *_, text in documents], binary=True)
+    test = np.array([is_test for is_test, _, _ in documents])
+    return _Corpus(X, tuple(topics for _, topics, _ in documents), test)
 
 
 def _split(corpus: _Corpus, y: Any, classes: tuple[str, ...]) -> Table:
@@ -139,8 +135,9 @@ REUTERS: tuple[PublicSet, ...] = (
             note="binary bag of words (title and body), CSR; rows in the order of the files, by date",
             family="reuters21578",
             source="UCI KDD archive",
+            fingerprints=(fingerprint,),
         )
-        for topic, (train, test) in _TOPICS.items()
+        for topic, (train, test, fingerprint) in _TOPICS.items()
     ),
     PublicSet(
         name="reuters21578-r8",
@@ -154,6 +151,7 @@ REUTERS: tuple[PublicSet, ...] = (
         licence=_LICENCE,
         note="binary bag of words (title and body), CSR; rows in the order of the files, by date",
         source="UCI KDD archive",
+        fingerprints=("822809d0a561e7e7e30a0cfa3054d3c6555a42e94532e1dab39cc526bf51e452",),
     ),
     PublicSet(
         name="reuters-money-fx",
@@ -170,6 +168,7 @@ REUTERS: tuple[PublicSet, ...] = (
         licence=_LICENCE,
         note="tf-idf as distributed, CSR, float32; the test part has all positives first",
         source="L. Bottou's LASVM page (reuters.trn, reuters.tst; repeated features removed)",
+        fingerprints=("631e68145b62be459fbe3d4a1d5b4f98a6fdc5b9ba5d7ff0052fb4d454f0ad1c",),
     ),
 )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError
 from ..io.progress import report
-from .labelled_columns import ColumnBlock, Columns, find_target, gather
+from .labelled_columns import ColumnBlock, LabelledColumns, find_target, gather
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,9 +21,9 @@ _BATCH_BYTES = 1 << 22
 _READ_BYTES = 1 << 18
 
 
-def read_columnar(
+def read_arrow(
     path: Path, kind: Literal["parquet", "arrow"], *, target: str = "", dtype: str = ""
-) -> Columns:
+) -> LabelledColumns:
     """Read a Parquet, Arrow IPC or Feather file, in bounded memory.
 
     Parameters
@@ -39,7 +39,7 @@ def read_columnar(
 
     Returns
     -------
-    Columns
+    LabelledColumns
         Features in file order.
 
     Raises
@@ -57,12 +57,10 @@ def read_columnar(
     return columns
 
 
-def columnar_blocks(
-    path: Path, kind: Literal["parquet", "arrow"], *, target: str = ""
-) -> Iterator[ColumnBlock]:
+def arrow_blocks(path: Path, kind: Literal["parquet", "arrow"], *, target: str = "") -> Iterator[ColumnBlock]:
     """Yield the rows of a Parquet or Arrow file a few MB at a time, in file order.
 
-    Parameters and errors as of `read_columnar`; an error comes when its block is reached.
+    Parameters and errors as of `read_arrow`; an error comes when its block is reached.
     """
     with _opened(path, kind) as (schema, batches, stored):
         label = find_target(path, list(schema.names), target)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ..io.spill import release
 from ..tables.options import Options, resolve_options
-from ..tables.stream import Codes, Matrix, Stream, arrays_of, is_sparse
-from .arrow_files import columnar_blocks
+from ..tables.stream import Codes, Matrix, Stream, arrays_of, int32_csr, is_sparse
+from .arrow_files import arrow_blocks
 from .delimited import delimited_blocks
 from .files import delimiter_of, file_format, file_options
 from .svmlight import svmlight_blocks
@@ -115,7 +115,7 @@ def _pieces(path: Path, options: Options) -> Iterator[Block]:
         delimiter = delimiter_of(path, options)
         found = delimited_blocks(path, delimiter=delimiter, target=target, header=header)
     else:
-        found = columnar_blocks(path, "parquet" if kind == "parquet" else "arrow", target=target)
+        found = arrow_blocks(path, "parquet" if kind == "parquet" else "arrow", target=target)
     for block in found:
         yield Block(block.X, block.labels.to_numpy(zero_copy_only=False))
 
@@ -151,13 +151,10 @@ def _joined(blocks: list[Block]) -> Block:
     parts: list[Any] = [block.X for block in blocks]
     if not is_sparse(parts[0]):
         return Block(np.concatenate(parts), labels)
-    from scipy.sparse import csr_array, vstack
+    from scipy.sparse import vstack
 
     width = parts[-1].shape[1]
     for part in parts:
         # A later piece may have met a larger index.
         part.resize((part.shape[0], width))
-    X = csr_array(vstack(parts, format="csr"))
-    X.indices = X.indices.astype(np.int32, copy=False)
-    X.indptr = X.indptr.astype(np.int32, copy=False)
-    return Block(X, labels)
+    return Block(int32_csr(vstack(parts, format="csr")), labels)

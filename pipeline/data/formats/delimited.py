@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import InputError
 from ..io.text import first_line, lines, open_watched
-from .labelled_columns import ColumnBlock, Columns, find_target, gather
+from .labelled_columns import ColumnBlock, LabelledColumns, find_target, gather
 from .labels import is_number
 
 # Arrow reads blocks ahead: at 8 MiB each it holds 400 MB, at 1 MiB a quarter of that.
@@ -38,7 +38,7 @@ class _Layout:
 
 def read_delimited(
     path: Path, *, delimiter: str = ",", target: str = "", header: bool | None = None, dtype: str = ""
-) -> Columns:
+) -> LabelledColumns:
     """Read a delimited text file, in bounded memory.
 
     Parameters
@@ -56,7 +56,7 @@ def read_delimited(
 
     Returns
     -------
-    Columns
+    LabelledColumns
         Features in file order; labels as text.
 
     Raises

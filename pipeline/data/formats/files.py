@@ -9,7 +9,7 @@ from ...errors import InputError, did_you_mean
 from ..io.text import COMPRESSED
 from ..tables.options import FEATURE_OPTIONS, Option, Options
 from ..tables.stream import Table
-from .arrow_files import read_columnar
+from .arrow_files import read_arrow
 from .delimited import read_delimited
 from .labelled_columns import combine
 from .svmlight import read_svmlight
@@ -129,7 +129,7 @@ def read_file(path: Path, options: Options) -> Table:
         ]
     else:
         parts = [
-            read_columnar(each, "parquet" if kind == "parquet" else "arrow", target=target, dtype=dtype)
+            read_arrow(each, "parquet" if kind == "parquet" else "arrow", target=target, dtype=dtype)
             for each in paths
         ]
     return combine(parts[0], parts[1] if test else None)

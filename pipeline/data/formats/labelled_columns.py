@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError
-from ..io.spill import Growing
+from ..io.spill import SpillingArray
 from ..tables.cache import cache_folder
 from ..tables.stream import FloatArray, Table
 from ..tables.tasks import listed
@@ -24,7 +24,7 @@ LABEL_NAMES = ("label", "target", "class", "y")
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class LabelledColumns:
     """A file with columns, read: feature names, X of shape (n, d), the labels as they stand."""
 
     path: Path
@@ -41,7 +41,9 @@ class ColumnBlock:
     labels: pa.Array
 
 
-def gather(path: Path, features: tuple[str, ...], blocks: Iterable[ColumnBlock], dtype: str = "") -> Columns:
+def gather(
+    path: Path, features: tuple[str, ...], blocks: Iterable[ColumnBlock], dtype: str = ""
+) -> LabelledColumns:
     """Put the blocks of a file together in bounded memory.
 
     Parameters
@@ -56,12 +58,12 @@ def gather(path: Path, features: tuple[str, ...], blocks: Iterable[ColumnBlock],
         "float32" or "float64"; that of the blocks when empty.
     """
     folder = cache_folder() / "streams"
-    X: Growing[Any] | None = None
-    codes: Growing[np.int32] = Growing(np.int32, folder)
+    X: SpillingArray[Any] | None = None
+    codes: SpillingArray[np.int32] = SpillingArray(np.int32, folder)
     found: dict[Any, int] = {}
     for block in blocks:
         if X is None:
-            X = Growing(np.dtype(dtype).type if dtype else block.X.dtype.type, folder)
+            X = SpillingArray(np.dtype(dtype).type if dtype else block.X.dtype.type, folder)
         X.append(block.X)
         coded = block.labels.dictionary_encode()
         places = [found.setdefault(value, len(found)) for value in coded.dictionary.to_pylist()]
@@ -71,7 +73,7 @@ def gather(path: Path, features: tuple[str, ...], blocks: Iterable[ColumnBlock],
     values = list(found)
     if values and not isinstance(values[0], (bool, int, float)):
         values = [str(value) for value in values]
-    return Columns(path, features, whole, CodedLabels(np.array(values), codes.finish()))
+    return LabelledColumns(path, features, whole, CodedLabels(np.array(values), codes.finish()))
 
 
 def find_target(path: Path, names: Sequence[str], target: str) -> int:
@@ -107,7 +109,7 @@ def find_target(path: Path, names: Sequence[str], target: str) -> int:
     raise InputError(f"{path}: which column is the label? set target = {names[-1]!r} or another; {columns}")
 
 
-def combine(train: Columns, test: Columns | None) -> Table:
+def combine(train: LabelledColumns, test: LabelledColumns | None) -> Table:
     """Return the table of a file and its test file.
 
     Raises

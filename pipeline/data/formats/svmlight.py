@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
-from ..io.spill import Growing
+from ..io.spill import SpillingArray
 from ..io.text import decode_line, first_line, open_watched
 from ..tables.cache import cache_folder
 from ..tables.stream import Table
@@ -109,7 +109,7 @@ def svmlight_blocks(path: Path, *, n_features: int = 0, zero_based: bool = False
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _Parsed:
     """A file, read: labels as numbers, the parts of its CSR form, and one more than its largest index."""
 
     path: Path
@@ -125,11 +125,11 @@ class _Rows:
         return csr_array((self.data, self.indices, self.indptr), shape=(len(self.labels), width))
 
 
-def _read(path: Path, n_features: int, zero_based: bool, dtype: str) -> _Rows:
+def _read(path: Path, n_features: int, zero_based: bool, dtype: str) -> _Parsed:
     folder = cache_folder() / "streams"
-    labels = Growing(np.float64, folder)
-    data: Growing[Any] = Growing(np.dtype(dtype).type, folder)
-    indices, ends = Growing(np.int32, folder), Growing(np.int32, folder)
+    labels = SpillingArray(np.float64, folder)
+    data: SpillingArray[Any] = SpillingArray(np.dtype(dtype).type, folder)
+    indices, ends = SpillingArray(np.int32, folder), SpillingArray(np.int32, folder)
     ends.append(np.zeros(1))
     width = 0
     for tokens in svmlight_blocks(path, n_features=n_features, zero_based=zero_based):
@@ -143,7 +143,7 @@ def _read(path: Path, n_features: int, zero_based: bool, dtype: str) -> _Rows:
         indices.append(tokens.indices)
         if len(tokens.indices):
             width = max(width, int(tokens.indices.max()) + 1)
-    return _Rows(path, labels.finish(), data.finish(), indices.finish(), ends.finish(), width)
+    return _Parsed(path, labels.finish(), data.finish(), indices.finish(), ends.finish(), width)
 
 
 def _explain(path: Path, first: int, block: bytes, n_features: int, zero_based: bool) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from threading import Condition
+
+from cachetools import LRUCache, cached
 
 from ...errors import InputError
-from .single_flight import Memo
-
-_hashes: Memo[str] = Memo(size=1024)
 
 
 def file_sha256(path: Path) -> str:
@@ -21,8 +21,8 @@ def file_sha256(path: Path) -> str:
     """
     try:
         status = path.stat()
-        key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        return _hashes.get(key, lambda: _hash(path))
+        state = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        return _hash(path, state)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -31,6 +31,7 @@ def file_sha256(path: Path) -> str:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def _hash(path: Path) -> str:
+@cached(LRUCache(maxsize=1024), condition=Condition())
+def _hash(path: Path, state: tuple[int, ...]) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -22,7 +22,7 @@ _SPILL_BYTES = 1 << 24
 _STEP_BYTES = 1 << 24
 
 
-class Growing(Generic[T]):
+class SpillingArray(Generic[T]):
     """A one-dimensional array under construction.
 
     Parameters

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import InputError
 from .options import Options
-from .stream import FloatArray, Matrix, Table, is_sparse
+from .stream import FloatArray, Matrix, Table, int32_csr, is_sparse
 
 
 def apply_feature_options(name: str, table: Table, options: Options) -> Table:
@@ -84,12 +84,7 @@ def _laid_out(name: str, X: Any, dense: bool) -> Any:
                 "leave out dense = true"
             )
         return np.ascontiguousarray(X.toarray())
-    from scipy.sparse import csr_array
-
-    sparse = csr_array(X)
-    sparse.indices = sparse.indices.astype(np.int32, copy=False)
-    sparse.indptr = sparse.indptr.astype(np.int32, copy=False)
-    return sparse
+    return int32_csr(X)
 
 
 def _standardized(parts: list[Any]) -> list[Any]:
@@ -108,9 +103,8 @@ def _with_constant(X: Matrix) -> Matrix:
     if not isinstance(X, np.ndarray):
         from scipy.sparse import csr_array, hstack
 
-        joined = csr_array(hstack([X, csr_array(np.ones((X.shape[0], 1), dtype=X.dtype))], format="csr"))
-        joined.indices = joined.indices.astype(np.int32, copy=False)
-        joined.indptr = joined.indptr.astype(np.int32, copy=False)
+        ones = csr_array(np.ones((X.shape[0], 1), dtype=X.dtype))
+        joined: Matrix = int32_csr(hstack([X, ones], format="csr"))
         return joined
     wider: FloatArray = np.ones((X.shape[0], X.shape[1] + 1), dtype=X.dtype)
     wider[:, :-1] = X

@@ -92,6 +92,16 @@ def arrays_of(X: Any) -> dict[str, npt.NDArray[Any]]:
     return {"dense": X}
 
 
+def int32_csr(X: Any) -> Any:
+    """Return a sparse matrix as CSR with int32 indices, as every stream has them; SciPy may choose int64."""
+    from scipy.sparse import csr_array
+
+    found = csr_array(X)
+    found.indices = found.indices.astype(np.int32, copy=False)
+    found.indptr = found.indptr.astype(np.int32, copy=False)
+    return found
+
+
 def freeze(table: Table) -> Table:
     """Make every array of a table read-only, in place, and return the table."""
     for X, y in ((table.X, table.y), (table.X_test, table.y_test)):

@@ -16,7 +16,7 @@ from .options import Value
 from .stream import Codes, Rows, Stream, Table
 
 Groupings: TypeAlias = Mapping[str, tuple[str, ...]]
-Named: TypeAlias = Mapping[str, Mapping[str, str]]
+TaskLists: TypeAlias = Mapping[str, Mapping[str, str]]
 
 _KINDS = ("auto", "binary", "one-vs-rest", "pairs", "multiclass")
 
@@ -55,7 +55,7 @@ def name_tasks(
     *,
     groupings: Groupings | None = None,
     positive: str = "",
-    named: Named | None = None,
+    task_lists: TaskLists | None = None,
 ) -> list[tuple[str, str]]:
     """Return the (label, task) pairs that a study's ``task`` key stands for.
 
@@ -70,11 +70,11 @@ def name_tasks(
         ``"one-vs-rest:CLASS"``, ``"pairs"`` (K(K-1)/2 tasks), ``"pair:A,B"``, a grouping's name with or
         without ``"group:"``, or ``"multiclass"``.
     groupings : mapping of str to tuple of str, optional
-        Named sets of classes that together are the positive class.
+        TaskLists sets of classes that together are the positive class.
     positive : str, default=""
         Positive class of a binary task; the last one when empty.
-    named : mapping of str to mapping of str to str, optional
-        Named lists of tasks: from the name to the label's suffix and the task of each.
+    task_lists : mapping of str to mapping of str to str, optional
+        TaskLists lists of tasks: from the name to the label's suffix and the task of each.
 
     Returns
     -------
@@ -91,9 +91,9 @@ def name_tasks(
     >>> name_tasks("toy", ["a", "b", "c"], "pairs")[:2]
     [('toy[a-vs-b]', 'pair:a,b'), ('toy[a-vs-c]', 'pair:a,c')]
     """
-    groupings, named = groupings or {}, named or {}
-    if task in named and not positive:
-        return [(f"{label}[{suffix}]", each) for suffix, each in named[task].items()]
+    groupings, task_lists = groupings or {}, task_lists or {}
+    if task in task_lists and not positive:
+        return [(f"{label}[{suffix}]", each) for suffix, each in task_lists[task].items()]
     if task == "auto":
         task = "binary" if len(classes) == 2 else "multiclass"
     if positive and task != "binary":
@@ -122,7 +122,7 @@ def name_tasks(
     if group in groupings:
         return [(f"{label}[{group}]", f"group:{group}")]
     raise InputError(
-        f"data set {label!r}: unknown task {task!r}; {did_you_mean(task, [*_KINDS, *groupings, *named])}"
+        f"data set {label!r}: unknown task {task!r}; {did_you_mean(task, [*_KINDS, *groupings, *task_lists])}"
     )
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from singlepass.pipeline.data import resolve as opening
-from singlepass.pipeline.data import sources
+from singlepass.pipeline.data.resolve import shared_stream
+from singlepass.pipeline.data.sources import shared_table
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +27,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forget() -> None:
     """Forget what this process has opened, as a new process would."""
-    opening._streams.clear()
-    sources._tables.clear()
+    shared_stream.cache_clear()
+    shared_table.cache_clear()
 
 
 @pytest.fixture

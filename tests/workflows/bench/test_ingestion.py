@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file
 
-from singlepass.pipeline.data import resolve as opening
-from singlepass.pipeline.data import sources
+from singlepass.pipeline.data.resolve import shared_stream
+from singlepass.pipeline.data.sources import shared_table
 from singlepass.workflows.bench import ingestion
 
 
@@ -36,17 +36,18 @@ def test_the_generated_file(tmp_path: Path, number: str) -> None:
 def test_every_work_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def in_this_process(work: str, path: Path) -> dict[str, Any]:
         monkeypatch.setenv("SINGLEPASS_CACHE", str(path.parent / "cache"))
-        opening._streams.clear()
-        sources._tables.clear()
+        shared_stream.cache_clear()
+        shared_table.cache_clear()
         return {"seconds": 1.0, "imports_mb": 50.0, "peak_mb": 100.0, **ingestion.WORKS[work](path)}
 
     monkeypatch.setattr(ingestion, "_in_process", in_this_process)
     table = ingestion.measure(0.0)
-    assert len(table) == 5 * len(ingestion.FORMATS)
+    assert len(table) == 6 * len(ingestion.FORMATS)
     equal = [line for line in table if "equal" in line.work]
     # Row ends with the leading 0, indices, values, labels.
     assert [line.ours for line in equal] == [f"{41 + 2 * 4000 + 40:,}"] * 2
     assert [line.ratio for line in equal] == [1.0, 1.0]
+    assert all(line.ratio > 0 for line in table if "blocks of bytes" in line.work)
     assert [line.ratio for line in table if "convert, peak" in line.work] == [5.0, 5.0]
     assert [line.ratio for line in table if "stream" in line.work] == [2.0] * 4
 

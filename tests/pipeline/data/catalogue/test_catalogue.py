@@ -14,7 +14,6 @@ from scipy.sparse import csr_array
 
 from singlepass.pipeline.data import describe, expand, fingerprint, open_stream
 from singlepass.pipeline.data.catalogue.catalogue import CATALOGUE, FAMILIES
-from singlepass.pipeline.data.catalogue.fingerprints import KNOWN
 from singlepass.pipeline.data.tables.features import with_layout
 from singlepass.pipeline.data.tables.stream import Matrix, Table
 from singlepass.pipeline.data.tables.tasks import name_tasks
@@ -64,18 +63,16 @@ def test_declarations_are_consistent(name: str) -> None:
     assert entry.licence
     assert entry.note
     assert entry.title
-    for task in entry.named:
-        assert name_tasks(name, entry.classes, task, named=entry.named)
+    for task in entry.task_lists:
+        assert name_tasks(name, entry.classes, task, task_lists=entry.task_lists)
 
 
-def test_every_known_content_belongs_to_a_set() -> None:
-    assert set(KNOWN) <= set(CATALOGUE)
-    prints = [each for known in KNOWN.values() for each in known]
+def test_every_known_content_belongs_to_one_set() -> None:
+    prints = [each for entry in CATALOGUE.values() for each in entry.fingerprints]
     assert len(set(prints)) == len(prints)
     assert all(len(each) == 64 for each in prints)
-    # Every set with published counts, but for those whose files were never seen here.
-    unknown = {name for name, entry in CATALOGUE.items() if entry.counts and name not in KNOWN}
-    assert unknown == set()
+    # Every set with published counts has one.
+    assert {name for name, entry in CATALOGUE.items() if entry.counts and not entry.fingerprints} == set()
 
 
 @pytest.mark.parametrize("name", sorted(FAMILIES))

@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from singlepass.pipeline.data.catalogue import mail, newsgroups, nytimes, rcv1, reuters, reviews
+from singlepass.pipeline.data.catalogue import (
+    acl_reviews,
+    fdu_reviews,
+    mail,
+    newsgroups,
+    nytimes,
+    rcv1,
+    reuters,
+)
 from singlepass.pipeline.data.catalogue.bags import ALL_WORDS, bag, counted
 from singlepass.pipeline.data.tables.stream import Table
 from singlepass.pipeline.errors import InputError
@@ -50,12 +58,12 @@ def acl(write: Write, positive: str, negative: str) -> list[Path]:
 
 def test_processed_acl(write: Write) -> None:
     paths = acl(write, "a_b:2 c:d:1 #label#:positive\n", "a_b:1 #label#:negative\nz:3 #label#:negative\n")
-    table = reviews._parse_acl_sentiment(paths)
+    table = acl_reviews._parse_acl_sentiment(paths)
     # Columns a_b, c:d and z.
     assert dense(table.X) == [[2, 1, 0], [1, 0, 0], [0, 0, 3]]
     assert table.y.tolist() == [1, 0, 0]
     assert table.classes == ("negative", "positive")
-    domains = reviews._parse_acl_domains(paths * 2)
+    domains = acl_reviews._parse_acl_domains(paths * 2)
     assert domains.y.tolist() == [0, 0, 0, 1, 1, 1]
 
 
@@ -69,7 +77,7 @@ def test_processed_acl(write: Write) -> None:
 )
 def test_processed_acl_errors(write: Write, line: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        reviews._parse_acl_sentiment(acl(write, f"a:1 #label#:positive\n{line}\n", "a:1\n"))
+        acl_reviews._parse_acl_sentiment(acl(write, f"a:1 #label#:positive\n{line}\n", "a:1\n"))
 
 
 FDU = (
@@ -82,18 +90,18 @@ FDU = (
 
 def test_fdu(pack: Pack) -> None:
     path = pack("fdu-mtl.tar.gz", *FDU)
-    table = reviews._parse_fdu_sentiment([path], "books")
+    table = fdu_reviews._parse_fdu_sentiment([path], "books")
     # The training file first, whatever the archive's order.
     assert table.y.tolist() == [0, 1, 1]
     assert table.X[1].sum() == 3  # good, good, "good good": punctuation is no word
-    domains = reviews._parse_fdu_domains([path], ("books", "kitchen"))
+    domains = fdu_reviews._parse_fdu_domains([path], ("books", "kitchen"))
     assert domains.classes == ("books", "kitchen")
     assert domains.y.tolist() == [0, 0, 0, 1, 1]
     with pytest.raises(InputError, match=r"the archive has no dvd\.task\.train"):
-        reviews._parse_fdu_sentiment([path], "dvd")
+        fdu_reviews._parse_fdu_sentiment([path], "dvd")
     broken = pack("b.tar.gz", FDU[0], ("fdu-mtl/books.task.train", b"0\tx\n2\ty\n"))
     with pytest.raises(InputError, match=r"books\.task\.train, line 2: no label 0 or 1 before a tab"):
-        reviews._parse_fdu_sentiment([broken], "books")
+        fdu_reviews._parse_fdu_sentiment([broken], "books")
 
 
 def test_newsgroups(pack: Pack) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from singlepass.pipeline.data import describe, expand, fetch, open_stream
-from singlepass.pipeline.data.catalogue.catalogue import CATALOGUE, PublicFile, PublicSet
-from singlepass.pipeline.data.catalogue.declarations import StandIn
+from singlepass.pipeline.data.catalogue.catalogue import CATALOGUE
+from singlepass.pipeline.data.catalogue.declarations import PublicFile, PublicSet, StandIn
 from singlepass.pipeline.data.formats.svmlight import read_svmlight
 from singlepass.pipeline.data.tables.stream import Table
 from singlepass.pipeline.errors import InputError
@@ -216,7 +216,7 @@ def test_a_file_under_another_name(
 def test_content_that_is_not_the_known_one(
     toy: PublicSet, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = PublicSet(**{**vars(toy), "known": ("0" * 64,)})
+    known = PublicSet(**{**vars(toy), "fingerprints": ("0" * 64,)})
     monkeypatch.setitem(CATALOGUE, "toy", known)
     # One of the two files has no public checksum: nothing vouches for it.
     with pytest.raises(InputError, match=r"a download was refused: .*but the content is not \(fingerprint "):

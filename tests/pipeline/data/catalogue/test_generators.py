@@ -144,7 +144,7 @@ def test_defaults_are_the_papers() -> None:
 
 
 def test_fingerprint_needs_no_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("singlepass.pipeline.data.resolve.random_state", None)
+    monkeypatch.setattr("singlepass.pipeline.data.sources.random_state", None)
     plain = expand(name="gauss")[0]
     refs = [
         plain,

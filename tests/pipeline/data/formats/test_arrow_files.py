@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, ipc, parquet
 
-from singlepass.pipeline.data.formats.arrow_files import read_columnar
+from singlepass.pipeline.data.formats.arrow_files import read_arrow
 from singlepass.pipeline.errors import InputError
 
 GOOD = pa.table({"a": [1, 2, 3], "label": ["x", "y", "x"], "b": [0.5, 1.0, 2.0]})
@@ -34,7 +34,7 @@ def kind(path: Path) -> Any:
 @pytest.mark.parametrize("suffix", [".parquet", ".feather", ".arrow"])
 def test_round_trip(tmp_path: Path, suffix: str) -> None:
     path = save(GOOD, tmp_path / f"f{suffix}")
-    columns = read_columnar(path, kind(path))
+    columns = read_arrow(path, kind(path))
     assert columns.features == ("a", "b")
     assert columns.X.tolist() == [[1.0, 0.5], [2.0, 1.0], [3.0, 2.0]]
     assert columns.X.flags.c_contiguous
@@ -53,7 +53,7 @@ def test_dtype(tmp_path: Path, types: list[pa.DataType], expected: type) -> None
     table = pa.table(
         {"y": [0, 1], "a": pa.array([1, 0]).cast(types[0]), "b": pa.array([0, 1]).cast(types[1])}
     )
-    columns = read_columnar(save(table, tmp_path / "f.parquet"), "parquet")
+    columns = read_arrow(save(table, tmp_path / "f.parquet"), "parquet")
     assert columns.X.dtype == expected
     assert columns.X.tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
@@ -68,7 +68,7 @@ def test_dtype(tmp_path: Path, types: list[pa.DataType], expected: type) -> None
 )
 def test_kinds_of_labels(tmp_path: Path, labels: pa.Array, expected: list[Any]) -> None:
     path = save(pa.table({"a": [1, 2], "target": labels}), tmp_path / "f.parquet")
-    labelled = read_columnar(path, "parquet").labels
+    labelled = read_arrow(path, "parquet").labels
     assert labelled.values[labelled.codes].tolist() == expected
 
 
@@ -97,7 +97,7 @@ def test_kinds_of_labels(tmp_path: Path, labels: pa.Array, expected: list[Any]) 
 def test_error_lines(tmp_path: Path, suffix: str, table: pa.Table, line: str) -> None:
     path = save(table, tmp_path / f"f{suffix}")
     with pytest.raises(InputError) as error:
-        read_columnar(path, kind(path))
+        read_arrow(path, kind(path))
     assert str(error.value).startswith(f"{path}{line}")
 
 
@@ -105,14 +105,14 @@ def test_error_lines(tmp_path: Path, suffix: str, table: pa.Table, line: str) ->
 def test_damaged_missing_and_empty(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"f{suffix}"
     with pytest.raises(InputError, match=r": no such file"):
-        read_columnar(path, kind(path))
+        read_arrow(path, kind(path))
     path.write_bytes(b"")
     with pytest.raises(InputError, match=r": the file is empty"):
-        read_columnar(path, kind(path))
+        read_arrow(path, kind(path))
     path.write_bytes(b"hello, world")
     with pytest.raises(InputError, match=r"damaged or not an? (Parquet|Arrow) file"):
-        read_columnar(path, kind(path))
+        read_arrow(path, kind(path))
     save(GOOD, path)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(InputError, match=r"damaged or not an? (Parquet|Arrow) file"):
-        read_columnar(path, kind(path))
+        read_arrow(path, kind(path))

@@ -13,10 +13,9 @@ import pytest
 from pyarrow import feather, parquet
 
 from singlepass.pipeline.data import convert, expand, open_stream, stream_blocks, stream_rows
-from singlepass.pipeline.data.formats import arrow_files as columnar
-from singlepass.pipeline.data.formats import delimited, svmlight
-from singlepass.pipeline.data.formats.arrow_files import read_columnar
-from singlepass.pipeline.data.io import spill as growing
+from singlepass.pipeline.data.formats import arrow_files, delimited, svmlight
+from singlepass.pipeline.data.formats.arrow_files import read_arrow
+from singlepass.pipeline.data.io import spill
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
@@ -55,8 +54,8 @@ def tiny_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delimited, "_BLOCK_BYTES", 64)
     monkeypatch.setattr(delimited, "_LONGEST_TO_FIRST", 5)
     monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 16)
-    monkeypatch.setattr(columnar, "_BATCH_BYTES", 200)
-    monkeypatch.setattr(growing, "_SPILL_BYTES", 32)
+    monkeypatch.setattr(arrow_files, "_BATCH_BYTES", 200)
+    monkeypatch.setattr(spill, "_SPILL_BYTES", 32)
 
 
 @pytest.mark.usefixtures("tiny_steps")
@@ -140,16 +139,16 @@ def test_a_wrong_line_is_named_when_it_is_reached(write: Write, monkeypatch: pyt
 
 
 def test_rows_of_later_batches_are_counted_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columnar, "_BATCH_BYTES", 48)
+    monkeypatch.setattr(arrow_files, "_BATCH_BYTES", 48)
     for column, fault in ((pa.array([1.0, 2.0, 3.0, 4.0, None]), "no value"), ([1.0] * 4 + [np.inf], "inf")):
         parquet.write_table(pa.table({"a": column, "label": list("xyxyx")}), tmp_path / "f.parquet")
         with pytest.raises(InputError, match=rf"row 5, column 'a': {fault}"):
-            read_columnar(tmp_path / "f.parquet", "parquet")
+            read_arrow(tmp_path / "f.parquet", "parquet")
     parquet.write_table(
         pa.table({"a": [1.0] * 5, "label": ["x", "y", "x", "y", None]}), tmp_path / "f.parquet"
     )
     with pytest.raises(InputError, match="row 5: the label is missing"):
-        read_columnar(tmp_path / "f.parquet", "parquet")
+        read_arrow(tmp_path / "f.parquet", "parquet")
 
 
 @pytest.mark.usefixtures("tiny_steps")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from singlepass.pipeline.data.io import spill as growing
-from singlepass.pipeline.data.io.spill import Growing, release, steps
+from singlepass.pipeline.data.io import spill
+from singlepass.pipeline.data.io.spill import SpillingArray, release, steps
 from singlepass.pipeline.errors import InputError
 
 
@@ -20,40 +20,40 @@ def mapping(array: Any) -> Any:
     return array
 
 
-@pytest.mark.parametrize("spill", [1, 20, 10**6])
-def test_blocks_end_up_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spill: int) -> None:
-    monkeypatch.setattr(growing, "_SPILL_BYTES", spill)
-    grown = Growing(np.int32, tmp_path / "new")
+@pytest.mark.parametrize("limit", [1, 20, 10**6])
+def test_blocks_end_up_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(spill, "_SPILL_BYTES", limit)
+    grown = SpillingArray(np.int32, tmp_path / "new")
     for start in range(0, 12, 3):
         grown.append(np.arange(start, start + 3))
     assert grown.size == 12
     whole = grown.finish((4, 3))
     assert whole.dtype == np.int32
     assert whole.tolist() == np.arange(12).reshape(4, 3).tolist()
-    assert isinstance(mapping(whole), mmap.mmap) == (spill < 10**6)
+    assert isinstance(mapping(whole), mmap.mmap) == (limit < 10**6)
     # The file has no name: nothing to clean up, whatever happens.
     assert not list(tmp_path.rglob("*.*"))
 
 
 def test_what_was_appended_is_copied(tmp_path: Path) -> None:
     buffer = np.zeros(3)
-    grown = Growing(np.float64, tmp_path)
+    grown = SpillingArray(np.float64, tmp_path)
     grown.append(buffer)
     buffer[:] = 7
     assert grown.finish().tolist() == [0, 0, 0]
-    assert Growing(np.float64, tmp_path).finish().tolist() == []
+    assert SpillingArray(np.float64, tmp_path).finish().tolist() == []
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growing, "_SPILL_BYTES", 1)
+    monkeypatch.setattr(spill, "_SPILL_BYTES", 1)
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"the cache cannot be written .*set SINGLEPASS_CACHE"):
-        Growing(np.float64, tmp_path / "file").append(np.zeros(3))
+        SpillingArray(np.float64, tmp_path / "file").append(np.zeros(3))
 
 
 @pytest.mark.parametrize("shape", [(0,), (5,), (5, 3), (0, 3)])
 def test_steps_are_the_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...]) -> None:
-    monkeypatch.setattr(growing, "_STEP_BYTES", 16)
+    monkeypatch.setattr(spill, "_STEP_BYTES", 16)
     array = np.arange(float(np.prod(shape))).reshape(shape)
     assert b"".join(steps(array)) == array.tobytes()
     if array.size:

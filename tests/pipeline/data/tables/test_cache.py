@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from singlepass.pipeline.data import Stream, expand, open_stream, sources
+from singlepass.pipeline.data import Stream, expand, file_sources, open_stream
 from singlepass.pipeline.data.tables import cache
 from singlepass.pipeline.data.tables.cache import (
     converted_classes,
@@ -45,13 +45,13 @@ def never() -> Table:
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Every path that is parsed from now on."""
     seen: list[Path] = []
-    real = sources.read_file
+    real = file_sources.read_file
 
     def read(path: Path, options: object) -> Table:
         seen.append(path)
         return real(path, options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(sources, "read_file", read)
+    monkeypatch.setattr(file_sources, "read_file", read)
     return seen
 
 
@@ -123,14 +123,14 @@ def test_a_file_that_changes_under_the_parser_is_noticed(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write("f.csv", rows(4))
-    real = sources.read_file
+    real = file_sources.read_file
 
     def read_slowly(path: Path, options: object) -> Table:
         found = real(path, options)  # type: ignore[arg-type]
         write("f.csv", rows(6))
         return found
 
-    monkeypatch.setattr(sources, "read_file", read_slowly)
+    monkeypatch.setattr(file_sources, "read_file", read_slowly)
     with pytest.raises(InputError, match="changed while it was being read; run again"):
         expand(path=path)
 

@@ -1,4 +1,4 @@
-"""Declarations of the sets with columns of numbers: UCI, Statlog, Rätsch's benchmark, LIBSVM's codings."""
+"""Sets in delimited columns: UCI's, Statlog's, and those of Rätsch's benchmark and DELVE."""
 
 from __future__ import annotations
 
@@ -10,36 +10,10 @@ import numpy as np
 
 from ..formats.delimited import read_delimited
 from ..formats.labelled_columns import combine
-from ..formats.svmlight import read_svmlight
 from ..tables.stream import Table
-from .bundled import DIGITS, ROUND_DIGITS
-from .declarations import PublicFile, PublicSet, StandIn
+from .declarations import NO_LICENCE, UCI_LICENCE, PublicFile, PublicSet, StandIn
 
-LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
-_UCI_LICENCE = "UCI repository set; UCI now lists CC BY 4.0"
-_NO_LICENCE = "no licence stated by the distributor, research use is customary"
-_LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-# fmt: off
-_LETTER_COUNTS = (
-    594, 567, 554, 598, 565, 565, 547, 538, 567, 575, 572, 560, 607,
-    605, 574, 597, 594, 568, 563, 599, 606, 581, 576, 583, 602, 543,
-)
-_LETTER_COUNTS_TEST = (
-    195, 199, 182, 207, 203, 210, 226, 196, 188, 172, 167, 201, 185,
-    178, 179, 206, 189, 190, 185, 197, 207, 183, 176, 204, 184, 191,
-)
-# fmt: on
-
-
-def libsvm(n_features: int, *, dense: bool) -> Callable[[Sequence[Path]], Table]:
-    """Return a parser of LIBSVM text, with or without a test file; classes in the order of their labels."""
-
-    def parse(paths: Sequence[Path]) -> Table:
-        test = paths[1] if len(paths) > 1 else None
-        return read_svmlight(paths[0], test, n_features=n_features, dense=dense)
-
-    return parse
 
 
 def _columns(
@@ -57,42 +31,7 @@ def _columns(
     return parse
 
 
-TABULAR: tuple[PublicSet, ...] = (
-    PublicSet(
-        name="usps",
-        title="USPS handwritten digits (LIBSVM)",
-        files=(
-            PublicFile("usps.bz2", (f"{LIBSVM}/multiclass",)),
-            PublicFile("usps.t.bz2", (f"{LIBSVM}/multiclass",)),
-        ),
-        # LIBSVM's labels 1..10 are digit + 1, so their numerical order is that of the digits.
-        parse=libsvm(256, dense=True),
-        classes=DIGITS,
-        n_features=256,
-        counts=(1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644),
-        counts_test=(359, 264, 198, 166, 200, 160, 170, 147, 166, 177),
-        licence="Hull 1994; no licence stated by the distributor, research use is customary",
-        note="pixels as distributed, in [-1, 1]; rows in the published (mixed) order",
-        groupings={"round": ROUND_DIGITS},
-        source="LIBSVM data page",
-    ),
-    PublicSet(
-        name="a9a",
-        title="Adult, LIBSVM's binary coding a9a",
-        files=(
-            PublicFile("a9a", (f"{LIBSVM}/binary",)),
-            PublicFile("a9a.t", (f"{LIBSVM}/binary",)),
-        ),
-        # The test file never uses feature 123: the number has to be given.
-        parse=libsvm(123, dense=False),
-        classes=("-1", "1"),
-        n_features=123,
-        counts=(24720, 7841),
-        counts_test=(12435, 3846),
-        licence="UCI Adult (CC BY 4.0), coded by J. Platt",
-        note="binary features, CSR, as distributed; rows in the published (mixed) order",
-        source="LIBSVM data page",
-    ),
+UCI_SETS: tuple[PublicSet, ...] = (
     PublicSet(
         name="covtype",
         title="Forest cover type",
@@ -111,7 +50,7 @@ TABULAR: tuple[PublicSet, ...] = (
         n_features=54,
         counts=(211840, 283301, 35754, 2747, 9493, 17367, 20510),
         counts_test=(),
-        licence=_UCI_LICENCE,
+        licence=UCI_LICENCE,
         note="original integer units, dense (standardize = true for linear learners); the sample is in "
         "random order, the full file is not; LIBSVM's binary task is one-vs-rest:2",
         stand_ins={
@@ -121,22 +60,7 @@ TABULAR: tuple[PublicSet, ...] = (
             )
         },
         source="UCI repository",
-    ),
-    PublicSet(
-        name="dna",
-        title="DNA splice junctions (Statlog)",
-        files=(
-            PublicFile("dna.scale", (f"{LIBSVM}/multiclass",)),
-            PublicFile("dna.scale.t", (f"{LIBSVM}/multiclass",)),
-        ),
-        parse=libsvm(180, dense=False),
-        classes=("1", "2", "3"),
-        n_features=180,
-        counts=(464, 485, 1051),
-        counts_test=(303, 280, 603),
-        licence=_UCI_LICENCE,
-        note="binary features, CSR, as distributed; rows in the published (mixed) order",
-        source="LIBSVM data page",
+        fingerprints=("96a1c2047555abe1368e860d3603872edb0d7eaa34abec5c89681f0036671f9d",),
     ),
     PublicSet(
         name="banana",
@@ -147,9 +71,10 @@ TABULAR: tuple[PublicSet, ...] = (
         n_features=2,
         counts=(2924, 2376),
         counts_test=(),
-        licence=_NO_LICENCE,
+        licence=NO_LICENCE,
         note="features as distributed; rows mixed (not in the order of KEEL's copy)",
         source="Rätsch's benchmark repository; CSV with the header X1,X2,Y",
+        fingerprints=("ca90a6b6dd29d5f9badd7d7fc65e5ee1da196f81d2bcbcce9d655210d0b0f1f8",),
     ),
     PublicSet(
         name="waveform",
@@ -160,9 +85,10 @@ TABULAR: tuple[PublicSet, ...] = (
         n_features=21,
         counts=(1657, 1647, 1696),
         counts_test=(),
-        licence=_UCI_LICENCE,
+        licence=UCI_LICENCE,
         note="features as distributed; rows in the published (mixed) order",
         source="UCI repository (there compressed with `compress`: unpack it)",
+        fingerprints=("5153139d359fc7582e166c2b11347c86617929f7e245143edf65e07c9bbee2d9",),
     ),
     *(
         PublicSet(
@@ -174,44 +100,15 @@ TABULAR: tuple[PublicSet, ...] = (
             n_features=20,
             counts=counts,
             counts_test=(),
-            licence=_NO_LICENCE,
+            licence=NO_LICENCE,
             note="columns standardised by the distributor; rows mixed",
             source="DELVE; CSV without header, label (0, 1) last",
+            fingerprints=(fingerprint,),
         )
-        for name, counts in (("ringnorm", (3664, 3736)), ("twonorm", (3703, 3697)))
-    ),
-    PublicSet(
-        name="letter",
-        title="Letter recognition (Statlog)",
-        files=(
-            PublicFile("letter.scale", (f"{LIBSVM}/multiclass",), also=("letter.scale.bz2",)),
-            PublicFile("letter.scale.t", (f"{LIBSVM}/multiclass",), also=("letter.scale.t.bz2",)),
-        ),
-        parse=libsvm(16, dense=True),
-        classes=_LETTERS,
-        n_features=16,
-        counts=_LETTER_COUNTS,
-        counts_test=_LETTER_COUNTS_TEST,
-        licence=_UCI_LICENCE,
-        note="features scaled to [-1, 1] by LIBSVM; rows in the published (mixed) order",
-        source="LIBSVM data page",
-    ),
-    PublicSet(
-        name="ijcnn1",
-        title="IJCNN 2001 challenge, problem 1",
-        files=(
-            PublicFile("ijcnn1.bz2", (f"{LIBSVM}/binary",)),
-            PublicFile("ijcnn1.t.bz2", (f"{LIBSVM}/binary",)),
-        ),
-        parse=libsvm(22, dense=False),
-        classes=("-1", "1"),
-        n_features=22,
-        counts=(45137, 4853),
-        counts_test=(82989, 8712),
-        licence=f"D. Prokhorov 2001; {_NO_LICENCE}",
-        note="CSR, as distributed; a time series in time order: the classes follow a pattern, so shuffle "
-        "unless the order is the point",
-        source="LIBSVM data page",
+        for name, counts, fingerprint in (
+            ("ringnorm", (3664, 3736), "9152c5a0b5aceb8807c47228ff26f9524d439bfe2953fae3d898e18494e46b4a"),
+            ("twonorm", (3703, 3697), "38fe91e17a2050bb965234ba6d1f1b7c86657791fced03c6255efad6c1c943d7"),
+        )
     ),
     PublicSet(
         name="shuttle",
@@ -225,10 +122,11 @@ TABULAR: tuple[PublicSet, ...] = (
         n_features=9,
         counts=(34108, 37, 132, 6748, 2458, 6, 11),
         counts_test=(11478, 13, 39, 2155, 809, 4, 2),
-        licence=_UCI_LICENCE,
+        licence=UCI_LICENCE,
         note="original integers (standardize = true for linear learners); rows in the published "
         "(randomised) order",
         source="UCI repository (the training file is compressed with `compress` there: unpack it)",
+        fingerprints=("fa19d572ee8ba7361b44e1112442c53161e7c5ccd0acacc344dd221cda890208",),
     ),
     PublicSet(
         name="satimage",
@@ -242,23 +140,11 @@ TABULAR: tuple[PublicSet, ...] = (
         n_features=36,
         counts=(1072, 479, 961, 415, 470, 1038),
         counts_test=(461, 224, 397, 211, 237, 470),
-        licence=_UCI_LICENCE,
+        licence=UCI_LICENCE,
         note="original integers (standardize = true for linear learners); neighbouring pixels follow each "
         "other, so the rows are clustered by class: shuffle them",
         source="UCI repository",
-    ),
-    PublicSet(
-        name="vehicle",
-        title="Vehicle silhouettes (Statlog)",
-        files=(PublicFile("vehicle.scale", (f"{LIBSVM}/multiclass",)),),
-        parse=libsvm(18, dense=True),
-        classes=("1", "2", "3", "4"),
-        n_features=18,
-        counts=(212, 217, 218, 199),
-        counts_test=(),
-        licence=_UCI_LICENCE,
-        note="features scaled to [-1, 1] by LIBSVM; rows in the published (mixed) order",
-        source="LIBSVM data page",
+        fingerprints=("c4822033ed439bc3c11e9c5db3a35c2ebf394229a07fa488a3dcc86178b37f48",),
     ),
     PublicSet(
         name="spambase",
@@ -269,9 +155,10 @@ TABULAR: tuple[PublicSet, ...] = (
         n_features=57,
         counts=(2788, 1813),
         counts_test=(),
-        licence=_UCI_LICENCE,
+        licence=UCI_LICENCE,
         note="word frequencies and run lengths as distributed (standardize = true for linear learners); "
         "sorted by class, all spam (1) first: shuffle the rows",
         source="UCI repository",
+        fingerprints=("1afac48963f4daa50df0be0e02c3b8478e22d430581ba8f49891fda0ad39c5e0",),
     ),
 )
