@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..pipeline.errors import InputError
+from .bench import BENCHMARKS, run_bench
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,34 +100,27 @@ def list_(what: str, names: tuple[str, ...]) -> None:
     show(what, names)
 
 
-@app.command()
-@click.argument(
-    "what",
-    type=click.Choice(["linear", "multiclass", "kernel", "svm", "overhead", "ingestion"]),
-    default="linear",
+_SIZED = [name for name, benchmark in BENCHMARKS.items() if benchmark.sized]
+
+
+@app.command(
+    help="Measure speed, as ratios against peers in the same run.\n\n"
+    + "\n\n".join(f"{name}: {benchmark.help}" for name, benchmark in BENCHMARKS.items())
 )
+@click.argument("what", type=click.Choice(list(BENCHMARKS)), default="linear")
 @click.option(
     "--size",
     "gigabytes",
     type=click.FloatRange(min=0),
-    default=0.2,
-    show_default=True,
-    help="ingestion: gigabytes of the generated files; the disk needs four times as much.",
+    help=f"{', '.join(_SIZED)}: gigabytes of the generated files; the disk needs four times as much.  "
+    "[default: 0.2]",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Also write the table to this Markdown file.")
-def bench(what: str, out: Path | None, gigabytes: float) -> None:
-    """Measure speed, as ratios against peers in the same run.
-
-    linear: one pass of the linear learners beside scikit-learn and beside reading the memory once.
-    multiclass: one pass of the learners of many classes beside scikit-learn's.
-    kernel: the tile of kernel values beside NumPy, whole streams beside plain loops.
-    svm: LASVM beside scikit-learn's SVC on a9a and MNIST, where these are present; some minutes.
-    overhead: what a cell costs beside its learning, and how two threads scale.
-    ingestion: svmlight text beside scikit-learn's loader, and the memory that reading and streaming take.
-    """
-    from .bench import run_bench
-
-    run_bench(what, out, gigabytes=gigabytes)
+def bench(what: str, out: Path | None, gigabytes: float | None) -> None:
+    """Measure speed."""
+    if gigabytes is not None and what not in _SIZED:
+        raise click.UsageError(f"--size is for {', '.join(_SIZED)}: {what} generates no files")
+    run_bench(what, out, gigabytes=0.2 if gigabytes is None else gigabytes)
 
 
 @app.group("data")

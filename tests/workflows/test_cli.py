@@ -227,3 +227,7 @@ def test_imports_are_lazy(statement: str, unwanted: list[str]) -> None:
     code = f"{statement}\nimport sys\nprint([name for name in {unwanted} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_bench_refuses_a_size_where_no_file_is_made(singlepass: Call) -> None:
+    assert_one_line(singlepass("bench", "linear", "--size", "0.1"), "--size is for ingestion", "linear")
