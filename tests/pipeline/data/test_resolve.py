@@ -1,4 +1,4 @@
-"""The door: names to references to streams."""
+"""Names to references to streams."""
 
 from __future__ import annotations
 
@@ -119,32 +119,3 @@ def test_a_reference_from_elsewhere_is_checked_again(tmp_path: Path) -> None:
         open_stream(data.TaskRef("d", "digit", "binary", "d"))
     with pytest.raises(InputError, match="no such file"):
         open_stream(data.TaskRef("d", str(tmp_path / "gone.csv"), "binary", "d"))
-
-
-def test_describe_says_what_each_set_is() -> None:
-    rows = {row.name: row for row in data.describe()}
-    assert list(rows)[:10] == [
-        "digits", "breast-cancer", "arow-synthetic", "gauss", "checkerboard", "checkerboard-noisy",
-        "waveform-generator", "mnist", "usps", "a9a",
-    ]  # fmt: skip
-    # A family is one row, its tables none.
-    assert rows["enron-spam"].tasks[:2] == ("users", "users:enron1")
-    assert not [name for name in rows if "/" in name]
-    assert rows["enron-spam"].shape[0] == 33_716
-    assert "comp" in rows["20newsgroups"].tasks
-    assert rows["20newsgroups"].state == "can be fetched"
-    for name in ("enron-a", "nytimes-desk", "rcv1-industries", "amazon"):
-        assert rows[name].state.startswith("needs your copy: put ")
-        assert rows[name].source in rows[name].state
-    for name in ("digits", "breast-cancer"):
-        stream = open_stream(expand(name=name)[0])
-        assert rows[name].shape == stream.X.shape
-        assert rows[name].classes == stream.classes
-    for name in ("arow-synthetic", "gauss", "checkerboard", "checkerboard-noisy", "waveform-generator"):
-        stream = open_stream(expand(name=name)[0])
-        assert stream.X_test is not None
-        assert rows[name].shape == (stream.X.shape[0] + stream.X_test.shape[0], stream.X.shape[1])
-    assert rows["mnist"].shape == (70_000, 784)
-    assert rows["mnist"].official_split
-    assert rows["mnist"].state == "can be fetched"
-    assert "round" in rows["mnist"].tasks

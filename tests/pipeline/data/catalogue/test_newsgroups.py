@@ -1,0 +1,39 @@
+"""20 Newsgroups, from a small archive in its layout: parts, classes, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from singlepass.pipeline.data.catalogue import newsgroups
+from singlepass.pipeline.errors import InputError
+
+Pack = Callable[..., Path]
+Dense = Callable[[Any], list[list[float]]]
+
+
+def test_newsgroups(pack: Pack, dense: Dense) -> None:
+    def message(part: str, group: str, number: int, text: bytes) -> tuple[str, bytes]:
+        return f"20news-bydate-{part}/{group}/{number}", text
+
+    path = pack(
+        "20news-bydate.tar.gz",
+        message("test", "sci.med", 1, b"heart heart"),
+        message("train", "alt.atheism", 2, b"From: x\n\nbelief \xe9"),
+        message("train", "sci.med", 3, b"heart rate"),
+    )
+    table = newsgroups._parse_bydate([path])
+    assert [newsgroups.GROUPS[code] for code in table.y] == ["alt.atheism", "sci.med"]
+    assert [newsgroups.GROUPS[code] for code in table.y_test] == ["sci.med"]  # type: ignore[union-attr]
+    assert table.X_test is not None
+    # belief, from, heart, rate
+    assert dense(table.X) == [[1, 1, 0, 0], [0, 0, 1, 1]]
+    assert dense(table.X_test) == [[0, 0, 1, 0]]
+    wrong = pack("w.tar.gz", message("train", "alt.cats", 1, b"x"))
+    with pytest.raises(InputError, match=r"'20news-bydate-train/alt\.cats/1' is not in a folder of one of"):
+        newsgroups._parse_bydate([wrong])
+    with pytest.raises(InputError, match="holds no messages"):
+        newsgroups._parse_bydate([pack("e.tar.gz")])

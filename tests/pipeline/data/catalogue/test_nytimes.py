@@ -1,0 +1,44 @@
+"""The New York Times corpus, from a few lines in its layout."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from singlepass.pipeline.data.catalogue import nytimes
+from singlepass.pipeline.data.tables.stream import Table
+from singlepass.pipeline.errors import InputError
+
+Write = Callable[[str, str | bytes], Path]
+Dense = Callable[[Any], list[list[float]]]
+
+
+def articles(*rows: dict[str, str]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_nytimes(write: Write, dense: Dense) -> None:
+    path = write(
+        "nytimes.jsonl.gz",
+        gzip.compress(
+            articles(
+                {"text": "goal goal the", "desk": "Sports"},
+                {"text": "vote", "section": "A"},
+                {"text": "stock", "desk": "Financial", "section": "C"},
+            ).encode()
+        ),
+    )
+    table: Table = nytimes._parse([path], "desk")
+    assert table.classes == ("Financial", "Sports")
+    assert table.y.tolist() == [1, 0]
+    assert dense(table.X) == [[2.0, 0.0], [0.0, 1.0]]
+    with pytest.raises(InputError, match="fewer than two values of 'online'"):
+        nytimes._parse([path], "online")
+    for text, message in [("[]\n", 'line 1: no "text"'), ("{\n", "line 1: not a JSON object")]:
+        with pytest.raises(InputError, match=message):
+            nytimes._parse([write("n.jsonl", text)], "desk")
