@@ -1,11 +1,16 @@
 """Active strategies around any learner of two classes: which labels of a stream to ask for."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .estimator.online_classifier import OnlineClassifier
 from .estimator.parameters import check_count
-from .numeric.rows import count_rows, row_range
+from .numeric.rows import Rows, count_rows, row_range
 
 
 class QueryAll(OnlineClassifier):
@@ -52,11 +57,14 @@ class QueryAll(OnlineClassifier):
     3
     """
 
-    def __init__(self, learner, epochs=1):
+    learner_: OnlineClassifier
+    n_queried_: int
+
+    def __init__(self, learner: OnlineClassifier, epochs: int = 1) -> None:
         self.learner = learner
         self.epochs = epochs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not isinstance(self.learner, OnlineClassifier):
             raise ValueError(
                 f"{type(self).__name__}: learner must be an online learner of this package, "
@@ -64,30 +72,32 @@ class QueryAll(OnlineClassifier):
             )
         self.learner.check_parameters()
 
-    def _allocate(self, n_features):
+    def _allocate(self, n_features: int) -> None:
         self.learner_ = clone(self.learner)
         self.learner_.begin(np.arange(2), n_features)
         self.n_queried_ = 0
 
-    def _validate_first(self, X, y, classes, check_finite=False):
+    def _validate_first(
+        self, X: Any, y: Any, classes: Any, check_finite: bool = False
+    ) -> tuple[Rows, NDArray[np.int32]]:
         # The score of a row with a NaN need not be one.
         return super()._validate_first(X, y, classes, check_finite=True)
 
-    def _pass(self, X, codes, scores):
+    def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
         before = self.learner_.n_updates_
         self._query(X, codes, scores)
         mistakes = ~(np.where(codes == 1, scores, -scores) > 0.0)
         return int(mistakes.sum()), self.learner_.n_updates_ - before
 
-    def _query(self, X, codes, scores):
+    def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         """Score the rows in order, and let the learner have those whose label is asked for."""
         scores[:] = self.learner_.learn_rows(X, codes)
         self.n_queried_ += len(codes)
 
-    def _score(self, X, scores):
+    def _score(self, X: Rows, scores: NDArray[np.float64]) -> None:
         scores[:] = self.learner_.score_rows(X)
 
-    def end_of_pass(self, last):
+    def end_of_pass(self, last: bool) -> None:
         self.learner_.end_of_pass(last)
 
     def counters(self) -> dict[str, int]:
@@ -97,21 +107,21 @@ class QueryAll(OnlineClassifier):
             counters["kernel_evaluations"] = self.n_kernel_evaluations_
         return counters
 
-    def inner_learners(self):
+    def inner_learners(self) -> list[OnlineClassifier]:
         return [self.learner, *self.learner.inner_learners()]
 
     # An AttributeError of the learner inside is one of the strategy: a linear learner has neither.
 
     @property
-    def n_support_(self):
-        return self.learner_.n_support_
+    def n_support_(self) -> int:
+        return int(self.learner_.n_support_)
 
     @property
-    def n_kernel_evaluations_(self):
-        return self.learner_.n_kernel_evaluations_
+    def n_kernel_evaluations_(self) -> int:
+        return int(self.learner_.n_kernel_evaluations_)
 
     @property
-    def model_bytes_(self):
+    def model_bytes_(self) -> int:
         return self.learner_.model_bytes_
 
 
@@ -160,22 +170,25 @@ class Greedy(QueryAll):
     2
     """
 
-    def __init__(self, learner, h=5, epochs=1):
+    # Of the group that is not complete: how many rows, and |f|, row and code of the least certain.
+    _n_waiting: int
+    _candidate: tuple[float, Rows, NDArray[np.int32]] | None
+
+    def __init__(self, learner: OnlineClassifier, h: int = 5, epochs: int = 1) -> None:
         self.learner = learner
         self.h = h
         self.epochs = epochs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_count(self, "h")
         super()._check_parameters()
 
-    def _allocate(self, n_features):
+    def _allocate(self, n_features: int) -> None:
         super()._allocate(n_features)
-        # Of the group that is not complete: its rows, and |f|, row and code of the least certain.
-        self._n_waiting, self._candidate = 0, (np.inf, None, None)
+        self._begin_group()
         self._evaluations = 0
 
-    def _query(self, X, codes, scores):
+    def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         start, n = 0, count_rows(X)
         while start < n:
             stop = min(n, start + self.h - self._n_waiting)
@@ -183,32 +196,35 @@ class Greedy(QueryAll):
             self._evaluations += (stop - start) * getattr(self.learner_, "n_support_", 0)
             distances = np.abs(scores[start:stop])
             i = int(distances.argmin())
-            if self._candidate[1] is None or distances[i] < self._candidate[0]:
-                self._candidate = distances[i], _copy_of_row(X, start + i), codes[start + i]
+            if self._candidate is None or distances[i] < self._candidate[0]:
+                row = start + i
+                self._candidate = distances[i], _copy_of_row(X, row), codes[row : row + 1].copy()
             self._n_waiting += stop - start
             if self._n_waiting == self.h:
-                self._learn_candidate()
+                self._learn_row(*self._candidate[1:])
+                self._begin_group()
             start = stop
 
-    def _learn_candidate(self):
-        _, row, code = self._candidate
+    def _begin_group(self) -> None:
+        self._n_waiting, self._candidate = 0, None
+
+    def _learn_row(self, row: Rows, code: NDArray[np.int32]) -> None:
         # Its score has been computed; learning counts it again.
         self._evaluations -= getattr(self.learner_, "n_support_", 0)
-        self.learner_.learn_rows(row, [code])
+        self.learner_.learn_rows(row, code)
         self.n_queried_ += 1
-        self._n_waiting, self._candidate = 0, (np.inf, None, None)
 
-    def end_of_pass(self, last):
+    def end_of_pass(self, last: bool) -> None:
         # The learner knows rows that come again by their numbers, and another pass asks for other rows.
         if last or self.h == 1:
             super().end_of_pass(last)
 
     @property
-    def n_kernel_evaluations_(self):
-        return self.learner_.n_kernel_evaluations_ + self._evaluations
+    def n_kernel_evaluations_(self) -> int:
+        return int(self.learner_.n_kernel_evaluations_) + self._evaluations
 
 
-def _copy_of_row(X, i):
+def _copy_of_row(X: Rows, i: int) -> Rows:
     """Return row `i` of what `as_rows` returned as a matrix with memory of its own."""
     part = row_range(X, i, i + 1)
     if not isinstance(part, tuple):

@@ -8,32 +8,37 @@ import sys
 import warnings
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from .table import NAMES, ROWS
 
 ENTRY_POINT_GROUP = "singlepass.learners"
 _METHODS = ("learn", "fit", "predict", "get_params")
 
-_plugins = {}
+# A class with `_METHODS`; a batch baseline has no `learn`.
+LearnerClass: TypeAlias = type[Any]
+
+_plugins: dict[str, LearnerClass] = {}
 
 
-def _is_learner(candidate):
+def _is_learner(candidate: object) -> bool:
     return inspect.isclass(candidate) and all(callable(getattr(candidate, name, None)) for name in _METHODS)
 
 
-def _kind(learner):
+def _kind(learner: object) -> str | None:
     """Return the kind of a learner of the table, or of its class; None for a user's own."""
-    learner = learner if inspect.isclass(learner) else type(learner)
-    row = ROWS.get(learner.__name__)
-    return row.kind if row is not None and row.load() is learner else None
+    cls = learner if inspect.isclass(learner) else type(learner)
+    row = ROWS.get(cls.__name__)
+    return row.kind if row is not None and row.load() is cls else None
 
 
-def is_linear(learner):
+def is_linear(learner: object) -> bool:
     """Tell whether a learner, or its class, is one of this package's linear ones: it has no support set."""
     return _kind(learner) == "linear"
 
 
-def is_batch(learner):
+def is_batch(learner: object) -> bool:
     """Tell whether a learner, or its class, is a batch baseline: it predicts nothing along the stream.
 
     Examples
@@ -44,7 +49,7 @@ def is_batch(learner):
     return _kind(learner) == "batch"
 
 
-def available():
+def available() -> dict[str, LearnerClass]:
     """Return every learner that can be named in a study.
 
     Returns
@@ -64,10 +69,11 @@ def available():
 
 
 @functools.cache
-def _installed():
+def _installed() -> dict[str, LearnerClass]:
     """Return the built-in learners and those of installed packages: looked for once a process."""
     found = {name: ROWS[name].load() for name in NAMES}
     for point in entry_points(group=ENTRY_POINT_GROUP):
+        problem: str | None
         try:
             learner = point.load()
         except Exception as error:  # a broken package must not take the others with it
@@ -83,7 +89,7 @@ def _installed():
     return found
 
 
-def _problem(name, learner, taken):
+def _problem(name: str, learner: object, taken: dict[str, LearnerClass]) -> str | None:
     """Return why `learner` cannot be registered as `name`, None if it can."""
     if not _is_learner(learner):
         return f"a learner is a class with the methods {', '.join(_METHODS)}"
@@ -92,7 +98,7 @@ def _problem(name, learner, taken):
     return None
 
 
-def load_plugin(path):
+def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
     """Run a Python file and register the learners that it defines.
 
     Parameters
@@ -143,9 +149,9 @@ def load_plugin(path):
     return learners
 
 
-def _run(path, module_name):
+def _run(path: Path, module_name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(module_name, path)
-    if spec is None:
+    if spec is None or spec.loader is None:
         raise ValueError(f"plugin file {path} must be a Python file, its name ending in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
@@ -157,6 +163,6 @@ def _run(path, module_name):
     return module
 
 
-def _source(learner):
+def _source(learner: LearnerClass) -> str | None:
     """Return the file of the module that defines a learner."""
     return getattr(sys.modules.get(learner.__module__), "__file__", None)

@@ -3,21 +3,27 @@
 A learner adds its parameters, its state arrays and one kernel (see `OnlineClassifier`).
 """
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ..numeric.rows import as_rows, count_rows, linear_scores
+from ..numeric.rows import Matrix, Rows, as_rows, count_rows, linear_scores
 from .parameters import check_count
 from .validation import FLOATS, label_codes, refuse_nonfinite, safe_rows, sorted_classes
 
 
 @contextlib.contextmanager
-def rolled_back(learner):
+def rolled_back(learner: object) -> Iterator[None]:
     """Give an object the attributes back that it had before the block, should that raise.
 
     Arrays are given back as they are by then: the block has to make new ones.
@@ -65,6 +71,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     """
 
     epochs: int
+    classes_: NDArray[Any]
+    n_features_in_: int
+    n_examples_: int
+    n_mistakes_: int
+    n_updates_: int
 
     #: Part of the pipeline's result keys: raised whenever a learner's outcomes change.
     algorithm_version = 1
@@ -73,42 +84,49 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     #: The attributes that hold the arrays of the model: `model_bytes_` sums them. One that a setting does
     #: without is None.
-    _state = ()
+    _state: tuple[str, ...] = ()
 
-    def _check_parameters(self):
+    if TYPE_CHECKING:
+
+        @property
+        def coef_(self) -> NDArray[np.float64]: ...
+
+    def _check_parameters(self) -> None:
         """Raise ValueError for a parameter that makes no sense."""
 
-    def _allocate(self, n_features):
+    def _allocate(self, n_features: int) -> None:
         """Create the state arrays for two classes."""
         raise self._undefined("_allocate")
 
-    def _pass(self, X, codes, scores):
+    def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
         """Learn rows in order and write their scores into `scores`; return ``(mistakes, updates)``."""
         raise self._undefined("_pass")
 
-    def _score(self, X, scores):
+    def _score(self, X: Rows, scores: NDArray[np.float64]) -> None:
         """Write the score of every row into `scores`."""
         linear_scores(X, self.coef_[0], scores)
 
     # The same for more than two classes.
 
-    def _allocate_classes(self, n_features, n_classes):
+    def _allocate_classes(self, n_features: int, n_classes: int) -> None:
         """Create the state arrays for K > 2 classes."""
         raise self._undefined("_allocate_classes")
 
-    def _pass_classes(self, X, codes, scores):
+    def _pass_classes(
+        self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]
+    ) -> tuple[int, int]:
         """Do as `_pass` does, with scores of shape (n, K) and codes 0 … K - 1."""
         raise self._undefined("_pass_classes")
 
-    def _score_classes(self, X, scores):
+    def _score_classes(self, X: Rows, scores: NDArray[np.float64]) -> None:
         """Write the scores of every row, shape (n, K), into `scores`."""
         raise self._undefined("_score_classes")
 
-    def _undefined(self, method):
+    def _undefined(self, method: str) -> NotImplementedError:
         many = " and so takes two classes only" if method.endswith("_classes") else ""
         return NotImplementedError(f"{type(self).__name__} does not define {method}(){many}")
 
-    def learn(self, X, y, classes=None):
+    def learn(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> NDArray[np.float64]:
         """Predict each row, then learn from it, in order.
 
         How rows are cut into calls never changes the outcome.
@@ -151,7 +169,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         with rolled_back(self):
             return self.learn_rows(*self._validate_first(X, y, classes, check_finite=True))
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from rows in order; `learn` without the scores.
 
         Parameters
@@ -166,7 +184,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.learn(X, y, classes)
         return self
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: ArrayLike) -> Self:
         """Forget everything and pass over the rows `epochs` times.
 
         Parameters
@@ -192,7 +210,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             self.end_of_pass(left == 0)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the score of each row under the current model, changing nothing.
 
         Parameters
@@ -207,7 +225,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.score_rows(self._validate_rows(X))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row.
 
         It is ``classes_[1]`` where the score is >= 0; of more than two classes the one with the largest score
@@ -222,19 +240,18 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         scores = self.decision_function(X)
-        if scores.ndim == 2:
-            return self.classes_[scores.argmax(axis=1)]
-        return self.classes_[(scores >= 0.0).astype(np.intp)]
+        codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores >= 0.0).astype(np.intp)
+        return self.classes_.take(codes)
 
     # The pipeline, which has validated a stream once for all learners, calls the next methods directly (see
     # `StreamLearner`).
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise ValueError for a parameter that makes no sense, in one line that names it."""
         check_count(self, "epochs")
         self._check_parameters()
 
-    def begin(self, classes, n_features):
+    def begin(self, classes: NDArray[Any], n_features: int) -> None:
         """Forget everything and prepare for a stream.
 
         Parameters
@@ -257,7 +274,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = n_features
         self.n_examples_ = self.n_mistakes_ = self.n_updates_ = 0
 
-    def learn_rows(self, X, codes):
+    def learn_rows(self, X: Matrix, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Do as `learn` does, without validation and after `begin`.
 
         Parameters
@@ -272,16 +289,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
         """
-        codes = np.ascontiguousarray(codes, dtype=np.int32)
-        scores = self._new_scores(len(codes))
+        labels = np.ascontiguousarray(codes, dtype=np.int32)
+        scores = self._new_scores(len(labels))
         learn = self._pass if scores.ndim == 1 else self._pass_classes
-        mistakes, updates = learn(as_rows(X), codes, scores)
-        self.n_examples_ += len(codes)
+        mistakes, updates = learn(as_rows(X), labels, scores)
+        self.n_examples_ += len(labels)
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
         return scores
 
-    def end_of_pass(self, last):
+    def end_of_pass(self, last: bool) -> None:
         """Take note that the stream has been passed over: `fit` and the pipeline say so, `learn` never does.
 
         Most learners have nothing to do then.
@@ -300,11 +317,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Return the numbers of the rows at which it became a more complex model, None if it never does."""
         return None
 
-    def inner_learners(self):
+    def inner_learners(self) -> list[OnlineClassifier]:
         """Return learners, not begun, whose loops this one runs besides its own."""
         return []
 
-    def score_rows(self, X):
+    def score_rows(self, X: Matrix) -> NDArray[np.float64]:
         """Do as `decision_function` does, without validation; `X` as for `learn_rows`."""
         X = as_rows(X)
         scores = self._new_scores(count_rows(X))
@@ -314,11 +331,13 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             self._score_classes(X, scores)
         return scores
 
-    def _new_scores(self, n):
+    def _new_scores(self, n: int) -> NDArray[np.float64]:
         n_classes = len(self.classes_)
         return np.empty(n if n_classes == 2 else (n, n_classes))
 
-    def _validate_first(self, X, y, classes, check_finite=False):
+    def _validate_first(
+        self, X: Any, y: Any, classes: Any, check_finite: bool = False
+    ) -> tuple[Rows, NDArray[np.int32]]:
         """Start afresh; return rows for kernels and label codes."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
@@ -332,7 +351,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.begin(classes, X.shape[1])
         return rows, codes
 
-    def _validate_next(self, X, y, classes):
+    def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Rows, NDArray[np.int32]]:
         """Return rows for kernels and label codes of a later chunk."""
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
@@ -346,15 +365,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {sizes}")
         return rows, label_codes(y, self.classes_)
 
-    def _validate_rows(self, X):
+    def _validate_rows(self, X: Any) -> Rows:
         """Return rows for kernels, of as many features as the first call's and finite."""
         conforms = (
-            (type(X) in (np.ndarray, np.memmap) or (sp.issparse(X) and X.format == "csr"))
+            (type(X) in (np.ndarray, np.memmap) or isinstance(X, sp.csr_matrix | sp.csr_array))
             and X.ndim == 2
             and X.dtype in FLOATS
             and X.shape[0] > 0
             and X.shape[1] == self.n_features_in_
-            and (sp.issparse(X) or X.flags.c_contiguous)
+            and (not isinstance(X, np.ndarray) or X.flags.c_contiguous)
             and not hasattr(self, "feature_names_in_")
         )
         if not conforms:
@@ -367,15 +386,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return rows
 
     @property
-    def model_bytes_(self):
+    def model_bytes_(self) -> int:
         """Bytes of the model's arrays: weights, covariances and what else an update needs."""
         arrays = (getattr(self, name) for name in self._state)
         return sum(array.nbytes for array in arrays if array is not None)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = self._takes_many_classes

@@ -2,27 +2,30 @@
 
 import math
 import numbers
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 
-def _refuse(learner, name, requirement):
+def _refuse(learner: BaseEstimator, name: str, requirement: str) -> NoReturn:
     value = getattr(learner, name)
     raise ValueError(f"{type(learner).__name__}: {name} must be {requirement}, got {value!r}")
 
 
-def _is_number(value):
+def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def check_positive(learner, name, or_else=""):
+def check_positive(learner: BaseEstimator, name: str, or_else: str = "") -> None:
     """Raise ValueError unless the parameter is a finite number > 0; `or_else` says what the caller allows."""
     value = getattr(learner, name)
     if not (_is_number(value) and 0.0 < value < math.inf):
         _refuse(learner, name, f"{or_else} or a finite number > 0" if or_else else "a finite number > 0")
 
 
-def check_scale(learner, name):
+def check_scale(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is a number from 1e-150 to 1e150.
 
     Then its square, its reciprocal and the ratio of two such numbers are in the range of float64; where they
@@ -33,21 +36,23 @@ def check_scale(learner, name):
         _refuse(learner, name, "a number from 1e-150 to 1e150")
 
 
-def check_nonnegative(learner, name):
+def check_nonnegative(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is a finite number >= 0."""
     value = getattr(learner, name)
     if not (_is_number(value) and 0.0 <= value < math.inf):
         _refuse(learner, name, "a finite number >= 0")
 
 
-def check_number(learner, name):
+def check_number(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is a finite number."""
     value = getattr(learner, name)
     if not (_is_number(value) and math.isfinite(value)):
         _refuse(learner, name, "a finite number")
 
 
-def check_between(learner, name, low, high, include_high=False):
+def check_between(
+    learner: BaseEstimator, name: str, low: float, high: float, include_high: bool = False
+) -> None:
     """Raise ValueError unless the parameter is a number between `low` (excluded) and `high`."""
     value = getattr(learner, name)
     if not (_is_number(value) and (low < value < high or (include_high and value == high))):
@@ -55,52 +60,52 @@ def check_between(learner, name, low, high, include_high=False):
         _refuse(learner, name, f"a number between {low} and {high}, {excluded}")
 
 
-def check_share(learner, name):
+def check_share(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is a number from 0 to 1."""
     value = getattr(learner, name)
     if not (_is_number(value) and 0.0 <= value <= 1.0):
         _refuse(learner, name, "a number from 0 to 1")
 
 
-def check_option(learner, name, options):
+def check_option(learner: BaseEstimator, name: str, options: Iterable[str]) -> None:
     """Raise ValueError unless the parameter is one of the strings `options`."""
     value = getattr(learner, name)
     if not (isinstance(value, str) and value in options):
         _refuse(learner, name, "one of " + ", ".join(map(repr, options)))
 
 
-def check_bool(learner, name):
+def check_bool(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is True or False."""
     if not isinstance(getattr(learner, name), (bool, np.bool_)):
         _refuse(learner, name, "True or False")
 
 
-def _is_count(value):
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= 1
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
 
 
-def check_count(learner, name):
+def check_count(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is an integer >= 1."""
     if not _is_count(getattr(learner, name)):
         _refuse(learner, name, "an integer >= 1")
 
 
-def check_size_or_none(learner, name):
+def check_size_or_none(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is an integer >= 0 or None."""
     value = getattr(learner, name)
     if not (value is None or value == 0 or _is_count(value)) or isinstance(value, (bool, float)):
         _refuse(learner, name, "an integer >= 0 or None")
 
 
-def check_count_or_all(learner, name):
+def check_count_or_all(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is an integer >= 1 or "all"."""
     value = getattr(learner, name)
     if not (_is_count(value) or (isinstance(value, str) and value == "all")):
         _refuse(learner, name, "an integer >= 1 or 'all'")
 
 
-def check_seed(learner, name):
+def check_seed(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is an integer that can seed NumPy's RandomState."""
     value = getattr(learner, name)
-    if not (isinstance(value, numbers.Integral) and not isinstance(value, bool) and 0 <= value < 2**32):
+    if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < 2**32):
         _refuse(learner, name, "an integer from 0 to 2**32 - 1")

@@ -1,16 +1,18 @@
 """Checks of rows and labels that a user gives, and their form for kernels."""
 
-import numpy as np
-import scipy.sparse as sp
+from typing import Any
 
-from ..numeric.rows import as_rows, first_nonfinite_row, row_range
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..numeric.rows import Rows, as_rows, first_nonfinite_row, row_range
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-def safe_rows(X):
+def safe_rows(X: Any) -> Rows:
     """Return a matrix as rows for kernels, which look at neither alignment nor the bounds of CSR columns."""
-    if not sp.issparse(X):
+    if isinstance(X, np.ndarray):
         return as_rows(X if X.flags.aligned else X.copy())
     if X.nnz and not (X.indices.min() >= 0 and X.indices.max() < X.shape[1]):
         raise ValueError(f"X is a CSR matrix with column indices outside 0 to {X.shape[1] - 1}")
@@ -21,7 +23,7 @@ def safe_rows(X):
     return as_rows(X)
 
 
-def _distinct(y):
+def _distinct(y: NDArray[Any]) -> NDArray[Any]:
     """Return the sorted distinct labels, without sorting where integers are just two."""
     if y.dtype.kind in "iu":
         two = np.array([y.min(), y.max()])
@@ -30,10 +32,10 @@ def _distinct(y):
     return np.unique(y)
 
 
-def label_codes(y, classes):
+def label_codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     """Return the position of each label in the sorted `classes`, as int32."""
     if len(classes) == 2:
-        codes = y == classes[1]
+        codes: NDArray[Any] = y == classes[1]
         known = codes | (y == classes[0])
     else:
         try:
@@ -47,14 +49,14 @@ def label_codes(y, classes):
     return codes.astype(np.int32)
 
 
-def _listed(classes):
+def _listed(classes: NDArray[Any]) -> str:
     """Return the classes for a message: all, or the first few of many."""
     if len(classes) <= 20:
         return str(classes.tolist())
     return f"{str(classes[:10].tolist())[:-1]}, … ({len(classes)} of them)]"
 
 
-def refuse_nonfinite(rows):
+def refuse_nonfinite(rows: Rows) -> None:
     """Raise ValueError for a row with a NaN or infinity."""
     i = first_nonfinite_row(rows)
     if i >= 0:
@@ -65,7 +67,7 @@ def refuse_nonfinite(rows):
         raise ValueError(f"Input X contains {what} in row {i} (counted from 0).")
 
 
-def sorted_classes(y, classes, name, takes_many):
+def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_many: bool) -> NDArray[Any]:
     """Return the sorted class labels of the first call of the learner `name`."""
     if classes is None:
         classes = _distinct(y)

@@ -30,10 +30,10 @@ def _score(v, scale, x):
 
 
 @compiled
-def _learn(X, codes, scores, v, state, alpha, k):
+def _learn(X, codes, scores, v, scalars, alpha, k):
     """One pass of Gentile (2001), ``B = 1/α``, ``C = √2``; ``w = scale v``: a round costs its non-zeros."""
     mistakes = updates = 0
-    scale, norm = state[0], state[1]  # norm: ‖w‖²
+    scale, norm = scalars[0], scalars[1]  # norm: ‖w‖²
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
         scores[t], length = _score(v, scale, x)
@@ -52,7 +52,7 @@ def _learn(X, codes, scores, v, state, alpha, k):
                 scale = 1.0
             k += 1
             updates += 1
-    state[0], state[1] = scale, norm
+    scalars[0], scalars[1] = scale, norm
     return mistakes, updates
 
 

@@ -1,6 +1,10 @@
 """What the learners of any number of classes share."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..estimator.online_classifier import OnlineClassifier
+from ..numeric.rows import Rows
 from .parts.classes import by_class, class_scores
 
 
@@ -23,16 +27,17 @@ class MulticlassClassifier(OnlineClassifier):
     """
 
     _takes_many_classes = True
+    _weights: NDArray[np.float64]
 
-    def _score_classes(self, X, scores):
+    def _score_classes(self, X: Rows, scores: NDArray[np.float64]) -> None:
         class_scores(X, self._weights, scores)
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         return as_coef(self._weights, len(self.classes_))
 
 
-def as_coef(weights, n_classes):
+def as_coef(weights: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
     """Return weights as scikit-learn shows them.
 
     Parameters

@@ -33,7 +33,7 @@ def _multiply_out(v, scale, target):
 
 
 @compiled
-def _learn(X, codes, scores, v, state, aggressive):
+def _learn(X, codes, scores, v, scalars, aggressive):
     """One pass of Li & Long (2002), with ``w = scale v``: a round costs its non-zeros.
 
     The shortest w' with ``w'·w >= ‖w‖²`` and ``y w'·x >= target`` is ``c w + d x``. The paper's fractions are
@@ -41,7 +41,7 @@ def _learn(X, codes, scores, v, state, aggressive):
     """
     mistakes = updates = 0
     # norm: ‖v‖²; error: what it may be wrong by
-    scale, norm, error, target = state[0], state[1], state[2], state[3]
+    scale, norm, error, target = scalars[0], scalars[1], scalars[2], scalars[3]
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
         s = dot(v, x)
@@ -77,7 +77,7 @@ def _learn(X, codes, scores, v, state, aggressive):
             if not (in_range and error <= _INEXACT * norm):
                 norm, target = _multiply_out(v, scale, target)
                 scale, error = 1.0, 0.0
-    state[0], state[1], state[2], state[3] = scale, norm, error, target
+    scalars[0], scalars[1], scalars[2], scalars[3] = scale, norm, error, target
     return mistakes, updates
 
 

@@ -104,7 +104,7 @@ def _lock_of(folder: Path) -> filelock.BaseFileLock:
     return filelock.FileLock(folder / "lock", timeout=_LOCK_SECONDS)
 
 
-class _SharedCache(FunctionCache):  # type: ignore[misc]  # Numba has no types
+class _SharedCache(FunctionCache):
     """Numba's disk cache of one function, safe for several processes that compile at the same time.
 
     Numba reads the index, picks a free file name and writes both; two processes doing so at once can take the

@@ -5,13 +5,13 @@ A matrix enters a kernel as a 2-D C-contiguous array or as a CSR tuple ``(data, 
 and so is the arithmetic: a float32 stream and the same values in float64 give the same outcome.
 """
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numba import types
 from numba.extending import overload, register_jitable
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .compiled import INLINE, compiled
 from .vector import is_sparse_row, lane_sums
@@ -19,6 +19,7 @@ from .vector import is_sparse_row, lane_sums
 # What `as_rows` returns, and what it takes.
 Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
+MatrixT = TypeVar("MatrixT", bound=Matrix)
 
 _dot = lane_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
 _squares = lane_sums(1, lambda ir, x: [ir.fmul(x, x)])
@@ -34,7 +35,7 @@ _LINE, _PAGE = 64, 4096
 _THIRD = 21 * _LINE
 
 
-def new_state(n_features, value=0.0, place=0):
+def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np.float64]:
     """Return a float64 array of shape (n_features,) that lies where kernels are fastest.
 
     Parameters
@@ -63,7 +64,7 @@ def new_state(n_features, value=0.0, place=0):
     return state
 
 
-def in_kernels_only(name):
+def in_kernels_only(name: str) -> TypeError:
     """Return the error for a primitive that is called from Python."""
     return TypeError(f"{name}() is compiled into kernels and cannot be called from Python")
 
@@ -174,7 +175,7 @@ def first_nonfinite_row(X):
     return -1
 
 
-def read_only(array):
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """Return `array` or a read-only view of it: memory-mapped or not, one compiled signature."""
     if array.flags.writeable:
         array = array.view()
@@ -182,7 +183,7 @@ def read_only(array):
     return array
 
 
-def as_rows(X):
+def as_rows(X: Matrix) -> Rows:
     """Return a matrix in the form in which kernels take it, without copying its values.
 
     Parameters
@@ -209,12 +210,12 @@ def as_rows(X):
     return read_only(data), read_only(indices), read_only(indptr)
 
 
-def count_rows(X):
+def count_rows(X: Rows) -> int:
     """Return the number of rows of what `as_rows` returned."""
     return len(X[2]) - 1 if isinstance(X, tuple) else len(X)
 
 
-def row_range(X, start, stop):
+def row_range(X: Rows, start: int, stop: int) -> Rows:
     """Return rows start … stop - 1 of what `as_rows` returned, without copying.
 
     Examples
@@ -244,7 +245,7 @@ def _take_csr(X, order, data, indices, indptr):
         indices[start:stop] = columns
 
 
-def take_rows(X, order):
+def take_rows(X: MatrixT, order: ArrayLike) -> MatrixT:
     """Gather rows into a new matrix without holding the GIL while copying.
 
     Parameters
@@ -270,6 +271,7 @@ def take_rows(X, order):
     >>> take_rows(np.array([[1.0], [2.0], [3.0]]), [2, 0]).ravel().tolist()
     [3.0, 1.0]
     """
+    out: Any
     rows = as_rows(X)
     n = count_rows(rows)
     order = np.ascontiguousarray(order, dtype=np.int64)
@@ -286,5 +288,7 @@ def take_rows(X, order):
     data, indices = np.empty(indptr[-1], rows[0].dtype), np.empty(indptr[-1], rows[1].dtype)
     _take_csr(rows, order, data, indices, indptr)
     if isinstance(X, tuple):
-        return read_only(data), read_only(indices), read_only(indptr)
-    return type(X)((data, indices, indptr), shape=(len(order), X.shape[1]))
+        out = read_only(data), read_only(indices), read_only(indptr)
+        return out
+    kind: Any = type(X)
+    return kind((data, indices, indptr), shape=(len(order), X.shape[1]))

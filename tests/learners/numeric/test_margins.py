@@ -1,0 +1,40 @@
+"""The label as a sign, and the best wrong class."""
+
+import numpy as np
+import pytest
+
+from singlepass.learners.numeric.compiled import compiled
+from singlepass.learners.numeric.margins import best_wrong, signed
+
+
+@compiled
+def _signed(codes, signs):
+    for t in range(codes.shape[0]):
+        signs[t] = signed(codes[t])
+
+
+@compiled
+def _best_wrong(scores, y):
+    return best_wrong(scores, y)
+
+
+def test_signed():
+    signs = np.empty(3)
+    _signed(np.array([0, 1, 0], np.int32), signs)
+    assert signs.tolist() == [-1.0, 1.0, -1.0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "y", "expected"),
+    [
+        ([3.0, 1.0, 2.0], 0, 2),
+        ([3.0, 1.0, 2.0], 1, 0),
+        ([1.0, 1.0, 1.0], 0, 1),  # of equal ones the lowest
+        ([1.0, 1.0, 1.0], 2, 0),
+        ([5.0, np.nan, 9.0, np.nan], 2, 1),  # a NaN is largest, of several the first
+        ([np.nan, 1.0, 2.0], 0, 2),  # the right class does not count
+        ([-np.inf, -np.inf], 1, 0),
+    ],
+)
+def test_best_wrong(scores, y, expected):
+    assert _best_wrong(np.array(scores), y) == expected
