@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError, did_you_mean
@@ -106,7 +107,7 @@ def expand(
         classes = source.classes(resolved)
     kept = tuple(sorted((key, value) for key, value in resolved.items() if value != declared[key].default))
     tasks = name_tasks(shown, classes, task, groupings=groupings, positive=positive, named=named)
-    return [TaskRef(each, source_name, resolved_task, kept) for each, resolved_task in tasks]
+    return [TaskRef(each, source_name, resolved_task, shown, kept) for each, resolved_task in tasks]
 
 
 def _expand_family(family: Family, shown: str, task: str, positive: str, given: Options) -> list[TaskRef]:
@@ -121,15 +122,12 @@ def _expand_family(family: Family, shown: str, task: str, positive: str, given: 
     else:
         known = [family.task, *family.groups, *family.members]
         raise InputError(f"data set {shown!r}: unknown task {task!r}; {did_you_mean(part, known)}")
-    refs = []
-    for each in parts:
-        refs += expand(
-            name=family.members[each],
-            task="binary",
-            label=f"{shown}[{each}]",
-            options={**given, "positive": positive} if positive else given,
-        )
-    return refs
+    options = {**given, "positive": positive} if positive else given
+    return [
+        replace(ref, parent=shown)
+        for each in parts
+        for ref in expand(name=family.members[each], task="binary", label=f"{shown}[{each}]", options=options)
+    ]
 
 
 def fingerprint(ref: TaskRef) -> str:

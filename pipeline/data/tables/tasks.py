@@ -34,6 +34,9 @@ class TaskRef:
     task : str
         ``"binary"``, ``"binary:POSITIVE"``, ``"one-vs-rest:CLASS"``, ``"pair:POSITIVE,NEGATIVE"``,
         ``"group:NAME"`` or ``"multiclass"``.
+    parent : str
+        What the study calls the data set that the task was cut from, such as ``"usps"``: its label, its name,
+        or the name of its file without suffixes. A data set that was not cut is its own parent.
     options : tuple of (name, value)
         The options that differ from their default, sorted by name.
     """
@@ -41,6 +44,7 @@ class TaskRef:
     label: str
     source: str
     task: str
+    parent: str
     options: tuple[tuple[str, Value], ...] = ()
 
 

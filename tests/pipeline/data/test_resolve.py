@@ -79,6 +79,19 @@ def test_labels() -> None:
 
 
 @pytest.mark.parametrize(
+    ("entry", "parent"),
+    [
+        ({"name": "digits", "task": "pairs"}, "digits"),
+        ({"name": "digits", "task": "round", "label": "ocr"}, "ocr"),
+        ({"name": "adult"}, "adult"),
+        ({"name": "amazon-sentiment", "task": "paper", "label": "reviews"}, "reviews"),
+    ],
+)
+def test_tasks_know_the_data_set_they_were_cut_from(entry: dict[str, Any], parent: str) -> None:
+    assert {ref.parent for ref in expand(**entry)} == {parent}
+
+
+@pytest.mark.parametrize(
     ("entry", "line"),
     [
         ({}, "a data set needs a name or a path; known: 20newsgroups, a9a, adult, amazon"),
@@ -103,9 +116,9 @@ def test_error_lines(entry: dict[str, Any], line: str) -> None:
 
 def test_a_reference_from_elsewhere_is_checked_again(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown data set 'digit'"):
-        open_stream(data.TaskRef("d", "digit", "binary"))
+        open_stream(data.TaskRef("d", "digit", "binary", "d"))
     with pytest.raises(InputError, match="no such file"):
-        open_stream(data.TaskRef("d", str(tmp_path / "gone.csv"), "binary"))
+        open_stream(data.TaskRef("d", str(tmp_path / "gone.csv"), "binary", "d"))
 
 
 def test_describe_says_what_each_set_is() -> None:

@@ -85,6 +85,7 @@ def test_families_expand_to_a_task_a_part(name: str) -> None:
         refs = expand(name=name, task=task)
         assert [ref.label for ref in refs] == [f"{name}[{part}]" for part in family.members]
         assert [ref.source for ref in refs] == list(family.members.values())
+        assert {ref.parent for ref in refs} == {name}
     part = next(iter(family.members))
     for task in (part, f"{family.task}:{part}"):
         assert expand(name=name, task=task) == refs[:1]

@@ -154,7 +154,7 @@ def test_fingerprint_needs_no_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
         expand(name="gauss", options={"positive": "-1"})[0],
     ]
     assert len({fingerprint(ref) for ref in refs}) == len(refs)
-    spelled_out = TaskRef(plain.label, "gauss", "binary", (("n_train", 10_000),))
+    spelled_out = TaskRef(plain.label, "gauss", "binary", "gauss", (("n_train", 10_000),))
     assert fingerprint(spelled_out) == fingerprint(plain)
 
 

@@ -64,6 +64,7 @@ def test_names_labels_and_paths(write: Write, tmp_path: Path) -> None:
     assert (ref.label, ref.source, ref.task) == ("mine", str(tmp_path / "mine.csv.gz"), "binary")
     assert expand(name="n", path="mine.csv.gz", base=tmp_path)[0].label == "n"
     assert expand(name="n", path="mine.csv.gz", label="l", base=tmp_path)[0].label == "l"
+    assert ref.parent == "mine"
 
 
 def test_a_test_file_is_the_official_split(write: Write, tmp_path: Path) -> None:

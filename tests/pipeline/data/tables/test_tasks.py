@@ -57,7 +57,7 @@ def test_auto_is_binary_for_two_classes() -> None:
 def test_class_names_may_hold_commas() -> None:
     classes = ["a", "a,b", "b"]
     for _, task in name_tasks("d", classes, "pairs"):
-        stream = derive(TaskRef("d", "s", task), table([0, 1, 2], tuple(classes)), "f", {})
+        stream = derive(TaskRef("d", "s", task, "d"), table([0, 1, 2], tuple(classes)), "f", {})
         assert set(stream.classes) <= set(classes)
         assert len(stream.y) == 2
 
@@ -107,7 +107,7 @@ def test_positive_needs_a_binary_task() -> None:
 )
 def test_derived_labels(task: str, classes: tuple[str, ...], y: list[int], rows: list[int] | None) -> None:
     source = table([0, 1, 2, 1], y_test=[2, 0])
-    stream = derive(TaskRef("d[x]", "s", task), source, "f", GROUPS)
+    stream = derive(TaskRef("d[x]", "s", task, "d"), source, "f", GROUPS)
     assert stream.classes == classes
     assert stream.y.tolist() == y
     assert stream.y.dtype == np.int32
@@ -120,13 +120,13 @@ def test_derived_labels(task: str, classes: tuple[str, ...], y: list[int], rows:
 
 def test_binary_takes_the_last_class_as_positive_unless_told() -> None:
     source = table([0, 1, 1], ("n", "p"))
-    assert derive(TaskRef("d", "s", "binary"), source, "f", {}).classes == ("n", "p")
-    turned = derive(TaskRef("d", "s", "binary:n"), source, "f", {})
+    assert derive(TaskRef("d", "s", "binary", "d"), source, "f", {}).classes == ("n", "p")
+    turned = derive(TaskRef("d", "s", "binary:n", "d"), source, "f", {})
     assert (turned.classes, turned.y.tolist()) == (("p", "n"), [1, 0, 0])
 
 
 def test_the_test_part_is_relabelled_alike() -> None:
-    stream = derive(TaskRef("d", "s", "pair:a,b"), table([0, 1, 2], y_test=[2, 1, 0, 1]), "f", {})
+    stream = derive(TaskRef("d", "s", "pair:a,b", "d"), table([0, 1, 2], y_test=[2, 1, 0, 1]), "f", {})
     assert stream.rows_test is not None
     assert stream.y_test is not None
     assert stream.rows_test.tolist() == [1, 2, 3]
@@ -139,7 +139,7 @@ def test_a_pair_is_the_rows_of_its_two_classes(y: list[int], a: int, b: int) -> 
     names = ("w", "x", "y", "z")
     if a == b:
         return
-    stream = derive(TaskRef("d", "s", f"pair:{names[a]},{names[b]}"), table(y, names), "f", {})
+    stream = derive(TaskRef("d", "s", f"pair:{names[a]},{names[b]}", "d"), table(y, names), "f", {})
     assert stream.rows is not None
     assert [y[row] for row in stream.rows] == [a if code else b for code in stream.y]
     assert len(stream.y) == y.count(a) + y.count(b)
@@ -148,7 +148,7 @@ def test_a_pair_is_the_rows_of_its_two_classes(y: list[int], a: int, b: int) -> 
 @pytest.mark.parametrize("task", ["bogus", "group:none", "pair:a,q", "one-vs-rest:q", "binary"])
 def test_a_forged_reference_is_refused(task: str) -> None:
     with pytest.raises(InputError):
-        derive(TaskRef("d", "s", task), table([0, 1, 2]), "f", GROUPS)
+        derive(TaskRef("d", "s", task, "d"), table([0, 1, 2]), "f", GROUPS)
 
 
 def test_fingerprints_tell_tasks_and_groupings_apart() -> None:
@@ -163,7 +163,7 @@ def test_fingerprints_tell_tasks_and_groupings_apart() -> None:
 
 
 def test_a_reference_is_small_and_hashable() -> None:
-    ref = TaskRef("usps[3-vs-5]", "/data/folder/some-file.csv.gz", "pair:3,5", (("target", "label"),))
+    ref = TaskRef("usps[3-vs-5]", "/data/folder/some-file.csv.gz", "pair:3,5", "usps", (("target", "label"),))
     assert len(pickle.dumps(ref)) < 400
     assert pickle.loads(pickle.dumps(ref)) == ref
     assert len({ref, pickle.loads(pickle.dumps(ref))}) == 1
