@@ -161,7 +161,7 @@ def run_study(
         workers = _Workers(
             stack, {"threads": threads, "scheduler": scheduler, "scheduler_file": scheduler_file}
         )
-        document = study.model_dump(mode="json") | {"planned": total}
+        document = study.model_dump(mode="json")
         keys: list[str] = []
         reused = computed = 0
         for number, cells in enumerate(_stages(plan, store)):
@@ -171,6 +171,7 @@ def run_study(
                 # A study that is refused leaves what is there as it is.
                 check_splits(plan.split_cells())
                 store.write_json("study.json", document)
+                store.write_json("plan.json", {"planned": total})
                 _add_provenance(store, plan, command)
                 progress.start(total, reused)
             keys += own
@@ -187,6 +188,7 @@ def run_study(
             store.compact()
         else:
             store.write_json("study.json", document)
+            store.write_json("plan.json", {"planned": total})
             store.write_plan(keys)
             progress.start(total, reused)
     results = read_results(out)

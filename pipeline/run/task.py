@@ -172,6 +172,7 @@ def describe(cell: Cell) -> dict[str, Any]:
         "key": cell.key,
         "dataset": cell.dataset.label,
         "source": cell.dataset.source,
+        "parent": cell.dataset.parent,
         "task": cell.dataset.task,
         "algorithm": cell.algorithm,
         "learner": cell.learner,

@@ -32,6 +32,7 @@ CELLS = pa.schema(
         pa.field("key", pa.string(), nullable=False),
         pa.field("dataset", pa.string(), nullable=False),
         pa.field("source", pa.string(), nullable=False),
+        pa.field("parent", pa.string()),
         pa.field("task", pa.string(), nullable=False),
         pa.field("algorithm", pa.string(), nullable=False),
         pa.field("learner", pa.string(), nullable=False),
