@@ -62,7 +62,7 @@ def head_to_head(
         return []
     levels = noise or spaced([c.noise for c in usable], _LEVELS)
     shown = [c for c in usable if c.noise in levels]
-    rows = [_scatters(shown, focus, styles, prefix, scope)]
+    rows: list[Block] = [_scatters(shown, focus, styles, prefix, scope)]
     if len(usable) >= 2:
         rows.append(_by_noise(usable, styles, prefix, scope))
     rows.append(_by_difficulty(shown, focus, styles, prefix, scope))

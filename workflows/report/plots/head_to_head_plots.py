@@ -83,7 +83,7 @@ def error_reductions(
         axes.axhline(0, color=INK, lw=0.8)
         for place, (name, x, y) in enumerate(points):
             given = {"color": style.colour, "alpha": (place + 1) / len(points)}
-            axes.plot(x, y, ls="", marker=style.marker, markersize=4, mew=0, label=name, **given)  # type: ignore[arg-type]
+            axes.plot(x, y, ls="", marker=style.marker, mew=0, label=name, **given)  # type: ignore[arg-type]
             if len(np.unique(x)) >= 3:  # two points would lie on any fit
                 slope, offset = np.polyfit(x, y, 1)
                 ends = np.array([x.min(), x.max()])

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from .styles import Style, Styles
 
 
-def label_of(name: str) -> str:
+def label_of(name: str, length: int = 26) -> str:
     """Return an algorithm's name as a legend shows it."""
     # Matplotlib leaves labels that start with an underscore out of its legends.
-    return "\u200b" + shorten(name) if name.startswith("_") else shorten(name)
+    return ("\u200b" if name.startswith("_") else "") + shorten(name, length)
 
 
-def handles(styles: Styles, names: Sequence[str]) -> list[Line2D]:
+def handles(styles: Styles, names: Sequence[str], length: int = 26) -> list[Line2D]:
     """Return a line with its mark for each of some algorithms."""
     from matplotlib.lines import Line2D
 
     drawn = [(name, *styles[name]) for name in names]
     return [
-        Line2D([], [], color=colour, marker=marker, ls=dash, label=label_of(name))
+        Line2D([], [], color=colour, marker=marker, ls=dash, label=label_of(name, length))
         for name, colour, marker, dash in drawn
     ]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # another; from so many on they share the widest ring.
 _NEAR = 4.0
 _MARK, _WIDER, _MOST_AROUND = 5.0, 3.0, 4
-_LEGEND_ROWS = 14
+_LEGEND_ROWS, _NAME = 14, 40
 
 
 def _sizes(places: NDArray[np.float64]) -> list[float]:
@@ -57,7 +57,7 @@ def error_by_size(
     names = [str(name) for name in points.index]
     with theme():
         columns = -(-len(names) // _LEGEND_ROWS)
-        margin = columns * (max(text_width(shorten(name)) for name in names) + 50) if legend else 0.0
+        margin = columns * (max(text_width(shorten(name, _NAME)) for name in names) + 50) if legend else 0.0
         width, height = PANEL[0] + margin, PANEL[1]
         if legend:
             height = max(height, 20.0 * -(-len(names) // columns) + 40)
@@ -79,7 +79,7 @@ def error_by_size(
             colour, marker, _ = styles[name]
             axes.plot([x], [y], ls="", marker=marker, mec=colour, mfc="none", mew=1.5, ms=size)
         if legend:
-            marks = handles(styles, names)
+            marks = handles(styles, names, _NAME)
             for mark in marks:
                 mark.set(linestyle="", markerfacecolor="none", markeredgewidth=1.5)
             axes.legend(handles=marks, loc="center left", bbox_to_anchor=(1.02, 0.5), ncols=columns)
