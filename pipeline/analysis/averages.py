@@ -1,163 +1,16 @@
-"""From cells to tables: what was planned, what is there, means and spread over seeds."""
+"""From cells to tables: means and spread over seeds, and what is missing of them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from ..noise import Noise, parse_noise
-from ..study.specs import DatasetSpec
+from ..noise import Noise
+from .design import Design, evaluation_rows
 from .metrics import METRICS, Metric
 from .ranks import DroppedBlock
-
-
-def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """Sort key under which "digits[2]" comes before "digits[10]".
-
-    Examples
-    --------
-    >>> sorted(["d10", "d2", "c"], key=natural_key)
-    ['c', 'd2', 'd10']
-    """
-    parts = re.split(r"(\d+)", text)
-    return [(1, int(part), "") if i % 2 else (0, 0, part) for i, part in enumerate(parts)]
-
-
-def _ordered(found: list[str], given: list[str]) -> list[str]:
-    """Names in the study's order, then whatever else was found, sorted."""
-    rest = sorted(set(found) - set(given), key=natural_key)
-    return list(dict.fromkeys(given)) + rest
-
-
-@dataclass(frozen=True)
-class Design:
-    """What a study planned, in the order its tables print it.
-
-    Attributes
-    ----------
-    datasets, sources : list of str
-        Data set labels, and the base set each one is cut from.
-    algorithms : list of str
-        Labels in the study's order.
-    noise : list of Noise
-        What is done to labels, by rising rate.
-    seeds : list of int
-        Repetitions, rising.
-    ok, failed, stopped : int
-        Cells on the study's seeds that are in the store, by status.
-    tuning, lost : int
-        Cells of the tuning grids that are in the store, and those of them that failed or were stopped.
-    planned : int
-        Cells that the finished study has, tuning included.
-    missing : int
-        Cells not yet in the store.
-    """
-
-    datasets: list[str]
-    sources: list[str]
-    algorithms: list[str]
-    noise: list[Noise]
-    seeds: list[int]
-    ok: int
-    failed: int
-    stopped: int
-    tuning: int
-    lost: int
-    planned: int
-    missing: int
-
-
-def cut_from(dataset: str, source: str, name: str) -> bool:
-    """Tell whether a task is one of those that a study's data set stands for.
-
-    Parameters
-    ----------
-    dataset, source : str
-        Label of the task, and the base set that it is cut from.
-    name : str
-        What tables call the data set (`DatasetSpec.label`).
-
-    Examples
-    --------
-    >>> cut_from("digits[0]", "digits", "digits"), cut_from("seven", "amazon", "seven")
-    (True, True)
-    """
-    return name in (source, dataset) or dataset.startswith(f"{name}[")
-
-
-def evaluation_rows(cells: pd.DataFrame, *, status: str | None = None) -> pd.DataFrame:
-    """Return the cells on the study's seeds (tuning cells left out), optionally of one status.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        The store's cells table.
-    status : {"ok", "failed", "stopped"} or None, default=None
-        Keep only these.
-
-    Returns
-    -------
-    DataFrame
-        The rows that match.
-    """
-    rows = cells[cells["stage"] == "run"]
-    return rows if status is None else rows[rows["status"] == status]
-
-
-def study_design(cells: pd.DataFrame, meta: Mapping[str, Any]) -> Design:
-    """Work out what was planned, from the study and from what the store holds.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        The store's cells table.
-    meta : mapping
-        The store's metadata: "study" (the validated study) and optionally "planned" (number of cells of the
-        plan, tuning included). Without the number the data sets met so far are taken for all of them.
-
-    Returns
-    -------
-    Design
-        Names in the study's order, and counts by status.
-    """
-    study = meta.get("study", {})
-    runs = evaluation_rows(cells)
-    entries = [DatasetSpec.model_validate(entry).label for entry in study.get("datasets", [])]
-
-    def place(dataset: str, source: str) -> int:
-        found = (i for i, name in enumerate(entries) if cut_from(dataset, source, name))
-        return next(found, len(entries))
-
-    pairs = sorted(
-        set(zip(runs["dataset"], runs["source"], strict=True)),
-        key=lambda pair: (place(*pair), natural_key(pair[1]), natural_key(pair[0])),
-    )
-    algorithms = _ordered(
-        runs["algorithm"].unique().tolist(), [entry["label"] for entry in study.get("algorithms", [])]
-    )
-    noise = sorted({parse_noise(value) for value in (*study.get("noise", []), *runs["noise"].unique())})
-    seeds = sorted({int(seed) for seed in study.get("seeds", [])} | {int(seed) for seed in runs["seed"]})
-    tuning = len(cells) - len(runs)
-    planned = len(pairs) * len(algorithms) * len(noise) * len(seeds) + tuning
-    planned = int(meta.get("planned") or planned)
-    return Design(
-        datasets=[dataset for dataset, _ in pairs],
-        sources=[source for _, source in pairs],
-        algorithms=algorithms,
-        noise=noise,
-        seeds=seeds,
-        ok=int((runs["status"] == "ok").sum()),
-        failed=int((runs["status"] == "failed").sum()),
-        stopped=int((runs["status"] == "stopped").sum()),
-        tuning=tuning,
-        lost=int((cells["status"] != "ok").sum() - (runs["status"] != "ok").sum()),
-        planned=planned,
-        missing=max(0, planned - len(cells)),
-    )
 
 
 def primary_metric(cells: pd.DataFrame) -> Metric:
@@ -245,7 +98,7 @@ def scores(cells: pd.DataFrame, metric: Metric, noise: Noise, design: Design) ->
     metric : Metric
         What to average.
     noise : Noise
-        One of ``plan.noise``.
+        One of ``design.noise``.
     design : Design
         Data sets, algorithms and seeds to expect.
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..noise import Noise
-from .averages import Design, evaluation_rows, scores
+from .averages import scores
+from .design import Design, evaluation_rows
 from .friedman import Friedman, friedman, nemenyi_difference
 from .metrics import Metric
 from .pairwise import PairTest, cliques, smallest_p, wilcoxon_holm
@@ -99,7 +100,7 @@ def compare(cells: pd.DataFrame, metric: Metric, noise: Noise, design: Design) -
     metric : Metric
         What to compare by; its direction decides which end is better.
     noise : Noise
-        One of ``plan.noise``.
+        One of ``design.noise``.
     design : Design
         Data sets, algorithms and seeds to expect.
 

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..noise import Noise
-from .averages import evaluation_rows
+from .design import evaluation_rows
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from ..store.store import Store
-from .tuning import tuned_grids
+from .tuning import Tuned, tuned_grids
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,14 +21,22 @@ class StudyResults:
     ----------
     cells, curves : DataFrame
         The tables of the store, without rows that an earlier form of the study left behind.
-    meta : dict
-        ``study`` (the validated study), ``provenance`` (of the latest run), ``tuning`` (one dict for each
-        grid) and ``planned`` (number of cells of the plan).
+    study : dict
+        The validated study as it was run; a later version need not accept it.
+    planned : int
+        Cells of the plan, tuning included.
+    provenance : dict
+        What the latest run was made with, and the number of runs.
+    tuning : list of Tuned
+        The outcome of every grid.
     """
 
     cells: pd.DataFrame
     curves: pd.DataFrame
-    meta: dict[str, Any]
+    study: dict[str, Any]
+    planned: int
+    provenance: dict[str, Any] = field(default_factory=dict)
+    tuning: list[Tuned] = field(default_factory=list)
 
 
 def read_results(url: str) -> StudyResults:
@@ -51,18 +59,20 @@ def read_results(url: str) -> StudyResults:
     store = Store(url)
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
-    study = store.read_json("study.json")
-    if not study:
-        raise InputError(f"{url}: study.json is missing: run the study again to write it")
+    study, plan = store.read_json("study.json"), store.read_json("plan.json")
+    for name, content in (("study.json", study), ("plan.json", plan)):
+        if not content:
+            raise InputError(f"{url}: {name} is missing: run the study again to write it")
     runs = store.read_json("provenance.json").get("runs", [{}])
-    planned = store.planned_keys()
+    keys = store.planned_keys()
     cells, curves = store.cells(), store.curves()
-    cells = cells[cells["key"].isin(planned)].reset_index(drop=True)
-    curves = curves[curves["key"].isin(planned)].reset_index(drop=True)
-    meta = {
-        "study": study,
-        "provenance": {**runs[-1], "runs": len(runs)},
-        "tuning": [tuned.as_dict() for tuned in tuned_grids(cells, study.get("winner", "best"))],
-        "planned": store.read_json("plan.json")["planned"],
-    }
-    return StudyResults(cells, curves, meta)
+    cells = cells[cells["key"].isin(keys)].reset_index(drop=True)
+    curves = curves[curves["key"].isin(keys)].reset_index(drop=True)
+    return StudyResults(
+        cells,
+        curves,
+        study,
+        planned=plan["planned"],
+        provenance={**runs[-1], "runs": len(runs)},
+        tuning=tuned_grids(cells, study.get("winner", "best")),
+    )

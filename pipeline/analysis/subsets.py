@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 import pandas as pd
 
-from .averages import Design, cut_from, evaluation_rows
+from .design import Design, evaluation_rows
 
 
 def among(design: Design, algorithms: Sequence[str]) -> Design:
@@ -18,7 +17,7 @@ def among(design: Design, algorithms: Sequence[str]) -> Design:
     Parameters
     ----------
     design : Design
-        The whole study; its counts of cells are kept.
+        The whole study.
     algorithms : sequence of str
         Labels; those the study does not have are left out.
 
@@ -35,7 +34,7 @@ def within(design: Design, datasets: Sequence[str]) -> Design:
     Parameters
     ----------
     design : Design
-        The whole study; its counts of cells are kept.
+        The whole study.
     datasets : sequence of str
         Labels.
 
@@ -51,11 +50,18 @@ def within(design: Design, datasets: Sequence[str]) -> Design:
     return replace(design, datasets=[name for name, _ in kept], sources=[source for _, source in kept])
 
 
-def tasks_of(design: Design, entries: Sequence[str]) -> list[str]:
+def _tasks(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return one row a data set, by its label."""
+    return evaluation_rows(cells).drop_duplicates("dataset").set_index("dataset")
+
+
+def tasks_of(cells: pd.DataFrame, design: Design, entries: Sequence[str]) -> list[str]:
     """Return the labels of the tasks that were cut from some of a study's data sets.
 
     Parameters
     ----------
+    cells : DataFrame
+        The store's cells table.
     design : Design
         The study's data sets.
     entries : sequence of str
@@ -66,11 +72,8 @@ def tasks_of(design: Design, entries: Sequence[str]) -> list[str]:
     list of str
         In the study's order.
     """
-    return [
-        dataset
-        for dataset, source in zip(design.datasets, design.sources, strict=True)
-        if any(cut_from(dataset, source, entry) for entry in entries)
-    ]
+    parents = _tasks(cells)["parent"]
+    return [dataset for dataset in design.datasets if parents[dataset] in entries]
 
 
 @dataclass(frozen=True)
@@ -110,17 +113,14 @@ def task_groups(cells: pd.DataFrame, design: Design) -> list[TaskGroup]:
     list of TaskGroup
         In the order of their first data sets.
     """
-    tasks = evaluation_rows(cells).drop_duplicates("dataset").set_index("dataset")["task"]
+    tasks = _tasks(cells)
     groups: dict[tuple[str, str], list[str]] = {}
     for dataset, source in zip(design.datasets, design.sources, strict=True):
-        groups.setdefault((source, _kind(str(tasks[dataset]))), []).append(dataset)
-    return [
-        TaskGroup(f"{_base(source, datasets)} {kind}".strip(), datasets)
-        for (source, kind), datasets in groups.items()
-    ]
-
-
-def _base(source: str, datasets: Sequence[str]) -> str:
-    """Name what the tasks are cut from: their labels say it better than the path of a file."""
-    labels = {re.sub(r"\[[^\[]*\]$", "", dataset) for dataset in datasets}
-    return labels.pop() if len(labels) == 1 else PurePath(source).name
+        groups.setdefault((source, _kind(tasks["task"][dataset])), []).append(dataset)
+    named = []
+    for (source, kind), datasets in groups.items():
+        parents = set(tasks["parent"][datasets])
+        # What the study calls the base set says more than the path of its file, unless it has several names.
+        base = parents.pop() if len(parents) == 1 else PurePath(source).name
+        named.append(TaskGroup(f"{base} {kind}".strip(), datasets))
+    return named

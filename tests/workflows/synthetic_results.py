@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.pipeline.analysis.tuning import Tuned
 from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.store.schema import CELLS, CURVES
 
 T = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 DATASETS = (*(f"digits[{digit}-vs-rest]" for digit in range(8)), "breast-cancer", "gauss", "checkerboard")
 ALGORITHMS = ("Perceptron", "PA", "PA-I", "SOP", "CW", "AROW", "AROW-H")
+SIZES = {"Projectron 0.1": 300, "Projectron 0.5": 40, "Forgetron": 100}
+LEARNERS = {name: name.partition(" ")[0] for name in SIZES}
 
 
 def make_results(
@@ -32,23 +36,23 @@ def make_results(
     rng = np.random.RandomState(7)
     cells: list[dict[str, Any]] = []
     curves: list[dict[str, Any]] = []
-    tuning: list[dict[str, Any]] = []
+    tuning: list[Tuned] = []
     for d, dataset in enumerate(datasets):
         for rate in noise:
             for a, algorithm in enumerate(algorithms):
                 if algorithm in tuned:
                     values = [0.01, 0.1, 1.0, 10.0]
                     tuning.append(
-                        {
-                            "dataset": dataset,
-                            "algorithm": algorithm,
-                            "noise": Noise(rate),
-                            "grid": {"r": values},
-                            "winner": {"r": values[d % 4], "covariance": "diagonal"},
-                            "criterion": "online mistakes",
-                            "scores": [[{"r": value}, 100 - a] for value in values],
-                            "at_edge": ["r"] if d % 4 in (0, 3) else [],
-                        }
+                        Tuned(
+                            dataset=dataset,
+                            algorithm=algorithm,
+                            noise=Noise(rate),
+                            grid={"r": [*values]},
+                            winner={"r": values[d % 4], "covariance": "diagonal"},
+                            criterion="online mistakes",
+                            scores=[({"r": value}, 100 - a) for value in values],
+                            at_edge=("r",) if d % 4 in (0, 3) else (),
+                        )
                     )
                 # What suits one data set does not suit the next, so that not every pair differs.
                 suits = 0.025 * rng.standard_normal()
@@ -62,6 +66,7 @@ def make_results(
                             "key": key,
                             "dataset": dataset,
                             "source": dataset.partition("[")[0],
+                            "parent": dataset.partition("[")[0],
                             "task": f"one-vs-rest:{dataset[-10]}"
                             if dataset.endswith("-vs-rest]")
                             else "binary",
@@ -111,14 +116,13 @@ def make_results(
         "datasets": [{"name": name} for name in dict.fromkeys(name.partition("[")[0] for name in datasets)],
         "algorithms": [{"name": "AROW", "label": label} for label in algorithms],
     }
-    meta = {
-        "study": study,
-        "provenance": {"python": "3.11.0", "packages": {"numpy": "2.0", "numba": None}, "cpu": "a <CPU>"},
-        "tuning": tuning,
-        "planned": len(cells),
-    }
     return StudyResults(
-        pd.DataFrame(cells, columns=CELLS.names), pd.DataFrame(curves, columns=CURVES.names), meta
+        pd.DataFrame(cells, columns=CELLS.names),
+        pd.DataFrame(curves, columns=CURVES.names),
+        study,
+        planned=len(cells),
+        provenance={"python": "3.11.0", "packages": {"numpy": "2.0", "numba": None}, "cpu": "a <CPU>"},
+        tuning=tuning,
     )
 
 
@@ -134,4 +138,24 @@ def fail(results: StudyResults, keys: list[str], error: str = "ValueError: no <g
     numbers = ["mistakes", "mistakes_clean", "updates", "test_accuracy", "n_examples", "fit_seconds"]
     cells[numbers] = cells[numbers].astype("float64")
     cells.loc[hit, numbers] = np.nan
-    return StudyResults(cells, results.curves, results.meta)
+    return replace(results, cells=cells)
+
+
+def results_with_sizes(*, seeds: int = 2, **options: Any) -> StudyResults:
+    """Four algorithms, of which all but AROW have a support set, 10 larger with every seed."""
+    made = make_results(algorithms=(*SIZES, "AROW"), tuned=(), seeds=seeds, **options)
+    cells = made.cells
+    size = cells["algorithm"].map(SIZES) + 10 * cells["seed"]
+    cells = cells.assign(
+        learner=cells["algorithm"].map({**LEARNERS, "AROW": "AROW"}),
+        support_vectors=size,
+        kernel_evaluations=2000 * size,
+        model_bytes=800 * size,
+    )
+    sizes = cells.set_index("key")["support_vectors"]
+    curves = made.curves
+    curves = curves.assign(
+        support_vectors=curves["key"].map(sizes) * curves["t"] / 1000,
+        kernel_evaluations=curves["key"].map(sizes) * curves["t"] ** 2 / 1000,
+    )
+    return replace(made, cells=cells, curves=curves)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -97,22 +98,22 @@ def _remove_earlier(out: Path, files: Mapping[str, str]) -> None:
 
 def _files(results: StudyResults) -> Iterator[tuple[str, str]]:
     """Yield (relative name, text) of every file of the report."""
-    from .content import report_content
+    from .blocks import files
+    from .sections import SECTIONS
+    from .sections.opening import opening
+    from .view import StudyView
 
-    content, tables = report_content(results)
+    view = StudyView(results)
+    sections = [section for make in SECTIONS if (section := make(view)) is not None]
+    content = {
+        "title": results.study.get("title") or results.study.get("name") or "Study",
+        "opening": opening(view),
+        "sections": sections,
+    }
     yield "report.html", _html(content)
     yield "report.md", _markdown(content)
-    pictures = [content["rank_figure"], *content["diagrams"], *content["boxes"], *content["curve_groups"]]
-    pictures += [picture for ranking in content["rankings"] for picture in ranking.pictures]
-    pictures += [each.sheet for each in content["along"]]
-    pictures += content["support"].files if content["support"] else []
-    pictures += [group.sheet for group in content["solutions"].groups] if content["solutions"] else []
-    for picture in pictures:
-        if picture is not None:
-            yield picture.file, picture.content
-    for table in tables:
-        yield f"tables/{table.name}.csv", table.to_csv()
-        yield f"tables/{table.name}.tex", table.to_latex()
+    for section in sections:
+        yield from files(section.blocks)
 
 
 def _environment(*, escape: bool) -> Any:
@@ -133,107 +134,23 @@ def _environment(*, escape: bool) -> Any:
     return environment
 
 
-def _html(content: dict[str, Any]) -> str:
+def _html(content: Mapping[str, Any]) -> str:
     from markupsafe import Markup
 
-    from .plots.line_plots import swatch
-    from .plots.styles import PALETTE, series_styles
-    from .plots.svg import inline, size
+    from .plots.styles import PALETTE
+    from .plots.svg import inline
 
-    serial = 0
+    serials = itertools.count(1)
 
-    def show(picture: Any) -> dict[str, Any]:
-        nonlocal serial
-        serial += 1
-        return {
-            "heading": picture.heading,
-            "width": round(size(picture.svg)[0]),
-            "svg": Markup(inline(picture.svg, f"f{serial}", picture.title)),
-        }
+    def svg(drawing: str, title: str) -> Markup:
+        return Markup(inline(drawing, f"f{next(serials)}", title))
 
-    def swatches(place: int) -> dict[str, Markup]:
-        styles = series_styles(content["algorithms"])
-        return {
-            name: Markup(inline(swatch(style), f"k{place}-{index}", f"line of {name}"))
-            for index, (name, style) in enumerate(styles.items())
-        }
-
-    environment = _environment(escape=True)
-    groups = [
-        {"name": group.name, "figures": [show(panel) for panel in group.panels], "finals": group.finals}
-        for group in content["curve_groups"]
-    ]
-    rank_figure = content["rank_figure"]
-    sections = [
-        ("ranks", content["rank_heading"], content["rank_table"]),
-        ("significance", "Significance", content["tests"]),
-        ("rankings", content["rankings_heading"], content["rankings"]),
-        ("groups", "Groups of tasks", content["by_group"]),
-        ("accuracy", "Test accuracy", content["accuracy"]),
-        ("mistakes", "Online mistakes", content["mistakes"]),
-        ("curves", "Learning curves", groups),
-        ("along", "Along the stream", content["along"]),
-        ("support", "Support sets", content["support"]),
-        ("solutions", "Solutions", content["solutions"]),
-        ("cost", "Updates and speed", content["cost"]),
-        ("tuning", "Tuning", content["grids"]),
-        ("failed", "Failed and stopped cells", content["failed"]),
-        ("provenance", "Provenance", True),
-    ]
-    page = {
-        **content,
-        "style": Markup(_environment(escape=False).get_template("report.css").render(palette=PALETTE)),
-        "contents": [(name, heading) for name, heading, there in sections if there],
-        "rank_figure": show(rank_figure) if rank_figure else None,
-        "diagrams": [show(picture) for picture in content["diagrams"]],
-        "boxes": [show(picture) for picture in content["boxes"]],
-        "curve_groups": groups,
-        "along": [
-            {**vars(each), "panels": [show(picture) for picture in each.panels]} for each in content["along"]
-        ],
-        "support": {
-            **vars(content["support"]),
-            "errors": [show(picture) for picture in content["support"].errors],
-            "curves": [show(picture) for picture in content["support"].curves],
-        }
-        if content["support"]
-        else None,
-        "solutions": {
-            **vars(content["solutions"]),
-            "groups": [
-                {
-                    "name": group.name,
-                    "figures": [show(picture) for picture in group.panels],
-                    "legend": [
-                        (name, Markup(inline(svg, f"m{place}-{kind}", name)))
-                        for kind, (name, svg) in enumerate(group.legend)
-                    ],
-                }
-                for place, group in enumerate(content["solutions"].groups)
-            ],
-        }
-        if content["solutions"]
-        else None,
-        "rankings": [
-            {
-                **vars(ranking),
-                "diagrams": [show(picture) for picture in ranking.diagrams],
-                "focus": [
-                    {**vars(row), "figures": [show(picture) for picture in row.pictures]}
-                    for row in ranking.focus
-                ],
-            }
-            for ranking in content["rankings"]
-        ],
-        "swatches": [swatches(place) for place in range(3 + len(content["along"]))],
-    }
-    return str(environment.get_template("report.html.j2").render(page))
+    style = _environment(escape=False).get_template("report.css").render(palette=PALETTE)
+    template = _environment(escape=True).get_template("report.html.j2")
+    return str(template.render(content, style=Markup(style), svg=svg))
 
 
-def _markdown(content: dict[str, Any]) -> str:
-    rank_figure = content["rank_figure"]
-    page = {**content, "rank_file": rank_figure.file if rank_figure else ""}
-    text = _environment(escape=False).get_template("report.md.j2").render(page)
-    # Markdown glues a heading or a table's title to the line beside it unless a blank line is between them.
-    apart = re.sub(r"^(#+ .+|\*\*.+\*\*)$", r"\n\1\n", str(text), flags=re.MULTILINE)
-    return re.sub(r"\n{3,}", "\n\n", apart).strip() + "\n"
+def _markdown(content: Mapping[str, Any]) -> str:
+    text = _environment(escape=False).get_template("report.md.j2").render(content)
+    # Blocks that print nothing leave their blank lines.
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from .words.markup import latex, markdown
 
@@ -12,17 +12,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# A longer table is folded in the page, and Markdown refers to its file.
+LONG = 30
+
+
 @dataclass(frozen=True)
 class TableCell:
-    """One entry: its text, whether it is the best of its kind (bold), whether it carries a warning."""
+    """One entry.
+
+    Attributes
+    ----------
+    text : str
+    best : bool
+        Whether it is the best of its kind (bold).
+    flag : bool
+        Whether it carries a warning.
+    mark : str
+        SVG that stands before the text in the page.
+    """
 
     text: str
     best: bool = False
     flag: bool = False
-
-
-def _emphasise(texts: list[str], row: list[TableCell], form: str) -> list[str]:
-    return [form.format(text) if cell.best else text for text, cell in zip(texts, row, strict=True)]
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,7 +44,7 @@ class TableBlock:
     Attributes
     ----------
     name : str
-        Stem of its files, unique in a report.
+        Stem of its files, unique in a report; empty of a table without files.
     title : str
         What it shows, as plain text.
     header : list of str
@@ -47,8 +59,15 @@ class TableBlock:
         Unrounded values for the CSV file, long form; None writes the texts.
     scope : str
         The part of the study it is about, for the LaTeX caption; a page says it by a heading.
+    show : {"open", "long", "folded", "opened", "file"}
+        "open": as it is. "long": folded if it has more rows than `LONG`; Markdown then only names its file.
+        "folded": likewise, but always folded in the page; "opened": in a fold that is open at first.
+        "file": page and Markdown only name its file.
+    wrap : bool
+        Whether long texts are broken in the page.
     """
 
+    kind: ClassVar[str] = "table"
     name: str
     title: str
     header: list[str]
@@ -57,6 +76,19 @@ class TableBlock:
     note: str = ""
     data: pd.DataFrame | None = None
     scope: str = ""
+    show: Literal["open", "long", "folded", "opened", "file"] = "open"
+    wrap: bool = False
+
+    @property
+    def folds(self) -> bool:
+        """Whether the page shows it on demand."""
+        return self.show in ("folded", "opened") or (self.show == "long" and len(self.rows) > LONG)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether Markdown only names its file."""
+        long = self.show in ("long", "folded") and len(self.rows) > LONG
+        return self.show == "file" or (long and bool(self.name))
 
     def to_markdown(self) -> str:
         """Return a Markdown table, best entries bold."""

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from singlepass.pipeline.analysis.averages import study_design
 from singlepass.pipeline.analysis.comparison import compare, overall_ranks
+from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.noise import CLEAN, Noise
 
@@ -24,6 +24,7 @@ def study(
         {
             "dataset": f"d{i}",
             "source": f"d{i}",
+            "parent": f"d{i}",
             "algorithm": "ABCDEFGH"[j],
             "noise": f"{rate:g}",
             "seed": seed,
@@ -37,7 +38,7 @@ def study(
         for seed in range(seeds)
     ]
     cells = pd.DataFrame(rows)
-    return cells, study_design(cells, {"study": {}})
+    return cells, study_design(cells, {})
 
 
 def clear_order(n: int, k: int) -> np.ndarray:

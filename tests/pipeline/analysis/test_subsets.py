@@ -5,22 +5,22 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from singlepass.pipeline.analysis.averages import Design, study_design
 from singlepass.pipeline.analysis.comparison import compare
+from singlepass.pipeline.analysis.design import Design, study_design
 from singlepass.pipeline.analysis.metrics import METRICS
-from singlepass.pipeline.analysis.subsets import TaskGroup, among, task_groups, within
+from singlepass.pipeline.analysis.subsets import TaskGroup, among, task_groups, tasks_of, within
 from singlepass.pipeline.noise import CLEAN
 
 TASKS = [
-    ("usps[0-vs-1]", "usps", "pair:0,1"),
-    ("usps[0-vs-2]", "usps", "pair:0,2"),
-    ("usps[0-vs-rest]", "usps", "one-vs-rest:0"),
-    ("usps[round]", "usps", "group:round"),
-    ("usps", "usps", "multiclass"),
-    ("breast-cancer", "breast-cancer", "binary"),
-    ("spam[of 2020]", "/somewhere/spam.csv", "binary:yes"),
-    ("mine[a-vs-rest]", "/somewhere/mine.csv", "one-vs-rest:a"),
-    ("renamed[b-vs-rest]", "/somewhere/mine.csv", "one-vs-rest:b"),
+    ("usps[0-vs-1]", "usps", "usps", "pair:0,1"),
+    ("usps[0-vs-2]", "usps", "usps", "pair:0,2"),
+    ("usps[0-vs-rest]", "usps", "usps", "one-vs-rest:0"),
+    ("usps[round]", "usps", "usps", "group:round"),
+    ("usps", "usps", "usps", "multiclass"),
+    ("breast-cancer", "breast-cancer", "breast-cancer", "binary"),
+    ("spam[of 2020]", "/somewhere/spam.csv", "spam[of 2020]", "binary:yes"),
+    ("mine[a-vs-rest]", "/somewhere/mine.csv", "mine", "one-vs-rest:a"),
+    ("renamed[b-vs-rest]", "/somewhere/mine.csv", "renamed", "one-vs-rest:b"),
 ]
 
 
@@ -30,6 +30,7 @@ def study() -> tuple[pd.DataFrame, Design]:
         {
             "dataset": dataset,
             "source": source,
+            "parent": parent,
             "task": task,
             "algorithm": algorithm,
             "noise": "0",
@@ -38,11 +39,11 @@ def study() -> tuple[pd.DataFrame, Design]:
             "status": "ok",
             "test_accuracy": 0.9 - 0.1 * place * (1 if i % 2 else -1),
         }
-        for i, (dataset, source, task) in enumerate(TASKS)
+        for i, (dataset, source, parent, task) in enumerate(TASKS)
         for place, algorithm in enumerate("ABC")
     ]
     cells = pd.DataFrame(rows)
-    return cells, study_design(cells, {"study": {}})
+    return cells, study_design(cells, {})
 
 
 def test_tasks_are_grouped_by_base_set_and_kind(study: tuple[pd.DataFrame, Design]) -> None:
@@ -53,12 +54,20 @@ def test_tasks_are_grouped_by_base_set_and_kind(study: tuple[pd.DataFrame, Desig
         "usps round",
         "usps multiclass",
         "breast-cancer",
-        "spam",
+        # Brackets of a label of the user's own are a part of it.
+        "spam[of 2020]",
         # Two labels of one file: the file says what they have in common.
         "mine.csv one-vs-rest",
     }
     assert groups["usps pairs"] == TaskGroup("usps pairs", ["usps[0-vs-1]", "usps[0-vs-2]"])
     assert sorted(name for group in groups.values() for name in group.datasets) == sorted(study[1].datasets)
+
+
+def test_tasks_of_some_data_sets(study: tuple[pd.DataFrame, Design]) -> None:
+    assert tasks_of(*study, ["mine", "spam[of 2020]"]) == ["mine[a-vs-rest]", "spam[of 2020]"]
+    assert len(tasks_of(*study, ["usps"])) == 5
+    # A file by what the study calls it, not by its path.
+    assert tasks_of(*study, ["/somewhere/mine.csv"]) == []
 
 
 def test_comparisons_within_a_part(study: tuple[pd.DataFrame, Design]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.workflows.report import render_report
+from singlepass.workflows.report.plots.svg import parse
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "rect", "path", "use", "line"}
 
@@ -24,6 +25,7 @@ class Page(HTMLParser):
         self.references: list[str] = []
         self.tags: dict[str, int] = {}
         self.text: list[str] = []
+        self.captions: list[str] = []
         self.feed(text)
         self.close()
         assert self.open == []
@@ -52,6 +54,8 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text.append(data)
+        if "caption" in self.open:
+            self.captions.append(data)
 
 
 def render(results: StudyResults, out: Path) -> tuple[Page, str]:
@@ -78,3 +82,14 @@ def csv_rows(file: Path) -> list[list[str]]:
 
 def headings(markdown: str) -> list[str]:
     return re.findall(r"^## (.*)$", markdown, flags=re.MULTILINE)
+
+
+def texts(svg: str) -> list[str]:
+    """Return what is written in a drawing."""
+    return [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if text.strip()]
+
+
+def paths(svg: str, name: str) -> list[str]:
+    """Return the paths of a drawing under ids that begin with a name."""
+    groups = [each for each in parse(svg).iter("g") if each.get("id", "").startswith(f"{name}")]
+    return [path.attrib["d"] for group in groups for path in group.iter("path")]

@@ -1,134 +1,124 @@
-"""The report's pictures: what is drawn, and which of many."""
+"""In all figures of a report an algorithm has one colour and one mark."""
 
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from singlepass.pipeline.analysis.averages import study_design
-from singlepass.pipeline.analysis.comparison import Comparison, compare
-from singlepass.pipeline.analysis.metrics import METRICS
-from singlepass.pipeline.analysis.study_results import StudyResults
-from singlepass.pipeline.noise import Noise
-from singlepass.workflows.report.plots.box_plot import box_plot
-from singlepass.workflows.report.plots.critical_difference import critical_difference
-from singlepass.workflows.report.plots.line_plots import ranks_by_noise, swatch
-from singlepass.workflows.report.plots.pictures import MAX_PANELS, boxes, curve_groups
-from singlepass.workflows.report.plots.styles import series_styles
-from singlepass.workflows.report.words.phrases import percent
+from singlepass.workflows.report.plots.legends import swatch
+from singlepass.workflows.report.plots.size_plots import error_by_size
+from singlepass.workflows.report.plots.styles import PALETTE, Style, styles_of
+from singlepass.workflows.report.plots.svg import parse
 
-from ..synthetic_results import make_results
+from ..synthetic_results import results_with_sizes
+from .report_page import render, texts
+
+ALGORITHMS = ("Projectron 0.1", "Projectron 0.5", "Forgetron", "AROW")
+COLOURS = {colour for colour, _ in PALETTE}
 
 
-def texts(svg: str) -> list[str]:
-    return [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if text.strip()]
+def colour_of(element: ET.Element) -> str:
+    """The colour of the series that a mark or line belongs to, if any."""
+    found = re.findall(r"(?:fill|stroke): (#\w+)", element.get("style", ""))
+    return next((colour for colour in found if colour in COLOURS), "")
 
 
-def compared(results: StudyResults, noise: float) -> Comparison:
-    design = study_design(results.cells, results.meta)
-    return compare(results.cells, METRICS["test_accuracy"], Noise(noise), design)
+def marks(svg: str) -> set[tuple[str, str]]:
+    """Colour and shape, whatever its size, of all marks in a drawing."""
+    root = parse(svg)
+    shapes = {f"#{path.get('id')}": path.get("d", "") for path in root.iter("path")}
+    found = set()
+    for use in root.iter("use"):
+        # Bands around curves are drawn like marks.
+        if (colour := colour_of(use)) and "fill-opacity: 0.18" not in use.attrib["style"]:
+            path = shapes[use.attrib["xlink:href"]]
+            numbers = [float(number) for number in re.findall(r"-?[\d.]+", path)]
+            widest = max(abs(number) for number in numbers)
+            shape = re.findall(r"[A-Za-z]", path), [f"{number / widest:.1f}" for number in numbers]
+            found.add((colour, str(shape).replace("-0.0", "0.0")))
+    return found
+
+
+def mark(style: Style) -> tuple[str, str]:
+    [found] = marks(swatch(style))
+    return found
+
+
+def named(file: Path, svg: str) -> set[str]:
+    """The algorithms that a figure shows, by what is written in it or by its name."""
+    if found := re.search(r"against-(\w+?)(-0-\d)?-0(\.1)?\.svg", file.name):
+        return {name for name in ALGORITHMS if re.sub(r"\W", "-", name) == found[1] + (found[2] or "")}
+    if "error-reduction" in file.name:
+        return {"AROW"}
+    written = texts(svg)
+    return {
+        name for name in ALGORITHMS if any(text == name or text.startswith(f"{name}  ") for text in written)
+    }
 
 
 @pytest.fixture(scope="module")
-def usual() -> StudyResults:
-    return make_results(tuned=())
-
-
-def test_diagram_shows_every_algorithm_and_every_clique(usual: StudyResults) -> None:
-    comparison = compared(usual, 0.1)
-    svg = critical_difference(comparison)
-    written = texts(svg)
-    for name, rank in comparison.mean_ranks.items():
-        assert f"{name}  {rank:.2f}" in written
-    assert [text for text in written if text.isdigit()] == list("1234567")
-    assert f"Nemenyi CD = {comparison.critical_difference:.2f}" in written
-    assert comparison.cliques
-    assert len(re.findall(r"stroke-width: 4[;\"]", svg)) == len(comparison.cliques)
-
-
-def test_bars_span_their_clique(usual: StudyResults) -> None:
-    """Of seven algorithms on a linear scale, a bar reaches 3 px beyond the first and the last it joins."""
-    comparison = compared(usual, 0.3)
-    svg = critical_difference(comparison)
-    lines = re.findall(
-        r'<path d="M ([\d.]+) [\d.]+ \nL ([\d.]+) [\d.]+ \n"[^>]*stroke-width: (4|1\.2)[;"]', svg
+def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[set[str], str]]:
+    """Of every figure of a report that has them all: the algorithms in it, and its SVG."""
+    out = tmp_path_factory.mktemp("figures")
+    results = results_with_sizes(
+        datasets=("digits[0-vs-rest]", "digits[1-vs-rest]", "gauss"), noise=(0.0, 0.1), seeds=5
     )
-    [(start, stop)] = [(float(a), float(b)) for a, b, width in lines if width == "1.2"]
-    unit = (stop - start) / 6
-    bars = [(float(a), float(b)) for a, b, width in lines if width == "4"]
-    for (left, right), group in zip(bars, comparison.cliques, strict=True):
-        ranks = [comparison.mean_ranks[name] for name in group]
-        assert left == pytest.approx(start + unit * (min(ranks) - 1) - 1, abs=0.01)
-        assert right == pytest.approx(start + unit * (max(ranks) - 1) + 1, abs=0.01)
+    results.study["rankings"] = [{"title": "R", "algorithms": [*ALGORITHMS], "focus": "AROW"}]
+    curves = results.curves
+    curves["test_accuracy"] = 1 - 1 / (curves["t"] + 1)
+    render(results, out)
+    drawn = {file.name: (file, file.read_text(encoding="utf-8")) for file in out.glob("figures/*.svg")}
+    return {name: (named(file, svg), svg) for name, (file, svg) in drawn.items()}
 
 
-def test_diagrams_side_by_side_share_a_scale(usual: StudyResults) -> None:
-    comparisons = [compared(usual, noise) for noise in (0.0, 0.1, 0.3)]
-    drawn = [critical_difference(comparison, comparisons) for comparison in comparisons]
-    assert len({re.search(r'viewBox="0 0 ([\d.]+)', svg)[1] for svg in drawn}) == 1  # type: ignore[index]
-
-
-def test_a_difference_wider_than_the_scale_says_so() -> None:
-    comparison = compared(
-        make_results(datasets=("a", "b"), algorithms=("A", "B"), noise=(0.0,), seeds=1, tuned=()), 0.0
+def test_every_kind_of_figure_is_there(figures: dict[str, tuple[set[str], str]]) -> None:
+    kinds = (
+        "critical-difference",
+        "mean-rank-by-noise",
+        "test-error-1-",
+        "test-error-3-",
+        "learning-curves",
+        "test-error.svg",
+        "kernel-evaluations",
+        "support-vectors",
+        "error-by-support",
+        "against",
+        "mean-by-noise",
+        "increase-in-error",
+        "error-reduction",
     )
-    assert "Nemenyi CD = 1.39 (beyond the scale)" in texts(critical_difference(comparison))
+    assert all(any(kind in name for name in figures) for kind in kinds)
+    assert all(any(kind in name for kind in (*kinds, "test-error-2-")) for name in figures)
 
 
-def test_pictures_are_the_same_every_time(usual: StudyResults) -> None:
-    comparison = compared(usual, 0.0)
-    assert critical_difference(comparison) == critical_difference(comparison)
-    style, other = series_styles(["A", "B"]).values()
-    assert swatch(style) == swatch(style)
-    assert swatch(style) != swatch(other)
+def test_an_algorithm_looks_the_same_in_every_figure(figures: dict[str, tuple[set[str], str]]) -> None:
+    styles = styles_of(ALGORITHMS)
+    for file, (names, svg) in figures.items():
+        assert names, file
+        assert {colour_of(each) for each in parse(svg).iter()} - {""} == {
+            styles[name].colour for name in names
+        }, file
+        expected = {mark(styles[name]) for name in names}
+        # Of a box plot only outliers are marks.
+        assert marks(svg) <= expected if "test-error-" in file else marks(svg) == expected, file
 
 
-def test_dollars_and_missing_glyphs_are_plain_text() -> None:
-    svg = box_plot([("a$_2$b", [1.0, 2.0, 3.0]), ("学", [2.0])], ["a$_2$b", "学"], "test error, %")
-    assert {"a$_2$b", "学", "test error, %"} <= set(texts(svg))
-
-
-def test_ranks_by_noise_with_a_level_that_could_not_be_ranked() -> None:
-    table = pd.DataFrame(
-        {Noise(0.0): [1.0, 2.0], Noise(0.1): [float("nan")] * 2, Noise(0.2): [2.0, 1.0]}, index=["A", "_B"]
+def test_points_that_coincide_are_told_apart() -> None:
+    points = pd.DataFrame({"size": [30.0] * 4, "error": [5.0] * 4}, index=[*ALGORITHMS])
+    svg = error_by_size(points, styles_of(ALGORITHMS), ["A", "A", "B", "B"], "%")
+    root = parse(svg)
+    drawn = [use for use in root.iter("use") if colour_of(use)]
+    assert len(drawn) == 4
+    assert all(
+        "fill: none" in use.get("style", "") or "fill-opacity: 0" in use.get("style", "") for use in drawn
     )
-    alone = texts(ranks_by_noise(table, ["A", "_B"]))
-    assert {"0%", "10%", "20%"} <= set(alone)
-    assert "A" not in alone
-    # Matplotlib hides labels that start with an underscore unless told otherwise.
-    assert {"A", "\u200b_B"} <= set(texts(ranks_by_noise(table, ["A", "_B"], legend=True)))
-
-
-def test_curves_are_limited_and_say_so() -> None:
-    noise = tuple(i / 20 for i in range(8))
-    results = make_results(algorithms=("A",), noise=noise, seeds=1, tuned=())
-    design = study_design(results.cells, results.meta)
-    groups, note = curve_groups(results.cells, results.curves, design)
-    assert [group.name for group in groups] == ["digits[0-vs-rest]", "breast-cancer"]
-    assert sum(len(group.panels) for group in groups) == 12 <= MAX_PANELS
-    assert "the first task of the first 2 base sets; 2 of 11 data sets in all" in note
-    assert "Noise levels shown: 0%, 5%, 15%, 20%, 30%, 35%." in note
-
-
-def test_no_curves_no_panels() -> None:
-    results = make_results(datasets=("a",), algorithms=("A",), noise=(0.0,), seeds=1, tuned=())
-    groups, _ = curve_groups(
-        results.cells, results.curves.iloc[:0], study_design(results.cells, results.meta)
-    )
-    assert groups == []
-
-
-@pytest.mark.parametrize(
-    ("datasets", "seeds", "panels"), [("a", 5, 1), ("abcd", 5, 4), ("abcde", 5, 0), ("a", 4, 0)]
-)
-def test_box_plots_for_few_data_sets_and_enough_seeds(datasets: str, seeds: int, panels: int) -> None:
-    results = make_results(
-        datasets=tuple(datasets), algorithms=("A", "B"), noise=(0.1,), seeds=seeds, tuned=()
-    )
-    assert len(boxes(results.cells, study_design(results.cells, results.meta))) == panels
-
-
-def test_rates_as_percentages() -> None:
-    assert [percent(rate) for rate in (0.0, 0.05, 0.125, 0.3)] == ["0%", "5%", "12.5%", "30%"]
+    shapes = {f"#{path.get('id')}": path.get("d", "") for path in root.iter("path")}
+    widths = [
+        max(abs(float(number)) for number in re.findall(r"-?[\d.]+", shapes[use.attrib["xlink:href"]]))
+        for use in drawn
+    ]
+    assert widths == sorted(set(widths))

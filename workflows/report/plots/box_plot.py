@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .styles import series_styles
 from .svg import INK, PANEL, draw, new_figure, shorten, text_width, theme
+from .ticks import draw_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .styles import Styles
 
-def box_plot(values: Sequence[tuple[str, Sequence[float]]], algorithms: Sequence[str], xlabel: str) -> str:
+
+def box_plot(values: Sequence[tuple[str, Sequence[float]]], styles: Styles, xlabel: str) -> str:
     """Draw one box per algorithm over its seeds: quartiles, whiskers to 1.5 times their distance, outliers.
 
     Parameters
     ----------
     values : sequence of (algorithm, values)
         One value per seed; top to bottom.
-    algorithms : sequence of str
-        All algorithms of the study, which fix the colours.
+    styles : Styles
+        Of the study's algorithms.
     xlabel : str
         What the values are, with their unit.
 
@@ -41,9 +43,8 @@ def box_plot(values: Sequence[tuple[str, Sequence[float]]], algorithms: Sequence
         axes = figure.add_axes(
             (margin / width, 44 / height, (width - margin - 12) / width, (height - 52) / height)
         )
-        styles = series_styles(algorithms)
         for place, (name, sample) in enumerate(values):
-            colour, _, dash = styles[name]
+            colour, marker, dash = styles[name]
             line = {"color": colour, "linewidth": 1.3, "linestyle": dash}
             axes.boxplot(
                 [list(sample)],
@@ -55,13 +56,12 @@ def box_plot(values: Sequence[tuple[str, Sequence[float]]], algorithms: Sequence
                 medianprops={"color": INK, "linewidth": 1.6},
                 whiskerprops=line,
                 capprops=line,
-                flierprops={"marker": "o", "markersize": 3, "markeredgecolor": colour},
+                flierprops={"marker": marker, "markersize": 3, "markeredgecolor": colour},
                 manage_ticks=False,
             )
         axes.set_ylim(len(values) - 0.5, -0.5)
         axes.set_yticks(range(len(values)), names)
         axes.tick_params(axis="y", length=0)
         axes.set_xlabel(xlabel)
-        axes.grid(True, axis="x")
-        axes.set_axisbelow(True)
+        draw_grid(axes, "x")
         return draw(figure)

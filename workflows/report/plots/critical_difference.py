@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ....pipeline.analysis.comparison import Comparison
+    from .styles import Styles
 
 # A little wider than a panel, for the names on both sides of the scale; a phone shows it at nine tenths.
 DIAGRAM_WIDTH = 400.0
 
 
-def critical_difference(comparison: Comparison, beside: Sequence[Comparison] = ()) -> str:
+def critical_difference(comparison: Comparison, styles: Styles, beside: Sequence[Comparison] = ()) -> str:
     """Draw Demšar's diagram: mean ranks on a line, bars over groups that do not differ.
 
     Parameters
@@ -23,6 +24,8 @@ def critical_difference(comparison: Comparison, beside: Sequence[Comparison] = (
     comparison : Comparison
         With at least one complete data set and two algorithms; the bars are its cliques (Wilcoxon–Holm), the
         ruler on top is Nemenyi's critical difference.
+    styles : Styles
+        Of the study's algorithms.
     beside : sequence of Comparison, default=()
         Comparisons whose diagrams stand next to this one and share its scale.
 
@@ -69,14 +72,17 @@ def critical_difference(comparison: Comparison, beside: Sequence[Comparison] = (
                 axes.plot([stop] * 2, [14, 22], color=INK, lw=1.0)
             beyond = "" if x(1 + cd) <= x(k) else " (beyond the scale)"
             axes.text(x(1), 11, f"Nemenyi CD = {cd:.2f}{beyond}", ha="left", va="bottom", size=10)
-        for i, (label, value) in enumerate(zip(labels, values, strict=True)):
+        for i, (name, label, value) in enumerate(zip(names, labels, values, strict=True)):
+            colour, marker, _ = styles[name]
             left = i < half
             # The right-hand names stand worst first, so that no two lines cross.
             y = first + row * (i if left else k - 1 - i)
             # Beside its own line a name meets no other: lines that reach further down lie further in.
             side = -1 if left else 1
-            axes.plot([x(value), x(value), x(value) + 8 * side], [top, y, y], color=INK, lw=0.9)
-            axes.text(x(value) + 11 * side, y, label, ha="right" if left else "left", va="center")
+            end = x(value) + 10 * side
+            axes.plot([x(value), x(value), end], [top, y, y], color=colour, lw=1.1)
+            axes.plot([end], [y], color=colour, marker=marker)
+            axes.text(end + 6 * side, y, label, ha="right" if left else "left", va="center")
         spots = dict(zip(names, values, strict=True))
         for i, group in enumerate(groups):
             ends = [spots[name] for name in group]
@@ -101,8 +107,8 @@ def _room(comparisons: Sequence[Comparison], k: int) -> tuple[float, float, floa
     """
     half = (k + 1) // 2
     tags = [_tags(c) for c in comparisons if c.k == k]
-    # 16 px for the elbow and air.
-    texts = [([text_width(label) + 16 for label in labels], values) for labels, values in tags]
+    # 21 px for the elbow, the mark and air.
+    texts = [([text_width(label) + 21 for label in labels], values) for labels, values in tags]
     # 16 px a rank keeps the ticks' two-digit numbers apart, 130 px in all a few algorithms' lines.
     unit, left, right = max(16.0, 130.0 / (k - 1)), 0.0, 0.0
     # A wider scale asks for less margin, which leaves a wider scale: a few rounds settle it.

@@ -1,4 +1,4 @@
-"""Plots of one algorithm against the others: scatter, values by noise rate, error reduction by difficulty."""
+"""Plots of one algorithm against the others, task by task: scatter, and error reduction by difficulty."""
 
 from __future__ import annotations
 
@@ -6,27 +6,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....pipeline.noise import parse_noise
-from .styles import DASHES, MARKERS, PALETTE, series_styles
+from .styles import DASHES
 from .svg import FAINT, INK, PANEL, draw, new_figure, shorten, theme
+from .ticks import draw_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas as pd
     from numpy.typing import NDArray
+
+    from .styles import Style
 
 # A square of a panel's height: a line of slope 1 is then a diagonal.
 _SQUARE = 250.0
 
 
-def scatter(x: NDArray[np.float64], y: NDArray[np.float64], xlabel: str, ylabel: str) -> str:
+def scatter(x: NDArray[np.float64], y: NDArray[np.float64], style: Style, xlabel: str, ylabel: str) -> str:
     """Draw one point a task and the line on which both are equal.
 
     Parameters
     ----------
     x, y : ndarray of float64, shape (n,)
         Values of both algorithms, in percent.
+    style : Style
+        Of the algorithm on the x axis.
     xlabel, ylabel : str
         Their names.
 
@@ -44,65 +47,27 @@ def scatter(x: NDArray[np.float64], y: NDArray[np.float64], xlabel: str, ylabel:
         figure = new_figure(_SQUARE, _SQUARE)
         axes = figure.add_axes((0.2, 0.18, 0.77, 0.79))
         axes.plot(limits, limits, color=FAINT, lw=1.2, zorder=1)
-        axes.scatter(x, y, s=14, color=PALETTE[0][0], alpha=0.7, lw=0, zorder=2)
+        axes.plot(x, y, ls="", color=style.colour, marker=style.marker, alpha=0.7, mew=0, zorder=2)
         axes.set(xlim=limits, ylim=limits, xlabel=shorten(xlabel), ylabel=shorten(ylabel))
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(4))
         return draw(figure)
 
 
-def values_by_noise(table: pd.DataFrame, algorithms: Sequence[str], ylabel: str) -> str:
-    """Draw a value against the noise rate, one line an algorithm.
-
-    Parameters
-    ----------
-    table : DataFrame of float, shape (algorithms, noise)
-        Columns of `Noise`; NaN where there is no value.
-    algorithms : sequence of str
-        All algorithms of the study, which fix colours and marks.
-    ylabel : str
-        What the values are, with their unit.
-
-    Returns
-    -------
-    str
-        SVG with a legend below.
-    """
-    with theme():
-        legend = 20.0 * -(-len(table) // 2) + 6
-        height = PANEL[1] + legend
-        figure = new_figure(PANEL[0], height)
-        axes = figure.add_axes((0.155, (44 + legend) / height, 0.82, (PANEL[1] - 54) / height))
-        styles = series_styles(algorithms)
-        rates = [parse_noise(column).rate for column in table.columns]
-        for name in table.index:
-            colour, marker, dash = styles[str(name)]
-            axes.plot(
-                rates,
-                table.loc[name].to_numpy(float),
-                color=colour,
-                marker=marker,
-                ls=dash,
-                label="\u200b" + shorten(str(name)),  # Matplotlib leaves out labels that start with "_"
-            )
-        axes.set_xticks(rates, [parse_noise(column).short for column in table.columns])
-        axes.set_xlabel("label noise")
-        axes.set_ylabel(ylabel)
-        axes.grid(True, axis="y")
-        axes.set_axisbelow(True)
-        figure.legend(loc="lower center", ncols=2)
-        return draw(figure)
-
-
 def error_reductions(
-    points: Sequence[tuple[str, NDArray[np.float64], NDArray[np.float64]]], xlabel: str, ylabel: str
+    points: Sequence[tuple[str, NDArray[np.float64], NDArray[np.float64]]],
+    style: Style,
+    xlabel: str,
+    ylabel: str,
 ) -> str:
     """Draw one point a task and noise rate, with a least-squares line for every rate.
 
     Parameters
     ----------
     points : sequence of (name, x, y)
-        One entry a noise rate; x and y of shape (n,).
+        One entry a noise rate, rising; x and y of shape (n,).
+    style : Style
+        Of the algorithm whose reduction it is; the more noise, the deeper its colour.
     xlabel, ylabel : str
         What they are, with their unit.
 
@@ -117,15 +82,14 @@ def error_reductions(
         axes = figure.add_axes((0.165, 70 / height, 0.81, (height - 80) / height))
         axes.axhline(0, color=INK, lw=0.8)
         for place, (name, x, y) in enumerate(points):
-            colour, marker = PALETTE[place % len(PALETTE)][0], MARKERS[place % len(MARKERS)]
-            axes.plot(x, y, color=colour, marker=marker, ls="", markersize=4, alpha=0.7, label=name)
+            given = {"color": style.colour, "alpha": (place + 1) / len(points)}
+            axes.plot(x, y, ls="", marker=style.marker, mew=0, label=name, **given)  # type: ignore[arg-type]
             if len(np.unique(x)) >= 3:  # two points would lie on any fit
                 slope, offset = np.polyfit(x, y, 1)
                 ends = np.array([x.min(), x.max()])
-                axes.plot(ends, slope * ends + offset, color=colour, ls=DASHES[place % len(DASHES)])
+                axes.plot(ends, slope * ends + offset, ls=DASHES[place % len(DASHES)], **given)  # type: ignore[arg-type]
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
-        axes.grid(True, axis="y")
-        axes.set_axisbelow(True)
+        draw_grid(axes)
         figure.legend(loc="lower center", ncols=max(1, len(points)))
         return draw(figure)

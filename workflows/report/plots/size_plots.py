@@ -4,57 +4,83 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .line_plots import label_of
-from .styles import series_styles
-from .svg import PANEL, draw, new_figure, shorten, text_width, theme
+import numpy as np
+
+from .legends import handles
+from .svg import INK, PANEL, draw, new_figure, shorten, text_width, theme
+from .ticks import draw_grid, number_logarithmically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
+    from numpy.typing import NDArray
+
+    from .styles import Styles
+
+# Marks are open, and those nearer to each other than this (in px) lie around one another, so that none hides
+# another; from so many on they share the widest ring.
+_NEAR = 4.0
+_MARK, _WIDER, _MOST_AROUND = 5.0, 3.0, 4
+_LEGEND_ROWS, _NAME = 14, 40
 
 
-def error_by_size(points: pd.DataFrame, learners: Sequence[str], ylabel: str) -> str:
+def _sizes(places: NDArray[np.float64]) -> list[float]:
+    """Return the widths of marks at places in px, shape (n, 2)."""
+    near = np.linalg.norm(places[:, None] - places[None], axis=-1) < _NEAR
+    return [_MARK + _WIDER * min(int(near[i, :i].sum()), _MOST_AROUND) for i in range(len(places))]
+
+
+def error_by_size(
+    points: pd.DataFrame, styles: Styles, learners: Sequence[str], ylabel: str, *, legend: bool = False
+) -> str:
     """Draw one point an algorithm, error against support vectors; those of one learner are joined.
 
     Parameters
     ----------
     points : DataFrame of float, shape (algorithms, 2)
         Columns size and error.
+    styles : Styles
+        Of the study's algorithms.
     learners : sequence of str, shape (algorithms,)
         The learner of each.
     ylabel : str
         What the error is.
+    legend : bool, default=False
+        Put the names beside the panel, for a file of its own; a page has one legend for all panels.
 
     Returns
     -------
     str
-        SVG with a legend of the learners.
+        SVG.
     """
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    names = list(dict.fromkeys(learners))
-    styles = series_styles(names)
+    names = [str(name) for name in points.index]
     with theme():
-        margin = max(text_width(shorten(name)) for name in names) + 50
-        width, height = PANEL[0] + margin, max(PANEL[1], 20.0 * len(names) + 70)
+        columns = -(-len(names) // _LEGEND_ROWS)
+        margin = columns * (max(text_width(shorten(name, _NAME)) for name in names) + 50) if legend else 0.0
+        width, height = PANEL[0] + margin, PANEL[1]
+        if legend:
+            height = max(height, 20.0 * -(-len(names) // columns) + 40)
         figure = new_figure(width, height)
-        axes = figure.add_axes((56 / width, 46 / height, (PANEL[0] - 60) / width, (height - 56) / height))
-        for name in names:
-            own = points[[learner == name for learner in learners]].sort_values("size")
-            colour, marker, dash = styles[name]
-            axes.plot(own["size"], own["error"], color=colour, marker=marker, ls=dash, label=label_of(name))
-        axes.set_xscale("log")
-        low, high = points["size"].min(), points["size"].max()
-        axes.set_xlim(low / 1.3, high * 1.3)
-        # A factor of ten has marks at 1, 2 and 5; within less of one every whole multiple gets its number.
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.tick_params(axis="x", rotation=30 if high > 50 * low else 0)
-        axes.grid(True)
-        axes.set_axisbelow(True)
-        axes.set_xlabel("support vectors")
+        axes = figure.add_axes((56 / width, 46 / height, (PANEL[0] - 70) / width, (height - 56) / height))
         axes.set_ylabel(ylabel)
-        axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
+        axes.set_xlabel("support vectors")
+        for learner in dict.fromkeys(learners):
+            own = points[[each == learner for each in learners]].sort_values("size")
+            axes.plot(own["size"], own["error"], color=INK, alpha=0.3, lw=1.0, zorder=1)
+        low, high = (max(1.0, float(each)) for each in (points["size"].min(), points["size"].max()))
+        beyond = max(1.02, (high / low) ** 0.08)
+        axes.set(xscale="log", xlim=(low / beyond, high * beyond))
+        axes.autoscale_view(scalex=False)
+        number_logarithmically(axes.xaxis, low / beyond, high * beyond)
+        draw_grid(axes, "both")
+        sizes = _sizes(axes.transData.transform(points[["size", "error"]].to_numpy(float)))
+        for name, (x, y), size in zip(names, points[["size", "error"]].to_numpy(float), sizes, strict=True):
+            colour, marker, _ = styles[name]
+            axes.plot([x], [y], ls="", marker=marker, mec=colour, mfc="none", mew=1.5, ms=size)
+        if legend:
+            marks = handles(styles, names, _NAME)
+            for mark in marks:
+                mark.set(linestyle="", markerfacecolor="none", markeredgewidth=1.5)
+            axes.legend(handles=marks, loc="center left", bbox_to_anchor=(1.02, 0.5), ncols=columns)
         return draw(figure)

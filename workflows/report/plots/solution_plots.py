@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .styles import PALETTE
-from .svg import INK, draw, new_figure, shorten, theme
+from .svg import INK, draw, new_figure, parse, shorten, shortened, theme, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
 # Of a side of the plot in CSS pixels; its frame and numbers come on top.
 _SIDE = 264.0
 _LEFT, _BOTTOM, _TOP, _GAP = 48.0, 28.0, 8.0, 26.0
-# Colour, and cap and width of a point: a stroke of no length is a disc or a square, in half the bytes of a
-# marker. A support vector is one too, until `_shortened` knows it by its width and opens it to a ring.
+# Of both classes: colour, cap and width of a point, a stroke of no length that is a disc or a square, in half
+# the bytes of a marker.
 _CLASSES = ((PALETTE[0][0], "round", 3.4), (PALETTE[3][0], "projecting", 3.0))
-_OPEN = {"1.31": "a2.9 2.9 0 1 1 .1 0", "1.32": "h5v5h-5z"}
-# From a ring's centre to where its line begins.
-_BEGIN = {"1.31": (-0.05, -2.9), "1.32": (-2.5, -2.5)}
+# And what a support vector is drawn as: from where, seen from its place, and along what path.
+_OPEN = ((-0.05, -2.9, "a2.9 2.9 0 1 1 .1 0"), (-2.5, -2.5, "h5v5h-5z"))
+_RING_WIDTH = 1.3
 # Lines are thinned out as long as they move by less than this many pixels.
 _TOLERANCE = 0.2
 
@@ -62,11 +61,12 @@ class Solution:
     scores: NDArray[np.float64]
 
 
-def _dots(axes: Axes, points: NDArray[np.float64], width: float, colour: str, cap: Any) -> None:
+def _dots(axes: Axes, points: NDArray[np.float64], name: str, **style: Any) -> None:
+    """Draw a stroke of no length at every point, all as one path under an id of its own."""
     if len(points):
         # To each point and back, the pen lifted in between.
         x, y = (np.column_stack([each, each, np.full(len(each), np.nan)]).ravel() for each in points.T)
-        axes.plot(x, y, color=colour, lw=width, solid_capstyle=cap)
+        axes.plot(x, y, gid=name, **style)
 
 
 def _level(axes: Axes, solution: Solution, level: float, **style: Any) -> None:
@@ -81,49 +81,45 @@ def _level(axes: Axes, solution: Solution, level: float, **style: Any) -> None:
         axes.plot(line[:, 0], line[:, 1], color=INK, **style)
 
 
-def _panel(axes: Axes, solution: Solution) -> None:
+def _panel(axes: Axes, solution: Solution, place: int = 0) -> None:
     import matplotlib as mpl
     from matplotlib.ticker import MaxNLocator
 
     # A stroke of no length would be thinned out.
     mpl.rcParams["path.simplify"] = False
     for code, (colour, cap, width) in enumerate(_CLASSES):
-        _dots(axes, solution.points[solution.codes == code], width, colour, cap)
-    for code, (ring, (colour, _, _)) in enumerate(zip(_OPEN, _CLASSES, strict=True)):
-        _dots(axes, solution.support[solution.support_codes == code], float(ring), colour, "round")
+        own = solution.points[solution.codes == code]
+        _dots(axes, own, f"points-{code}-{place}", color=colour, lw=width, solid_capstyle=cap)
+    for code, (colour, _, _) in enumerate(_CLASSES):
+        own = solution.support[solution.support_codes == code]
+        _dots(axes, own, f"support-{code}-{place}", color=colour, lw=_RING_WIDTH, solid_capstyle="round")
     mpl.rcParams["path.simplify"] = True
     mpl.rcParams["path.simplify_threshold"] = _TOLERANCE
-    _level(axes, solution, 0.0, lw=1.8)
-    for level in (-1.0, 1.0):
-        _level(axes, solution, level, lw=1.0, ls="--")
+    _level(axes, solution, 0.0, lw=1.8, gid=f"boundary-{place}")
+    for name, level in (("below", -1.0), ("above", 1.0)):
+        _level(axes, solution, level, lw=1.0, ls="--", gid=f"margin-{name}-{place}")
     axes.set(xlim=(solution.x[0], solution.x[-1]), ylim=(solution.y[0], solution.y[-1]))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(5))
 
 
-_DOT = r"M (\S+) (\S+) \nL \1 \2 (?=\n)"
-
-
-def _shortened(svg: str) -> str:
-    """Open the support vectors, and write points in few characters, no finer than a hundredth pixel."""
-
-    def opened(path: re.Match[str]) -> str:
-        points, rest, width = path.groups()
-        right, down = _BEGIN[width]
-
-        def ring(point: re.Match[str]) -> str:
-            return f"M {float(point[1]) + right:.2f} {float(point[2]) + down:.2f}{_OPEN[width]}"
-
-        return f'<path d="{re.sub(_DOT, ring, points)}"{rest}'
-
-    widths = "|".join(re.escape(width) for width in _OPEN)
-    svg = re.sub(rf'<path d="([^"]*)"([^>]*stroke-width: ({widths})[;"])', opened, svg)
-    svg = re.sub(_DOT, r"M \1 \2h0", svg)
-
-    def rounded(path: re.Match[str]) -> str:
-        return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.2f}", path[0])
-
-    return re.sub(r'(?<= )d="[^"]*"', rounded, svg)
+def _finished(svg: str) -> str:
+    """Open the support vectors, and write paths in few characters, no finer than a hundredth pixel."""
+    root = parse(svg)
+    for path in root.iter("path"):
+        path.set("d", shortened(path.attrib["d"], ".2f"))
+    for group in root.iter("g"):
+        kind, _, rest = group.get("id", "").partition("-")
+        marks = group.find("path") if kind in ("points", "support") else None
+        if marks is not None:
+            right, down, shape = _OPEN[int(rest[0])] if kind == "support" else (0.0, 0.0, "h0")
+            # M x y L x y, point after point.
+            numbers = marks.attrib["d"].split()
+            places = zip(numbers[1::6], numbers[2::6], strict=True)
+            marks.set(
+                "d", " ".join(f"M {float(x) + right:.2f} {float(y) + down:.2f}{shape}" for x, y in places)
+            )
+    return write(root)
 
 
 def solution_panel(solution: Solution) -> str:
@@ -143,7 +139,7 @@ def solution_panel(solution: Solution) -> str:
         figure = new_figure(width, height)
         axes = figure.add_axes((_LEFT / width, _BOTTOM / height, _SIDE / width, _SIDE / height))
         _panel(axes, solution)
-        return _shortened(draw(figure))
+        return _finished(draw(figure))
 
 
 def solutions_sheet(solutions: Sequence[Solution], classes: Sequence[str]) -> str:
@@ -176,11 +172,11 @@ def solutions_sheet(solutions: Sequence[Solution], classes: Sequence[str]) -> st
             bottom = height - down * (i // columns) - _GAP - _SIDE
             place = (left / width, bottom / height, _SIDE / width, _SIDE / height)
             axes = figure.add_axes(place)
-            _panel(axes, solution)
+            _panel(axes, solution, i)
             axes.set_title(shorten(solution.name, 34), loc="left")
         handles = [_handle(kind) for kind in range(len(names))]
         figure.legend(handles, names, loc="lower center", ncols=len(names) // legend_rows)
-        return _shortened(draw(figure))
+        return _finished(draw(figure))
 
 
 def legend_names(classes: Sequence[str]) -> list[str]:
@@ -198,7 +194,9 @@ def _handle(kind: int) -> Any:
     colour, _, width = _CLASSES[code]
     if is_support:
         width = 5.8 - 0.8 * code
-        return Line2D([], [], mec=colour, mfc="none", mew=1.3, marker="os"[code], markersize=width, ls="")
+        return Line2D(
+            [], [], mec=colour, mfc="none", mew=_RING_WIDTH, marker="os"[code], markersize=width, ls=""
+        )
     return Line2D([], [], color=colour, marker="os"[code], mew=0, markersize=width, ls="")
 
 

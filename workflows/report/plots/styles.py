@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 # (on white, on the dark page): chosen by search so that any two stay apart by at least 0.12 in OKLab for
 # normal, deuteranopic and protanopic sight, with a contrast of at least 3:1 to the page and kindred hues in
@@ -26,11 +26,15 @@ _VARIANT = re.compile(r"(?P<family>.*\S)[\s_-]+\(?(?P<variant>full|diag|diagonal
 
 
 class Style(NamedTuple):
-    """How one algorithm's line is drawn."""
+    """How one algorithm is drawn."""
 
     colour: str
     marker: str
     dash: str
+
+
+# Of all algorithms of a study, in its order: made once a report and given to every plot.
+Styles: TypeAlias = Mapping[str, Style]
 
 
 def _family(name: str) -> tuple[str, bool]:
@@ -39,7 +43,7 @@ def _family(name: str) -> tuple[str, bool]:
     return (name, False) if found is None else (found["family"], found["variant"] == "full")
 
 
-def series_styles(algorithms: Sequence[str]) -> dict[str, Style]:
+def styles_of(algorithms: Sequence[str]) -> Styles:
     """Return the style of every algorithm of a study.
 
     Parameters
@@ -49,14 +53,14 @@ def series_styles(algorithms: Sequence[str]) -> dict[str, Style]:
 
     Returns
     -------
-    dict of str to Style
+    Styles
         In the same order. Labels that end in "full" and "diagonal" (or "diag") and are equal otherwise share
         colour and mark; the full version is dashed. All others differ in colour as long as colours last, and
         always in mark or dash.
 
     Examples
     --------
-    >>> full, diagonal, other = series_styles(["AROW full", "AROW diagonal", "PA"]).values()
+    >>> full, diagonal, other = styles_of(["AROW full", "AROW diagonal", "PA"]).values()
     >>> full.colour == diagonal.colour != other.colour, full.dash, diagonal.dash
     (True, '--', '-')
     """

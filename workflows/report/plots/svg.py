@@ -8,9 +8,11 @@ of its own they become fixed colours on white.
 from __future__ import annotations
 
 import io
+import itertools
 import re
 import warnings
-from collections.abc import Iterator
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,10 @@ PANEL = (360.0, 260.0)
 INK = "#010203"
 FAINT = "#040506"
 _FIXED = {INK: "#1b1f24", FAINT: "#c4c9d0"}
-_THEMED = {INK: "currentColor", FAINT: "var(--rule)"}
+_THEMED = {INK: "currentColor", FAINT: "var(--rule)"} | {
+    light: f"var(--s{i})" for i, (light, _) in enumerate(PALETTE)
+}
+_SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 
 
 @contextmanager
@@ -96,59 +101,131 @@ def text_width(text: str, size: float = 11) -> float:
 
 def shorten(text: str, length: int = 26) -> str:
     """Cut a name that would push the picture off the page; tables print it whole."""
-    text = " ".join(text.split())
+    # XML has no place for control characters.
+    text = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def draw(figure: Figure) -> str:
-    """Return the figure as an SVG element, without XML prologue, size or date."""
+    """Return the figure as an SVG element, without XML prologue and date."""
     sink = io.StringIO()
     figure.savefig(sink, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = sink.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    return text.strip()
+    return text[text.index("<svg") :].strip()
+
+
+def parse(svg: str) -> ET.Element:
+    """Return the tree of what `draw` returned, its names without namespaces."""
+    root = ET.fromstring(svg)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        if (target := element.attrib.pop(f"{{{_XLINK}}}href", None)) is not None:
+            element.set("xlink:href", target)
+    return root
+
+
+def write(root: ET.Element) -> str:
+    """Return a tree as text that `parse` takes."""
+    root.attrib |= {"xmlns": _SVG, "xmlns:xlink": _XLINK}
+    return ET.tostring(root, encoding="unicode")
 
 
 def size(svg: str) -> tuple[float, float]:
     """Return width and height of what `draw` returned, in CSS pixels."""
-    found = re.search(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"', svg)
-    if found is None:
-        raise ValueError("SVG without a viewBox")
-    return float(found[1]), float(found[2])
+    _, root = next(ET.iterparse(io.StringIO(svg), events=("start",)))
+    return _size(root)
 
 
-def _recolour(svg: str, colours: dict[str, str]) -> str:
+def _size(root: ET.Element) -> tuple[float, float]:
+    _, _, width, height = root.attrib["viewBox"].split()
+    return float(width), float(height)
+
+
+def _bare(svg: str, title: str) -> ET.Element:
+    """Return the tree without size and metadata, with a title for readers who cannot see the picture."""
+    root = parse(svg)
+    for name in ("width", "height", "version"):
+        root.attrib.pop(name, None)
+    for metadata in root.findall("metadata"):
+        root.remove(metadata)
+    root.set("role", "img")
+    ET.SubElement(root, "title").text = title
+    root[:] = [root[-1], *root[:-1]]
+    return root
+
+
+def _recolour(root: ET.Element, colours: Mapping[str, str]) -> None:
     # Only within style declarations: a name in the picture may look like a colour.
-    return re.sub(r"(?<=: )#[0-9a-f]{6}(?=[;\"])", lambda found: colours.get(found[0], found[0]), svg)
+    for element in root.iter():
+        if style := element.get("style"):
+            pairs = (each.partition(":") for each in style.split(";"))
+            declared = [(name.strip(), value.strip()) for name, _, value in pairs if value]
+            element.set(
+                "style", "; ".join(f"{name}: {colours.get(value, value)}" for name, value in declared)
+            )
 
 
-def _open(svg: str, attributes: str, title: str) -> str:
-    from markupsafe import escape
+def shortened(numbers: str, form: str = ".5g") -> str:
+    """Write the numbers of a path or of a transformation in fewer digits.
 
-    return svg.replace("<svg", f"<svg {attributes}", 1).replace(">", f"><title>{escape(title)}</title>", 1)
-
-
-def _compact(svg: str) -> str:
-    """Leave out what a page does not need: unused ids, digits, line breaks, repeated styles."""
-    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', svg))
-    svg = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", svg)
-
-    def numbers(found: re.Match[str]) -> str:
-        return " ".join(re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.5g}", found[0]).split())
-
-    svg = re.sub(r'(?<= )(d|x|y|transform)="[^"]*"', numbers, svg)
-    # Within an element only: a break between words of a name is a blank.
-    svg = re.sub(r">\s*\n\s*<", "><", svg)
-    # Marks of one kind, one after the other: their style is inherited from a group as well.
-    return re.sub(r'<use [^>]*? (style="[^"]*")/>(?:<use [^>]*? \1/>)+', _share_style, svg)
+    Examples
+    --------
+    >>> shortened("M 1.234567 20.0 \\nL 3 4.5")
+    'M 1.2346 20 L 3 4.5'
+    """
+    found = re.sub(r"\d+\.\d+", lambda number: format(float(number[0]), form), numbers)
+    return " ".join(found.split())
 
 
-def _share_style(marks: re.Match[str]) -> str:
-    style = marks[1]
-    return f"<g {style}>{marks[0].replace(f' {style}', '')}</g>"
+def _target(value: str) -> str:
+    """Return the id that an attribute's value refers to, as "#id" or within it as "url(#id)"."""
+    return value[1:] if value.startswith("#") else value.partition("url(#")[2].partition(")")[0]
+
+
+def _compact(root: ET.Element) -> None:
+    """Leave out what a page does not need: digits, line breaks, repeated styles."""
+    for element in list(root.iter()):
+        for name in ("d", "x", "y", "transform"):
+            if name in element.attrib:
+                element.set(name, shortened(element.attrib[name]))
+        if element.tag != "text":
+            for part in (element, *element):
+                part.tail = part.tail if (part.tail or "").strip() else None
+            element.text = element.text if (element.text or "").strip() else None
+        runs = [list(run) for _, run in itertools.groupby(element, _mark_style)]
+        element[:] = [each for run in runs for each in (_share_style(run) if len(run) > 1 else run)]
+
+
+def _mark_style(element: ET.Element) -> object:
+    """Return the style of a mark; of another element itself, which equals no other."""
+    return (element.get("style") or element) if element.tag == "use" else element
+
+
+def _share_style(marks: list[ET.Element]) -> list[ET.Element]:
+    """Put marks of one kind, one after the other, into a group whose style they inherit."""
+    group = ET.Element("g", {"style": marks[0].attrib["style"]})
+    for mark in marks:
+        del mark.attrib["style"]
+    group.extend(marks)
+    return [group]
+
+
+def _rename(root: ET.Element, prefix: str) -> None:
+    """Put a prefix before every id that is referred to, and take away the others."""
+    references = [
+        (element, name, _target(value))
+        for element in root.iter()
+        for name, value in element.items()
+        if name == "xlink:href" or "url(#" in value
+    ]
+    used = {target for _, _, target in references}
+    for element in root.iter():
+        if (own := element.attrib.pop("id", None)) in used:
+            element.set("id", f"{prefix}-{own}")
+    for element, name, target in references:
+        value = element.attrib.pop(name)
+        # In HTML `xlink:` is out of date.
+        element.set(name.removeprefix("xlink:"), value.replace(f"#{target}", f"#{prefix}-{target}"))
 
 
 def inline(svg: str, prefix: str, title: str) -> str:
@@ -166,29 +243,24 @@ def inline(svg: str, prefix: str, title: str) -> str:
     Returns
     -------
     str
-        The SVG element.
+        The SVG element, without namespaces: in HTML they are known.
     """
-    from markupsafe import escape
-
-    svg = _compact(svg)
-    themed = {light: f"var(--s{i})" for i, (light, _) in enumerate(PALETTE)}
-    svg = _recolour(svg, {**themed, **_THEMED})
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
-    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
-    svg = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
-    # In HTML the namespace is known, and `xlink:` is out of date.
-    svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg).replace("xlink:href", "href")
-    width, _ = size(svg)
+    root = _bare(svg, title)
+    _rename(root, prefix)
+    _recolour(root, _THEMED)
+    _compact(root)
+    width, _ = _size(root)
+    root.set("aria-label", title)
     # Grown or shrunk only so far that the lettering stays near the text's size; beyond, its box scrolls.
-    limits = f"min-width:{0.85 * width:.0f}px;max-width:{1.45 * width:.0f}px"
-    attributes = f'role="img" aria-label="{escape(title)}" style="{limits}"'
-    return _open(svg, attributes, title)
+    root.set("style", f"min-width:{0.85 * width:.0f}px;max-width:{1.45 * width:.0f}px")
+    return ET.tostring(root, encoding="unicode")
 
 
 def standalone(svg: str, title: str) -> str:
     """Make an SVG file: fixed colours on white, since a reader's page may be dark."""
-    width, height = size(svg)
-    svg = _recolour(svg, _FIXED)
-    svg = _open(svg, f'width="{width:g}" height="{height:g}" role="img"', title)
-    svg = svg.replace("</title>", '</title><rect width="100%" height="100%" fill="#ffffff"/>', 1)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{svg}\n'
+    root = _bare(svg, title)
+    _recolour(root, _FIXED)
+    width, height = _size(root)
+    root.attrib |= {"width": f"{width:g}", "height": f"{height:g}"}
+    root.insert(1, ET.Element("rect", {"width": "100%", "height": "100%", "fill": "#ffffff"}))
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{write(root)}\n'

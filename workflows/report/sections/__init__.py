@@ -1,1 +1,45 @@
-"""The sections of a report."""
+"""The sections of a report, each a module that makes one out of a study's view.
+
+A further section is a module with a function `section` and its line in `SECTIONS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..blocks import Section
+from ..view import StudyView
+from . import (
+    accuracy,
+    along_stream,
+    cost,
+    failed,
+    groups,
+    learning_curves,
+    mistakes,
+    provenance,
+    rankings,
+    ranks,
+    significance,
+    solutions,
+    support_sets,
+    tuning,
+)
+
+# In reading order.
+SECTIONS: tuple[Callable[[StudyView], Section | None], ...] = (
+    ranks.section,
+    significance.section,
+    rankings.section,
+    groups.section,
+    accuracy.section,
+    mistakes.section,
+    learning_curves.section,
+    along_stream.section,
+    support_sets.section,
+    solutions.section,
+    cost.section,
+    tuning.section,
+    failed.section,
+    provenance.section,
+)

@@ -3,118 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import pandas as pd
-
-from ....pipeline.analysis.averages import Design
-from ....pipeline.analysis.comparison import compare
-from ....pipeline.analysis.metrics import Metric
 from ....pipeline.analysis.subsets import among, tasks_of, within
 from ....pipeline.noise import parse_noise
-from ..plots.pictures import Picture, diagrams
+from ..blocks import Block, Column, Columns, Folded, Heading, Listing, Panels, Section, Text
+from ..parts.diagrams import diagrams
+from ..parts.head_to_head import head_to_head
+from ..parts.rank_tables import mean_rank_table
+from ..parts.test_tables import friedman_table, pairs_table
 from ..table import TableBlock
+from ..view import StudyView
 from ..words import wording
-from . import rank_tables
-from .head_to_head import PictureRow, focus_pictures
+
+# A table of so many pairs stands beside the ranks.
+_FEW_PAIRS = 10
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """What the report shows of one ranking.
-
-    Attributes
-    ----------
-    title : str
-        As the study gives it.
-    algorithms : list of str
-        Who takes part.
-    leads : str
-        Who leads at each noise rate.
-    rank_table : TableBlock
-        Mean ranks by noise.
-    friedman, pairs : TableBlock or None
-        Tests; None where nothing could be tested.
-    tests : list of (str, str)
-        Noise rate and what its tests found, in words.
-    diagrams : list of Picture
-        Critical difference diagrams.
-    focus : list of PictureRow
-        One algorithm against the others, task by task; empty unless the study asks for it.
-    """
-
-    title: str
-    algorithms: list[str]
-    leads: str
-    rank_table: TableBlock
-    friedman: TableBlock | None
-    pairs: TableBlock | None
-    tests: list[tuple[str, str]]
-    diagrams: list[Picture]
-    focus: list[PictureRow]
-
-    @property
-    def tables(self) -> list[TableBlock]:
-        """The tables that there are."""
-        return [table for table in (self.rank_table, self.friedman, self.pairs) if table is not None]
-
-    @property
-    def pictures(self) -> list[Picture]:
-        """The pictures that there are."""
-        return [*self.diagrams, *(picture for row in self.focus for picture in row.pictures)]
+def section(view: StudyView) -> Section | None:
+    """Show every ``[[rankings]]`` table in the study's order; None where there is none."""
+    entries = view.results.study.get("rankings") or []
+    blocks = [block for place, entry in enumerate(entries, 1) for block in _ranking(view, entry, place)]
+    return Section("rankings", "Selected algorithms among themselves", blocks) if blocks else None
 
 
-def rankings(cells: pd.DataFrame, metric: Metric, design: Design, study: Mapping[str, Any]) -> list[Ranking]:
-    """Rank the algorithms of every ``[[rankings]]`` table among themselves.
+def _ranking(view: StudyView, entry: Mapping[str, Any], place: int) -> list[Block]:
+    """Names of tables and files start with ``ranking-1-``, ``ranking-2-``, …."""
+    title, prefix = str(entry["title"]), f"ranking-{place}-"
+    part = among(view.design, entry["algorithms"])
+    if entry.get("datasets"):
+        part = within(part, tasks_of(view.cells, part, entry["datasets"]))
+    comparisons = view.compared(view.metric, part)
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The store's cells table.
-    metric : Metric
-        What to compare by.
-    design : Design
-        The whole study.
-    study : mapping
-        The validated study; "rankings" may be absent.
+    def own(table: TableBlock, show: Any = "open") -> TableBlock:
+        return replace(table, name=prefix + table.name, scope=title, show=show)
 
-    Returns
-    -------
-    list of Ranking
-        In the study's order. Names of tables and files start with ``ranking-1-``, ``ranking-2-``, ….
-    """
-    found = []
-    for place, entry in enumerate(study.get("rankings") or [], 1):
-        title, prefix = str(entry["title"]), f"ranking-{place}-"
-        part = among(design, entry["algorithms"])
-        if entry.get("datasets"):
-            part = within(part, tasks_of(part, entry["datasets"]))
-        comparisons = [compare(cells, metric, noise, part) for noise in design.noise]
-        tested = [c for c in comparisons if c.friedman is not None]
-
-        def own(table: TableBlock, title: str = title, prefix: str = prefix) -> TableBlock:
-            return replace(table, name=prefix + table.name, scope=title)
-
-        pairs = rank_tables.pairs_table(comparisons, part)
-        found.append(
-            Ranking(
-                title=title,
-                algorithms=part.algorithms,
-                leads=wording.leads(comparisons),
-                rank_table=own(rank_tables.mean_rank_table(comparisons, part)),
-                friedman=own(rank_tables.friedman_table(tested)) if tested else None,
-                pairs=own(pairs) if pairs is not None else None,
-                tests=[(c.noise.opening, wording.friedman_sentence(c)) for c in comparisons],
-                diagrams=diagrams(comparisons, prefix=prefix, scope=title),
-                focus=focus_pictures(
-                    comparisons,
-                    entry.get("focus"),
-                    design,
-                    noise=[parse_noise(rate) for rate in entry.get("focus_noise") or ()],
-                    prefix=prefix,
-                    scope=title,
-                ),
-            )
-        )
-    return found
+    blocks: list[Block] = [Heading(title), Text(wording.leads(comparisons))]
+    beside = [Column([own(mean_rank_table(comparisons, part))])]
+    pairs = pairs_table(comparisons, part)
+    if pairs and len(pairs.rows) <= _FEW_PAIRS:
+        beside.append(Column([own(pairs)]))
+    blocks.append(Columns(beside))
+    if pairs and len(pairs.rows) > _FEW_PAIRS:
+        blocks.append(own(pairs, "folded"))
+    if drawn := diagrams(comparisons, view.styles, prefix=prefix, scope=title):
+        blocks.append(Folded(f"Critical difference diagrams: {title}", [Panels(drawn, roomy=True)]))
+    blocks += head_to_head(
+        comparisons,
+        entry.get("focus"),
+        view.styles,
+        noise=[parse_noise(rate) for rate in entry.get("focus_noise") or ()],
+        prefix=prefix,
+        scope=title,
+    )
+    if not view.single:
+        tests: list[Block] = [Listing([(c.noise.opening, wording.friedman_sentence(c)) for c in comparisons])]
+        if tested := [c for c in comparisons if c.friedman is not None]:
+            tests.append(own(friedman_table(tested)))
+        blocks.append(Folded(f"Friedman and Iman–Davenport tests: {title}", tests))
+    return blocks

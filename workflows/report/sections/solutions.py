@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....learners import take_rows
-from ....pipeline.analysis.averages import Design, evaluation_rows
-from ....pipeline.analysis.study_results import StudyResults
+from ....pipeline.analysis.design import evaluation_rows
 from ....pipeline.errors import InputError
 from ....pipeline.run.replay import learn_again
 from ....pipeline.study.study import Study, parse_study
-from ..plots.pictures import Picture
+from ..blocks import Block, Heading, Legend, Panels, Picture, Section, Text
 from ..plots.solution_plots import Solution, legend_mark, legend_names, solution_panel, solutions_sheet
-from ..plots.svg import shorten, standalone
+from ..plots.svg import shorten
+from ..view import StudyView
 from ..words.markup import slug
 from ..words.phrases import count, enumerate_names
 
@@ -31,82 +30,31 @@ _MOST_POINTS = 600
 _GRID = 120
 
 
-@dataclass(frozen=True)
-class SolutionGroup:
-    """The solutions of one data set.
-
-    Attributes
-    ----------
-    name : str
-        Label of the data set.
-    panels : list of Picture
-        One an algorithm, shown in the page only.
-    legend : list of (name, svg)
-        What marks and lines stand for.
-    sheet : Picture
-        The file with all panels.
-    """
-
-    name: str
-    panels: list[Picture]
-    legend: list[tuple[str, str]]
-    sheet: Picture
-
-
-@dataclass(frozen=True)
-class Solutions:
-    """The section.
-
-    Attributes
-    ----------
-    groups : list of SolutionGroup
-        One a data set.
-    note, left_out : str
-        How to read them, and which ones could not be drawn and why.
-    """
-
-    groups: list[SolutionGroup]
-    note: str
-    left_out: str
-
-
-def solutions_section(results: StudyResults, design: Design) -> Solutions | None:
-    """Draw the solutions that a study asks for, at its first noise rate and first seed.
+def section(view: StudyView) -> Section | None:
+    """Draw the solutions that a study asks for, at its first noise rate and first seed; None if none.
 
     The models are learnt again for it, which takes as long as their cells took.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Its ``study`` says of which algorithms, by `Study.solutions`.
-    design : Design
-        The study's data sets and their order.
-
-    Returns
-    -------
-    Solutions or None
-        None when the study asks for none.
     """
-    table = {key: value for key, value in results.meta["study"].items() if key != "planned"}
-    if not table.get("solutions"):
+    if not view.results.study.get("solutions"):
         return None
     try:
-        study = parse_study(table)
+        study = parse_study(view.results.study)
     except InputError as error:
         # A later version may refuse what was once a study; its other results are there all the same.
-        return Solutions([], "", f"Nothing is drawn: {error}.")
-    names = list(dict.fromkeys(study.solutions))
+        return _nothing(str(error))
     noise, seed = study.noise[0], study.seeds[0]
-    rows = evaluation_rows(results.cells)
+    rows = evaluation_rows(view.cells)
     flat = set(rows.loc[rows["n_features"] == 2, "dataset"])
-    datasets = [name for name in design.datasets if name in flat]
+    datasets = [name for name in view.design.datasets if name in flat]
     if not datasets:
-        return Solutions([], "", "Nothing is drawn: no data set of the study has two features.")
+        return _nothing("no data set of the study has two features")
     rows = rows[(rows["noise"] == noise.slug) & (rows["seed"] == seed)]
-    groups, problems, learnt_from = [], [], 0
+    blocks: list[Block] = []
+    problems: list[str] = []
+    learnt_from = 0
     for place, dataset in enumerate(datasets[:_MOST_DATASETS], 1):
         models = {}
-        for name in names:
+        for name in dict.fromkeys(study.solutions):
             found = rows[(rows["dataset"] == dataset) & (rows["algorithm"] == name)].to_dict("records")
             model = _model(study, dict(found[0]) if found else {})
             if isinstance(model, str):
@@ -118,10 +66,22 @@ def solutions_section(results: StudyResults, design: Design) -> Solutions | None
         if drawn:
             some = models[drawn[0].name]
             at = f"{noise.label}, seed {seed}"
-            groups.append(_group(place, dataset, drawn, models, some.stream.classes, at))
+            blocks += _group(place, dataset, drawn, models, some.stream.classes, at)
             learnt_from = max(learnt_from, len(some.train.rows))
+    if blocks:
+        blocks.insert(0, Text(_note(f"{noise.label} with seed {seed}", learnt_from, len(datasets)), "soft"))
+    if problems:
+        blocks.append(Text(f"Left out: {enumerate_names(problems)}.", "note"))
+    return Section("solutions", "Solutions", blocks)
+
+
+def _nothing(reason: str) -> Section:
+    return Section("solutions", "Solutions", [Text(f"Nothing is drawn: {reason}.", "note")])
+
+
+def _note(at: str, learnt_from: int, datasets: int) -> str:
     note = (
-        f"What is learnt at {noise.label} with seed {seed}: training points by the label that "
+        f"What is learnt at {at}: training points by the label that "
         "the learner was given, support vectors as open marks, the boundary f = 0 as a line, f = ±1 (the "
         "margins of a support vector machine) dashed."
     )
@@ -129,10 +89,9 @@ def solutions_section(results: StudyResults, design: Design) -> Solutions | None
         note += (
             f" At most {_MOST_POINTS} points are drawn, the first of the stream, and as many support vectors."
         )
-    if len(datasets) > _MOST_DATASETS:
-        note += f" Shown: the first {_MOST_DATASETS} of {count(len(datasets), 'data set')} with two features."
-    left_out = f"Left out: {enumerate_names(problems)}." if problems else ""
-    return Solutions(groups, note if groups else "", left_out)
+    if datasets > _MOST_DATASETS:
+        note += f" Shown: the first {_MOST_DATASETS} of {count(datasets, 'data set')} with two features."
+    return note
 
 
 def _model(study: Study, row: dict[Any, Any]) -> Learnt | str:
@@ -244,7 +203,8 @@ def _group(
     models: dict[str, Learnt],
     classes: tuple[str, ...],
     at: str,
-) -> SolutionGroup:
+) -> list[Block]:
+    """Draw the solutions of one data set, a panel an algorithm."""
     panels = []
     for solution in drawn:
         vectors = _support(models[solution.name])
@@ -253,7 +213,7 @@ def _group(
         heading = f"{shorten(solution.name, 40)}{size}"
         panels.append(Picture(title, heading, solution_panel(solution)))
     title = f"Solutions on {dataset}, {at}"
-    svg = solutions_sheet(drawn, classes)
     file = f"figures/solutions-{place}-{slug(dataset)}.svg"
     marks = [(name, legend_mark(kind)) for kind, name in enumerate(legend_names(classes))]
-    return SolutionGroup(dataset, panels, marks, Picture(title, title, svg, file, standalone(svg, title)))
+    sheet = Picture(title, title, solutions_sheet(drawn, classes), file)
+    return [Heading(dataset), Legend(marks), Panels(panels, sheet)]

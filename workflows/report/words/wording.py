@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....pipeline.analysis.averages import Design
 from ....pipeline.analysis.comparison import ALPHA, Comparison
+from ....pipeline.analysis.design import Coverage, Design
 from .phrases import count, enumerate_names, equation, p_value
 
 # Below this many data sets an exact two-sided signed-rank test cannot reach 0.05 even for a single pair.
@@ -212,13 +212,15 @@ def friedman_sentence(comparison: Comparison) -> str:
     return " ".join(sentences)
 
 
-def cautions(design: Design, comparisons: Sequence[Comparison]) -> list[str]:
+def cautions(design: Design, coverage: Coverage, comparisons: Sequence[Comparison]) -> list[str]:
     """Return what a reader should know before trusting the tests.
 
     Parameters
     ----------
     design : Design
         Data sets and where they are cut from.
+    coverage : Coverage
+        How much of the study is there.
     comparisons : sequence of Comparison
         One per noise rate.
 
@@ -237,20 +239,20 @@ def cautions(design: Design, comparisons: Sequence[Comparison]) -> list[str]:
     left_out = sorted({name for c in comparisons for name in c.left_out}, key=design.algorithms.index)
     if left_out:
         found.append(f"Left out of the ranks for want of any result: {enumerate_names(left_out)}.")
-    if design.lost:
+    if coverage.lost:
         found.append(
-            f"{count(design.lost, 'tuning cell')} failed or reached the time limit: these points of the "
+            f"{count(coverage.lost, 'tuning cell')} failed or reached the time limit: these points of the "
             "grids cannot win. They are listed at the end."
         )
-    if design.missing:
+    if coverage.missing:
         found.append(
-            f"The study is not finished: {count(design.missing, 'cell')} of {design.planned:,} not yet run. "
-            "Ranks count only data sets that are complete."
+            f"The study is not finished: {count(coverage.missing, 'cell')} of {coverage.planned:,} not yet "
+            "run. Ranks count only data sets that are complete."
         )
     return found
 
 
-def facts(design: Design) -> list[tuple[str, str]]:
+def facts(design: Design, coverage: Coverage) -> list[tuple[str, str]]:
     """Return what was compared, as (name, value) pairs for the head of the report."""
     sources = len(set(design.sources))
     datasets = f"{len(design.datasets)} ({sources})" if sources < len(design.datasets) else str(sources)
@@ -259,15 +261,15 @@ def facts(design: Design) -> list[tuple[str, str]]:
         ("Algorithms", str(len(design.algorithms))),
         ("Label noise", ", ".join(noise.short for noise in design.noise)),
         ("Seeds", str(len(design.seeds))),
-        ("Cells finished", f"{design.ok:,}"),
+        ("Cells finished", f"{coverage.ok:,}"),
     ]
-    if design.tuning:
-        found.append(("Tuning cells", f"{design.tuning:,}"))
-    found.append(("Cells failed", f"{design.failed:,}"))
-    if design.stopped:
-        found.append(("Cells stopped", f"{design.stopped:,}"))
-    if design.missing:
-        found.append(("Cells not yet run", f"{design.missing:,}"))
+    if coverage.tuning:
+        found.append(("Tuning cells", f"{coverage.tuning:,}"))
+    found.append(("Cells failed", f"{coverage.failed:,}"))
+    if coverage.stopped:
+        found.append(("Cells stopped", f"{coverage.stopped:,}"))
+    if coverage.missing:
+        found.append(("Cells not yet run", f"{coverage.missing:,}"))
     return found
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.errors import InputError
 from singlepass.workflows.report import render_report, write_report
 
@@ -131,9 +131,8 @@ def test_every_grid_is_printed_and_edges_are_flagged(usual: tuple[Path, Page, st
 
 def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     small = make_results(datasets=("a", "b"), algorithms=("A", "B", "C"), noise=(0.0, 0.1), tuned=())
-    shuffled = StudyResults(
-        small.cells.sample(frac=1, random_state=1), small.curves.sample(frac=1, random_state=2), small.meta
-    )
+    cells, curves = small.cells.sample(frac=1, random_state=1), small.curves.sample(frac=1, random_state=2)
+    shuffled = replace(small, cells=cells, curves=curves)
     first, second = (render_report(r, tmp_path / n) for r, n in ((small, "1"), (shuffled, "2")))
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes()
@@ -240,7 +239,7 @@ def test_an_algorithm_that_always_fails_is_named(tmp_path: Path) -> None:
 
 def test_an_unfinished_study_says_how_much_is_missing(tmp_path: Path) -> None:
     whole = make_results(noise=(0.0, 0.1), seeds=3, tuned=())
-    part = StudyResults(whole.cells.iloc[:240], whole.curves, whole.meta)
+    part = replace(whole, cells=whole.cells.iloc[:240])
     _, markdown = render(part, tmp_path)
     assert "The study is not finished: 222 cells of 462 not yet run." in markdown
     assert "Cells not yet run" in markdown
@@ -258,7 +257,7 @@ def test_many_data_sets_are_folded(tmp_path: Path) -> None:
 def test_nothing_to_report(tmp_path: Path) -> None:
     results = make_results(datasets=("a",), algorithms=("A",), noise=(0.0,), seeds=1, tuned=())
     with pytest.raises(InputError, match="no cell of the study has run yet"):
-        render_report(StudyResults(results.cells.iloc[:0], results.curves, results.meta), tmp_path)
+        render_report(replace(results, cells=results.cells.iloc[:0]), tmp_path)
     with pytest.raises(InputError, match="no results here"):
         write_report(tmp_path / "nowhere")
 

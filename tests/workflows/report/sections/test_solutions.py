@@ -11,19 +11,17 @@ import numpy as np
 import pytest
 
 from singlepass.learners import registry
-from singlepass.pipeline.analysis.averages import study_design
 from singlepass.pipeline.analysis.study_results import StudyResults, read_results
 from singlepass.pipeline.run.replay import learn_again
 from singlepass.pipeline.study.study import parse_study
-from singlepass.workflows.report.plots.solution_plots import Solution, solution_panel
-from singlepass.workflows.report.plots.svg import inline
+from singlepass.workflows.report.blocks import Legend, Panels, Section, Text
 from singlepass.workflows.report.sections import solutions
-from singlepass.workflows.report.sections.solutions import Solutions, solutions_section
+from singlepass.workflows.report.view import StudyView
 from singlepass.workflows.run import run_study
 
-from ..conftest import Silent
-from ..synthetic_results import make_results
-from .report_page import headings, render
+from ...conftest import Silent
+from ...synthetic_results import make_results
+from ..report_page import headings, paths, render
 
 TABLE = {
     "name": "flat",
@@ -43,61 +41,6 @@ TABLE = {
         {"name": "Perceptron"},
     ],
 }
-# Line widths and dashes by which the parts of a panel are known.
-POINTS, BOUNDARY, MARGIN = r"stroke-width: 3(?:\.4)?;", r"stroke-width: 1.8;", r"stroke-dasharray"
-
-
-def paths(svg: str, style: str) -> list[str]:
-    return [d for d, rest in re.findall(r'<path d="([^"]*)"([^>]*)>', svg) if re.search(style, rest)]
-
-
-def panel(scores: Any, n: int = 0, m: int = 0) -> str:
-    """A solution on the unit square: n points, and m support vectors."""
-    x = np.linspace(0.0, 1.0, 101)
-    across, up = np.meshgrid(x, x)
-    draws = np.random.RandomState(0)
-    points, support = draws.random_sample((n, 2)), draws.random_sample((m, 2))
-    codes, own = (np.arange(k, dtype=np.int32) % 2 for k in (n, m))
-    return solution_panel(Solution("A", points, codes, support, own, x, x, scores(across, up)))
-
-
-def test_lines_are_where_the_scores_say() -> None:
-    """f = 4x - 1: zero at a quarter of the side, 1 at half of it, and -1 at the edge, where no line is."""
-    svg = panel(lambda x, y: 4 * x - 1.0)
-    [boundary] = paths(svg, BOUNDARY)
-    [margin] = paths(svg, MARGIN)
-    frame = [
-        float(value) for d in paths(svg, "stroke-linecap: square") for value in re.findall(r"[ML] (\S+)", d)
-    ]
-    left, right = min(frame), max(frame)
-    for line, share in ((boundary, 0.25), (margin, 0.5)):
-        [where] = {float(value) for value in re.findall(r"[ML] (\S+)", line)}
-        assert where == pytest.approx(left + share * (right - left), abs=0.02)
-
-
-def test_scores_without_a_boundary_have_none() -> None:
-    for svg in (
-        panel(lambda x, y: 0 * x),
-        panel(lambda x, y: np.full_like(x, np.nan)),
-        panel(lambda x, y: x + 2),
-    ):
-        assert paths(svg, BOUNDARY) == paths(svg, MARGIN) == []
-
-
-def test_every_point_and_support_vector_has_a_mark() -> None:
-    svg = panel(lambda x, y: x - y, n=40, m=31)
-    assert [d.count("h0") for d in paths(svg, POINTS)] == [20, 20]
-    assert [d.count("a2.9") for d in paths(svg, "stroke-width: 1.31;")] == [16]
-    assert [d.count("h5v5h-5z") for d in paths(svg, "stroke-width: 1.32;")] == [15]
-
-
-def test_a_full_panel_is_small_and_the_same_every_time() -> None:
-    def tiles(x: Any, y: Any) -> Any:
-        return 1.5 * np.sin(13 * x) * np.sin(13 * y)
-
-    svg = panel(tiles, n=600, m=600)
-    assert len(inline(svg, "f1", "A")) < 60_000
-    assert svg == panel(tiles, n=600, m=600)
 
 
 @pytest.fixture(scope="module")
@@ -107,19 +50,29 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     return read_results(folder)
 
 
-def section(results: StudyResults) -> Solutions:
-    found = solutions_section(results, study_design(results.cells, results.meta))
+def section(results: StudyResults) -> Section:
+    found = solutions.section(StudyView(results))
     assert found is not None
     return found
 
 
+def groups(section: Section) -> list[Panels]:
+    return [block for block in section.blocks if isinstance(block, Panels)]
+
+
+def left_out(section: Section) -> str:
+    """What is said below the drawings."""
+    last = section.blocks[-1]
+    return last.text if isinstance(last, Text) and last.role == "note" else ""
+
+
 def asking(results: StudyResults, *names: str) -> StudyResults:
-    return replace(results, meta={**results.meta, "study": {**results.meta["study"], "solutions": [*names]}})
+    return replace(results, study={**results.study, "solutions": [*names]})
 
 
 def test_a_study_without_the_key_has_no_section(tmp_path: Path) -> None:
     made = make_results(datasets=("gauss",), noise=(0.0,), seeds=2)
-    assert solutions_section(made, study_design(made.cells, made.meta)) is None
+    assert solutions.section(StudyView(made)) is None
     _, markdown = render(made, tmp_path)
     assert "Solutions" not in headings(markdown)
 
@@ -141,25 +94,27 @@ def test_the_section_is_in_every_form_of_the_report(finished: StudyResults, tmp_
 
 
 def test_what_is_drawn_is_what_was_learnt(finished: StudyResults) -> None:
-    gauss, checkerboard = section(finished).groups
+    found = section(finished)
+    gauss, checkerboard = groups(found)
     for group, n in ((gauss, 600), (checkerboard, 60)):
-        svc, _, _, linear = group.panels
+        svc, _, _, linear = group.pictures
         # Without support vectors all of the first 600 points are points.
-        assert sum(d.count("h0") for d in paths(linear.svg, POINTS)) == n
-        assert paths(linear.svg, r"stroke-width: 1.3[12];") == []
-        rings = svc.svg.count("a2.9") + svc.svg.count("h5v5h-5z")
+        assert sum(d.count("h0") for d in paths(linear.svg, "points")) == n
+        assert paths(linear.svg, "support") == []
         heading = re.fullmatch(r"SVC: (\d+) support vectors", svc.heading)
         assert heading is not None
-        assert rings == int(heading[1]) < 600
-        assert paths(svc.svg, BOUNDARY)
-    assert [name for name, _ in gauss.legend][::2] == ["class -1", "class 1", "f = 0"]
-    found = section(finished)
-    assert "At most 600 points are drawn" in found.note
-    assert found.left_out == ""
-    assert [group.sheet.content for group in found.groups] == [
-        gauss.sheet.content,
-        checkerboard.sheet.content,
-    ]
+        assert rings(svc.svg) == int(heading[1]) < 600
+        assert paths(svc.svg, "boundary")
+    legend = next(block for block in found.blocks if isinstance(block, Legend))
+    assert [name for name, _ in legend.entries][::2] == ["class -1", "class 1", "f = 0"]
+    assert isinstance(found.blocks[0], Text)
+    assert "At most 600 points are drawn" in found.blocks[0].text
+    assert left_out(found) == ""
+    assert groups(section(finished)) == [gauss, checkerboard]
+
+
+def rings(svg: str) -> int:
+    return sum(d.count("a2.9") + d.count("h5v5h-5z") for d in paths(svg, "support"))
 
 
 def test_of_many_support_vectors_some_of_each_class_are_drawn(
@@ -172,8 +127,9 @@ def test_of_many_support_vectors_some_of_each_class_are_drawn(
     sizes = learn_again(parse_study(TABLE), row).learner.n_support_
     for most, shown in ((600, sizes), (40, 40 * sizes / sizes.sum())):
         monkeypatch.setattr(solutions, "_MOST_POINTS", most)
-        drawn = section(asking(finished, "SVC")).groups[0].panels[0].svg
-        assert (drawn.count("a2.9"), drawn.count("h5v5h-5z")) == pytest.approx(shown, abs=1.0)
+        drawn = groups(section(asking(finished, "SVC")))[0].pictures[0].svg
+        marks = [paths(drawn, "support-0")[0].count("a2.9"), paths(drawn, "support-1")[0].count("h5v5h-5z")]
+        assert marks == pytest.approx(shown, abs=1.0)
 
 
 def test_what_cannot_be_drawn_is_said(
@@ -187,14 +143,14 @@ def test_what_cannot_be_drawn_is_said(
     known = {name: learner for name, learner in registry.available().items() if name != "SVC"}
     monkeypatch.setattr(registry, "available", lambda: known)
     found = section(replace(finished, cells=cells))
-    assert found.groups == []
+    assert groups(found) == []
     for reason in (
         "SVC on gauss (learner 'SVC' is not there: your own ones need --plugin FILE)",
         "KernelPerceptron on gauss (it was stopped at its time limit)",
         "asked on checkerboard (its cell has not run yet)",
         "Perceptron on checkerboard (its cell failed)",
     ):
-        assert reason in found.left_out
+        assert reason in left_out(found)
     _, markdown = render(replace(finished, cells=cells), tmp_path)
     assert "Left out: SVC on gauss" in markdown
 
@@ -220,8 +176,8 @@ def test_a_learner_of_the_users_own_may_have_anything(
         with monkeypatch.context() as patched:
             patched.setattr(registry, "available", lambda known=known: known)
             found = section(asking(finished, "Perceptron", "SVC"))
-        assert reason in found.left_out
-        assert [len(group.panels) for group in found.groups] == [1, 1]
+        assert reason in left_out(found)
+        assert [len(group.pictures) for group in groups(found)] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +186,6 @@ def test_a_learner_of_the_users_own_may_have_anything(
 )
 def test_nothing_to_draw_is_said(change: dict[str, Any], line: str) -> None:
     made = make_results(datasets=("gauss",), algorithms=("AROW",), noise=(0.0,), seeds=2)
-    study = {**made.meta["study"], "solutions": ["AROW"], **change}
-    found = section(replace(made, meta={**made.meta, "study": study}))
-    assert found.groups == []
-    assert line in found.left_out
+    found = section(replace(made, study={**made.study, "solutions": ["AROW"], **change}))
+    assert groups(found) == []
+    assert line in left_out(found)

@@ -1,19 +1,19 @@
-"""One algorithm against the others, task by task: the pictures that a ranking's `focus` asks for."""
+"""One algorithm against the others, task by task: what a ranking's `focus` asks for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
-from ....pipeline.analysis.averages import Design
 from ....pipeline.analysis.comparison import Comparison
 from ....pipeline.analysis.metrics import Metric
 from ....pipeline.noise import Noise
-from ..plots.head_to_head_plots import error_reductions, scatter, values_by_noise
-from ..plots.pictures import Picture, spaced
-from ..plots.svg import standalone
+from ..blocks import Block, Folded, Panels, Picture, Text
+from ..plots.head_to_head_plots import error_reductions, scatter
+from ..plots.noise_plots import values_by_noise
+from ..plots.styles import Styles
+from ..view import spaced
 from ..words.markup import slug
 from ..words.phrases import count
 
@@ -21,34 +21,15 @@ from ..words.phrases import count
 _LEVELS = 3
 
 
-@dataclass(frozen=True)
-class PictureRow:
-    """Pictures of one kind.
-
-    Attributes
-    ----------
-    title : str
-        What they show.
-    note : str
-        How they are made.
-    pictures : list of Picture
-        In reading order.
-    """
-
-    title: str
-    note: str
-    pictures: list[Picture]
-
-
-def focus_pictures(
+def head_to_head(
     comparisons: Sequence[Comparison],
     focus: str | None,
-    design: Design,
+    styles: Styles,
     *,
     noise: Sequence[Noise] = (),
     prefix: str = "",
     scope: str = "",
-) -> list[PictureRow]:
+) -> list[Block]:
     """Draw one algorithm against each of the others.
 
     Parameters
@@ -57,8 +38,8 @@ def focus_pictures(
         One per noise rate, of one metric whose values are shares.
     focus : str or None
         The algorithm; None draws nothing.
-    design : Design
-        The whole study, whose algorithms fix the colours.
+    styles : Styles
+        Of the study's algorithms.
     noise : sequence of Noise, default=()
         Rates that are shown task by task; three evenly chosen ones when empty.
     prefix : str, default=""
@@ -68,7 +49,7 @@ def focus_pictures(
 
     Returns
     -------
-    list of PictureRow
+    list of Block
         Empty without a result of `focus` and of another algorithm on two data sets or more.
 
     Notes
@@ -81,22 +62,22 @@ def focus_pictures(
         return []
     levels = noise or spaced([c.noise for c in usable], _LEVELS)
     shown = [c for c in usable if c.noise in levels]
-    rows = [_scatter_row(shown, focus, prefix, scope)]
+    rows: list[Block] = [_scatters(shown, focus, styles, prefix, scope)]
     if len(usable) >= 2:
-        rows.append(_noise_row(usable, design, prefix, scope))
-    rows.append(_difficulty_row(shown, focus, prefix, scope))
+        rows.append(_by_noise(usable, styles, prefix, scope))
+    rows.append(_by_difficulty(shown, focus, styles, prefix, scope))
     return rows
 
 
-def _picture(title: str, heading: str, svg: str, file: str) -> Picture:
-    return Picture(title, heading, svg, file, standalone(svg, title))
+def _row(title: str, scope: str, note: str, pictures: Sequence[Picture]) -> Folded:
+    return Folded(f"{title}: {scope}", [Text(note, "soft"), Panels(pictures, roomy=True)])
 
 
 def _errors(scores: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     return 1.0 - scores if metric.direction == "higher" else scores
 
 
-def _scatter_row(shown: Sequence[Comparison], focus: str, prefix: str, scope: str) -> PictureRow:
+def _scatters(shown: Sequence[Comparison], focus: str, styles: Styles, prefix: str, scope: str) -> Folded:
     metric = shown[0].metric
     above = "above" if metric.direction == "higher" else "below"
     pictures = []
@@ -107,18 +88,24 @@ def _scatter_row(shown: Sequence[Comparison], focus: str, prefix: str, scope: st
             wins = int((comparison.ranks[focus] < comparison.ranks[other]).sum())
             at = comparison.noise.label
             pictures.append(
-                _picture(
+                Picture(
                     f"{metric.label} of {focus} against {other}, {at} ({scope})",
                     f"{other}, {at}: {wins} of {count(comparison.n, 'task')} {above} the line",
-                    scatter(100 * theirs.to_numpy(), 100 * ours.to_numpy(), f"{other}, %", f"{focus}, %"),
+                    scatter(
+                        100 * theirs.to_numpy(),
+                        100 * ours.to_numpy(),
+                        styles[other],
+                        f"{other}, %",
+                        f"{focus}, %",
+                    ),
                     f"figures/{prefix}{slug(focus)}-against-{slug(other)}-{comparison.noise.slug}.svg",
                 )
             )
     note = f"Every point is a task: {metric.label} of {focus} against that of another algorithm."
-    return PictureRow(f"{focus} against each of the others", note, pictures)
+    return _row(f"{focus} against each of the others", scope, note, pictures)
 
 
-def _noise_row(usable: Sequence[Comparison], design: Design, prefix: str, scope: str) -> PictureRow:
+def _by_noise(usable: Sequence[Comparison], styles: Styles, prefix: str, scope: str) -> Folded:
     metric = usable[0].metric
     shared = [name for name in usable[0].scores.index if all(name in c.scores.index for c in usable)]
     means = pd.DataFrame({c.noise: c.scores.loc[shared].mean() for c in usable})
@@ -128,16 +115,16 @@ def _noise_row(usable: Sequence[Comparison], design: Design, prefix: str, scope:
     increase = 100 * (errors.div(errors[least].where(errors[least] > 0), axis=0) - 1)
     of = f"{metric.label}, mean of {count(len(shared), 'task')}"
     pictures = [
-        _picture(
+        Picture(
             f"{of}, against label noise ({scope})",
             f"Mean {metric.label}",
-            values_by_noise(100 * means, design.algorithms, f"{metric.label}, %"),
+            values_by_noise(100 * means, styles, f"{metric.label}, %"),
             f"figures/{prefix}mean-by-noise.svg",
         ),
-        _picture(
+        Picture(
             f"Increase in error against label noise ({scope})",
             "Increase in error",
-            values_by_noise(increase, design.algorithms, "increase in error, %"),
+            values_by_noise(increase, styles, "increase in error, %"),
             f"figures/{prefix}increase-in-error.svg",
         ),
     ]
@@ -145,10 +132,12 @@ def _noise_row(usable: Sequence[Comparison], design: Design, prefix: str, scope:
         f"Means over the {count(len(shared), 'task')} complete at every rate; the increase is that of the "
         f"mean error, relative to the mean error at {least.short} noise."
     )
-    return PictureRow("The effect of label noise", note, pictures)
+    return _row("The effect of label noise", scope, note, pictures)
 
 
-def _difficulty_row(shown: Sequence[Comparison], focus: str, prefix: str, scope: str) -> PictureRow:
+def _by_difficulty(
+    shown: Sequence[Comparison], focus: str, styles: Styles, prefix: str, scope: str
+) -> Folded:
     metric = shown[0].metric
     points = []
     for comparison in shown:
@@ -159,14 +148,19 @@ def _difficulty_row(shown: Sequence[Comparison], focus: str, prefix: str, scope:
         difficulty = 100 * comparison.scores.drop(columns=focus).mean(axis=1)[kept]
         points.append((f"{comparison.noise.short} noise", difficulty.to_numpy(), reduction.to_numpy()))
     others_named = ", ".join(str(name) for name in shown[0].scores.columns if name != focus)
-    picture = _picture(
+    picture = Picture(
         f"Error reduction of {focus} against the mean {metric.label} of the others ({scope})",
         "",
-        error_reductions(points, f"mean {metric.label} of the others, %", f"error reduction of {focus}, %"),
+        error_reductions(
+            points,
+            styles[focus],
+            f"mean {metric.label} of the others, %",
+            f"error reduction of {focus}, %",
+        ),
         f"figures/{prefix}error-reduction.svg",
     )
     note = (
         f"Every point is a task: by how much the error of {focus} is below the mean error of the others "
         f"({others_named}), against their mean {metric.label}. Lines are least-squares fits."
     )
-    return PictureRow(f"Error reduction of {focus} by difficulty of the task", note, [picture])
+    return _row(f"Error reduction of {focus} by difficulty of the task", scope, note, [picture])

@@ -1,0 +1,156 @@
+"""What a study planned and how much of it is there, read off its cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ..noise import Noise, parse_noise
+from ..study.specs import DatasetSpec
+
+
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Sort key under which "digits[2]" comes before "digits[10]".
+
+    Examples
+    --------
+    >>> sorted(["d10", "d2", "c"], key=natural_key)
+    ['c', 'd2', 'd10']
+    """
+    parts = re.split(r"(\d+)", text)
+    return [(1, int(part), "") if i % 2 else (0, 0, part) for i, part in enumerate(parts)]
+
+
+def _ordered(found: list[str], given: list[str]) -> list[str]:
+    """Names in the study's order, then whatever else was found, sorted."""
+    rest = sorted(set(found) - set(given), key=natural_key)
+    return list(dict.fromkeys(given)) + rest
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a study compares, in the order its tables print it.
+
+    Attributes
+    ----------
+    datasets, sources : list of str
+        Data set labels, and the base set each one is cut from.
+    algorithms : list of str
+        Labels in the study's order.
+    noise : list of Noise
+        What is done to labels, by rising rate.
+    seeds : list of int
+        Repetitions, rising.
+    """
+
+    datasets: list[str]
+    sources: list[str]
+    algorithms: list[str]
+    noise: list[Noise]
+    seeds: list[int]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of a study is in the store.
+
+    Attributes
+    ----------
+    ok, failed, stopped : int
+        Cells on the study's seeds, by status.
+    tuning, lost : int
+        Cells of the tuning grids, and those of them that failed or were stopped.
+    planned, missing : int
+        Cells that the finished study has, tuning included, and those not yet in the store.
+    """
+
+    ok: int
+    failed: int
+    stopped: int
+    tuning: int
+    lost: int
+    planned: int
+    missing: int
+
+
+def evaluation_rows(cells: pd.DataFrame, *, status: str | None = None) -> pd.DataFrame:
+    """Return the cells on the study's seeds (tuning cells left out), optionally of one status.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The store's cells table.
+    status : {"ok", "failed", "stopped"} or None, default=None
+        Keep only these.
+
+    Returns
+    -------
+    DataFrame
+        The rows that match.
+    """
+    rows = cells[cells["stage"] == "run"]
+    return rows if status is None else rows[rows["status"] == status]
+
+
+def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
+    """Work out what is compared, from the study and from what the store holds.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The store's cells table.
+    study : mapping
+        The validated study; what it does not name is taken from the cells.
+
+    Returns
+    -------
+    Design
+        Names in the study's order.
+    """
+    runs = evaluation_rows(cells)
+    entries = [DatasetSpec.model_validate(entry).label for entry in study.get("datasets", [])]
+    place = {name: i for i, name in reversed(list(enumerate(entries)))}
+    tasks = sorted(
+        set(zip(runs["dataset"], runs["source"], runs["parent"], strict=True)),
+        key=lambda task: (place.get(task[2], len(entries)), natural_key(task[1]), natural_key(task[0])),
+    )
+    algorithms = _ordered(
+        runs["algorithm"].unique().tolist(), [entry["label"] for entry in study.get("algorithms", [])]
+    )
+    return Design(
+        datasets=[dataset for dataset, _, _ in tasks],
+        sources=[source for _, source, _ in tasks],
+        algorithms=algorithms,
+        noise=sorted({parse_noise(value) for value in (*study.get("noise", []), *runs["noise"].unique())}),
+        seeds=sorted({int(seed) for seed in study.get("seeds", [])} | {int(seed) for seed in runs["seed"]}),
+    )
+
+
+def study_coverage(cells: pd.DataFrame, planned: int) -> Coverage:
+    """Count what the store holds of a study.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The store's cells table.
+    planned : int
+        Cells that the finished study has, tuning included.
+
+    Returns
+    -------
+    Coverage
+    """
+    runs = evaluation_rows(cells)
+    return Coverage(
+        ok=int((runs["status"] == "ok").sum()),
+        failed=int((runs["status"] == "failed").sum()),
+        stopped=int((runs["status"] == "stopped").sum()),
+        tuning=len(cells) - len(runs),
+        lost=int((cells["status"] != "ok").sum() - (runs["status"] != "ok").sum()),
+        planned=planned,
+        missing=max(0, planned - len(cells)),
+    )

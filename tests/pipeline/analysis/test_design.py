@@ -1,0 +1,60 @@
+"""What a study planned: the order of names, and how much of it is there."""
+
+from __future__ import annotations
+
+from singlepass.pipeline.analysis.design import Coverage, natural_key, study_coverage, study_design
+from singlepass.pipeline.noise import CLEAN, Noise
+
+from .cells import cell, frame
+
+
+def test_layout_follows_the_study_and_sorts_naturally() -> None:
+    cells = frame(
+        cell("usps[10]", "A", 1),
+        cell("usps[2]", "A", 0),
+        cell("gauss", "C", 0, status="failed"),
+        cell("gauss", "A", 0, stage="tune"),
+    )
+    study = {
+        "datasets": [{"name": "usps", "label": None}, {"name": "gauss"}, {"name": "usps"}],
+        "algorithms": [{"label": "B"}, {"label": "A"}],
+        "noise": [0.3, 0.0],
+        "seeds": [0, 1],
+    }
+    design = study_design(cells, study)
+    assert design.datasets == ["usps[2]", "usps[10]", "gauss"]
+    assert design.sources == ["usps", "usps", "gauss"]
+    # B was planned and has not run; C ran before the study was changed.
+    assert design.algorithms == ["B", "A", "C"]
+    assert design.noise == [CLEAN, Noise(0.3)]
+    assert design.seeds == [0, 1]
+
+
+def test_coverage_counts_by_status() -> None:
+    cells = frame(
+        cell("d", "A", 0),
+        cell("d", "A", 1, status="failed"),
+        cell("d", "B", 0, status="stopped"),
+        cell("d", "B", 7, stage="tune"),
+        cell("d", "B", 7, stage="tune", status="failed"),
+    )
+    assert study_coverage(cells, planned=60) == Coverage(
+        ok=1, failed=1, stopped=1, tuning=2, lost=1, planned=60, missing=55
+    )
+    # A study that was made shorter has more cells than it plans.
+    assert study_coverage(cells, planned=4).missing == 0
+
+
+def test_layout_follows_labels_of_the_study() -> None:
+    cells = frame(
+        cell("gauss", "A", 0), cell("late[2]", "A", 0), cell("zebra", "A", 0), cell("stray", "A", 0)
+    )
+    cells["source"] = ["/x/gauss.csv", "usps", "usps", "aaa"]
+    cells["parent"] = ["gauss", "late", "zebra", "stray"]
+    entries = [{"name": "usps", "label": "zebra"}, {"name": "usps", "label": "late"}, {"path": "x/gauss.csv"}]
+    design = study_design(cells, {"datasets": entries, "algorithms": [{"label": "A"}]})
+    assert design.datasets == ["zebra", "late[2]", "gauss", "stray"]
+
+
+def test_natural_key_takes_any_digits_apart() -> None:
+    assert sorted(["b", "a10b2", "a2", "10", "9", ""], key=natural_key) == ["", "9", "10", "a2", "a10b2", "b"]

@@ -1,0 +1,62 @@
+"""SVG fit for a page and for a file."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+from singlepass.workflows.report.plots.svg import inline, shorten, size, standalone
+
+SVG = (
+    '<svg viewBox="0 0 100 50" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns="http://www.w3.org/2000/svg">'
+    '<metadata>made today</metadata><g id="p1"><path style="fill: #268bfc; stroke: #010203"/></g>\n'
+    '<g id="p2"><use xlink:href="#p1" clip-path="url(#p1)"/></g><text>#268bfc</text></svg>'
+)
+
+
+def test_inline_svg_has_its_own_ids_and_the_page_s_colours() -> None:
+    text = inline(SVG, "f1", 'a "b" <c>')
+    assert 'id="f1-p1"' in text
+    assert 'href="#f1-p1"' in text
+    assert "url(#f1-p1)" in text
+    assert "fill: var(--s0); stroke: currentColor" in text
+    # A name that looks like a colour stays a name.
+    assert "<text>#268bfc</text>" in text
+    # What nothing refers to needs no id, and elements no line breaks.
+    assert "p2" not in text
+    assert "\n" not in text
+    assert '<title>a "b" &lt;c&gt;</title>' in text
+    assert 'aria-label="a &quot;b&quot; &lt;c&gt;"' in text
+    assert "xmlns" not in text
+    assert "xlink" not in text
+
+
+def test_standalone_svg_has_fixed_colours_on_white() -> None:
+    text = standalone(SVG, "t")
+    assert text.startswith('<?xml version="1.0" encoding="utf-8"?>\n<svg ')
+    assert 'width="100" height="50"' in text
+    assert "made today" not in text
+    assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+    assert '<rect width="100%" height="100%" fill="#ffffff" />' in text
+    assert "fill: #268bfc; stroke: #1b1f24" in text
+    assert "var(" not in text
+
+
+def test_long_names_are_cut_in_pictures() -> None:
+    assert shorten("x" * 40) == "x" * 25 + "…"
+    assert shorten("a\nb") == "a b"
+    # XML has no place for them.
+    assert shorten("a\x00b\x1b") == "a b"
+
+
+def test_marks_of_one_kind_share_their_style() -> None:
+    mark = '<use xlink:href="#p1" x="1.0" style="fill: #040506"/>'
+    text = inline(
+        SVG.replace("<text>", mark * 3 + '<use xlink:href="#p1" style="fill: none"/><text>'), "f1", "t"
+    )
+    assert text.count('style="fill: var(--rule)"') == 1
+    assert text.count("<use") == 5
+    assert '<g style="fill: var(--rule)"><use x="1"' in text
+
+
+def test_size_is_read_off_the_root() -> None:
+    assert size(SVG) == (100.0, 50.0)

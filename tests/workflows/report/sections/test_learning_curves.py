@@ -1,0 +1,30 @@
+"""Which learning curves are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from singlepass.workflows.report.blocks import Heading, Panels, Text, walk
+from singlepass.workflows.report.sections import learning_curves
+from singlepass.workflows.report.view import StudyView
+
+from ...synthetic_results import make_results
+
+
+def test_curves_are_limited_and_say_so() -> None:
+    noise = tuple(i / 20 for i in range(8))
+    results = make_results(algorithms=("A",), noise=noise, seeds=1, tuned=())
+    found = learning_curves.section(StudyView(results))
+    assert found is not None
+    blocks = list(walk(found.blocks))
+    names = [block.text for block in blocks if isinstance(block, Heading)]
+    assert names == ["digits[0-vs-rest]", "breast-cancer"]
+    assert sum(len(block.pictures) for block in blocks if isinstance(block, Panels)) == 12
+    [note] = [block.text for block in blocks if isinstance(block, Text)]
+    assert "the first task of the first 2 base sets; 2 of 11 data sets in all" in note
+    assert "Noise levels shown: 0%, 5%, 15%, 20%, 30%, 35%." in note
+
+
+def test_no_curves_no_panels() -> None:
+    results = make_results(datasets=("a",), algorithms=("A",), noise=(0.0,), seeds=1, tuned=())
+    assert learning_curves.section(StudyView(replace(results, curves=results.curves.iloc[:0]))) is None

@@ -1,0 +1,37 @@
+"""Mean ranks and mean scores."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ...synthetic_results import DATASETS, fail, make_results
+from ..report_page import csv_rows, render
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    out = tmp_path_factory.mktemp("parts")
+    return out, render(make_results(), out)[1]
+
+
+def test_mean_scores_are_over_the_data_sets_ranked(usual: tuple[Path, str], tmp_path: Path) -> None:
+    out, markdown = usual
+    head, *rows = csv_rows(out / "tables" / "mean-test-accuracy.csv")
+    assert head == ["algorithm", "noise 0", "noise 0.1", "noise 0.3"]
+    cells = make_results().cells
+    cells = cells[cells["noise"] == "0.3"]
+    by_hand = cells.groupby(["algorithm", "dataset"])["test_accuracy"].mean().groupby("algorithm").mean()
+    assert {row[0]: float(row[3]) for row in rows} == pytest.approx(by_hand.to_dict())
+    [line] = re.findall(r"^\| PA \| \d\d\.\d \| \d\d\.\d \| (\d\d\.\d) \|$", markdown, flags=re.MULTILINE)
+    assert line == f"{100 * by_hand['PA']:.1f}"
+    # A data set with a gap counts in neither, and few data sets need no summary.
+    render(fail(make_results(noise=(0.3,), tuned=()), ["10-0-0.3-1"]), tmp_path / "gap")
+    _, first, *_ = csv_rows(tmp_path / "gap" / "tables" / "mean-test-accuracy.csv")
+    alone = make_results(noise=(0.3,), tuned=()).cells
+    alone = alone[(alone["algorithm"] == "Perceptron") & (alone["dataset"] != DATASETS[10])]
+    assert float(first[1]) == pytest.approx(alone["test_accuracy"].mean())
+    render(make_results(datasets=tuple("abcd"), noise=(0.3,), seeds=1, tuned=()), tmp_path / "few")
+    assert not (tmp_path / "few" / "tables" / "mean-test-accuracy.csv").exists()

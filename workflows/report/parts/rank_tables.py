@@ -1,0 +1,95 @@
+"""Tables of mean ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from ....pipeline.analysis.comparison import Comparison, overall_ranks
+from ....pipeline.analysis.design import Design
+from ....pipeline.noise import Noise, parse_noise
+from ..table import TableBlock, TableCell
+from ..words.markup import slug
+
+
+def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFrame:
+    """Return mean ranks, algorithms by noise rates, NaN where nothing could be ranked."""
+    columns = {c.noise: c.mean_ranks for c in comparisons}
+    frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64")
+    return frame.dropna(how="all")
+
+
+def ranked(values: Sequence[float], places: int = 2) -> list[TableCell]:
+    """Return the cells of one row or column of ranks, the smallest bold."""
+    known = [round(value, places) for value in values if np.isfinite(value)]
+    best = min(known, default=None)
+    return [
+        TableCell(f"{value:.{places}f}", best=round(value, places) == best)
+        if np.isfinite(value)
+        else TableCell("–")
+        for value in values
+    ]
+
+
+def noise_column(column: Noise | str) -> str:
+    """Return what a CSV file calls a column of one noise rate; other names stay."""
+    return column if isinstance(column, str) else f"noise {column.slug}"
+
+
+def _places(comparisons: Sequence[Comparison]) -> int:
+    """Digits after the point that mean ranks need; the ranks of a single data set are whole or halves."""
+    if any(c.n > 1 for c in comparisons):
+        return 2
+    return 0 if all((c.ranks % 1 == 0).all(axis=None) for c in comparisons) else 1
+
+
+def _sizes(comparisons: Sequence[Comparison]) -> str:
+    """Say how many data sets were ranked at each noise rate."""
+    sizes = ", ".join(f"{c.n} at {c.noise.short}" for c in comparisons)
+    same = len({c.n for c in comparisons}) == 1
+    return f"Data sets ranked: {comparisons[0].n if same else sizes}."
+
+
+def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
+    """Mean ranks by noise rate, with their average over rates and the number of data sets below.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per noise rate, of one metric.
+    design : Design
+        The study's names and their order.
+
+    Returns
+    -------
+    TableBlock
+        One row per algorithm, in the study's order.
+    """
+    frame = rank_frame(comparisons, design)
+    metric = comparisons[0].metric
+    places = _places(comparisons)
+    columns = [ranked(frame[noise].tolist(), places) for noise in frame.columns]
+    header = ["algorithm", *(parse_noise(column).short for column in frame.columns)]
+    if len(comparisons) > 1:
+        overall = overall_ranks(list(comparisons)).reindex(frame.index)
+        columns.append(ranked(overall.tolist()))
+        header.append("overall")
+        frame = frame.assign(overall=overall)
+    rows = [[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *columns, strict=True)]
+    note = f"1 is best. {_sizes(comparisons)}"
+    if len(comparisons) > 1:
+        note += (
+            " The last column averages the noise levels within each data set complete at all of them; no "
+            "test is made of it."
+        )
+    what = "Mean rank" if any(c.n > 1 for c in comparisons) else "Rank"
+    return TableBlock(
+        name=f"mean-ranks-{slug(metric.name)}",
+        title=f"{what} by {metric.label}, by label noise",
+        header=header,
+        rows=rows,
+        note=note,
+        data=frame.rename(columns=noise_column).rename_axis("algorithm").reset_index(),
+    )

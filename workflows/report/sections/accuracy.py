@@ -1,0 +1,69 @@
+"""Accuracy on test data, and its spread over seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....pipeline.analysis.design import evaluation_rows
+from ....pipeline.analysis.metrics import METRICS
+from ..blocks import Block, Column, Columns, Heading, Panels, Picture, Section, Text
+from ..parts.score_tables import score_tables
+from ..plots.box_plot import box_plot
+from ..plots.svg import shorten
+from ..view import StudyView, spaced
+from ..words import wording
+from ..words.markup import slug
+
+_MOST_LEVELS = 3
+# Quartiles of fewer values are the values themselves.
+_FEWEST_SEEDS = 5
+
+
+def section(view: StudyView) -> Section | None:
+    """Print and draw test accuracy; None without a test part."""
+    tables = score_tables(view.cells, METRICS["test_accuracy"], view.design)
+    if not tables:
+        return None
+    note = Text(
+        "Mean ± standard deviation over seeds, in percent; the study puts no noise into test labels. The "
+        f"best of a {'column' if view.single else 'row'} is bold.",
+        "soft",
+    )
+    boxes = _boxes(view)
+    if view.single:
+        columns = [Column(tables)]
+        if boxes:
+            columns.append(Column(boxes, wide=True))
+        return Section("accuracy", "Test accuracy", [note, Columns(columns)])
+    folded = [replace(table, show="long") for table in tables]
+    return Section("accuracy", "Test accuracy", [note, *folded, *boxes])
+
+
+def _boxes(view: StudyView) -> list[Block]:
+    """Draw test error over seeds, one panel per data set and noise level, if these are few and seeds many."""
+    design = view.design
+    if not view.few or len(design.seeds) < _FEWEST_SEEDS:
+        return []
+    rows = evaluation_rows(view.cells, status="ok")
+    rows = rows.assign(error=100 * (1 - rows["test_accuracy"].astype("float64"))).dropna(subset=["error"])
+    pictures = []
+    for place, dataset in enumerate(design.datasets, 1):
+        for noise in spaced(design.noise, _MOST_LEVELS):
+            here = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise.slug)]
+            values = [
+                (name, here.loc[here["algorithm"] == name, "error"].tolist()) for name in design.algorithms
+            ]
+            values = [(name, sample) for name, sample in values if sample]
+            if values:
+                pictures.append(
+                    Picture(
+                        f"Test error over seeds, {dataset}, {noise.label}",
+                        f"{shorten(dataset, 40)}, {noise.label}",
+                        box_plot(values, view.styles, "test error, %"),
+                        f"figures/test-error-{place}-{slug(dataset)}-{noise.slug}.svg",
+                    )
+                )
+    if not pictures:
+        return []
+    note = wording.boxes_note(design, len(pictures))
+    return [Heading("Test error over seeds"), Panels(pictures), Text(note, "note")]

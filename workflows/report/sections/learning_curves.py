@@ -1,0 +1,97 @@
+"""Learning curves: mistakes as the stream goes by, of few enough data sets to look at, chosen by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....pipeline.analysis.curves import Curve, mean_curves
+from ....pipeline.noise import Noise
+from ..blocks import Block, Column, Columns, Heading, Panels, Section, Text
+from ..parts.stream_curves import CurvePanel, curve_panels
+from ..plots.curve_plots import Axis
+from ..plots.svg import shorten
+from ..table import TableBlock, TableCell
+from ..view import StudyView, spaced
+from ..words.markup import slug
+from ..words.phrases import count
+
+# Panels of learning curves: five base sets at three noise levels. Each costs about 40 kB of the page.
+_MOST_PANELS = 15
+_MOST_LEVELS = 6
+
+
+def section(view: StudyView) -> Section | None:
+    """Draw the first task of every base set, at every noise level if they fit; None without any curve."""
+    design = view.design
+    levels = spaced(design.noise, _MOST_LEVELS)
+    firsts = list(dict(zip(reversed(design.sources), reversed(design.datasets), strict=True)).values())[::-1]
+    shown = firsts[: max(1, _MOST_PANELS // max(1, len(levels)))]
+    groups: list[tuple[str, list[list[Curve]], Panels]] = []
+    for dataset in shown:
+        found = [(noise, _curves(view, dataset, noise)) for noise in levels]
+        found = [(noise, curves) for noise, curves in found if curves]
+        if found:
+            panels = _panels(view, len(groups) + 1, dataset, found)
+            groups.append((dataset, [curves for _, curves in found], panels))
+    if not groups:
+        return None
+    blocks: list[Block] = [Text(_note(view, shown, firsts, levels), "soft")]
+    [(dataset, curves, panels), *others] = groups
+    if len(curves) == 1 and not others:
+        # The key to the only panel says where its curves end.
+        columns = [Column([panels], wide=True), Column([_ends(view, curves[0])])]
+        blocks += [Heading(dataset), Columns(columns)]
+    else:
+        blocks.append(view.legend(view.drawn))
+        blocks += [block for name, _, each in groups for block in (Heading(name), each)]
+    return Section("curves", "Learning curves", blocks)
+
+
+def _curves(view: StudyView, dataset: str, noise: Noise) -> list[Curve]:
+    return mean_curves(view.cells, view.curves, dataset=dataset, noise=noise, algorithms=view.drawn)
+
+
+def _note(view: StudyView, shown: Sequence[str], firsts: Sequence[str], levels: Sequence[Noise]) -> str:
+    """Say what is drawn and what was left out."""
+    design = view.design
+    note = (
+        "Cumulative mistakes against the clean labels as the stream goes by: mean over seeds, shaded by one "
+        "standard deviation."
+    )
+    if len(shown) < len(design.datasets):
+        whole = len(shown) == len(firsts)
+        note += (
+            f" Shown: the first task of {'each' if whole else 'the first'} "
+            f"{'base set' if whole else count(len(shown), 'base set')}; "
+            f"{len(shown)} of {count(len(design.datasets), 'data set')} in all."
+        )
+    if len(view.drawn) < len(design.algorithms):
+        note += f" {len(view.drawn)} of {len(design.algorithms)} algorithms are drawn, as the study asks."
+    if len(levels) < len(design.noise):
+        note += f" Noise levels shown: {', '.join(level.short for level in levels)}."
+    return note
+
+
+def _panels(view: StudyView, place: int, dataset: str, found: Sequence[tuple[Noise, list[Curve]]]) -> Panels:
+    panels = [
+        CurvePanel(
+            f"Learning curves on {dataset}, {noise.label}",
+            noise.label,
+            f"{shorten(dataset, 24)}, {noise.short} noise",
+            curves,
+        )
+        for noise, curves in found
+    ]
+    file = f"figures/learning-curves-{place}-{slug(dataset)}.svg"
+    axis = Axis(y="mistakes (clean labels)")
+    return curve_panels(panels, view.styles, axis, f"Learning curves on {dataset}", file)
+
+
+def _ends(view: StudyView, curves: Sequence[Curve]) -> TableBlock:
+    """Where curves end, top to bottom, with the mark of each."""
+    rows = []
+    for curve in sorted(curves, key=lambda curve: -curve.mean[-1]):
+        spread = f" ± {curve.sd[-1]:,.0f}" if curve.seeds > 1 else ""
+        name = TableCell(curve.algorithm, mark=view.swatches[curve.algorithm])
+        rows.append([name, TableCell(f"{curve.mean[-1]:,.0f}{spread}")])
+    return TableBlock("", "Mistakes at the end", ["algorithm", "mistakes"], rows)

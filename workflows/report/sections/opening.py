@@ -1,0 +1,48 @@
+"""What comes before the sections: what was done, who leads, what was compared, what to beware of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..blocks import Block, Facts, Listing, Text
+from ..view import StudyView
+from ..words import wording
+
+_PROTOCOLS = {
+    "holdout": "Protocol: holdout. The training part is streamed once, each example predicted before it is "
+    "learnt from; accuracy is then measured on clean test labels.",
+    "prequential": "Protocol: prequential. The whole stream is seen once, each example predicted before it "
+    "is learnt from; there is no test part.",
+    "crossval": "Protocol: cross-validation. Every seed is a fold, streamed once and tested on clean labels.",
+}
+
+
+def opening(view: StudyView) -> list[Block]:
+    """Say what a reader wants to know first."""
+    study, design = view.results.study, view.design
+    blocks: list[Block] = [
+        Text(_protocols(study), "soft"),
+        Text(wording.headline(view.comparisons), "lead"),
+        Facts(wording.facts(design, view.coverage)),
+    ]
+    if description := study.get("description"):
+        blocks.insert(0, Text(description, "soft"))
+    if cautions := wording.cautions(design, view.coverage, view.comparisons):
+        blocks.append(Listing([("", text) for text in cautions], warning=True))
+    return blocks
+
+
+def _protocols(study: Mapping[str, Any]) -> str:
+    """Say how the data sets are used; a data set may have a protocol of its own."""
+    usual = str(study.get("protocol"))
+    used = [str(entry.get("protocol") or usual) for entry in study.get("datasets", [])] or [usual]
+    texts = []
+    for name in dict.fromkeys(used):
+        text = _PROTOCOLS.get(name, f"Protocol: {name}.")
+        if len(set(used)) > 1:
+            own = [entry for entry, each in zip(study["datasets"], used, strict=True) if each == name]
+            names = [str(entry.get("label") or entry.get("name") or entry.get("path")) for entry in own]
+            text = f"{', '.join(dict.fromkeys(names))}: {text[0].lower()}{text[1:]}"
+        texts.append(text)
+    return " ".join(texts)

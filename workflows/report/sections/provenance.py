@@ -1,0 +1,50 @@
+"""Where, when and with what the results were made, and the command to make them again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from ..blocks import Block, Code, Folded, Section
+from ..table import TableBlock, TableCell
+from ..view import StudyView
+
+
+def section(view: StudyView) -> Section:
+    """Print the command, the versions and the study."""
+    study, provenance = view.results.study, view.results.provenance
+    blocks: list[Block] = [Code(_command(study, provenance))]
+    if provenance:
+        blocks.append(_provenance_table({key: each for key, each in provenance.items() if key != "command"}))
+    whole = json.dumps(study, indent=2, ensure_ascii=False)
+    blocks.append(Folded("The study as it was run", [Code(whole)], page_only=True))
+    return Section("provenance", "Provenance and how to reproduce", blocks)
+
+
+def _command(study: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
+    """Return the command line of the latest run, or that of a study of this name where none was kept."""
+    command = provenance.get("command")
+    if isinstance(command, str) and command.strip():
+        return command.strip()
+    name = shlex.quote(str(study.get("name", "STUDY")))
+    return f"singlepass run {name}\nsinglepass report results/{name}"
+
+
+def _provenance_table(provenance: Mapping[str, Any]) -> TableBlock:
+    """Where, when and with what the results were made; nested entries get dotted names."""
+    rows: list[list[TableCell]] = []
+
+    def add(prefix: str, value: Any) -> None:
+        if isinstance(value, Mapping):
+            for key, inner in value.items():
+                add(f"{prefix}.{key}" if prefix else str(key), inner)
+        elif isinstance(value, list | tuple):
+            rows.append([TableCell(prefix), TableCell(", ".join(str(item) for item in value))])
+        else:
+            rows.append([TableCell(prefix), TableCell("–" if value is None else str(value))])
+
+    add("", provenance)
+    title = "Versions, machine, times"
+    return TableBlock("", title, header=["", ""], rows=rows, labels=2, show="folded", wrap=True)

@@ -1,0 +1,112 @@
+"""Mean ranks by every metric, and how they change with label noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from ....pipeline.analysis.comparison import Comparison
+from ....pipeline.analysis.design import Design
+from ....pipeline.noise import parse_noise
+from ..blocks import Block, Column, Columns, Picture, Section, Text
+from ..parts.rank_tables import mean_rank_table, noise_column, rank_frame
+from ..plots.noise_plots import ranks_by_noise
+from ..table import TableBlock, TableCell
+from ..view import StudyView
+from ..words import wording
+from ..words.markup import slug
+
+
+def section(view: StudyView) -> Section:
+    """Say who ranks where; of one data set its ranks, of more their means."""
+    design, comparisons = view.design, view.comparisons
+    others = [mean_rank_table(series, design) for series in view.other_comparisons]
+    columns = [Column([mean_rank_table(comparisons, design)])]
+    if view.single:
+        columns += [Column([table]) for table in others]
+    if not view.few and any(c.n for c in comparisons):
+        columns.append(Column([_mean_score_table(comparisons, design)]))
+    if picture := _picture(view):
+        columns.append(Column([picture, view.legend(design.algorithms)], wide=True))
+    blocks: list[Block] = [Columns(columns)]
+    if why := wording.why_no_test(design):
+        blocks.insert(0, Text(why))
+    if not view.single:
+        blocks += [replace(table, show="folded") for table in others]
+    if dropped := _dropped_table(comparisons):
+        blocks.append(dropped)
+    return Section("ranks", "Ranks" if view.single else "Mean ranks", blocks)
+
+
+def _picture(view: StudyView) -> Picture | None:
+    """Draw mean rank against noise; None below two noise levels or two algorithms."""
+    frame = rank_frame(view.comparisons, view.design).dropna(axis="columns", how="all")
+    if min(frame.shape) < 2:
+        return None
+    return Picture(
+        f"Mean rank by {view.metric.label} against label noise",
+        "Mean rank by label noise",
+        ranks_by_noise(frame, view.styles),
+        "figures/mean-rank-by-noise.svg",
+        ranks_by_noise(frame, view.styles, legend=True),
+    )
+
+
+def _mean_score_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
+    """Mean of the metric itself over the data sets that were ranked, by noise rate.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per noise rate, of one metric.
+    design : Design
+        The study's names and their order.
+
+    Returns
+    -------
+    TableBlock
+        One row per algorithm, in the study's order; every data set counts the same.
+    """
+    metric = comparisons[0].metric
+    columns = {c.noise: c.scores.mean(axis=0) for c in comparisons if c.n}
+    frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64").dropna(how="all")
+    shown = []
+    for noise in frame.columns:
+        digits = metric.digits(frame[noise])
+        texts = [metric.show(value, digits=digits) for value in frame[noise]]
+        place = frame[noise].argmax() if metric.direction == "higher" else frame[noise].argmin()
+        shown.append([TableCell(text, best=text == texts[place]) for text in texts])
+    return TableBlock(
+        name=f"mean-{slug(metric.name)}",
+        title=f"Mean {metric.label}{', %' if metric.percent else ''}, by label noise",
+        header=["algorithm", *(parse_noise(column).short for column in frame.columns)],
+        rows=[[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *shown, strict=True)],
+        note="Mean over the data sets ranked, each a mean over seeds.",
+        data=frame.rename(columns=noise_column).rename_axis("algorithm").reset_index(),
+    )
+
+
+def _dropped_table(comparisons: Sequence[Comparison]) -> TableBlock | None:
+    """Data sets left out of the ranks, with what they lack; None when all are complete."""
+    rows = [
+        [
+            TableCell(c.noise.short),
+            TableCell(block.dataset),
+            TableCell("; ".join(f"{name}: {what}" for name, what in block.missing.items())),
+        ]
+        for c in comparisons
+        for block in c.dropped
+    ]
+    if not rows:
+        return None
+    return TableBlock(
+        name="dropped",
+        title="Data sets left out of the ranks",
+        header=["noise", "data set", "missing"],
+        rows=rows,
+        labels=3,
+        show="opened",
+        wrap=True,
+    )

@@ -1,0 +1,158 @@
+"""Support sets: their size at the end and along the stream, and the error that a size buys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from ....pipeline.analysis.averages import long_table, scores
+from ....pipeline.analysis.curves import mean_curves
+from ....pipeline.analysis.design import Design, evaluation_rows
+from ....pipeline.analysis.metrics import METRICS, Metric
+from ....pipeline.analysis.subsets import TaskGroup, task_groups, within
+from ....pipeline.noise import Noise
+from ..blocks import Block, Heading, Panels, Picture, Section, Text
+from ..parts.score_tables import score_tables
+from ..parts.stream_curves import CurvePanel, curve_panels
+from ..plots.curve_plots import Axis
+from ..plots.size_plots import error_by_size
+from ..plots.svg import shorten
+from ..table import TableBlock, TableCell
+from ..view import StudyView
+from ..words.markup import slug
+from ..words.phrases import count
+
+# Base sets that are drawn: a picture of each kind costs 20 to 40 kB of the page.
+_MOST = 8
+
+
+def section(view: StudyView) -> Section | None:
+    """Work out what there is to say; None when no algorithm of the study has a support set."""
+    done = evaluation_rows(view.cells, status="ok")
+    sized = set(done.loc[done["support_vectors"].notna(), "algorithm"])
+    names = [name for name in view.design.algorithms if name in sized]
+    if not names:
+        return None
+    own = done[done["algorithm"].isin(names)]
+    sizes = score_tables(own, METRICS["support_vectors"], view.design)
+    groups = task_groups(view.cells, view.design)[:_MOST]
+    blocks: list[Block] = [
+        _models(view.cells, view.design, names),
+        Text(
+            "Support vectors at the end, mean ± standard deviation over seeds; the fewest are bold.", "soft"
+        ),
+        *(replace(table, show="file" if view.many else "long") for table in sizes),
+        *_errors(view, own, groups, names),
+        *_along_the_stream(view, groups, names),
+    ]
+    return Section("support", "Support sets", blocks)
+
+
+def _errors(view: StudyView, own: pd.DataFrame, groups: Sequence[TaskGroup], names: list[str]) -> list[Block]:
+    """Draw error against support vectors, a panel a group of tasks."""
+    # At the lowest rate: the others are in the tables.
+    noise = view.design.noise[0]
+    learners = own.drop_duplicates("algorithm").set_index("algorithm")["learner"].to_dict()
+    error = "test error" if view.metric.direction == "higher" else "online error"
+    pictures = []
+    for place, group in enumerate(groups, 1):
+        points = _points(view.cells, view.metric, noise, within(view.design, group.datasets), names)
+        if len(points):
+            drawn = points, view.styles, [str(learners[name]) for name in points.index], f"{error}, %"
+            pictures.append(
+                Picture(
+                    f"{error[0].upper()}{error[1:]} against support vectors, {group.name}, {noise.label}",
+                    f"{shorten(group.name, 40)}, {noise.label}",
+                    error_by_size(*drawn),
+                    f"figures/error-by-support-{place}-{slug(group.name)}.svg",
+                    error_by_size(*drawn, legend=True),
+                )
+            )
+    if not pictures:
+        return []
+    note = (
+        f"Every point is an algorithm: the mean over the tasks of {error} and of the number of "
+        "support vectors at the end. Algorithms of one learner are joined."
+    )
+    return [
+        Heading("Error against support vectors"),
+        Text(note, "soft"),
+        view.legend(names),
+        Panels(pictures),
+    ]
+
+
+def _along_the_stream(view: StudyView, groups: Sequence[TaskGroup], names: list[str]) -> list[Block]:
+    """Draw support vectors along the stream, a panel a group of tasks, of the first task of each."""
+    noise = view.design.noise[0]
+    shown = [name for name in view.drawn if name in names]
+    title = "Support vectors along the stream"
+    panels = []
+    for group in groups:
+        dataset = group.datasets[0]
+        found = mean_curves(
+            view.cells,
+            view.curves,
+            dataset=dataset,
+            noise=noise,
+            algorithms=shown,
+            column="support_vectors",
+        )
+        if found:
+            panels.append(
+                CurvePanel(
+                    f"{title}, {dataset}, {noise.label}",
+                    f"{shorten(dataset, 40)}, {noise.label}",
+                    shorten(dataset, 30),
+                    found,
+                )
+            )
+    if not panels:
+        return []
+    note = "Mean over seeds, shaded by one standard deviation; of several tasks of a base set the first."
+    axis = Axis(y="support vectors")
+    return [
+        Heading(title),
+        Text(note, "soft"),
+        view.legend(shown),
+        curve_panels(panels, view.styles, axis, f"{title}, {noise.label}", "figures/support-vectors.svg"),
+    ]
+
+
+def _points(
+    cells: pd.DataFrame, metric: Metric, noise: Noise, design: Design, names: list[str]
+) -> pd.DataFrame:
+    """Return mean support vectors and error (%) over tasks, one row an algorithm that has both."""
+    size = scores(cells, METRICS["support_vectors"], noise, design).mean[names].mean(axis=0, skipna=False)
+    value = scores(cells, metric, noise, design).mean[names].mean(axis=0, skipna=False)
+    error = 100 * (1 - value if metric.direction == "higher" else value)
+    return pd.DataFrame({"size": size, "error": error}).dropna()
+
+
+def _models(cells: pd.DataFrame, design: Design, names: list[str]) -> TableBlock:
+    """Support vectors, kernel evaluations per example and bytes, averaged over data sets and noise rates."""
+    metrics = [METRICS[name] for name in ("support_vectors", "evaluation_rate", "model_kilobytes")]
+    data = pd.concat([long_table(cells, each, design).assign(metric=each.name) for each in metrics])
+    means = data.groupby(["metric", "algorithm"])["mean"].mean()
+    rows = [
+        [
+            TableCell(name),
+            *(TableCell(each.show(float(means.get((each.name, name), float("nan"))))) for each in metrics),
+        ]
+        for name in names
+    ]
+    averaged = count(len(design.datasets), "data set")
+    if len(design.noise) > 1:
+        averaged += f" and {count(len(design.noise), 'noise rate')}"
+    return TableBlock(
+        name="model-size",
+        title="Support vectors, kernel evaluations and model size",
+        header=["algorithm", "support vectors", "kernel evaluations per example", "model, kB"],
+        rows=rows,
+        note=f"At the end of the stream, mean over {averaged}. Kernel evaluations: those of learning, "
+        "counted as each learner's documentation says. Model: rows, coefficients and the matrices that "
+        "further learning needs.",
+        data=data[data["algorithm"].isin(names)],
+    )

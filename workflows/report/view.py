@@ -1,0 +1,127 @@
+"""A study's results as the sections of its report see them: what several of them need is worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from ...pipeline.analysis.averages import primary_metric
+from ...pipeline.analysis.comparison import Comparison, compare
+from ...pipeline.analysis.design import Coverage, Design, study_coverage, study_design
+from ...pipeline.analysis.metrics import METRICS, Metric
+from ...pipeline.analysis.study_results import StudyResults
+from ...pipeline.noise import Noise
+from .blocks import Legend
+from .plots.legends import swatch
+from .plots.styles import Styles, styles_of
+
+# From five data sets on the tables say it in less room than a picture of each.
+_FEW = 4
+# With more tasks the page shows their accuracies only: every further table of a row a task and noise level
+# adds some 50 kB, which nobody reads in a page.
+FILES_ONLY_ABOVE = 100
+
+
+def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
+    """Return at most `most` of the levels, evenly spaced, the first and the last among them."""
+    if len(levels) <= most:
+        return list(levels)
+    places = np.unique(np.linspace(0, len(levels) - 1, most).round().astype(int))
+    return [levels[place] for place in places]
+
+
+@dataclass(frozen=True, eq=False)
+class StudyView:
+    """The results of a study and what is made of them.
+
+    Attributes
+    ----------
+    results : StudyResults
+        Cells, curves and metadata; at least one cell on the study's seeds.
+    """
+
+    results: StudyResults
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """The store's cells table."""
+        return self.results.cells
+
+    @property
+    def curves(self) -> pd.DataFrame:
+        """The store's curves table."""
+        return self.results.curves
+
+    @cached_property
+    def design(self) -> Design:
+        """What is compared, in the order that tables print it."""
+        return study_design(self.cells, self.results.study)
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """How much of the study is there."""
+        return study_coverage(self.cells, self.results.planned)
+
+    @cached_property
+    def metric(self) -> Metric:
+        """What algorithms are judged by."""
+        return primary_metric(self.cells)
+
+    @cached_property
+    def comparisons(self) -> list[Comparison]:
+        """By the metric that the report judges by, one per noise rate."""
+        return self.compared(self.metric, self.design)
+
+    @cached_property
+    def other_comparisons(self) -> list[list[Comparison]]:
+        """By further metrics of which ranks are shown, each one per noise rate."""
+        names = ("clean_error", "online_error") if self.noisy else ("clean_error",)
+        return [self.compared(METRICS[name], self.design) for name in names if name != self.metric.name]
+
+    def compared(self, metric: Metric, part: Design) -> list[Comparison]:
+        """Compare a part of the study, at every noise rate."""
+        return [compare(self.cells, metric, noise, part) for noise in part.noise]
+
+    @property
+    def noisy(self) -> bool:
+        """Whether labels given and clean labels differ."""
+        return any(noise.rate > 0 for noise in self.design.noise)
+
+    @property
+    def single(self) -> bool:
+        """Whether there is one data set, so that tables have a row an algorithm."""
+        return len(self.design.datasets) == 1
+
+    @property
+    def few(self) -> bool:
+        """Whether every data set can be shown on its own."""
+        return len(self.design.datasets) <= _FEW
+
+    @property
+    def many(self) -> bool:
+        """Whether tables of a row a task are left to their files."""
+        return len(self.design.datasets) > FILES_ONLY_ABOVE
+
+    @cached_property
+    def styles(self) -> Styles:
+        """Colour, mark and dash of every algorithm, in all figures."""
+        return styles_of(self.design.algorithms)
+
+    @cached_property
+    def swatches(self) -> dict[str, str]:
+        """A drawing of every algorithm's line, for legends."""
+        return {name: swatch(style) for name, style in self.styles.items()}
+
+    def legend(self, names: Sequence[str]) -> Legend:
+        """Return the page's legend of some algorithms."""
+        return Legend([(name, svg) for name, svg in self.swatches.items() if name in names])
+
+    @cached_property
+    def drawn(self) -> list[str]:
+        """The algorithms whose curves are drawn."""
+        asked = self.results.study.get("curves") or self.design.algorithms
+        return [name for name in self.design.algorithms if name in asked]
