@@ -1,6 +1,7 @@
 """What all learners share: labels, validation, counters and the scikit-learn interface.
 
-A learner adds its parameters, its state arrays and one kernel (see `OnlineClassifier`).
+A learner adds its parameters, its state arrays and one kernel (see `OnlineClassifier`). (Over 300 lines: one
+class, most of it the documentation of the interface.)
 """
 
 from __future__ import annotations

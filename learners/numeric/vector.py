@@ -7,6 +7,7 @@ added and folded in a fixed tree, and the last ``n mod L`` terms are added one b
 no fused multiply-add is used, so the value is a function of the inputs alone.
 
 All arithmetic is in float64, whatever the precision of the data: a float32 row is widened as it is loaded.
+(Over 300 lines: the builders of passes share how arrays are read and sums are folded.)
 """
 
 from functools import reduce
