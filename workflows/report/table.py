@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from .words.markup import latex, markdown
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 # A longer table is folded in the page, and Markdown refers to its file.
 LONG = 30
+
+
+Show: TypeAlias = Literal["open", "long", "folded", "opened", "file"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class TableBlock:
     note: str = ""
     data: pd.DataFrame | None = None
     scope: str = ""
-    show: Literal["open", "long", "folded", "opened", "file"] = "open"
+    show: Show = "open"
     wrap: bool = False
 
     @property

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from singlepass.workflows.report.table import LONG, TableBlock, TableCell
+from singlepass.workflows.report.table import LONG, Show, TableBlock, TableCell
 
 
 def test_table_in_three_forms() -> None:
@@ -31,7 +29,7 @@ def test_table_in_three_forms() -> None:
         ("file", 1, False, True),
     ],
 )
-def test_long_tables_are_folded(show: Any, rows: int, folds: bool, elsewhere: bool) -> None:
+def test_long_tables_are_folded(show: Show, rows: int, folds: bool, elsewhere: bool) -> None:
     table = TableBlock("t", "T", ["x"], [[TableCell("a")]] * rows, show=show)
     assert (table.folds, table.elsewhere) == (folds, elsewhere)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Marks are open, and those nearer to each other than this (in px) lie around one another, so that none hides
 # another; from so many on they share the widest ring.
 _NEAR = 4.0
-_MARK, _WIDER, _MOST_AROUND = 5.0, 3.0, 4
+_MARK, _WIDER, _MOST_AROUND = 5.0, 5.0, 3
 _LEGEND_ROWS, _NAME = 14, 40
 
 
@@ -71,7 +71,7 @@ def error_by_size(
         low, high = (max(1.0, float(each)) for each in (points["size"].min(), points["size"].max()))
         beyond = max(1.02, (high / low) ** 0.08)
         axes.set(xscale="log", xlim=(low / beyond, high * beyond))
-        axes.autoscale_view(scalex=False)
+        axes.margins(y=0.1)
         number_logarithmically(axes.xaxis, low / beyond, high * beyond)
         draw_grid(axes, "both")
         sizes = _sizes(axes.transData.transform(points[["size", "error"]].to_numpy(float)))

@@ -12,8 +12,8 @@ from ..blocks import Block, Column, Columns, Folded, Heading, Listing, Panels, S
 from ..parts.diagrams import diagrams
 from ..parts.head_to_head import head_to_head
 from ..parts.rank_tables import mean_rank_table
-from ..parts.test_tables import friedman_table, pairs_table
-from ..table import TableBlock
+from ..parts.significance_tables import friedman_table, pairs_table
+from ..table import Show, TableBlock
 from ..view import StudyView
 from ..words import wording
 
@@ -36,7 +36,7 @@ def _ranking(view: StudyView, entry: Mapping[str, Any], place: int) -> list[Bloc
         part = within(part, tasks_of(view.cells, part, entry["datasets"]))
     comparisons = view.compared(view.metric, part)
 
-    def own(table: TableBlock, show: Any = "open") -> TableBlock:
+    def own(table: TableBlock, show: Show = "open") -> TableBlock:
         return replace(table, name=prefix + table.name, scope=title, show=show)
 
     blocks: list[Block] = [Heading(title), Text(wording.leads(comparisons))]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..blocks import Block, Listing, Panels, Section, Text
 from ..parts.diagrams import diagrams
-from ..parts.test_tables import friedman_table, pairs_table
+from ..parts.significance_tables import friedman_table, pairs_table
 from ..view import StudyView
 from ..words import wording
 
