@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..pipeline.errors import InputError, did_you_mean
-from ..pipeline.study.study import Study, read_study
+from ..pipeline.study.study import Study
+from ..pipeline.study.study_file import read_study
 
 FOLDER = Path(__file__).parent / "studies"
 

@@ -19,7 +19,7 @@ import pytest
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.noise import CLEAN
 from singlepass.pipeline.store.schema import PROVENANCE
-from singlepass.pipeline.study.study import parse_study
+from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report import write_report
 from singlepass.workflows.run import run_study
 from singlepass.workflows.shipped import find_study

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...pipeline.study.study import Study, parse_study
+from ...pipeline.study.study import Study
+from ...pipeline.study.study_file import parse_study
 from ..run import run_study
 from .timing import Measurement, milliseconds
 

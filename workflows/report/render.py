@@ -98,10 +98,10 @@ def _remove_earlier(out: Path, files: Mapping[str, str]) -> None:
 
 def _files(results: StudyResults) -> Iterator[tuple[str, str]]:
     """Yield (relative name, text) of every file of the report."""
-    from .blocks import files
+    from .page.blocks import files
+    from .page.view import StudyView
     from .sections import SECTIONS
     from .sections.opening import opening
-    from .view import StudyView
 
     view = StudyView(results)
     sections = [section for make in SECTIONS if (section := make(view)) is not None]

@@ -6,11 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from singlepass.pipeline.analysis.averages import (
-    long_table,
-    primary_metric,
-    scores,
-)
+from singlepass.pipeline.analysis.averages import long_table, primary_metric, scores
 from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.noise import CLEAN

@@ -18,7 +18,7 @@ from singlepass.pipeline.run.warm_up import compile_loops
 from singlepass.pipeline.store.schema import CELLS, CURVES
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
-from singlepass.pipeline.study.study import parse_study
+from singlepass.pipeline.study.study_file import parse_study
 
 
 def cell_of(algorithm: dict[str, Any], **study: Any) -> Cell:

@@ -14,7 +14,8 @@ from singlepass.pipeline.noise import parse_noise
 from singlepass.pipeline.run.replay import learn_again, planned_cell
 from singlepass.pipeline.run.task import learn_cell, run_cell
 from singlepass.pipeline.study.plan import make_plan
-from singlepass.pipeline.study.study import Study, parse_study
+from singlepass.pipeline.study.study import Study
+from singlepass.pipeline.study.study_file import parse_study
 
 TABLE = {
     "name": "flat",

@@ -17,7 +17,7 @@ from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.run.splits import Fold, check_splits, checkpoints, split
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
-from singlepass.pipeline.study.study import parse_study
+from singlepass.pipeline.study.study_file import parse_study
 
 
 def cell_of(dataset: dict[str, Any], **study: Any) -> Cell:

@@ -19,7 +19,7 @@ from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import CELLS, PROVENANCE
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
-from singlepass.pipeline.study.study import parse_study
+from singlepass.pipeline.study.study_file import parse_study
 
 
 def cell_of(algorithm: dict[str, Any], dataset: dict[str, Any] | None = None, **study: Any) -> Cell:

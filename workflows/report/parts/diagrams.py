@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....pipeline.analysis.comparison import Comparison
-from ..blocks import Picture
+from ..page.blocks import Picture
 from ..plots.critical_difference import critical_difference
 from ..plots.styles import Styles
 from ..words.phrases import count

@@ -9,11 +9,11 @@ import pandas as pd
 from ....pipeline.analysis.comparison import Comparison
 from ....pipeline.analysis.metrics import Metric
 from ....pipeline.noise import Noise
-from ..blocks import Block, Folded, Panels, Picture, Text
+from ..page.blocks import Block, Folded, Panels, Picture, Text
+from ..page.view import spaced
 from ..plots.head_to_head_plots import error_reductions, scatter
 from ..plots.noise_plots import values_by_noise
 from ..plots.styles import Styles
-from ..view import spaced
 from ..words.markup import slug
 from ..words.phrases import count
 

@@ -10,7 +10,7 @@ import pandas as pd
 from ....pipeline.analysis.comparison import Comparison, overall_ranks
 from ....pipeline.analysis.design import Design
 from ....pipeline.noise import Noise, parse_noise
-from ..table import TableBlock, TableCell
+from ..page.table import TableBlock, TableCell
 from ..words.markup import slug
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ....pipeline.analysis.averages import long_table, scores
 from ....pipeline.analysis.design import Design
 from ....pipeline.analysis.metrics import Metric
-from ..table import TableBlock, TableCell
+from ..page.table import TableBlock, TableCell
 from ..words.markup import slug
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ....pipeline.analysis.comparison import ALPHA, Comparison
 from ....pipeline.analysis.design import Design
-from ..table import TableBlock, TableCell
+from ..page.table import TableBlock, TableCell
 from ..words.phrases import p_value, percent
 
 

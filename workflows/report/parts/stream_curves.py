@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ....pipeline.analysis.curves import Curve
-from ..blocks import Panels, Picture
+from ..page.blocks import Panels, Picture
 from ..plots.curve_plots import Axis, curves_sheet, learning_curves
 from ..plots.styles import Styles
 

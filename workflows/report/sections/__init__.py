@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..blocks import Section
-from ..view import StudyView
+from ..page.blocks import Section
+from ..page.view import StudyView
 from . import (
     accuracy,
     along_stream,

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from ....pipeline.analysis.design import evaluation_rows
 from ....pipeline.analysis.metrics import METRICS
-from ..blocks import Block, Column, Columns, Heading, Panels, Picture, Section, Text
+from ..page.blocks import Block, Column, Columns, Heading, Panels, Picture, Section, Text
+from ..page.view import StudyView, spaced
 from ..parts.score_tables import score_tables
 from ..plots.box_plot import box_plot
 from ..plots.svg import shorten
-from ..view import StudyView, spaced
 from ..words import wording
 from ..words.markup import slug
 

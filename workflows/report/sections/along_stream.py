@@ -11,11 +11,11 @@ from ....pipeline.analysis.curves import Curve, mean_curves
 from ....pipeline.analysis.design import evaluation_rows
 from ....pipeline.analysis.subsets import task_groups
 from ....pipeline.counts import COUNTS
-from ..blocks import Block, Heading, Section, Text
+from ..page.blocks import Block, Heading, Section, Text
+from ..page.view import StudyView
 from ..parts.stream_curves import CurvePanel, curve_panels
 from ..plots.curve_plots import Axis
 from ..plots.svg import shorten
-from ..view import StudyView
 from ..words.markup import slug
 
 # Base sets that are drawn: a panel costs some 20 kB of the page.

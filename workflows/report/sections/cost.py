@@ -7,9 +7,9 @@ import pandas as pd
 from ....pipeline.analysis.averages import long_table, scores
 from ....pipeline.analysis.design import Design, evaluation_rows
 from ....pipeline.analysis.metrics import METRICS
-from ..blocks import Section
-from ..table import TableBlock, TableCell
-from ..view import StudyView
+from ..page.blocks import Section
+from ..page.table import TableBlock, TableCell
+from ..page.view import StudyView
 
 
 def section(view: StudyView) -> Section:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from ....pipeline.noise import parse_noise
-from ..blocks import Block, Code, Folded, Section
-from ..table import TableBlock, TableCell
-from ..view import StudyView
+from ..page.blocks import Block, Code, Folded, Section
+from ..page.table import TableBlock, TableCell
+from ..page.view import StudyView
 
 _TRACEBACKS = 5
 

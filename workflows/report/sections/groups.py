@@ -9,10 +9,10 @@ import pandas as pd
 from ....pipeline.analysis.comparison import Comparison
 from ....pipeline.analysis.design import Design
 from ....pipeline.analysis.subsets import task_groups, within
-from ..blocks import Section
+from ..page.blocks import Section
+from ..page.table import TableBlock, TableCell
+from ..page.view import StudyView
 from ..parts.rank_tables import ranked
-from ..table import TableBlock, TableCell
-from ..view import StudyView
 
 
 def section(view: StudyView) -> Section | None:

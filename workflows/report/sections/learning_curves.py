@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from ....pipeline.analysis.curves import Curve, mean_curves
 from ....pipeline.noise import Noise
-from ..blocks import Block, Column, Columns, Heading, Panels, Section, Text
+from ..page.blocks import Block, Column, Columns, Heading, Panels, Section, Text
+from ..page.table import TableBlock, TableCell
+from ..page.view import StudyView, spaced
 from ..parts.stream_curves import CurvePanel, curve_panels
 from ..plots.curve_plots import Axis
 from ..plots.svg import shorten
-from ..table import TableBlock, TableCell
-from ..view import StudyView, spaced
 from ..words.markup import slug
 from ..words.phrases import count
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....pipeline.analysis.metrics import METRICS
-from ..blocks import Block, Section, Text
+from ..page.blocks import Block, Section, Text
+from ..page.view import StudyView
 from ..parts.score_tables import score_tables
-from ..view import StudyView
 
 
 def section(view: StudyView) -> Section | None:

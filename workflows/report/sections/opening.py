@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..blocks import Block, Facts, Listing, Text
-from ..view import StudyView
+from ..page.blocks import Block, Facts, Listing, Text
+from ..page.view import StudyView
 from ..words import wording
 
 _PROTOCOLS = {

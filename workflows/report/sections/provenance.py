@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from ..blocks import Block, Code, Folded, Section
-from ..table import TableBlock, TableCell
-from ..view import StudyView
+from ..page.blocks import Block, Code, Folded, Section
+from ..page.table import TableBlock, TableCell
+from ..page.view import StudyView
 
 
 def section(view: StudyView) -> Section:

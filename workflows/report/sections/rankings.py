@@ -8,13 +8,13 @@ from typing import Any
 
 from ....pipeline.analysis.subsets import among, tasks_of, within
 from ....pipeline.noise import parse_noise
-from ..blocks import Block, Column, Columns, Folded, Heading, Listing, Panels, Section, Text
+from ..page.blocks import Block, Column, Columns, Folded, Heading, Listing, Panels, Section, Text
+from ..page.table import Show, TableBlock
+from ..page.view import StudyView
 from ..parts.diagrams import diagrams
 from ..parts.head_to_head import head_to_head
 from ..parts.rank_tables import mean_rank_table
 from ..parts.significance_tables import friedman_table, pairs_table
-from ..table import Show, TableBlock
-from ..view import StudyView
 from ..words import wording
 
 # A table of so many pairs stands beside the ranks.

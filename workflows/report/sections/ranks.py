@@ -10,11 +10,11 @@ import pandas as pd
 from ....pipeline.analysis.comparison import Comparison
 from ....pipeline.analysis.design import Design
 from ....pipeline.noise import parse_noise
-from ..blocks import Block, Column, Columns, Picture, Section, Text
+from ..page.blocks import Block, Column, Columns, Picture, Section, Text
+from ..page.table import TableBlock, TableCell
+from ..page.view import StudyView
 from ..parts.rank_tables import mean_rank_table, noise_column, rank_frame
 from ..plots.noise_plots import ranks_by_noise
-from ..table import TableBlock, TableCell
-from ..view import StudyView
 from ..words import wording
 from ..words.markup import slug
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..blocks import Block, Listing, Panels, Section, Text
+from ..page.blocks import Block, Listing, Panels, Section, Text
+from ..page.view import StudyView
 from ..parts.diagrams import diagrams
 from ..parts.significance_tables import friedman_table, pairs_table
-from ..view import StudyView
 from ..words import wording
 
 _DIAGRAMS_NOTE = (

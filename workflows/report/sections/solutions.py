@@ -10,11 +10,12 @@ from ....learners import take_rows
 from ....pipeline.analysis.design import evaluation_rows
 from ....pipeline.errors import InputError
 from ....pipeline.run.replay import learn_again
-from ....pipeline.study.study import Study, parse_study
-from ..blocks import Block, Heading, Legend, Panels, Picture, Section, Text
+from ....pipeline.study.study import Study
+from ....pipeline.study.study_file import parse_study
+from ..page.blocks import Block, Heading, Legend, Panels, Picture, Section, Text
+from ..page.view import StudyView
 from ..plots.solution_plots import Solution, legend_mark, legend_names, solution_panel, solutions_sheet
 from ..plots.svg import shorten
-from ..view import StudyView
 from ..words.markup import slug
 from ..words.phrases import count, enumerate_names
 

@@ -13,14 +13,14 @@ from ....pipeline.analysis.design import Design, evaluation_rows
 from ....pipeline.analysis.metrics import METRICS, Metric
 from ....pipeline.analysis.subsets import TaskGroup, task_groups, within
 from ....pipeline.noise import Noise
-from ..blocks import Block, Heading, Panels, Picture, Section, Text
+from ..page.blocks import Block, Heading, Panels, Picture, Section, Text
+from ..page.table import TableBlock, TableCell
+from ..page.view import StudyView
 from ..parts.score_tables import score_tables
 from ..parts.stream_curves import CurvePanel, curve_panels
 from ..plots.curve_plots import Axis
 from ..plots.size_plots import error_by_size
 from ..plots.svg import shorten
-from ..table import TableBlock, TableCell
-from ..view import StudyView
 from ..words.markup import slug
 from ..words.phrases import count
 

@@ -10,9 +10,9 @@ import pandas as pd
 
 from ....pipeline.analysis.design import Design
 from ....pipeline.analysis.tuning import Tuned
-from ..blocks import Block, Section
-from ..table import TableBlock, TableCell
-from ..view import StudyView
+from ..page.blocks import Block, Section
+from ..page.table import TableBlock, TableCell
+from ..page.view import StudyView
 
 
 def section(view: StudyView) -> Section | None:

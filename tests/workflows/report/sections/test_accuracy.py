@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from singlepass.workflows.report.blocks import Picture, walk
+from singlepass.workflows.report.page.blocks import Picture, walk
+from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.sections import accuracy
-from singlepass.workflows.report.view import StudyView
 
 from ...synthetic_results import make_results
 

@@ -10,10 +10,10 @@ import pytest
 
 from singlepass.pipeline import counts
 from singlepass.pipeline.analysis.study_results import StudyResults
-from singlepass.workflows.report.blocks import Heading, Legend, Panels, Text
+from singlepass.workflows.report.page.blocks import Heading, Legend, Panels, Text
+from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.render import render_report
 from singlepass.workflows.report.sections import along_stream
-from singlepass.workflows.report.view import StudyView
 
 from ...synthetic_results import make_results
 from ..report_page import texts

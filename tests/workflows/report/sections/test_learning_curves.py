@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from singlepass.workflows.report.blocks import Heading, Panels, Text, walk
+from singlepass.workflows.report.page.blocks import Heading, Panels, Text, walk
+from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.sections import learning_curves
-from singlepass.workflows.report.view import StudyView
 
 from ...synthetic_results import make_results
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from singlepass.workflows.report import view
+from singlepass.workflows.report.page import view
 
 from ...synthetic_results import make_results
 from ..report_page import csv_rows, render

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.analysis.subsets import among
+from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.parts import head_to_head
-from singlepass.workflows.report.view import StudyView
 
 from ...synthetic_results import make_results
 from ..report_page import csv_rows, render

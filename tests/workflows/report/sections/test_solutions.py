@@ -13,10 +13,10 @@ import pytest
 from singlepass.learners import registry
 from singlepass.pipeline.analysis.study_results import StudyResults, read_results
 from singlepass.pipeline.run.replay import learn_again
-from singlepass.pipeline.study.study import parse_study
-from singlepass.workflows.report.blocks import Legend, Panels, Section, Text
+from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.report.page.blocks import Legend, Panels, Section, Text
+from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.sections import solutions
-from singlepass.workflows.report.view import StudyView
 from singlepass.workflows.run import run_study
 
 from ...conftest import Silent

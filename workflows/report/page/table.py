@@ -6,7 +6,7 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from .words.markup import latex, markdown
+from ..words.markup import latex, markdown
 
 if TYPE_CHECKING:
     import pandas as pd

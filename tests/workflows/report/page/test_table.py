@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from singlepass.workflows.report.table import LONG, Show, TableBlock, TableCell
+from singlepass.workflows.report.page.table import LONG, Show, TableBlock, TableCell
 
 
 def test_table_in_three_forms() -> None:

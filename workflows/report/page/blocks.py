@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from .plots.svg import size, standalone
+from ..plots.svg import size, standalone
 from .table import TableBlock
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from singlepass.workflows.report.blocks import (
+from singlepass.workflows.report.page.blocks import (
     Block,
     Column,
     Columns,
@@ -15,7 +15,7 @@ from singlepass.workflows.report.blocks import (
     files,
     walk,
 )
-from singlepass.workflows.report.table import TableBlock, TableCell
+from singlepass.workflows.report.page.table import TableBlock, TableCell
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} 20"><g/></svg>'
 

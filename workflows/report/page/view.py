@@ -9,15 +9,15 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ...pipeline.analysis.averages import primary_metric
-from ...pipeline.analysis.comparison import Comparison, compare
-from ...pipeline.analysis.design import Coverage, Design, study_coverage, study_design
-from ...pipeline.analysis.metrics import METRICS, Metric
-from ...pipeline.analysis.study_results import StudyResults
-from ...pipeline.noise import Noise
+from ....pipeline.analysis.averages import primary_metric
+from ....pipeline.analysis.comparison import Comparison, compare
+from ....pipeline.analysis.design import Coverage, Design, study_coverage, study_design
+from ....pipeline.analysis.metrics import METRICS, Metric
+from ....pipeline.analysis.study_results import StudyResults
+from ....pipeline.noise import Noise
+from ..plots.legends import swatch
+from ..plots.styles import Styles, styles_of
 from .blocks import Legend
-from .plots.legends import swatch
-from .plots.styles import Styles, styles_of
 
 # From five data sets on the tables say it in less room than a picture of each.
 _FEW = 4

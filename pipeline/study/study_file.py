@@ -1,0 +1,95 @@
+"""Studies read from TOML files and dictionaries; what is wrong with one is one line that names the key."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..errors import InputError, did_you_mean
+from .study import Study
+
+
+def _one_line(error: ValidationError, source: str) -> str:
+    """Say the first problem of a validation as one line that names the key."""
+    first = error.errors(include_url=False)[0]
+    place = ""
+    for part in first["loc"]:
+        if isinstance(part, int):
+            place += f"[{part + 1}]"
+        else:
+            place += f".{part}" if place else str(part)
+    if first["type"] == "extra_forbidden":
+        return f"{source}: unknown key '{place}': {did_you_mean(place, Study.model_fields)}"
+    message = first["msg"].removeprefix("Value error, ")
+    message = message.replace("Input should be", f"{first['input']!r} should be", 1)
+    if first["type"] == "missing":
+        message = "this key is required"
+    return f"{source}: {place}: {message}" if place else f"{source}: {message}"
+
+
+def parse_study(table: dict[str, Any], source: str = "study") -> Study:
+    """Validate a study given as a dictionary.
+
+    Parameters
+    ----------
+    table : dict
+        The parsed TOML document.
+    source : str, default="study"
+        How error messages call it, usually the file name.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    InputError
+        One line that names the key and what would be right.
+
+    Examples
+    --------
+    >>> study = parse_study(
+    ...     {"name": "mine", "seeds": 3, "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}
+    ... )
+    >>> study.seeds
+    [0, 1, 2]
+    """
+    try:
+        return Study.model_validate(table)
+    except ValidationError as error:
+        raise InputError(_one_line(error, source)) from None
+
+
+def read_study(path: Path) -> Study:
+    """Read and validate a study file.
+
+    Parameters
+    ----------
+    path : Path
+        A TOML file.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    InputError
+        The file is missing, is not UTF-8 TOML, or describes no valid study.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such study file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, not a study file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return parse_study(table, str(path))
