@@ -89,7 +89,7 @@ class Bar:
         self.bar.stop()
 
 
-class Lines:
+class LineProgress:
     """One line now and then, for logs."""
 
     def __init__(self) -> None:
@@ -129,7 +129,7 @@ class Lines:
         """Print a line."""
         print(text, file=sys.stderr, flush=True)
 
-    def __enter__(self) -> Lines:
+    def __enter__(self) -> LineProgress:
         return self
 
     def __exit__(
@@ -138,7 +138,7 @@ class Lines:
         return None
 
 
-def progress_display() -> Bar | Lines:
+def progress_display() -> Bar | LineProgress:
     """Return bars when standard error is a terminal, lines otherwise."""
     console = Console(stderr=True)
-    return Bar(console) if console.is_terminal else Lines()
+    return Bar(console) if console.is_terminal else LineProgress()

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from singlepass.workflows import progress
-from singlepass.workflows.progress import Bar, Lines
+from singlepass.workflows.progress import Bar, LineProgress
 
 
 def screen() -> tuple[Bar, io.StringIO]:
@@ -45,7 +45,7 @@ def test_a_file_has_a_bar_in_bytes_and_the_cells_one_in_cells() -> None:
 def test_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     clock = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
-    lines = Lines()
+    lines = LineProgress()
     for second in range(26):
         clock[0] = float(second)
         lines.read("f.svm", second * 1_000_000, 40_000_000)

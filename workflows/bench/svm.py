@@ -33,7 +33,7 @@ PARAMETERS = {
 
 
 @dataclass(frozen=True)
-class Stream:
+class TrainTest:
     """Rows and labels, in memory, of both parts."""
 
     X: Any
@@ -58,7 +58,7 @@ class Fit:
         )
 
 
-def open_part(name: str) -> Stream | None:
+def open_part(name: str) -> TrainTest | None:
     """Return a stream of `STREAMS`; None when it is not on this machine."""
     data_set, task = STREAMS[name]
     if not any(entry.name == data_set and entry.state.startswith("present") for entry in describe()):
@@ -67,10 +67,10 @@ def open_part(name: str) -> Stream | None:
     # Copied: the stream's own rows may be mapped from a file.
     rows: tuple[Any, Any] = (stream.X, stream.X_test)
     X, X_test = (part.copy() for part in rows)
-    return Stream(X, np.array(stream.y), X_test, np.array(stream.y_test))
+    return TrainTest(X, np.array(stream.y), X_test, np.array(stream.y_test))
 
 
-def timed_fit(model: Any, stream: Stream) -> float:
+def timed_fit(model: Any, stream: TrainTest) -> float:
     """Fit a model; return the seconds."""
     gc.collect()
     began = time.perf_counter()
@@ -78,7 +78,7 @@ def timed_fit(model: Any, stream: Stream) -> float:
     return time.perf_counter() - began
 
 
-def lasvm(stream: Stream, finish: bool, **parameters: float) -> Fit:
+def lasvm(stream: TrainTest, finish: bool, **parameters: float) -> Fit:
     """Train LASVM in one pass."""
     model = LASVM(finish=finish, cache_mb=CACHE_MB, **parameters)
     # Compiles.
@@ -88,7 +88,7 @@ def lasvm(stream: Stream, finish: bool, **parameters: float) -> Fit:
     return Fit(seconds, error, model.dual_objective_, model.n_support_)
 
 
-def svc(stream: Stream, **parameters: float) -> Fit:
+def svc(stream: TrainTest, **parameters: float) -> Fit:
     """Train scikit-learn's SVC."""
     model = SVC(cache_size=CACHE_MB, **parameters)
     seconds = timed_fit(model, stream)
@@ -100,7 +100,7 @@ def svc(stream: Stream, **parameters: float) -> Fit:
     return Fit(seconds, error, float(np.abs(alpha).sum() - alpha @ f / 2.0), len(alpha))
 
 
-def measure_stream(name: str, stream: Stream, **parameters: float) -> list[Measurement]:
+def measure_stream(name: str, stream: TrainTest, **parameters: float) -> list[Measurement]:
     """Measure one online pass, without and with the finishing step, beside SVC."""
     n, d = stream.X.shape
     with threadpool_limits(1):

@@ -16,7 +16,7 @@ def stream() -> svm.Stream:
     random = np.random.RandomState(0)
     X = random.standard_normal((400, 6))
     y = (X[:, 0] + X[:, 1] ** 2 + 0.3 * random.standard_normal(400) > 0.5).astype(np.int32)
-    return svm.Stream(X[:200], y[:200], X[200:], y[200:])
+    return svm.TrainTest(X[:200], y[:200], X[200:], y[200:])
 
 
 def test_both_solve_the_same_problem(stream: svm.Stream) -> None:
@@ -30,7 +30,7 @@ def test_both_solve_the_same_problem(stream: svm.Stream) -> None:
 
 
 def test_rows_may_be_sparse(stream: svm.Stream) -> None:
-    rows = svm.Stream(sp.csr_array(stream.X), stream.y, sp.csr_array(stream.X_test), stream.y_test)
+    rows = svm.TrainTest(sp.csr_array(stream.X), stream.y, sp.csr_array(stream.X_test), stream.y_test)
     sparse, dense = svm.svc(rows, C=1.0, gamma=0.2), svm.svc(stream, C=1.0, gamma=0.2)
     assert sparse.objective == pytest.approx(dense.objective, rel=1e-3)
     assert sparse.n_support == pytest.approx(dense.n_support, abs=3)
