@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from .svm.incremental_svm import IncrementalSVM
     from .svm.lasvm import LASVM
     from .svm.model_selection import OnlineModelSelection
-    from .svm.offline_ramp_svm import OfflineRampSVM, RetrainedRampSVM
+    from .svm.offline_ramp_svm import OfflineRampSVM
     from .svm.ramp_svm import ActiveRampSVM, OnlineRampSVM
+    from .svm.retrained_ramp_svm import RetrainedRampSVM
 
 _MODULES = {
     "ALMA": ".linear.alma",
@@ -74,7 +75,7 @@ _MODULES = {
     "QueryAll": ".active",
     "ROMMA": ".linear.romma",
     "RandomizedBudgetPerceptron": ".kernel.budget_perceptron",
-    "RetrainedRampSVM": ".svm.offline_ramp_svm",
+    "RetrainedRampSVM": ".svm.retrained_ramp_svm",
     "SecondOrderPerceptron": ".linear.second_order_perceptron",
     "ShiftingPerceptron": ".kernel.budget_perceptron",
     "SoftConfidenceWeighted": ".linear.soft_confidence_weighted",
