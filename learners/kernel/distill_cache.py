@@ -15,7 +15,6 @@ from .support.distillation import add_and_distill
 def _learn(view, rest, n, codes, scores, beta, budget, mira):
     """Figures 1 and 2 of Crammer, Kandola and Singer (2003)."""
     mistakes = updates = evaluations = 0
-    α = np.empty(1)
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
         scores[t] = score_of(view, n, t)
@@ -34,8 +33,7 @@ def _learn(view, rest, n, codes, scores, beta, budget, mira):
         if not τ > 0.0:
             continue
         updates += 1
-        α[0] = τ * y
-        n, taken = add_and_distill(view, rest, n, t, scores[t : t + 1], α, beta, budget)
+        n, taken = add_and_distill(view, view.alpha, rest, n, t, scores[t], τ * y, beta, budget)
         evaluations += taken
     return n, mistakes, updates, evaluations
 
@@ -88,7 +86,7 @@ def _learn_classes(view, rest, n, codes, scores, beta, budget, mira):
         if not τ[y] > 0.0:
             continue
         updates += 1
-        n, taken = add_and_distill(view, rest, n, t, s, τ, beta, budget)
+        n, taken = add_and_distill(view, view.alpha, rest, n, t, s, τ, beta, budget)
         evaluations += taken
     return n, mistakes, updates, evaluations
 

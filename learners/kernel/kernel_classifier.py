@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +128,7 @@ class KernelClassifier(OnlineClassifier):
 
     def _allocate(self, n_features):
         # Made to suit the first rows.
-        self._store = None
+        self._store: Any = None
         self.n_support_ = self.n_kernel_evaluations_ = 0
 
     def _validate_first(self, X, y, classes, check_finite=False):

@@ -189,7 +189,7 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
             check_positive(self, "U")
 
     @property
-    def _takes_many_classes(self):
+    def _takes_many_classes(self) -> bool:  # type: ignore[override]
         return self.U is None
 
     def _allocate_classes(self, n_features, n_classes):

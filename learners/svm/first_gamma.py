@@ -49,7 +49,9 @@ class FirstRows:
         if sparse:
             rows = sp.vstack([sp.csr_matrix(part) for part in self._rows], format="csr")
         else:
-            rows = np.concatenate([part.toarray() if sp.issparse(part) else part for part in self._rows])
+            rows = np.concatenate(
+                [part.toarray() if isinstance(part, sp.csr_matrix) else part for part in self._rows]
+            )
         return rows.astype(dtype, copy=False), np.concatenate(self._codes)
 
     def n_bytes(self):
@@ -81,7 +83,8 @@ def _errors_in_folds(gamma, X, codes, settings, classes):
     folds, errors, evaluations = np.arange(len(codes)) % _FOLDS, 0, 0
     for fold in range(_FOLDS):
         rest, held_out = folds != fold, folds == fold
-        model = LASVM(*settings, finish=True, gamma=gamma, cache_mb=1.0)
+        C, tau, intercept = settings
+        model = LASVM(C, tau, intercept, finish=True, gamma=gamma, cache_mb=1.0)
         model.begin(classes, X.shape[1])
         model.learn_rows(X[rest], codes[rest])
         model.end_of_pass(last=True)

@@ -1,6 +1,5 @@
 """The exact incremental and decremental support vector machine."""
 
-import numbers
 from typing import Self
 
 import numpy as np
@@ -205,7 +204,7 @@ class IncrementalSVM(KernelClassifier):
         [0, 2]
         """
         check_is_fitted(self)
-        whole = isinstance(number, numbers.Integral) and not isinstance(number, bool)
+        whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
         place = self._store.place_of(number) if whole and self._store else -1
         if place < 0:
             raise ValueError(

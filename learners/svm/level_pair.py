@@ -40,21 +40,22 @@ def learn_two(simple, other, sizes, codes, scores, settings, again, test, judged
 
     With `judged` that was the first row, which then is learnt without being scored again.
     """
+    view1, view2, solution1, solution2 = simple.cached, other.cached, simple.solution, other.solution
     n1, n2 = sizes
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        f1, f2 = score_of(simple.cached.block, n1, t), score_of(other.cached.block, n2, t)
+        f1, f2 = score_of(view1.block, n1, t), score_of(view2.block, n2, t)
         if not (judged and t == 0):
-            scores[t] = f1 + simple.solution[INTERCEPT]
+            scores[t] = f1 + solution1[INTERCEPT]
             evaluations += n1 + n2
-            wrong1, wrong2 = not y * scores[t] > 0.0, not y * (f2 + other.solution[INTERCEPT]) > 0.0
+            wrong1, wrong2 = not y * scores[t] > 0.0, not y * (f2 + solution2[INTERCEPT]) > 0.0
             mistakes += wrong1
             note_losses(test, 1.0 * wrong1, 1.0 * wrong2)
             if may_be_significant(test):
                 return Progress(t, True, (n1, n2), mistakes, updates, evaluations)
-        n1, joined1 = learn_row(simple.cached, n1, t, codes[t], f1, settings, again, simple.solution)
-        n2, joined2 = learn_row(other.cached, n2, t, codes[t], f2, settings, again, other.solution)
+        n1, joined1 = learn_row(view1, n1, t, codes[t], f1, settings, again, solution1)
+        n2, joined2 = learn_row(view2, n2, t, codes[t], f2, settings, again, solution2)
         updates += joined1
         evaluations += joined1 + joined2
     return Progress(codes.shape[0], False, (n1, n2), mistakes, updates, evaluations)

@@ -1,6 +1,7 @@
 """Online model selection: kernels of growing complexity, as the stream shows that they are worth it."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,16 +138,16 @@ class OnlineModelSelection(RowCachingClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        self._models = None
+        self._models: Any = None
         # What is learnt holds for these alone.
         self._settings = Settings(float(self.C), float(self.tau), bool(self.fit_intercept))
         self._test = new_test(self.p_value, self.min_examples)
         self._family = self.kernel, float(self.gamma), float(self.coef0)
         self.complexity_, self.switches_ = 1, []
-        self._first = None
+        # Rows and labels on which γ will be chosen.
+        self._first: FirstRows | None = None
         self._gamma_init = self.gamma_init
         if self.kernel == "rbf" and self.gamma_init == "cv":
-            # Rows and labels on which γ will be chosen.
             self._first, self._gamma_init = FirstRows(n_features), 1.0 / n_features
 
     @property
@@ -208,7 +209,7 @@ class OnlineModelSelection(RowCachingClassifier):
             if self._first is not None:
                 self._first.add(*block)
                 if not self._first.missing:
-                    self._choose_gamma()
+                    self._choose_gamma(self._first)
         self.n_support_ = self._support.size
         return mistakes, updates
 
@@ -261,9 +262,9 @@ class OnlineModelSelection(RowCachingClassifier):
         blocks = self._blocks(len(codes))
         self.n_kernel_evaluations_ += model.learn(as_rows(X), codes, numbers, self._settings, blocks)
 
-    def _choose_gamma(self):
+    def _choose_gamma(self, first):
         """Choose γ by cross-validation on the first rows, which both models then learn anew."""
-        X, codes = self._first.take(self._dtype, self._sparse)
+        X, codes = first.take(self._dtype, self._sparse)
         self._gamma_init, evaluations = choose_gamma(X, codes, self._settings, self.classes_)
         self.n_kernel_evaluations_ += evaluations
         self._first = None
@@ -281,6 +282,6 @@ class OnlineModelSelection(RowCachingClassifier):
 
     def end_of_pass(self, last: bool) -> None:
         if self._first:
-            self._choose_gamma()
+            self._choose_gamma(self._first)
             self.n_support_ = self._support.size
         super().end_of_pass(last)

@@ -44,7 +44,7 @@ def score_of(view, n, t):
     return dot(view.alpha[:n], view.values[t][:n])
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def replace_row(view, slot, t):
     """Make row t the support vector in `slot`, taken or not; its coefficients are the caller's to write."""
     view.born[slot] = view.first + t
@@ -53,14 +53,14 @@ def replace_row(view, slot, t):
         view.values[s, slot] = view.gram[s, t]
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def replace(view, slot, t, a):
     """Make row t, with coefficient `a`, the support vector in `slot`."""
     replace_row(view, slot, t)
     view.alpha[slot] = a
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def add(view, n, t, a):
     """Add row t, with coefficient `a`, to the `n` support vectors; return how many there are then."""
     replace(view, n, t, a)

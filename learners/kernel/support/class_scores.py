@@ -3,12 +3,12 @@
 from numba.extending import register_jitable
 
 from ...linear.parts.classes import best_wrong
-from ...numeric.compiled import compiled
+from ...numeric.compiled import INLINE, compiled
 from ...numeric.rows import dot
 from .block_view import replace_row
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def score_classes(view, n, t, y, scores):
     """Write ``f_z(x_t)`` of every class z into `scores`; return the best wrong one of a row of class y."""
     for z in range(scores.shape[0]):
@@ -16,7 +16,7 @@ def score_classes(view, n, t, y, scores):
     return best_wrong(scores, y)
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def add_pair(view, n, t, a, y, z):
     """Add row t to the `n` support vectors, with `a` for class y and ``-a`` for z; return how many then."""
     replace_row(view, n, t)

@@ -1,5 +1,7 @@
 """The support set: rows kept, coefficients, and the kernel values of a block of the stream with them."""
 
+from typing import Any
+
 import numpy as np
 
 from ...numeric.rows import as_rows
@@ -64,7 +66,7 @@ class SupportSet:
         self.norms, self._slots = np.zeros(0, dtype), np.arange(0)
         self._alpha, self.companions, self._born = np.zeros(shape), np.zeros(shape), np.zeros(0, np.int64)
         self._square = np.zeros((0, 0))
-        self._open = None
+        self._open: Any = None
         self.size = 0
 
     def reserve(self, n):

@@ -122,10 +122,10 @@ def reprocess(view, n, settings):
 @register_jitable
 def remove_idle(view, n, t, high, low):
     """Remove the rows with α = 0 that no step would move, given both extremes of g; return what is left."""
-    gradients, s = view.gradients, 0
+    alpha, gradients = view.block.alpha, view.gradients
+    s = 0
     while s < n:
-        idle = gradients[s] >= high if view.labels[s] < 0.0 else gradients[s] <= low
-        if idle and view.block.alpha[s] == 0.0:
+        if alpha[s] == 0.0 and (gradients[s] >= high if view.labels[s] < 0.0 else gradients[s] <= low):
             remove(view, n, s, t)
             n -= 1
         else:
