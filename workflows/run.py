@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FLUSH_SECONDS = 2.0
 
 
-class Progress(Protocol):
+class RunProgress(Protocol):
     """What `run_study` tells of its progress."""
 
     def start(self, total: int, already: int) -> None:
@@ -91,7 +91,7 @@ def run_study(
     study: Study,
     out: str,
     *,
-    progress: Progress,
+    progress: RunProgress,
     file: Path | None = None,
     plugins: tuple[str, ...] = (),
     threads: int | None = None,
@@ -107,7 +107,7 @@ def run_study(
     study : Study
     out : str
         Folder or fsspec URL of the results.
-    progress : Progress
+    progress : RunProgress
         Told how far the run is.
     file : Path, default=None
         The study's file: relative paths in the study start from its folder (None: from the current one), and
@@ -170,7 +170,7 @@ class _Run:
         self,
         plan: Plan,
         store: Store,
-        progress: Progress,
+        progress: RunProgress,
         workers: _Workers,
         command: str | None,
         retry_failed: bool,
@@ -227,7 +227,7 @@ class _Run:
         self.store.write_json("plan.json", {"planned": self.total})
 
 
-def _compute(cells: Iterable[Cell], client: Client, store: Store, progress: Progress) -> None:
+def _compute(cells: Iterable[Cell], client: Client, store: Store, progress: RunProgress) -> None:
     """Run cells and write them in parts; what is finished when the run is interrupted is written too."""
     pending: list[CellResult] = []
     last_flush = time.monotonic()

@@ -7,35 +7,32 @@ import numpy as np
 from ..estimator.parameters import check_positive, check_share
 from ..numeric.compiled import compiled
 from .kernel_classifier import KernelClassifier
-from .support.block_view import put, score_of
-
-_SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+from .support.block_view import SMALLEST_NORMAL, add, score_of
 
 
 @compiled
-def _learn(S, n, codes, scores, margin, C, k, squared_norm):
+def _learn(view, n, codes, scores, margin, C, k, squared_norm):
     """Gentile's ALMA for p = 2: `k` is the number of the next update, `squared_norm` that of w."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t] = score_of(S, n, t)
+        scores[t] = score_of(view, n, t)
         evaluations += n + 1
         m = y * scores[t]
         mistakes += not m > 0.0
-        if not _SMALLEST_NORMAL <= S.own[t] < np.inf:
+        if not SMALLEST_NORMAL <= view.own[t] < np.inf:
             continue
-        length = math.sqrt(S.own[t])
+        length = math.sqrt(view.own[t])
         m /= length
         if not m > margin / math.sqrt(k):
             η = C / math.sqrt(k)
-            put(S, n, t, η * y / length)
-            n += 1
+            n = add(view, n, t, η * y / length)
             # ‖w + η y x/‖x‖‖²; then w goes back into the unit ball.
             squared_norm += 2.0 * η * m + η * η
             if squared_norm > 1.0:
                 shrink = math.sqrt(squared_norm)
                 for i in range(n):
-                    S.alpha[i] /= shrink
+                    view.alpha[i] /= shrink
                 squared_norm = 1.0
             k += 1
             updates += 1
@@ -82,15 +79,21 @@ class KernelALMA(KernelClassifier):
     (2, 2)
     """
 
-    def __init__(self, alpha=0.9, B=None, C=2**0.5, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    def __init__(
+        self,
+        alpha: float = 0.9,
+        B: float | None = None,
+        C: float = 2**0.5,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.alpha = alpha
         self.B = B
         self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         check_share(self, "alpha")
@@ -104,10 +107,10 @@ class KernelALMA(KernelClassifier):
         super()._allocate(n_features)
         self._next_update, self._squared_norm = 1, 0.0
 
-    def _walk(self, walk, n, codes, scores):
+    def _learn_block(self, view, n, codes, scores):
         alpha = float(self.alpha)
         margin = (1.0 - alpha) * (1.0 / alpha if self.B is None else float(self.B))
         *outcome, self._next_update, self._squared_norm = _learn(
-            walk, n, codes, scores, margin, float(self.C), self._next_update, self._squared_norm
+            view, n, codes, scores, margin, float(self.C), self._next_update, self._squared_norm
         )
         return outcome

@@ -5,26 +5,25 @@ import numpy as np
 from ..estimator.parameters import check_count, check_seed
 from ..numeric.compiled import compiled
 from .kernel_classifier import KernelClassifier
-from .support.block_view import put, score_of
+from .support.block_view import add, replace, score_of
 
 
 @compiled
-def _learn(S, n, codes, scores, budget, victims):
+def _learn(view, n, codes, scores, budget, victims):
     """A Perceptron whose k-th removal empties slot ``victims[k]``, which the new row then takes."""
     mistakes = updates = evaluations = removals = 0
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t] = score_of(S, n, t)
+        scores[t] = score_of(view, n, t)
         evaluations += n
         if not y * scores[t] > 0.0:
             mistakes += 1
-            if S.own[t] < np.inf:
+            if view.own[t] < np.inf:
                 updates += 1
                 if n < budget:
-                    put(S, n, t, y)
-                    n += 1
+                    n = add(view, n, t, y)
                 else:
-                    put(S, victims[removals], t, y)
+                    replace(view, victims[removals], t, y)
                     removals += 1
     return n, mistakes, updates, evaluations, removals
 
@@ -78,9 +77,9 @@ class _BudgetPerceptron(KernelClassifier):
         # The order of the slots is that of one budget.
         self._budget = int(self.budget)
 
-    def _walk(self, walk, n, codes, scores):
+    def _learn_block(self, view, n, codes, scores):
         victims = self._victims.next(len(codes))
-        *outcome, removals = _learn(walk, n, codes, scores, self._budget, victims)
+        *outcome, removals = _learn(view, n, codes, scores, self._budget, victims)
         self._victims.use(removals)
         return outcome
 
@@ -115,14 +114,19 @@ class RandomizedBudgetPerceptron(_BudgetPerceptron):
     2
     """
 
-    def __init__(self, budget=100, random_state=0, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    def __init__(
+        self,
+        budget: int = 100,
+        random_state: int = 0,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.budget = budget
         self.random_state = random_state
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         super()._check_own_parameters()
@@ -164,13 +168,17 @@ class ShiftingPerceptron(_BudgetPerceptron):
     [2, 3]
     """
 
-    def __init__(self, budget=100, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.budget = budget
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

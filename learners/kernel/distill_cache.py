@@ -1,67 +1,30 @@
 """Perceptron and MIRA with a cache that throws out what has become redundant."""
 
-import math
-
 import numpy as np
+from numba.extending import register_jitable
 
 from ..estimator.parameters import check_count, check_nonnegative, check_positive
 from ..numeric.compiled import compiled
-from . import multiclass
 from .kernel_classifier import MulticlassKernelClassifier
-from .support.block_view import move, move_in_gram, put, put_in_gram, score_of
+from .support.block_view import SMALLEST_NORMAL, score_of
+from .support.class_scores import score_classes
+from .support.distillation import add_and_distill
 
 
 @compiled
-def _insert(S, n, t, score, a):
-    """Insert row t with coefficient `a`; ``S.extra[i]`` is f(x_i) without the row's own term.
-
-    The own term is never added, since taking it away again would leave rounding to decide ties.
-    """
-    put_in_gram(S, n, n, t)
-    put(S, n, t, a)
-    for i in range(n):
-        S.extra[i] += a * S.values[t, i]
-    S.extra[n] = score
-    return n + 1
-
-
-@compiled
-def _most_redundant(S, n):
-    """Return the cached row with the largest margin without itself (ties: the oldest), and that margin."""
-    chosen, largest = -1, -math.inf
-    for i in range(n):
-        margin = math.copysign(1.0, S.alpha[i]) * S.extra[i]
-        if margin > largest or (margin == largest and S.born[i] < S.born[chosen]):
-            chosen, largest = i, margin
-    return chosen, largest
-
-
-@compiled
-def _remove(S, n, r, t):
-    """Remove the row in slot r while row t is learnt; the last slot's takes its place."""
-    for i in range(n):
-        S.extra[i] -= S.alpha[r] * S.square[r, i]
-    last = n - 1
-    if r != last:
-        move(S, last, r, t)
-        move_in_gram(S, last, last, r)
-    return last
-
-
-@compiled
-def _learn(S, n, codes, scores, beta, budget, mira):
-    """Figures 1 and 2 of Crammer, Kandola and Singer (2003); a `budget` > 0 replaces the test of figure 2."""
+def _learn(view, rest, n, codes, scores, beta, budget, mira):
+    """Figures 1 and 2 of Crammer, Kandola and Singer (2003)."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t] = score_of(S, n, t)
+        scores[t] = score_of(view, n, t)
         evaluations += n
         m = y * scores[t]
         mistakes += not m > 0.0
         if m > beta:
             continue
         evaluations += mira
-        own = S.own[t]
+        own = view.own[t]
         if not own < np.inf:
             continue
         τ = 1.0
@@ -70,25 +33,71 @@ def _learn(S, n, codes, scores, beta, budget, mira):
         if not τ > 0.0:
             continue
         updates += 1
-        n, cached = _insert(S, n, t, scores[t], τ * y), True
-        while n > 0:
-            r, margin = _most_redundant(S, n)
-            # With beta = 0 the printed >= would remove the first row at once, and every other.
-            redundant = margin >= beta if beta > 0.0 else margin > 0.0
-            if not (n > budget if budget > 0 else redundant):
-                break
-            newest = S.born[r] == S.first + t
-            n = _remove(S, n, r, t)
-            # Values with row t itself are at hand.
-            evaluations += 0 if newest else n - cached
-            cached = cached and not newest
+        n, taken = add_and_distill(view, view.alpha, rest, n, t, scores[t], τ * y, beta, budget)
+        evaluations += taken
+    return n, mistakes, updates, evaluations
+
+
+@register_jitable
+def _mira_step(s, y, beta, own, τ):
+    """Write the ultraconservative step of Crammer and Singer's MIRA into `τ`.
+
+    ``min ½ k(x, x) ‖τ‖² + (s - beta e_y)·τ`` with ``τ <= e_y`` and ``Σ τ = 0``: e_y minus the projection of
+    ``e_y + (s - beta e_y)/k(x, x)`` onto the simplex.
+    """
+    for z in range(s.shape[0]):
+        τ[z] = s[z] / own
+    τ[y] += 1.0 - beta / own
+    descending = -np.sort(-τ)
+    total, θ = -1.0, 0.0
+    for rank in range(s.shape[0]):
+        total += descending[rank]
+        if descending[rank] - total / (rank + 1) > 0.0:
+            θ = total / (rank + 1)
+    for z in range(s.shape[0]):
+        τ[z] = -max(0.0, τ[z] - θ)
+    τ[y] += 1.0
+
+
+@compiled
+def _learn_classes(view, rest, n, codes, scores, beta, budget, mira):
+    """As with two; a step of the Perceptron is 1 for the right class, -1 for the best wrong one."""
+    mistakes = updates = evaluations = 0
+    τ = np.empty(scores.shape[1])
+    for t in range(codes.shape[0]):
+        y, s = codes[t], scores[t]
+        z = score_classes(view, n, t, y, s)
+        evaluations += n
+        m = s[y] - s[z]
+        mistakes += not m > 0.0
+        if m > beta:
+            continue
+        evaluations += mira
+        own = view.own[t]
+        if not own < np.inf:
+            continue
+        if not mira:
+            τ[:] = 0.0
+            τ[y], τ[z] = 1.0, -1.0
+        elif own >= SMALLEST_NORMAL:
+            _mira_step(s, y, beta, own, τ)
+        else:
+            continue
+        if not τ[y] > 0.0:
+            continue
+        updates += 1
+        n, taken = add_and_distill(view, view.alpha, rest, n, t, s, τ, beta, budget)
+        evaluations += taken
     return n, mistakes, updates, evaluations
 
 
 class _DistillCache(MulticlassKernelClassifier):
     """A learner with a cache of rows from which redundant ones are removed."""
 
-    _keeps_square = True
+    _keeps_square = _keeps_companions = True
+
+    # Whether a step is MIRA's; the Perceptron's is 1.
+    _is_mira = False
 
     def _check_own_parameters(self):
         if self.budget is not None:
@@ -100,10 +109,15 @@ class _DistillCache(MulticlassKernelClassifier):
         tags.classifier_tags.poor_score = self.budget is not None
         return tags
 
-    def _distill(self, walk, n, codes, scores, mira):
-        budget = 0 if self.budget is None else int(self.budget)
-        learn = _learn if scores.ndim == 1 else multiclass.learn_distill_cache
-        return learn(walk, n, codes, scores, float(self.beta), budget, mira)
+    def _learn_block(self, view, n, codes, scores):
+        return self._run(_learn, view, n, codes, scores)
+
+    def _learn_block_of_classes(self, view, n, codes, scores):
+        return self._run(_learn_classes, view, n, codes, scores)
+
+    def _run(self, loop, view, n, codes, scores):
+        rest, budget = self._support.companions, 0 if self.budget is None else int(self.budget)
+        return loop(view, rest, n, codes, scores, float(self.beta), budget, self._is_mira)
 
 
 class DistillCachePerceptron(_DistillCache):
@@ -151,23 +165,23 @@ class DistillCachePerceptron(_DistillCache):
     [0, 1]
     """
 
-    def __init__(self, beta=0.1, budget=None, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    def __init__(
+        self,
+        beta: float = 0.1,
+        budget: int | None = None,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.beta = beta
         self.budget = budget
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         super()._check_own_parameters()
         check_nonnegative(self, "beta")
-
-    def _walk(self, walk, n, codes, scores):
-        return self._distill(walk, n, codes, scores, False)
-
-    _walk_classes = _walk
 
 
 class DistillCacheMIRA(_DistillCache):
@@ -209,20 +223,22 @@ class DistillCacheMIRA(_DistillCache):
     2
     """
 
-    def __init__(self, beta=0.1, budget=None, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    _is_mira = True
+
+    def __init__(
+        self,
+        beta: float = 0.1,
+        budget: int | None = None,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.beta = beta
         self.budget = budget
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         super()._check_own_parameters()
         check_positive(self, "beta")
-
-    def _walk(self, walk, n, codes, scores):
-        return self._distill(walk, n, codes, scores, True)
-
-    _walk_classes = _walk

@@ -8,7 +8,7 @@ from ..estimator.parameters import check_count
 from ..numeric.compiled import compiled
 from ..numeric.rows import dot
 from .kernel_classifier import KernelClassifier
-from .support.block_view import put, put_in_gram, score_of
+from .support.block_view import add, replace, replace_in_gram, score_of
 
 
 @compiled
@@ -26,36 +26,35 @@ def _largest_shrinkage(damage, largest, λ, μ):
 
 
 @compiled
-def _learn(S, n, codes, scores, budget, oldest, damage, earlier_mistakes):
+def _learn(view, n, codes, scores, budget, oldest, damage, earlier_mistakes):
     """The loop of Dekel, Shalev-Shwartz and Singer (2008), self-tuned; `damage` is their Q."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t] = score_of(S, n, t)
+        scores[t] = score_of(view, n, t)
         evaluations += n
         if not y * scores[t] > 0.0:
             mistakes += 1
-            if not S.own[t] < np.inf:
+            if not view.own[t] < np.inf:
                 continue
             if n < budget:
-                put_in_gram(S, n, n, t)
-                put(S, n, t, y)
-                n += 1
+                replace_in_gram(view, n, n, t)
+                n = add(view, n, t, y)
                 updates += 1
                 continue
             r = oldest
             evaluations += n
-            f_r = dot(S.alpha[:n], S.square[r][:n]) + y * S.values[t, r]
-            λ, μ = abs(S.alpha[r]), math.copysign(1.0, S.alpha[r]) * f_r
+            f_r = dot(view.alpha[:n], view.square[r][:n]) + y * view.values[t, r]
+            λ, μ = abs(view.alpha[r]), math.copysign(1.0, view.alpha[r]) * f_r
             largest = 15.0 / 32.0 * (earlier_mistakes + mistakes)
             φ, Ψ = _largest_shrinkage(damage, largest, λ, μ)
             if not (φ > 0.0 and abs(Ψ) < np.inf):
                 continue
             damage += Ψ
             for i in range(n):
-                S.alpha[i] *= φ
-            put_in_gram(S, n, r, t)
-            put(S, r, t, φ * y)
+                view.alpha[i] *= φ
+            replace_in_gram(view, n, r, t)
+            replace(view, r, t, φ * y)
             oldest = (oldest + 1) % budget
             updates += 1
     return n, mistakes, updates, evaluations, oldest, damage
@@ -101,13 +100,17 @@ class Forgetron(KernelClassifier):
 
     _keeps_square = True
 
-    def __init__(self, budget=100, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.budget = budget
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         check_count(self, "budget")
@@ -117,9 +120,9 @@ class Forgetron(KernelClassifier):
         # The order of the slots is that of one budget.
         self._budget, self._oldest, self._damage, self._mistakes = int(self.budget), 0, 0.0, 0
 
-    def _walk(self, walk, n, codes, scores):
+    def _learn_block(self, view, n, codes, scores):
         *outcome, self._oldest, self._damage = _learn(
-            walk, n, codes, scores, self._budget, self._oldest, self._damage, self._mistakes
+            view, n, codes, scores, self._budget, self._oldest, self._damage, self._mistakes
         )
         self._mistakes += outcome[1]
         return outcome

@@ -1,8 +1,12 @@
 """What the kernel learners share: the blocks of the stream, the support set, its counters and parameters."""
 
 import itertools
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import (
@@ -13,11 +17,17 @@ from ..estimator.parameters import (
     check_positive,
 )
 from ..numeric.rows import count_rows, row_range
-from . import multiclass
-from .support.block_view import scores_of_block
-from .support.cached_support import KernelRows
+from .support.cached_support import CachedSupport
 from .support.support_set import SupportSet
 from .values.functions import KERNELS
+
+#: Rows of a block. The outcome does not depend on it.
+BLOCK_ROWS = 60
+
+
+def block_ranges(n: int, block_rows: int = BLOCK_ROWS) -> Iterator[tuple[int, int]]:
+    """Return the ranges in which `n` rows are taken, as (start, stop)."""
+    return itertools.pairwise([*range(0, n, block_rows), n])
 
 
 def check_kernel(learner):
@@ -34,6 +44,11 @@ def check_kernel_offset(learner):
     check(learner, "coef0")
 
 
+def kernel_function(learner):
+    """Return the kernel that a learner's parameters ask for: ``(kernel, gamma, coef0, degree)``."""
+    return learner.kernel, float(learner.gamma), float(learner.coef0), int(learner.degree)
+
+
 class KernelClassifier(OnlineClassifier):
     """Base of the kernel learners: ``f(x) = Σ α_i k(x_i, x)`` over a support set of rows.
 
@@ -41,11 +56,11 @@ class KernelClassifier(OnlineClassifier):
     the speed of a matrix product, then the learner's loop over the block with every value at hand. It is the
     sequential algorithm exactly: where blocks and chunks are cut changes nothing.
 
-    A subclass has parameters in ``__init__`` (the last ones ``kernel="rbf", gamma=1.0, degree=3, coef0=1.0,
-    epochs=1``) and defines ``_check_own_parameters()`` and
+    A subclass has parameters in ``__init__`` (the last ones, ``kernel="rbf", gamma=1.0, degree=3, coef0=1.0,
+    epochs=1``, are set here) and defines ``_check_own_parameters()`` and
 
-    - ``_walk(walk, n, codes, scores)``: run its loop over a block (see `Walk`), starting from `n` support
-      vectors; return how many there are then, mistakes, updates and kernel evaluations.
+    - ``_learn_block(view, n, codes, scores)``: run its loop over a block (see `BlockView`), starting from `n`
+      support vectors; return how many there are then, mistakes, updates and kernel evaluations.
 
     The kernels, with the names of scikit-learn: "rbf" ``exp(-gamma ‖x - z‖²)``, "poly"
     ``(gamma x·z + coef0)^degree``, "linear" ``x·z``.
@@ -64,7 +79,8 @@ class KernelClassifier(OnlineClassifier):
     dual_coef_ : ndarray of float64, shape (1, n_support_) or, with K > 2 classes, (K, n_support_)
         α, in that order; of more than two classes a row for each.
     model_bytes_ : int
-        Bytes that prediction and further learning need: rows, coefficients and the learner's matrix.
+        Bytes that prediction and further learning need: rows, coefficients and what else is kept of each, the
+        learner's matrix. Kernel values kept to save time, but not needed, are none of them.
 
     Notes
     -----
@@ -78,11 +94,30 @@ class KernelClassifier(OnlineClassifier):
     digits, of float32 all of them where ‖x‖² is 10⁷ times the squared distance. Centre such rows.
     """
 
-    #: Rows of a block. The outcome does not depend on it.
-    _block_rows = 60
+    _block_rows = BLOCK_ROWS
 
     #: Whether the learner keeps a float64 matrix over its support set.
     _keeps_square = False
+
+    #: Whether it keeps one more number with each coefficient.
+    _keeps_companions = False
+
+    # How many examples there were before those whose numbers `support_` gives.
+    _pass_start = 0
+
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.epochs = epochs
 
     def _check_own_parameters(self):
         """Raise ValueError for a parameter of the learner itself that makes no sense."""
@@ -91,68 +126,69 @@ class KernelClassifier(OnlineClassifier):
         check_kernel(self)
         self._check_own_parameters()
 
-    # How many examples there were before those whose numbers `support_` gives.
-    _pass_start = 0
-
     def _allocate(self, n_features):
-        self._support = None
+        # Made to suit the first rows.
+        self._store: Any = None
         self.n_support_ = self.n_kernel_evaluations_ = 0
 
     def _validate_first(self, X, y, classes, check_finite=False):
         # The score of a row with a NaN need not be one: an empty support set gives 0.
         return super()._validate_first(X, y, classes, check_finite=True)
 
-    def _support_for(self, X):
-        """Return the support set; made to suit the first rows."""
-        if self._support is None:
+    def _store_for(self, X):
+        """Return what loops over blocks work on; made to suit the first rows."""
+        if self._store is None:
             sparse = isinstance(X, tuple)
-            dtype = (X[0] if sparse else X).dtype
-            function = self.kernel, float(self.gamma), float(self.coef0), int(self.degree)
-            self._support = self._new_support(function, dtype, sparse)
-        return self._support
+            self._store = self._new_store((X[0] if sparse else X).dtype, sparse)
+        return self._store
 
-    def _new_support(self, function, dtype, sparse):
+    def _new_store(self, dtype, sparse):
+        """Return something with the methods `open_block`, `commit` and `n_bytes` of a `SupportSet`."""
         return SupportSet(
-            function, self.n_features_in_, dtype, sparse, self._keeps_square, len(self.classes_)
+            kernel_function(self),
+            self.n_features_in_,
+            dtype,
+            sparse,
+            len(self.classes_),
+            self._keeps_square,
+            self._keeps_companions,
         )
 
+    @property
+    def _support(self):
+        """The `SupportSet` in the store, None while there is no store."""
+        return self._store
+
     def _blocks(self, n):
-        """Return the ranges in which `n` rows are taken."""
-        edges = [*range(0, n, self._block_rows), n]
-        return itertools.pairwise(edges)
+        return block_ranges(n, self._block_rows)
 
     def _pass(self, X, codes, scores):
-        return self._learn_blocks(self._walk, X, codes, scores)
+        return self._learn_blocks(self._learn_block, X, codes, scores)
 
-    def _learn_blocks(self, walk_block, X, codes, scores):
+    def _learn_blocks(self, learn_block, X, codes, scores):
         """Run a loop over block after block; return mistakes and updates."""
-        support = self._support_for(X)
+        store = self._store_for(X)
         mistakes = updates = 0
         for start, stop in self._blocks(count_rows(X)):
             rows = row_range(X, start, stop)
-            packed, walk = support.meet(rows, stop - start, self.n_examples_ - self._pass_start + start)
-            size, wrong, changed, evaluations = walk_block(
-                walk, support.size, codes[start:stop], scores[start:stop]
+            view = store.open_block(rows, stop - start, self.n_examples_ - self._pass_start + start)
+            size, wrong, changed, evaluations = learn_block(
+                view, self._support.size, codes[start:stop], scores[start:stop]
             )
-            support.settle(packed, walk, size)
+            store.commit(size)
             mistakes += wrong
             updates += changed
             self.n_kernel_evaluations_ += evaluations
-        self.n_support_ = support.size
+        self.n_support_ = self._support.size
         return mistakes, updates
 
     def _score(self, X, scores):
-        self._score_blocks(scores_of_block, X, scores)
-
-    def _score_blocks(self, score_block, X, scores):
-        """Write the scores of block after block."""
         support = self._support_to_score()
         if support is None:
             scores[:] = 0.0
             return
         for start, stop in self._blocks(len(scores)):
-            values = support.values(row_range(X, start, stop), stop - start)
-            score_block(values, stop - start, support.coefficients, support.size, scores[start:stop])
+            support.scores(row_range(X, start, stop), stop - start, scores[start:stop])
 
     def _support_to_score(self):
         """Return the support set that scores are taken from, None while there is none."""
@@ -163,26 +199,26 @@ class KernelClassifier(OnlineClassifier):
         return np.argsort(self._support.born) if self._support else np.zeros(0, np.intp)
 
     @property
-    def support_(self):
+    def support_(self) -> NDArray[np.int64]:
         order = self._order()
         return self._support.born[order] if self._support else order
 
     @property
-    def support_vectors_(self):
+    def support_vectors_(self) -> NDArray[np.floating] | csr_matrix:
         if self._support is None:
             return np.zeros((0, self.n_features_in_))
         return self._support.matrix(self._order())
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> NDArray[np.float64]:
         rows = 1 if len(self.classes_) == 2 else len(self.classes_)
         if self._support is None:
             return np.zeros((rows, 0))
         return self._support.alpha[..., self._order()].reshape(rows, -1)
 
     @property
-    def model_bytes_(self):
-        return self._support.n_bytes() if self._support else 0
+    def model_bytes_(self) -> int:
+        return self._store.n_bytes() if self._store else 0
 
     def counters(self) -> dict[str, int]:
         kernels = {"support_vectors": self.n_support_, "kernel_evaluations": self.n_kernel_evaluations_}
@@ -192,10 +228,22 @@ class KernelClassifier(OnlineClassifier):
 class RowCachingClassifier(KernelClassifier):
     """Base of the kernel learners that need values between support vectors: rows of them, on demand.
 
-    A subclass has one more parameter, ``cache_mb=200.0``, and its ``_walk`` gets a `Kept` (see
-    `_kernel_rows`). Its `support_` counts the rows of each pass from 0, so that a row is known when it comes
-    again; ``_is_again`` says whether it may. Rows after the last pass are counted on.
+    A subclass has one more parameter, ``cache_mb=200.0``, and its ``_learn_block`` gets a `CachedView`. Its
+    `support_` counts the rows of each pass from 0, so that a row is known when it comes again; ``_is_again``
+    says whether it may. Rows after the last pass are counted on.
     """
+
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        cache_mb: float = 200.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
+        self.cache_mb = cache_mb
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -205,16 +253,18 @@ class RowCachingClassifier(KernelClassifier):
         super()._allocate(n_features)
         self._pass_start = 0
 
-    def _new_support(self, function, dtype, sparse):
-        return KernelRows(
-            function, self.n_features_in_, dtype, sparse, float(self.cache_mb), self._keeps_square
-        )
+    def _new_store(self, dtype, sparse):
+        return CachedSupport(kernel_function(self), self.n_features_in_, dtype, sparse, float(self.cache_mb))
+
+    @property
+    def _support(self):
+        return self._store.support if self._store else None
 
     @property
     def _is_again(self):
         return self._pass_start > 0
 
-    def end_of_pass(self, last):
+    def end_of_pass(self, last: bool) -> None:
         # What comes after the last pass is new.
         if not last:
             self._pass_start = self.n_examples_
@@ -223,8 +273,8 @@ class RowCachingClassifier(KernelClassifier):
 class MulticlassKernelClassifier(KernelClassifier):
     """Base of the kernel learners of two classes or more: with two the binary loop, else α of each class.
 
-    A subclass also defines ``_walk_classes(walk, n, codes, scores)``: as ``_walk``, with scores of shape
-    (b, K), codes 0 … K - 1 and α, in the `Walk`, of shape (K, slots).
+    A subclass also defines ``_learn_block_of_classes(view, n, codes, scores)``: as ``_learn_block``, with
+    scores of shape (b, K), codes 0 … K - 1 and α, in the `BlockView`, of shape (K, slots).
     """
 
     _takes_many_classes = True
@@ -233,7 +283,7 @@ class MulticlassKernelClassifier(KernelClassifier):
         self._allocate(n_features)
 
     def _pass_classes(self, X, codes, scores):
-        return self._learn_blocks(self._walk_classes, X, codes, scores)
+        return self._learn_blocks(self._learn_block_of_classes, X, codes, scores)
 
     def _score_classes(self, X, scores):
-        self._score_blocks(multiclass.scores_of_block, X, scores)
+        self._score(X, scores)

@@ -5,24 +5,23 @@ import math
 from ..estimator.parameters import check_bool, check_nonnegative, check_positive
 from ..numeric.compiled import compiled
 from .kernel_classifier import KernelClassifier
-from .support.block_view import put, score_of
+from .support.block_view import add, score_of
 
 
 @compiled
-def _learn(S, n, codes, scores, eta0, lam, decay):
+def _learn(view, n, codes, scores, eta0, lam, decay):
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t] = score_of(S, n, t)
+        scores[t] = score_of(view, n, t)
         evaluations += n
         m = y * scores[t]
         mistakes += not m > 0.0
-        η = eta0 / math.sqrt(S.first + t + 1) if decay else eta0
+        η = eta0 / math.sqrt(view.first + t + 1) if decay else eta0
         for i in range(n):
-            S.alpha[i] *= 1.0 - η * lam
-        if not m > 1.0 and S.own[t] < math.inf:
-            put(S, n, t, η * y)
-            n += 1
+            view.alpha[i] *= 1.0 - η * lam
+        if not m > 1.0 and view.own[t] < math.inf:
+            n = add(view, n, t, η * y)
             updates += 1
     return n, mistakes, updates, evaluations
 
@@ -60,16 +59,20 @@ class NORMA(KernelClassifier):
     """
 
     def __init__(
-        self, eta0=0.1, lam=0.01, decay=False, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1
-    ):
+        self,
+        eta0: float = 0.1,
+        lam: float = 0.01,
+        decay: bool = False,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.eta0 = eta0
         self.lam = lam
         self.decay = decay
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         check_positive(self, "eta0")
@@ -80,5 +83,5 @@ class NORMA(KernelClassifier):
                 f"NORMA: eta0 * lam must be < 1, got {self.eta0!r} * {self.lam!r} = {self.eta0 * self.lam:g}"
             )
 
-    def _walk(self, walk, n, codes, scores):
-        return _learn(walk, n, codes, scores, float(self.eta0), float(self.lam), bool(self.decay))
+    def _learn_block(self, view, n, codes, scores):
+        return _learn(view, n, codes, scores, float(self.eta0), float(self.lam), bool(self.decay))

@@ -4,28 +4,44 @@ import numpy as np
 
 from ..estimator.parameters import check_positive
 from ..numeric.compiled import compiled
-from . import multiclass
 from .kernel_classifier import MulticlassKernelClassifier
-from .support.block_view import put, score_of
-
-_SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+from .support.block_view import SMALLEST_NORMAL, add, score_of
+from .support.class_scores import add_pair, score_classes
 
 
 @compiled
-def _learn(S, n, codes, scores, C):
+def _learn(view, n, codes, scores, C):
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t] = score_of(S, n, t)
+        scores[t] = score_of(view, n, t)
         evaluations += n
         m = y * scores[t]
         mistakes += not m > 0.0
         l = 1.0 - m
         if l > 0.0:
             evaluations += 1
-            if _SMALLEST_NORMAL <= S.own[t] < np.inf:
-                put(S, n, t, y * min(C, l / S.own[t]))
-                n += 1
+            if SMALLEST_NORMAL <= view.own[t] < np.inf:
+                n = add(view, n, t, y * min(C, l / view.own[t]))
+                updates += 1
+    return n, mistakes, updates, evaluations
+
+
+@compiled
+def _learn_classes(view, n, codes, scores, C):
+    """PA-I along f(x, y) - f(x, ỹ), whose squared norm is 2 k(x, x)."""
+    mistakes = updates = evaluations = 0
+    for t in range(codes.shape[0]):
+        y, s = codes[t], scores[t]
+        z = score_classes(view, n, t, y, s)
+        evaluations += n
+        m = s[y] - s[z]
+        mistakes += not m > 0.0
+        l = 1.0 - m
+        if l > 0.0:
+            evaluations += 1
+            if SMALLEST_NORMAL <= view.own[t] < np.inf:
+                n = add_pair(view, n, t, min(C, l / (2.0 * view.own[t])), y, z)
                 updates += 1
     return n, mistakes, updates, evaluations
 
@@ -62,19 +78,23 @@ class KernelPassiveAggressive(MulticlassKernelClassifier):
     [[-0.25, 1.0]]
     """
 
-    def __init__(self, C=1.0, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         check_positive(self, "C")
 
-    def _walk(self, walk, n, codes, scores):
-        return _learn(walk, n, codes, scores, float(self.C))
+    def _learn_block(self, view, n, codes, scores):
+        return _learn(view, n, codes, scores, float(self.C))
 
-    def _walk_classes(self, walk, n, codes, scores):
-        return multiclass.learn_passive_aggressive(walk, n, codes, scores, float(self.C))
+    def _learn_block_of_classes(self, view, n, codes, scores):
+        return _learn_classes(view, n, codes, scores, float(self.C))

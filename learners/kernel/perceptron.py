@@ -3,23 +3,37 @@
 import numpy as np
 
 from ..numeric.compiled import compiled
-from . import multiclass
 from .kernel_classifier import MulticlassKernelClassifier
-from .support.block_view import put, score_of
+from .support.block_view import add, score_of
+from .support.class_scores import add_pair, score_classes
 
 
 @compiled
-def _learn(S, n, codes, scores):
+def _learn(view, n, codes, scores):
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t] = score_of(S, n, t)
+        scores[t] = score_of(view, n, t)
         evaluations += n
         if not y * scores[t] > 0.0:
             mistakes += 1
-            if S.own[t] < np.inf:
-                put(S, n, t, y)
-                n += 1
+            if view.own[t] < np.inf:
+                n = add(view, n, t, y)
+                updates += 1
+    return n, mistakes, updates, evaluations
+
+
+@compiled
+def _learn_classes(view, n, codes, scores):
+    mistakes = updates = evaluations = 0
+    for t in range(codes.shape[0]):
+        y, s = codes[t], scores[t]
+        z = score_classes(view, n, t, y, s)
+        evaluations += n
+        if not s[y] - s[z] > 0.0:
+            mistakes += 1
+            if view.own[t] < np.inf:
+                n = add_pair(view, n, t, 1.0, y, z)
                 updates += 1
     return n, mistakes, updates, evaluations
 
@@ -58,15 +72,8 @@ class KernelPerceptron(MulticlassKernelClassifier):
     2
     """
 
-    def __init__(self, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
+    def _learn_block(self, view, n, codes, scores):
+        return _learn(view, n, codes, scores)
 
-    def _walk(self, walk, n, codes, scores):
-        return _learn(walk, n, codes, scores)
-
-    def _walk_classes(self, walk, n, codes, scores):
-        return multiclass.learn_perceptron(walk, n, codes, scores)
+    def _learn_block_of_classes(self, view, n, codes, scores):
+        return _learn_classes(view, n, codes, scores)

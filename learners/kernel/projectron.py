@@ -7,23 +7,23 @@ import numpy as np
 from ..estimator.parameters import check_nonnegative, check_positive
 from ..numeric.compiled import compiled
 from ..numeric.rows import count_rows, n_rows, row, squared_norm
-from . import multiclass
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
-from .support.block_view import put, score_of
+from .support.block_view import add, score_of
 from .support.cholesky import grow_factor, projection, squared_projection
+from .support.class_scores import add_pair, score_classes
 
 
 @compiled
-def _learn(S, n, codes, scores, eta, U, plus, rounding):
+def _learn(view, n, codes, scores, eta, U, plus, rounding):
     """Algorithm 2 of Orabona, Keshet and Caputo (2008); with `plus`, section 4.1.
 
     With U > 0 the threshold is that of eq. 13 instead of `eta`.
     """
     mistakes = updates = evaluations = 0
-    z = np.empty((1, S.alpha.shape[0]))
+    z = np.empty((1, view.alpha.shape[0]))
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t] = score_of(S, n, t)
+        scores[t] = score_of(view, n, t)
         evaluations += n
         m = y * scores[t]
         mistake = not m > 0.0
@@ -31,12 +31,12 @@ def _learn(S, n, codes, scores, eta, U, plus, rounding):
         if not (mistake or (plus and m < 1.0)):
             continue
         evaluations += 1
-        if not S.own[t] < np.inf:
+        if not view.own[t] < np.inf:
             continue
         # ‖P k‖² and the squared distance δ² that the projection leaves, eqs. 8 and 9.
-        norm = squared_projection(S, n, t, z)
-        squared_distance = max(0.0, S.own[t] - norm)
-        if squared_distance < rounding * S.own[t]:
+        norm = squared_projection(view, n, t, z)
+        squared_distance = max(0.0, view.own[t] - norm)
+        if squared_distance < rounding * view.own[t]:
             squared_distance = 0.0
         distance = math.sqrt(squared_distance)
         l = 1.0 - m
@@ -44,22 +44,51 @@ def _learn(S, n, codes, scores, eta, U, plus, rounding):
             updates += 1
             threshold = (2.0 * l - norm - 0.5) / (2.0 * U) if U > 0.0 else eta
             if distance <= threshold:
-                d = projection(S, n, z)
+                d = projection(view, n, z)
                 for i in range(n):
-                    S.alpha[i] += y * d[i]
+                    view.alpha[i] += y * d[i]
             else:
-                grow_factor(S, n, z, squared_distance)
-                put(S, n, t, y)
-                n += 1
+                grow_factor(view, n, z, squared_distance)
+                n = add(view, n, t, y)
         else:
-            norm = S.own[t] - squared_distance
+            norm = view.own[t] - squared_distance
             gain = l - distance / eta if distance > 0.0 else l
             if gain > 0.0 and norm > 0.0:
                 updates += 1
                 τ = min(l / norm, 2.0 * gain / norm, 1.0)
-                d = projection(S, n, z)
+                d = projection(view, n, z)
                 for i in range(n):
-                    S.alpha[i] += τ * y * d[i]
+                    view.alpha[i] += τ * y * d[i]
+    return n, mistakes, updates, evaluations
+
+
+@compiled
+def _learn_classes(view, n, codes, scores, eta, rounding):
+    """As with two; the projection is added to the right class, taken from the best wrong one."""
+    mistakes = updates = evaluations = 0
+    solved = np.empty((1, view.alpha.shape[1]))
+    for t in range(codes.shape[0]):
+        y, s = codes[t], scores[t]
+        z = score_classes(view, n, t, y, s)
+        evaluations += n
+        if s[y] - s[z] > 0.0:
+            continue
+        mistakes += 1
+        evaluations += 1
+        if not view.own[t] < np.inf:
+            continue
+        updates += 1
+        squared_distance = view.own[t] - squared_projection(view, n, t, solved)
+        if squared_distance < rounding * view.own[t]:
+            squared_distance = 0.0
+        if math.sqrt(squared_distance) <= eta:
+            d = projection(view, n, solved)
+            for i in range(n):
+                view.alpha[y, i] += d[i]
+                view.alpha[z, i] -= d[i]
+        else:
+            grow_factor(view, n, solved, squared_distance)
+            n = add_pair(view, n, t, 1.0, y, z)
     return n, mistakes, updates, evaluations
 
 
@@ -81,9 +110,9 @@ class _Projecting(KernelClassifier):
     def _check_own_parameters(self):
         check_nonnegative(self, "eta")
 
-    def _project(self, walk, n, codes, scores, U, plus):
-        rounding = _ROUNDING[walk.values.dtype]
-        return _learn(walk, n, codes, scores, float(self.eta), U, plus, rounding)
+    def _project(self, view, n, codes, scores, U, plus):
+        rounding = _ROUNDING[view.values.dtype]
+        return _learn(view, n, codes, scores, float(self.eta), U, plus, rounding)
 
 
 class Projectron(_Projecting, MulticlassKernelClassifier):
@@ -140,14 +169,19 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
     (4, 2)
     """
 
-    def __init__(self, eta=0.1, U=None, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    def __init__(
+        self,
+        eta: float = 0.1,
+        U: float | None = None,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.eta = eta
         self.U = U
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         super()._check_own_parameters()
@@ -155,7 +189,7 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
             check_positive(self, "U")
 
     @property
-    def _takes_many_classes(self):
+    def _takes_many_classes(self) -> bool:  # type: ignore[override]
         return self.U is None
 
     def _allocate_classes(self, n_features, n_classes):
@@ -183,12 +217,12 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
                 "scale the rows, or give eta instead of U"
             )
 
-    def _walk(self, walk, n, codes, scores):
-        return self._project(walk, n, codes, scores, 0.0 if self.U is None else float(self.U), False)
+    def _learn_block(self, view, n, codes, scores):
+        return self._project(view, n, codes, scores, 0.0 if self.U is None else float(self.U), False)
 
-    def _walk_classes(self, walk, n, codes, scores):
-        rounding = _ROUNDING[walk.values.dtype]
-        return multiclass.learn_projectron(walk, n, codes, scores, float(self.eta), rounding)
+    def _learn_block_of_classes(self, view, n, codes, scores):
+        rounding = _ROUNDING[view.values.dtype]
+        return _learn_classes(view, n, codes, scores, float(self.eta), rounding)
 
 
 class ProjectronPlusPlus(_Projecting):
@@ -229,13 +263,17 @@ class ProjectronPlusPlus(_Projecting):
     (2, 2, 4)
     """
 
-    def __init__(self, eta=0.1, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    def __init__(
+        self,
+        eta: float = 0.1,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.eta = eta
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
-    def _walk(self, walk, n, codes, scores):
-        return self._project(walk, n, codes, scores, 0.0, True)
+    def _learn_block(self, view, n, codes, scores):
+        return self._project(view, n, codes, scores, 0.0, True)

@@ -8,7 +8,7 @@ from ..estimator.parameters import check_positive
 from ..numeric.compiled import compiled
 from ..numeric.rows import dot
 from .kernel_classifier import KernelClassifier
-from .support.block_view import put, score_of
+from .support.block_view import add, score_of
 from .support.cholesky import grow_factor, projection, squared_projection
 
 # A ridge below this share of k(x, x) is less than the rounding of kernel values (in that precision).
@@ -16,37 +16,36 @@ _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 
 
 @compiled
-def _learn(S, n, codes, scores, ridge, margin, rounding):
+def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
     """Ridge regression on the rows whose margin was not above `margin`, row by row.
 
-    `S.square` is the Cholesky factor L (see `_factor.py`) of ``K + ridge I`` over these rows, `S.extra` is
-    z = L⁻¹y, α = L⁻ᵀz.
-    The inverse itself would do the same work, but loses all digits where `ridge` is small beside K.
+    ``view.square`` is the Cholesky factor L (see `cholesky`) of ``K + ridge I`` over these rows, `whitened`
+    is z = L⁻¹y, α = L⁻ᵀz. The inverse itself would do the same work, but loses all digits where `ridge` is
+    small beside K.
     """
     mistakes = updates = evaluations = 0
-    w = np.zeros((1, S.alpha.shape[0]))
+    w = np.zeros((1, view.alpha.shape[0]))
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t] = score_of(S, n, t)
+        scores[t] = score_of(view, n, t)
         evaluations += n
         m = y * scores[t]
         mistakes += not m > 0.0
         if not m > margin:
             evaluations += 1
-            if not S.own[t] < np.inf:
+            if not view.own[t] < np.inf:
                 continue
-            norm = squared_projection(S, n, t, w)
+            norm = squared_projection(view, n, t, w)
             # The Schur complement of the bordered K + ridge I: r + v of AROW.
-            c = max(ridge, rounding * S.own[t]) + max(0.0, S.own[t] - norm)
-            z = (y - dot(w[0, :n], S.extra[:n])) / math.sqrt(c)
+            c = max(ridge, rounding * view.own[t]) + max(0.0, view.own[t] - norm)
+            z = (y - dot(w[0, :n], whitened[:n])) / math.sqrt(c)
             if not abs(z) < np.inf:
                 continue
-            grow_factor(S, n, w, c)
-            put(S, n, t, 0.0)
-            S.extra[n] = z
-            n += 1
-            w[0, :n] = S.extra[:n]
-            S.alpha[:n] = projection(S, n, w)
+            grow_factor(view, n, w, c)
+            whitened[n] = z
+            n = add(view, n, t, 0.0)
+            w[0, :n] = whitened[:n]
+            view.alpha[:n] = projection(view, n, w)
             updates += 1
     return n, mistakes, updates, evaluations
 
@@ -89,21 +88,27 @@ class KernelSecondOrderPerceptron(KernelClassifier):
     [[-0.25, 0.25]]
     """
 
-    _keeps_square = True
+    _keeps_square = _keeps_companions = True
 
-    def __init__(self, a=1.0, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    def __init__(
+        self,
+        a: float = 1.0,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.a = a
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         check_positive(self, "a")
 
-    def _walk(self, walk, n, codes, scores):
-        return _learn(walk, n, codes, scores, float(self.a), 0.0, _ROUNDING[walk.values.dtype])
+    def _learn_block(self, view, n, codes, scores):
+        return _learn(
+            view, self._support.companions, n, codes, scores, float(self.a), 0.0, _ROUNDING[view.values.dtype]
+        )
 
 
 class KernelAROW(KernelClassifier):
@@ -147,20 +152,26 @@ class KernelAROW(KernelClassifier):
     2
     """
 
-    _keeps_square = True
+    _keeps_square = _keeps_companions = True
 
-    def __init__(self, r=1.0, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    def __init__(
+        self,
+        r: float = 1.0,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.r = r
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         check_positive(self, "r")
 
-    def _walk(self, walk, n, codes, scores):
+    def _learn_block(self, view, n, codes, scores):
         # m < 1: 1 itself is not within the margin.
-        rounding = _ROUNDING[walk.values.dtype]
-        return _learn(walk, n, codes, scores, float(self.r), np.nextafter(1.0, 0.0), rounding)
+        rounding = _ROUNDING[view.values.dtype]
+        return _learn(
+            view, self._support.companions, n, codes, scores, float(self.r), np.nextafter(1.0, 0.0), rounding
+        )

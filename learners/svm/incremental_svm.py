@@ -1,16 +1,19 @@
 """The exact incremental and decremental support vector machine."""
 
-import numbers
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimator.parameters import check_bool, check_positive
-from ..kernel.kernel_classifier import KernelClassifier
+from ..kernel.kernel_classifier import KernelClassifier, kernel_function
 from ..numeric.compiled import compiled
 from ..numeric.rows import count_rows, dot, row_range
-from .solvers.incremental_store import Examples
+from .solvers.incremental_store import IncrementalStore
 from .solvers.margin_set import REST, SATISFIED, move
+
+# What is counted along a block; the last is how many rows are stored before the one at hand.
+_MISTAKES, _UPDATES, _EVALUATIONS, _STORED = range(4)
 
 
 @compiled
@@ -25,25 +28,25 @@ def _learn(M, values, places, t, joining, codes, scores, counts, C, bias):
         n = c + 1
         if joining < 0:
             support = 0
-            for i in range(counts[3]):
+            for i in range(counts[_STORED]):
                 if M.alpha[i] != 0.0:
                     α[support], k[support] = M.y[i] * M.alpha[i], values[t, i]
                     support += 1
             y = 1.0 if codes[t] == 1 else -1.0
             scores[t] = dot(α[:support], k[:support]) + M.b[0]
             m = y * scores[t]
-            counts[0] += not m > 0.0
-            counts[2] += support
+            counts[_MISTAKES] += not m > 0.0
+            counts[_EVALUATIONS] += support
             if c < 0:
                 t += 1
                 continue
-            counts[3] = n
+            counts[_STORED] = n
             M.y[c], M.alpha[c], M.g[c], M.group[c] = y, 0.0, m - 1.0, REST
             if m - 1.0 >= -SATISFIED:
                 t += 1
                 continue
-            counts[1] += 1
-            counts[2] += n - support
+            counts[_UPDATES] += 1
+            counts[_EVALUATIONS] += n - support
         joining = move(M, values[t], c, n, C, bias, True, joining)
         if joining >= 0:
             return t, joining
@@ -113,14 +116,19 @@ class IncrementalSVM(KernelClassifier):
     [-1.0, 1.0]
     """
 
-    def __init__(self, C=1.0, fit_intercept=True, kernel="rbf", gamma=1.0, degree=3, coef0=1.0, epochs=1):
+    def __init__(
+        self,
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
         self.C = C
         self.fit_intercept = fit_intercept
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         check_positive(self, "C")
@@ -132,57 +140,42 @@ class IncrementalSVM(KernelClassifier):
         # What is learnt holds for these alone.
         self._problem = float(self.C), bool(self.fit_intercept)
 
-    def _support_for(self, X):
-        if self._support is None:
-            function = self.kernel, float(self.gamma), float(self.coef0), int(self.degree)
-            self._support = Examples(function, self.n_features_in_, isinstance(X, tuple))
-        return self._support
+    def _new_store(self, dtype, sparse):
+        return IncrementalStore(kernel_function(self), self.n_features_in_, sparse)
 
     def _pass(self, X, codes, scores):
-        examples = self._support_for(X)
+        store = self._store_for(X)
         counts = np.zeros(4, np.int64)
         for start, stop in self._blocks(count_rows(X)):
-            block = row_range(X, start, stop)
-            values, places = examples.meet(block, stop - start, self.n_examples_ + start)
-            block_codes, block_scores = codes[start:stop], scores[start:stop]
-            counts[3] = examples.n
-            examples.n = max(examples.n, int(places.max()) + 1)
+            counts[_STORED] = store.n
+            rows = row_range(X, start, stop)
+            values, places = store.add_block(rows, stop - start, self.n_examples_ + start)
+            block = codes[start:stop], scores[start:stop], counts, *self._problem
             t, joining = 0, -1
             while True:
-                t, joining = _learn(
-                    examples.machine,
-                    values,
-                    places,
-                    t,
-                    joining,
-                    block_codes,
-                    block_scores,
-                    counts,
-                    *self._problem,
-                )
+                t, joining = _learn(store.machine, values, places, t, joining, *block)
                 if joining < 0:
                     break
                 here = np.flatnonzero(places == joining)
-                examples.fetch(joining, values[here[0]] if len(here) else None)
-        mistakes, updates, evaluations, _ = counts.tolist()
-        self._note(evaluations)
-        return mistakes, updates
+                store.fetch(joining, values[here[0]] if len(here) else None)
+        self._note(int(counts[_EVALUATIONS]))
+        return int(counts[_MISTAKES]), int(counts[_UPDATES])
 
     def _score(self, X, scores):
-        if self._support is None:
-            scores[:] = 0.0
-            return
-        for start, stop in self._blocks(len(scores)):
-            self._support.scores(row_range(X, start, stop), stop - start, scores[start:stop])
+        super()._score(X, scores)
+        scores += self.intercept_
+
+    def _support_to_score(self):
+        return self._store.support_vectors() if self._store else None
 
     def _note(self, evaluations):
         """Take down what has been learnt."""
-        self.n_kernel_evaluations_ += evaluations + self._support.evaluations()
-        self.n_support_ = len(self._support.born)
-        self.n_margin_ = int(self._support.machine.size[0])
-        self.intercept_ = self._support.machine.b.copy()
+        self.n_kernel_evaluations_ += evaluations + self._store.evaluations()
+        self.n_support_ = len(self._store.born)
+        self.n_margin_ = int(self._store.machine.size[0])
+        self.intercept_ = self._store.machine.b.copy()
 
-    def unlearn(self, number):
+    def unlearn(self, number: int) -> Self:
         """Forget a row as if it had never been seen; the others keep their numbers.
 
         Parameters
@@ -211,13 +204,13 @@ class IncrementalSVM(KernelClassifier):
         [0, 2]
         """
         check_is_fitted(self)
-        whole = isinstance(number, numbers.Integral) and not isinstance(number, bool)
-        place = self._support.place_of(number) if whole and self._support else -1
+        whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+        place = self._store.place_of(number) if whole and self._store else -1
         if place < 0:
             raise ValueError(
                 "IncrementalSVM: unlearn takes the number of a row learnt and not unlearnt since, "
                 f"got {number!r}"
             )
-        self._support.unlearn(place, *self._problem)
+        self._store.unlearn(place, *self._problem)
         self._note(0)
         return self

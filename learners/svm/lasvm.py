@@ -1,13 +1,16 @@
 """LASVM: an online support vector machine."""
 
+from typing import Self
+
 import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from ..estimator.parameters import check_bool, check_positive
 from ..kernel.kernel_classifier import RowCachingClassifier
 from ..kernel.support.block_view import score_of
 from ..numeric.compiled import compiled
-from .solvers.lasvm_steps import extremes, improve, process_and_reprocess, settle
+from .solvers.lasvm_steps import Settings, extremes, finish_reprocess, process, reprocess
 
 # Examples of each class that are let in whatever their gradients, to start with.
 _SEEDS = 5
@@ -28,21 +31,23 @@ def new_solution():
 
 
 @register_jitable
-def learn_row(K, n, t, code, f, C, tau, intercept, again, solution):
+def learn_row(view, n, t, code, f, settings, again, solution):
     """PROCESS and REPROCESS row t, whose score without the intercept is `f`.
 
     Returns how many rows are kept then, and whether t joined them. With an intercept nothing is learnt
     without rows of both classes: the first few of each are let in in any case, and only processed.
     """
-    S = K.walk
+    block = view.block
     y = 1.0 if code == 1 else -1.0
-    seed = intercept and solution[SEEN + code] < _SEEDS
+    seed = settings.intercept and solution[SEEN + code] < _SEEDS
     solution[SEEN + code] += 1.0
     before = n
-    processed = S.own[t] < np.inf and not (again and _is_kept(S.born[:n], S.first + t))
-    n = process_and_reprocess(K, n, t, y, y - f, C, tau, intercept, seed, processed)
+    if block.own[t] < np.inf and not (again and _is_kept(block.born[:n], block.first + t)):
+        n = process(view, n, t, y, y - f, settings, seed)
     joined = n > before
-    return settle(K, n, t, C, intercept, not seed, solution), joined
+    if not seed:
+        reprocess(view, n, settings)
+    return finish_reprocess(view, n, t, settings, not seed, solution), joined
 
 
 @register_jitable
@@ -54,34 +59,35 @@ def _is_kept(born, number):
 
 
 @compiled
-def learn(K, n, codes, scores, C, tau, intercept, again, solution):
+def learn(view, n, codes, scores, settings, again, solution):
     """The online iterations of Bordes et al. (2005), section 3.2: PROCESS, then one REPROCESS."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        f = score_of(K.walk, n, t)
+        f = score_of(view.block, n, t)
         scores[t] = f + solution[INTERCEPT]
         evaluations += n
         mistakes += not y * scores[t] > 0.0
-        n, joined = learn_row(K, n, t, codes[t], f, C, tau, intercept, again, solution)
+        n, joined = learn_row(view, n, t, codes[t], f, settings, again, solution)
         updates += joined
     return n, mistakes, updates, evaluations + updates
 
 
 @compiled
-def optimize(K, n, C, tau, intercept, solution):
-    """The finishing step of section 3.2, REPROCESS until no pair is τ-violating, but evict after it only."""
+def optimize(view, n, settings, solution):
+    """The finishing step of section 3.2, REPROCESS until no pair is τ-violating; rows go after it only."""
+    C, tau, intercept = settings
     largest = total = 0.0
     for s in range(n):
-        largest = max(largest, K.diagonal[s])
-        total += abs(K.walk.alpha[s])
-    tau = max(tau, _ROUNDING * largest * max(total, C))
+        largest = max(largest, view.diagonal[s])
+        total += abs(view.block.alpha[s])
+    settings = Settings(C, max(tau, _ROUNDING * largest * max(total, C)), intercept)
     for _ in range(max(_MOST_STEPS, _MOST_STEPS_EACH * n)):
-        if not improve(K, n, C, tau, intercept):
+        if not reprocess(view, n, settings):
             break
-    i, j, high, low = extremes(K, n, C, intercept)
+    i, j, high, low = extremes(view, n, settings)
     gap = max(high - low, 0.0) if (i >= 0 and j >= 0) or not intercept else 0.0
-    return settle(K, n, 0, C, intercept, True, solution), gap
+    return finish_reprocess(view, n, 0, settings, True, solution), gap
 
 
 class LASVM(RowCachingClassifier):
@@ -150,27 +156,22 @@ class LASVM(RowCachingClassifier):
 
     def __init__(
         self,
-        C=1.0,
-        tau=1e-3,
-        fit_intercept=True,
-        finish=False,
-        kernel="rbf",
-        gamma=1.0,
-        degree=3,
-        coef0=1.0,
-        cache_mb=200.0,
-        epochs=1,
-    ):
+        C: float = 1.0,
+        tau: float = 1e-3,
+        fit_intercept: bool = True,
+        finish: bool = False,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        cache_mb: float = 200.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, cache_mb, epochs)
         self.C = C
         self.tau = tau
         self.fit_intercept = fit_intercept
         self.finish = finish
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_mb = cache_mb
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         check_positive(self, "C")
@@ -182,21 +183,21 @@ class LASVM(RowCachingClassifier):
         super()._allocate(n_features)
         self._solution = new_solution()
         # What is learnt holds for these alone.
-        self._settings = float(self.C), float(self.tau), bool(self.fit_intercept)
+        self._settings = Settings(float(self.C), float(self.tau), bool(self.fit_intercept))
 
-    def _walk(self, walk, n, codes, scores):
-        return learn(walk, n, codes, scores, *self._settings, self._is_again, self._solution)
+    def _learn_block(self, view, n, codes, scores):
+        return learn(view, n, codes, scores, self._settings, self._is_again, self._solution)
 
     def _score(self, X, scores):
         super()._score(X, scores)
         scores += self._solution[INTERCEPT]
 
-    def end_of_pass(self, last):
+    def end_of_pass(self, last: bool) -> None:
         super().end_of_pass(last)
         if last and self.finish:
             self.optimize()
 
-    def optimize(self):
+    def optimize(self) -> Self:
         """Optimise over the support vectors until no pair is tau-violating, then drop those that are none.
 
         It can be called at any time; learning may go on afterwards. The objective reaches its maximum over
@@ -208,19 +209,19 @@ class LASVM(RowCachingClassifier):
         -------
         self
         """
-        if self._support is not None:
-            kept = self._support.again()
-            size, self.gap_ = optimize(kept, self._support.size, *self._settings, self._solution)
-            self._support.settle(None, kept, size)
+        if self._store is not None:
+            view = self._store.open_empty_block()
+            size, self.gap_ = optimize(view, self._support.size, self._settings, self._solution)
+            self._store.commit(size)
             self.n_support_ = size
         return self
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> NDArray[np.float64]:
         return self._solution[INTERCEPT : INTERCEPT + 1].copy()
 
     @property
-    def dual_objective_(self):
-        if self._support is None:
+    def dual_objective_(self) -> float:
+        if self._store is None:
             return 0.0
-        return float(self._support.alpha @ (self._support.gradients + self._support.labels)) / 2.0
+        return float(self._support.alpha @ (self._store.gradients + self._store.labels)) / 2.0

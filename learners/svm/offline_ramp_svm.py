@@ -1,35 +1,35 @@
-"""The SVM with the ramp loss in one batch (CCCP), and the online learner that trains it anew for each row."""
+"""The SVM with the ramp loss in one batch, by the concave-convex procedure (CCCP)."""
 
-import itertools
 import math
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..estimator.parameters import check_between, check_nonnegative
 from ..estimator.validation import FLOATS, safe_rows
-from ..kernel.kernel_classifier import KernelClassifier, check_kernel
-from ..kernel.support.block_view import scores_of_block
+from ..kernel.kernel_classifier import block_ranges, check_kernel, kernel_function
 from ..numeric.compiled import compiled
 from ..numeric.rows import count_rows, row_range
-from .ramp_svm import ALL, REMEMBER, RampSVM, learn
+from .ramp_svm import ALL, REMEMBER, learn
 from .solvers.ramp import (
     MOST_ROUNDS,
     MOST_STEPS,
-    ExampleRows,
     begin_anew,
     check_rules,
     form_active_set,
     rules_of,
     take_steps,
 )
+from .solvers.ramp_support import RampSupport
 
 
 @compiled
-def _optimise(S, n, rules):
-    return take_steps(S, n, rules, -1, 0.0, 1, MOST_STEPS)
+def _optimise(view, n, rules):
+    return take_steps(view, n, rules, -1, 0.0, 1, MOST_STEPS)
 
 
 class OfflineRampSVM(ClassifierMixin, BaseEstimator):
@@ -103,16 +103,16 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        C=1.0,
-        initial=0.1,
-        tol=1e-3,
-        min_gain=0.0,
-        kernel="rbf",
-        gamma=1.0,
-        degree=3,
-        coef0=1.0,
-        cache_mb=200.0,
-    ):
+        C: float = 1.0,
+        initial: float = 0.1,
+        tol: float = 1e-3,
+        min_gain: float = 0.0,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        cache_mb: float = 200.0,
+    ) -> None:
         self.C = C
         self.initial = initial
         self.tol = tol
@@ -123,14 +123,14 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         self.coef0 = coef0
         self.cache_mb = cache_mb
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise ValueError for a parameter that makes no sense."""
         check_kernel(self)
         check_rules(self)
         check_nonnegative(self, "cache_mb")
         check_between(self, "initial", 0.0, 1.0, include_high=True)
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: ArrayLike) -> Self:
         """Train on all rows.
 
         Parameters
@@ -166,36 +166,35 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
 
     def _train(self, X, codes):
         rules, sparse = rules_of(self), isinstance(X, tuple)
-        function = self.kernel, float(self.gamma), float(self.coef0), int(self.degree)
         dtype = (X[0] if sparse else X).dtype
-        store = ExampleRows(function, self.n_features_in_, dtype, sparse, float(self.cache_mb))
-        for start, stop in _blocks(len(codes)):
-            _, kept = store.meet(row_range(X, start, stop), stop - start, start)
+        store = RampSupport(kernel_function(self), self.n_features_in_, dtype, sparse, float(self.cache_mb))
+        support = store.support
+        for start, stop in block_ranges(len(codes)):
+            view = store.open_block(row_range(X, start, stop), stop - start, start)
             part, scores = codes[start:stop], np.empty(stop - start)
-            examples = store.examples(kept)
-            n = learn(examples, store.size, part, scores, rules, ALL, False, REMEMBER, False)[0]
-            store.settle(None, kept, n)
-        n, changes, objectives = store.size, 0, []
-        examples = store.examples(store.again())
-        walk = examples.kept.walk
-        begin_anew(walk.alpha, walk.extra, examples.active, n, math.ceil(self.initial * n))
+            n = learn(view, support.size, part, scores, rules, ALL, False, REMEMBER, False)[0]
+            store.commit(n)
+        n, changes, objectives = support.size, 0, []
+        view = store.open_empty_block()
+        g, active = view.cached.gradients, view.active
+        begin_anew(view.cached.block.alpha, g, active, n, math.ceil(self.initial * n))
         for _ in range(MOST_ROUNDS):
-            changes += _optimise(examples, n, rules)
+            changes += _optimise(view, n, rules)
             objectives.append(store.objective(rules.C))
             if len(objectives) > 1 and not objectives[-1] < objectives[-2]:
                 break
-            if not form_active_set(walk.extra, examples.active, n):
+            if not form_active_set(g, active, n):
                 break
-        self._support = store.of_prediction()
-        slots = np.flatnonzero(store.alpha)
-        self.support_, self.support_vectors_ = store.born[slots], store.matrix(slots)
-        self.dual_coef_ = store.alpha[slots].reshape(1, -1)
+        self._support = store.support_vectors()
+        slots = np.flatnonzero(support.alpha)
+        self.support_, self.support_vectors_ = support.born[slots], support.matrix(slots)
+        self.dual_coef_ = support.alpha[slots].reshape(1, -1)
         self.n_support_ = len(slots)
         self.objectives_ = np.array(objectives)
         self.objective_ = objectives[-1]
         self.n_kernel_evaluations_ = n * (1 + changes)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the score of each row.
 
         Parameters
@@ -210,13 +209,11 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C")
         rows = safe_rows(X)
         scores = np.empty(count_rows(rows))
-        for start, stop in _blocks(len(scores)):
-            values = self._support.values(row_range(rows, start, stop), stop - start)
-            coefficients, size = self._support.coefficients, self._support.size
-            scores_of_block(values, stop - start, coefficients, size, scores[start:stop])
+        for start, stop in block_ranges(len(scores)):
+            self._support.scores(row_range(rows, start, stop), stop - start, scores[start:stop])
         return scores
 
-    def predict(self, X):
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row: ``classes_[1]`` where the score is >= 0.
 
         Parameters
@@ -239,90 +236,3 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
-
-
-class RetrainedRampSVM(RampSVM):
-    """The naive online SVM with the ramp loss: the CCCP from scratch, on all rows so far, after each row.
-
-    It is what `OnlineRampSVM` saves, for short streams: each row costs as much as `OfflineRampSVM`. Every row
-    is an update.
-
-    Kernel evaluations are those that each training needs by itself, one a row with itself and with every row
-    for each change of a coefficient, and one with each support vector to predict: what one training has
-    computed is not there for the next, so the number is that of the paper's Fig. 4a, not of what is computed
-    here.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the loss and bound of the coefficients, > 0.
-    initial : float, default=0.1
-        The first active set of each training is this share of the rows so far, the first ones; 0 excluded.
-    tol, min_gain : default=1e-3, 1e-5
-        When optimisation stops, as for `OnlineRampSVM`.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    cache_mb : float, default=200.0
-        Limit of the rows of kernel values that are kept, in MiB, >= 0; it changes no outcome.
-    epochs : int, default=1
-        Passes that `fit` makes. A row that is remembered is not learnt again.
-
-    Attributes
-    ----------
-    n_stored_, n_active_, objective_
-        As for `OnlineRampSVM`.
-
-    See Also
-    --------
-    OfflineRampSVM : One training.
-    KernelClassifier : More attributes; `OnlineClassifier` has the methods.
-
-    References
-    ----------
-    Wang, Vucetic (2010), "Fast online training of ramp loss support vector machines", ICDM, section V.B and
-    Fig. 4a.
-
-    Examples
-    --------
-    >>> learner = RetrainedRampSVM().fit([[0.0], [10.0], [0.1], [0.0]], [0, 1, 0, 1])
-    >>> learner.n_updates_, learner.predict([[0.2], [9.0]]).tolist()
-    (4, [0, 1])
-    """
-
-    def __init__(
-        self,
-        C=1.0,
-        initial=0.1,
-        tol=1e-3,
-        min_gain=1e-5,
-        kernel="rbf",
-        gamma=1.0,
-        degree=3,
-        coef0=1.0,
-        cache_mb=200.0,
-        epochs=1,
-    ):
-        self.C = C
-        self.initial = initial
-        self.tol = tol
-        self.min_gain = min_gain
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_mb = cache_mb
-        self.epochs = epochs
-
-    def _check_own_parameters(self):
-        super()._check_own_parameters()
-        check_between(self, "initial", 0.0, 1.0, include_high=True)
-
-    def _learn_block(self, examples, n, codes, scores):
-        initial = float(self.initial)
-        return learn(examples, n, codes, scores, self._rules, ALL, False, initial, self._is_again)[:4]
-
-
-def _blocks(n):
-    """Return the ranges in which `n` rows are taken."""
-    edges = [*range(0, n, KernelClassifier._block_rows), n]
-    return itertools.pairwise(edges)

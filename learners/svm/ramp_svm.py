@@ -5,23 +5,19 @@ import math
 import numpy as np
 
 from ..estimator.parameters import check_size_or_none
-from ..kernel.kernel_classifier import RowCachingClassifier
-from ..kernel.support.cached_support import know_row
+from ..kernel.kernel_classifier import RowCachingClassifier, kernel_function
+from ..kernel.support.cached_support import cache_row
 from ..numeric.compiled import compiled
 from .solvers.ramp import (
     MOST_ROUNDS,
     MOST_STEPS_OF_A_ROW,
-    ExampleRows,
     begin_anew,
     best_alpha,
     check_rules,
-    forget_far_ones,
-    is_remembered,
-    remember,
     rules_of,
-    score_of_support,
     take_steps,
 )
+from .solvers.ramp_support import RampSupport, add_example, is_remembered, remove_far_ones, score_of_support
 
 # Values of `most` and `initial`.
 ALL = -1
@@ -29,49 +25,49 @@ REMEMBER = -1.0
 
 
 @compiled
-def learn(S, n, codes, scores, rules, most, within_margin, initial, again):
+def learn(view, n, codes, scores, rules, most, within_margin, initial, again):
     """Algorithm 1 of Wang and Vucetic (2010).
 
     With ``most >= 0`` Algorithm 2 after each row; `within_margin`: Algorithm 3. With ``initial > 0`` nothing
     is carried over instead: each row starts from α = 0, with that share of the examples in V. With
     ``initial < 0`` rows are only remembered.
     """
+    cached = view.cached
     mistakes = updates = evaluations = queried = 0
     for t in range(codes.shape[0]):
         y = 1.0 if codes[t] == 1 else -1.0
-        scores[t], n_support = score_of_support(S, n, t)
+        scores[t], n_support = score_of_support(view, n, t)
         evaluations += n_support
         mistakes += not y * scores[t] > 0.0
         if within_margin and not abs(scores[t]) <= 1.0:
             continue
-        known = again and is_remembered(S, n, t)
+        known = again and is_remembered(view, n, t)
         queried += not known
-        if known or not S.kept.walk.own[t] < math.inf:
+        if known or not cached.block.own[t] < math.inf:
             continue
         g = 1.0 - y * scores[t]
-        remember(S, n, t, y, g)
+        i, n = n, add_example(view, n, t, y, g)
         evaluations += 1
-        i, n = n, n + 1
         if initial > 0.0 or (initial == 0.0 and 0.0 <= g <= 2.0):
             updates += 1
-            know_row(S.kept, n, i, t)
-            S.active[i] = True
-            α = best_alpha(0.0, g, S.kept.diagonal[i], rules.C)
+            cache_row(cached, n, i, t)
+            view.active[i] = True
+            α = best_alpha(0.0, g, cached.diagonal[i], rules.C)
             if initial > 0.0:
-                begin_anew(S.kept.walk.alpha, S.kept.walk.extra, S.active, n, math.ceil(initial * n))
+                begin_anew(cached.block.alpha, cached.gradients, view.active, n, math.ceil(initial * n))
                 evaluations += n - 1
                 i = -1
-            evaluations += n * take_steps(S, n, rules, i, α, MOST_ROUNDS, MOST_STEPS_OF_A_ROW)
+            evaluations += n * take_steps(view, n, rules, i, α, MOST_ROUNDS, MOST_STEPS_OF_A_ROW)
         if most >= 0:
-            n = forget_far_ones(S, n, t, most)
+            n = remove_far_ones(view, n, t, most)
     return n, mistakes, updates, evaluations, queried
 
 
 class RampSVM(RowCachingClassifier):
     """Base of the online SVMs with the ramp loss: the examples they remember, and their attributes.
 
-    A subclass defines ``_learn_block(examples, n, codes, scores)``, which returns how many examples are
-    remembered then, mistakes, updates and kernel evaluations.
+    A subclass defines ``_learn_block(view, n, codes, scores)``, with a `RampView`, which returns how many
+    examples are remembered then, mistakes, updates and kernel evaluations.
 
     Attributes
     ----------
@@ -93,35 +89,32 @@ class RampSVM(RowCachingClassifier):
         # What is learnt holds for these alone.
         self._rules = rules_of(self)
 
-    def _new_support(self, function, dtype, sparse):
-        return ExampleRows(function, self.n_features_in_, dtype, sparse, float(self.cache_mb))
+    def _new_store(self, dtype, sparse):
+        return RampSupport(kernel_function(self), self.n_features_in_, dtype, sparse, float(self.cache_mb))
 
     def _pass(self, X, codes, scores):
         outcome = super()._pass(X, codes, scores)
         self.n_support_ = int(np.count_nonzero(self._support.alpha))
         return outcome
 
-    def _walk(self, walk, n, codes, scores):
-        return self._learn_block(self._support.examples(walk), n, codes, scores)
-
     def _support_to_score(self):
-        return self._support.of_prediction() if self._support else None
+        return self._store.support_vectors() if self._store else None
 
     def _order(self):
         order = super()._order()
         return order[self._support.alpha[order] != 0.0] if self._support else order
 
     @property
-    def n_stored_(self):
+    def n_stored_(self) -> int:
         return self._support.size if self._support else 0
 
     @property
-    def n_active_(self):
-        return int(self._support.active.sum()) if self._support else 0
+    def n_active_(self) -> int:
+        return int(self._store.active.sum()) if self._store else 0
 
     @property
-    def objective_(self):
-        return self._support.objective(self._rules.C) if self._support else 0.0
+    def objective_(self) -> float:
+        return self._store.objective(self._rules.C) if self._store else 0.0
 
 
 class OnlineRampSVM(RampSVM):
@@ -192,35 +185,30 @@ class OnlineRampSVM(RampSVM):
 
     def __init__(
         self,
-        C=1.0,
-        max_non_support=None,
-        tol=1e-3,
-        min_gain=1e-5,
-        kernel="rbf",
-        gamma=1.0,
-        degree=3,
-        coef0=1.0,
-        cache_mb=200.0,
-        epochs=1,
-    ):
+        C: float = 1.0,
+        max_non_support: int | None = None,
+        tol: float = 1e-3,
+        min_gain: float = 1e-5,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        cache_mb: float = 200.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, cache_mb, epochs)
         self.C = C
         self.max_non_support = max_non_support
         self.tol = tol
         self.min_gain = min_gain
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_mb = cache_mb
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         super()._check_own_parameters()
         check_size_or_none(self, "max_non_support")
 
-    def _learn_block(self, examples, n, codes, scores):
+    def _learn_block(self, view, n, codes, scores):
         most = ALL if self.max_non_support is None else int(self.max_non_support)
-        return learn(examples, n, codes, scores, self._rules, most, False, 0.0, self._is_again)[:4]
+        return learn(view, n, codes, scores, self._rules, most, False, 0.0, self._is_again)[:4]
 
 
 class ActiveRampSVM(RampSVM):
@@ -269,32 +257,27 @@ class ActiveRampSVM(RampSVM):
 
     def __init__(
         self,
-        C=1.0,
-        tol=1e-3,
-        min_gain=1e-5,
-        kernel="rbf",
-        gamma=1.0,
-        degree=3,
-        coef0=1.0,
-        cache_mb=200.0,
-        epochs=1,
-    ):
+        C: float = 1.0,
+        tol: float = 1e-3,
+        min_gain: float = 1e-5,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        cache_mb: float = 200.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, cache_mb, epochs)
         self.C = C
         self.tol = tol
         self.min_gain = min_gain
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_mb = cache_mb
-        self.epochs = epochs
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self.n_queried_ = 0
 
-    def _learn_block(self, examples, n, codes, scores):
-        *outcome, queried = learn(examples, n, codes, scores, self._rules, ALL, True, 0.0, self._is_again)
+    def _learn_block(self, view, n, codes, scores):
+        *outcome, queried = learn(view, n, codes, scores, self._rules, ALL, True, 0.0, self._is_again)
         self.n_queried_ += queried
         return outcome
 

@@ -1,8 +1,8 @@
 """What a learner's loop over a block has at hand, and what it may do with it.
 
 Support vectors are in slots 0 … n - 1, in the order in which removals left them. The loop keeps the number
-n; everything else is in a `Walk`. Which slot a row gets depends on the rows before it alone, never on where
-blocks are cut, and neither then does the order of any sum.
+n; everything else is in a `BlockView`. Which slot a row gets depends on the rows before it alone, never on
+where blocks are cut, and neither then does the order of any sum.
 """
 
 from typing import NamedTuple
@@ -13,8 +13,11 @@ from numba.extending import register_jitable
 from ...numeric.compiled import INLINE, compiled
 from ...numeric.rows import dot
 
+#: A k(x, x) below it has lost digits, and what is divided by it may overflow.
+SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
-class Walk(NamedTuple):
+
+class BlockView(NamedTuple):
     """The kernel values of a block of b rows, and the support set that the loop changes."""
 
     #: (b or more, slots): values of the rows with the support vectors, kept up to date for rows yet to come.
@@ -29,8 +32,6 @@ class Walk(NamedTuple):
     born: np.ndarray
     #: (slots,): where each support vector was when the block began; -1 - t: row t of the block.
     origin: np.ndarray
-    #: As alpha: one more number for each coefficient, for learners that keep one.
-    extra: np.ndarray
     #: (slots, slots), or empty: a matrix over the support set, for learners that keep one.
     square: np.ndarray
     #: Number in the stream of the block's first row.
@@ -38,59 +39,65 @@ class Walk(NamedTuple):
 
 
 @register_jitable(**INLINE)
-def score_of(S, n, t):
+def score_of(view, n, t):
     """Return f(x_t) = Σ α_i k(x_i, x_t)."""
-    return dot(S.alpha[:n], S.values[t][:n])
+    return dot(view.alpha[:n], view.values[t][:n])
+
+
+@register_jitable(**INLINE)
+def replace_row(view, slot, t):
+    """Make row t the support vector in `slot`, taken or not; its coefficients are the caller's to write."""
+    view.born[slot] = view.first + t
+    view.origin[slot] = -1 - t
+    for s in range(t + 1, view.own.shape[0]):
+        view.values[s, slot] = view.gram[s, t]
+
+
+@register_jitable(**INLINE)
+def replace(view, slot, t, a):
+    """Make row t, with coefficient `a`, the support vector in `slot`."""
+    replace_row(view, slot, t)
+    view.alpha[slot] = a
+
+
+@register_jitable(**INLINE)
+def add(view, n, t, a):
+    """Add row t, with coefficient `a`, to the `n` support vectors; return how many there are then."""
+    replace(view, n, t, a)
+    return n + 1
 
 
 @register_jitable
-def place(S, slot, t):
-    """Make row t the support vector in `slot`; its coefficients are the caller's to write."""
-    S.born[slot] = S.first + t
-    S.origin[slot] = -1 - t
-    for s in range(t + 1, S.own.shape[0]):
-        S.values[s, slot] = S.gram[s, t]
+def move_row(view, source, target, t):
+    """Move a support vector to another slot while row t is learnt, all but its coefficients."""
+    view.born[target] = view.born[source]
+    view.origin[target] = view.origin[source]
+    for s in range(t, view.own.shape[0]):
+        view.values[s, target] = view.values[s, source]
 
 
 @register_jitable
-def put(S, slot, t, a):
-    """Make row t the support vector in `slot`, with coefficient `a`."""
-    place(S, slot, t)
-    S.alpha[slot] = a
-
-
-@register_jitable
-def move(S, source, target, t):
+def move(view, source, target, t):
     """Move a support vector to another slot while row t is learnt."""
-    S.alpha[target] = S.alpha[source]
-    S.extra[target] = S.extra[source]
-    move_row(S, source, target, t)
+    view.alpha[target] = view.alpha[source]
+    move_row(view, source, target, t)
 
 
 @register_jitable
-def move_row(S, source, target, t):
-    """Move a support vector as `move` does, but for what is kept by class."""
-    S.born[target] = S.born[source]
-    S.origin[target] = S.origin[source]
-    for s in range(t, S.own.shape[0]):
-        S.values[s, target] = S.values[s, source]
-
-
-@register_jitable
-def put_in_gram(S, n, slot, t):
-    """Write the kernel values of row t, which goes to `slot`, with all support vectors into `S.square`."""
+def replace_in_gram(view, n, slot, t):
+    """Write the kernel values of row t, which goes to `slot`, with all `n` into ``view.square``."""
     for i in range(n):
-        S.square[slot, i] = S.square[i, slot] = S.values[t, i]
-    S.square[slot, slot] = S.own[t]
+        view.square[slot, i] = view.square[i, slot] = view.values[t, i]
+    view.square[slot, slot] = view.own[t]
 
 
 @register_jitable
-def move_in_gram(S, n, source, target):
-    """Move a support vector's kernel values with all `n` to another slot of `S.square`."""
-    own = S.square[source, source]
+def move_in_gram(view, n, source, target):
+    """Move a support vector's kernel values with all `n` to another slot of ``view.square``."""
+    own = view.square[source, source]
     for i in range(n):
-        S.square[target, i] = S.square[i, target] = S.square[source, i]
-    S.square[target, target] = own
+        view.square[target, i] = view.square[i, target] = view.square[source, i]
+    view.square[target, target] = own
 
 
 @compiled

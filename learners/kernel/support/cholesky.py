@@ -5,8 +5,8 @@ projection has the coefficients ``d = L⁻ᵀ z``. A row that joins adds the row
 nothing else changes. Each of z, d reads half a matrix; K_S⁻¹ would be read whole for d, and written whole
 for every row that joins.
 
-`S.square` is L below the diagonal, Lᵀ above, both solves then running along rows, and has the reciprocals of
-L's diagonal on it.
+``view.square`` is L below the diagonal, Lᵀ above, both solves then running along rows, and has the
+reciprocals of L's diagonal on it.
 """
 
 import numpy as np
@@ -72,28 +72,28 @@ def _whole_panels(n):
 
 
 @register_jitable
-def squared_projection(S, n, t, z):
+def squared_projection(view, n, t, z):
     """Write ``z = L⁻¹ k_t`` into ``z[0]``; return ``‖z‖² = k_tᵀ K_S⁻¹ k_t``."""
-    z[0, :n] = S.values[t, :n]
+    z[0, :n] = view.values[t, :n]
     stop = _whole_panels(n)
     z[0, n:stop] = 0.0
     for first in range(0, stop, _PANEL):
-        _forward(S.square, z, first, stop)
+        _forward(view.square, z, first, stop)
     return dot(z[0, :n], z[0, :n])
 
 
 @register_jitable
-def projection(S, n, z):
+def projection(view, n, z):
     """Turn ``z = L⁻¹ k_t`` into ``d = K_S⁻¹ k_t``, in place; return it."""
     stop = _whole_panels(n)
     for first in range(stop - _PANEL, -1, -_PANEL):
-        _backward(S.square, z, first, stop)
+        _backward(view.square, z, first, stop)
     return z[0, :n]
 
 
 @register_jitable
-def grow_factor(S, n, z, squared_distance):
+def grow_factor(view, n, z, squared_distance):
     """Add to the factor the row that `squared_projection` has written z of."""
     for i in range(n):
-        S.square[n, i] = S.square[i, n] = z[0, i]
-    S.square[n, n] = 1.0 / np.sqrt(squared_distance)
+        view.square[n, i] = view.square[i, n] = z[0, i]
+    view.square[n, n] = 1.0 / np.sqrt(squared_distance)

@@ -15,7 +15,7 @@ SMALLEST = 2
 _FREE = -1
 
 
-class Lines(NamedTuple):
+class CacheLines(NamedTuple):
     """The cache as loops take it."""
 
     #: All lines, one after the other.
@@ -33,41 +33,41 @@ class Lines(NamedTuple):
 
 
 @register_jitable
-def line_values(C, line):
+def line_values(cache, line):
     """Return the values of a line, known or not."""
-    width = C.line.shape[0]
-    return C.values[line * width : (line + 1) * width]
+    width = cache.line.shape[0]
+    return cache.values[line * width : (line + 1) * width]
 
 
 @register_jitable
-def take_line(C, i):
+def take_line(cache, i):
     """Return the line of slot i, used now; if it had none, an empty one that another may have lost."""
-    line = C.line[i]
+    line = cache.line[i]
     if line == _FREE:
-        line = C.used.argmin()
-        if C.slot[line] != _FREE:
-            C.line[C.slot[line]] = _FREE
-        C.line[i], C.slot[line], C.filled[line] = line, i, 0
-    C.used[line] = C.clock[0]
-    C.clock[0] += 1
+        line = cache.used.argmin()
+        if cache.slot[line] != _FREE:
+            cache.line[cache.slot[line]] = _FREE
+        cache.line[i], cache.slot[line], cache.filled[line] = line, i, 0
+    cache.used[line] = cache.clock[0]
+    cache.clock[0] += 1
     return line
 
 
 @register_jitable
-def free_line(C, i):
+def free_line(cache, i):
     """Give back the line of slot i, if it has one."""
-    line = C.line[i]
+    line = cache.line[i]
     if line != _FREE:
-        C.line[i] = C.slot[line] = C.used[line] = _FREE
+        cache.line[i] = cache.slot[line] = cache.used[line] = _FREE
 
 
 @register_jitable
-def rename_line(C, i, j):
+def rename_line(cache, i, j):
     """Make the line of slot i that of slot j, which has none."""
-    line = C.line[i]
-    C.line[j], C.line[i] = line, _FREE
+    line = cache.line[i]
+    cache.line[j], cache.line[i] = line, _FREE
     if line != _FREE:
-        C.slot[line] = j
+        cache.slot[line] = j
 
 
 class RowCache:
@@ -100,13 +100,15 @@ class RowCache:
         else:
             values = old.values
         free = [np.full(n, _FREE) for n in (n_slots, n_lines, n_lines)]
-        new = Lines(values, free[0], free[1], np.zeros(n_lines, np.int64), free[2], np.zeros(1, np.int64))
+        new = CacheLines(
+            values, free[0], free[1], np.zeros(n_lines, np.int64), free[2], np.zeros(1, np.int64)
+        )
         if old is not None:
             _widen(old, new)
         self._lines = new
 
     def in_loops(self, n_slots):
-        """Return the `Lines` for `n_slots` slots."""
+        """Return the `CacheLines` for `n_slots` slots."""
         if self._lines is None or len(self._lines.line) < n_slots:
             self.reserve(n_slots)
         return self._lines

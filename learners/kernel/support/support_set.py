@@ -1,12 +1,15 @@
 """The support set: rows kept, coefficients, and the kernel values of a block of the stream with them."""
 
+from typing import Any
+
 import numpy as np
 
 from ...numeric.rows import as_rows
 from ..values.dense_products import PADDING
 from ..values.functions import apply_kernel
-from ..values.row_storage import DenseRows, SparseRows, aligned, padded
-from .block_view import Walk
+from ..values.row_storage import DenseRows, SparseRows, grown, own_products, padded
+from .block_view import BlockView, scores_of_block
+from .class_scores import class_scores_of_block
 
 # Slots come in multiples of it: whole tiles, and whole cache lines.
 _SLOTS = 4 * PADDING
@@ -24,51 +27,65 @@ class SupportSet:
         float32 or float64: precision of rows and kernel values; coefficients are float64.
     sparse : bool
         Keep CSR rows; dense ones otherwise.
-    square : bool
-        Keep a float64 matrix over the support set besides.
-    n_classes : int
+    n_classes : int, default=2
         Coefficients are (slots,) for two classes, (n_classes, slots) for more.
+    square : bool, default=False
+        Keep a float64 matrix over the support set besides.
+    companions : bool, default=False
+        Keep one more number with each coefficient.
+    growth : float, default=2.0
+        By how much the room for support vectors grows.
 
     Attributes
     ----------
     size : int
         Number of support vectors.
+    rows : DenseRows or SparseRows
+    norms : ndarray
+        Squared norms of the rows, by slot, with the room for more.
+    companions : ndarray
+        As the coefficients, or empty; with the room for more.
     """
 
-    # By how much the room for support vectors grows.
-    _growth = 2.0
-
-    def __init__(self, function, n_features, dtype, sparse, square, n_classes=2):
+    def __init__(
+        self,
+        function,
+        n_features,
+        dtype,
+        sparse,
+        n_classes=2,
+        square=False,
+        companions=False,
+        growth=2.0,
+    ):
         self._function = function
-        self._rows = (SparseRows if sparse else DenseRows)(n_features, dtype)
-        self._dtype = dtype
-        self._norms, self._slots = np.zeros(0, dtype), np.arange(0)
+        self.rows = (SparseRows if sparse else DenseRows)(n_features, dtype)
+        self._sparse, self._dtype, self._growth = sparse, dtype, growth
+        self._keeps_square, self._keeps_companions = square, companions
         shape = (0,) if n_classes == 2 else (n_classes, 0)
-        self._alpha, self._extra, self._born = np.zeros(shape), np.zeros(shape), np.zeros(0, np.int64)
+        self.norms, self._slots = np.zeros(0, dtype), np.arange(0)
+        self._alpha, self.companions, self._born = np.zeros(shape), np.zeros(shape), np.zeros(0, np.int64)
         self._square = np.zeros((0, 0))
-        self._keeps_square = square
+        self._open: Any = None
         self.size = 0
 
-    def _reserve(self, n):
+    def reserve(self, n):
         """Make room for `n` support vectors, a multiple of what there was."""
-        capacity = len(self._norms)
+        capacity = len(self.norms)
         if n <= capacity:
             return
         capacity = padded(max(n, int(self._growth * capacity)), _SLOTS)
-
-        def grown(array, axes=1):
-            larger = aligned(array.shape[: array.ndim - axes] + (capacity,) * axes, array.dtype, np.zeros)
-            larger[tuple(slice(extent) for extent in array.shape)] = array
-            return larger
-
+        shape = *self._alpha.shape[:-1], capacity
         self._slots = np.arange(capacity)
-        vectors = self._norms, self._alpha, self._extra, self._born
-        self._norms, self._alpha, self._extra, self._born = map(grown, vectors)
+        self.norms, self._born = grown(self.norms, capacity), grown(self._born, capacity)
+        self._alpha = grown(self._alpha, *shape)
+        if self._keeps_companions:
+            self.companions = grown(self.companions, *shape)
         if self._keeps_square:
-            self._square = grown(self._square, axes=2)
-        self._rows.reserve(capacity)
+            self._square = grown(self._square, capacity, capacity)
+        self.rows.reserve(capacity)
 
-    def meet(self, block, n, first):
+    def view(self, block, n, first):
         """Compute the kernel values of `n` rows with the support vectors and with one another.
 
         Parameters
@@ -82,75 +99,78 @@ class SupportSet:
 
         Returns
         -------
-        packed : object
-            The rows, for `settle`.
-        walk : Walk
+        packed : tuple
+            The rows as `rows` packs them, and their squared norms.
+        view : BlockView
         """
-        self._reserve(self.size + n)
-        packed = self._rows.pack(block)
-        gram, norms = self._own_products(packed, n)
+        self.reserve(self.size + n)
+        packed = self.rows.pack(block)
+        gram, norms = own_products(self.rows, packed, n)
         apply_kernel(self._function, gram, n, n, norms, norms, triangle=True)
-        values = np.empty((len(gram), len(self._norms)), self._dtype)
+        values = np.empty((len(gram), len(self.norms)), self._dtype)
         self._fill(packed, n, norms, values)
-        origin = self._slots.copy()
         own = gram.diagonal()[:n].astype(np.float64)
-        state = self._alpha, self._born, origin, self._extra, self._square
-        walk = Walk(values, gram, own, *state, first)
-        return (packed, norms), walk
+        state = self._alpha, self._born, self._slots.copy(), self._square
+        return (packed, norms), BlockView(values, gram, own, *state, first)
 
-    def _own_products(self, packed, n):
-        """Return the inner products of packed rows with those before them, and their squared norms."""
-        height = padded(n, PADDING)
-        gram = np.empty((height, height), self._dtype)
-        self._rows.own_products(packed, n, gram)
-        return gram, gram.diagonal()[:n].copy()
+    def open_block(self, block, n, first):
+        """Return the `BlockView` of `n` rows, for a loop after which `commit` is called; else as `view`."""
+        packed, view = self.view(block, n, first)
+        self._open = *packed, view.origin
+        return view
 
-    def _fill(self, packed, n, norms, values):
-        self._rows.products(packed, n, self.size, values)
-        apply_kernel(self._function, values, n, self.size, norms, self._norms)
-
-    def settle(self, packed, walk, size):
-        """Keep what the loop over a block has left, `size` support vectors."""
+    def commit(self, size):
+        """Keep what the loop over the open block has left, `size` support vectors."""
+        (rows, norms, origin), self._open = self._open, None
         self.size = size
-        changed = (walk.origin[:size] != self._slots[:size]).nonzero()[0]
+        changed = (origin[:size] != self._slots[:size]).nonzero()[0]
         if not len(changed):
             return
-        rows, norms = packed
-        origin = walk.origin[changed]
+        origin = origin[changed]
         joined = origin < 0
         new, numbers = changed[joined], -1 - origin[joined]
         if len(new) < len(changed):
             old, sources = changed[~joined], origin[~joined]
-            self._rows.move(old, sources)
-            self._norms[old] = self._norms[sources]
-        self._rows.keep(new, rows, numbers)
-        self._norms[new] = norms[numbers]
+            self.rows.move(old, sources)
+            self.norms[old] = self.norms[sources]
+        self.rows.keep(new, rows, numbers)
+        self.norms[new] = norms[numbers]
 
-    def adopt(self, rows, norms, alpha):
-        """Take the rows of a matrix as support vectors 0, 1, …, with their squared norms and coefficients."""
+    def _fill(self, packed, n, norms, values):
+        self.rows.products(packed, n, self.size, values)
+        apply_kernel(self._function, values, n, self.size, norms, self.norms)
+
+    def add_rows(self, rows, norms, alpha):
+        """Fill an empty set with the rows of a matrix, with their squared norms and coefficients."""
         self.size = len(alpha)
-        self._reserve(self.size)
+        self.reserve(self.size)
         slots = np.arange(self.size)
-        self._rows.keep(slots, self._rows.pack(as_rows(rows)), slots)
-        self._norms[slots], self._alpha[..., slots] = norms, alpha
+        self.rows.keep(slots, self.rows.pack(as_rows(rows)), slots)
+        self.norms[slots], self._alpha[slots] = norms, alpha
+
+    def subset(self, slots):
+        """Return the support vectors of the given slots as a set of their own, of two classes."""
+        part = SupportSet(self._function, self.rows.n_features, self._dtype, self._sparse)
+        part.add_rows(self.matrix(slots), self.norms[slots], self.alpha[slots])
+        return part
 
     def values(self, block, n):
         """Return the kernel values of `n` rows with the support vectors, (n or more, `size` or more)."""
-        packed = self._rows.pack(block)
-        gram, norms = self._own_products(packed, n)
+        packed = self.rows.pack(block)
+        gram, norms = own_products(self.rows, packed, n)
         values = np.empty((len(gram), padded(self.size, PADDING)), self._dtype)
         self._fill(packed, n, norms, values)
         return values
+
+    def scores(self, block, n, scores):
+        """Write the scores of `n` rows, f(x) or those of all classes, into `scores`."""
+        write = scores_of_block if self._alpha.ndim == 1 else class_scores_of_block
+        write(self.values(block, n), n, self._alpha, self.size, scores)
 
     @property
     def alpha(self):
         """The coefficients, by slot."""
         return self._alpha[..., : self.size]
-
-    @property
-    def coefficients(self):
-        """The coefficients with the room for more: contiguous, as loops want them."""
-        return self._alpha
 
     @property
     def born(self):
@@ -164,8 +184,9 @@ class SupportSet:
 
     def matrix(self, order):
         """Return the support vectors of the given slots."""
-        return self._rows.matrix(order)
+        return self.rows.matrix(order)
 
     def n_bytes(self):
-        """Return the bytes of rows, coefficients and matrix."""
-        return self._rows.n_bytes(self.size) + self.alpha.nbytes + self.square.nbytes
+        """Return the bytes of rows, coefficients, their companions and the matrix."""
+        kept = self.alpha, self.companions[..., : self.size], self.square
+        return self.rows.n_bytes(self.size) + sum(array.nbytes for array in kept)

@@ -44,7 +44,7 @@ def _poly(products, n_a, n_b, triangle, gamma, coef0, degree):
         _poly_row(products[i][: min(n_b, i + 1) if triangle else n_b], gamma, coef0, degree)
 
 
-def in_loops(function, dtype):
+def function_in_loops(function, dtype):
     """Return a kernel function as `apply_to_row` takes it, for values of a dtype."""
     name, gamma, coef0, degree = function
     return KERNELS.index(name), dtype.type(gamma), dtype.type(coef0), degree

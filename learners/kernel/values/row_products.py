@@ -1,6 +1,6 @@
 """One kept row at a time, in a loop: its inner products with the others, to the last bit those of a tile.
 
-Kept rows enter a loop as one matrix, padded as `_tile` wants it, or as CSR rows in no order: a tuple
+Kept rows enter a loop as one matrix, padded as `dense_products` wants it, or as CSR rows in no order: a tuple
 ``(values, columns, start, stop, end, spread, sums)``, the first `end[0]` values being in use; `spread`, with
 a place for each feature, and `sums`, with one for each lane, are 0 between calls.
 """

@@ -29,6 +29,21 @@ def aligned(shape, dtype, make=np.empty):
     return memory[start : start + n_bytes].view(dtype).reshape(shape)
 
 
+def grown(array, *shape):
+    """Return a copy of an array with more room, aligned as `aligned` does; new entries are 0."""
+    larger = aligned(shape, array.dtype, np.zeros)
+    larger[tuple(slice(extent) for extent in array.shape)] = array
+    return larger
+
+
+def own_products(rows, packed, n):
+    """Return the inner products of `n` packed rows with those before them, and their squared norms."""
+    height = padded(n, PADDING)
+    gram = np.empty((height, height), rows.dtype)
+    rows.own_products(packed, n, gram)
+    return gram, gram.diagonal()[:n].copy()
+
+
 class DenseRows:
     """Support vectors as rows of one matrix.
 
@@ -40,7 +55,7 @@ class DenseRows:
     """
 
     def __init__(self, n_features, dtype):
-        self.n_features = n_features
+        self.n_features, self.dtype = n_features, dtype
         self._rows = np.zeros((0, padded(n_features, LANES[dtype.itemsize])), dtype)
 
     def pack(self, block):
@@ -64,9 +79,7 @@ class DenseRows:
 
     def reserve(self, capacity):
         """Make room for `capacity` support vectors."""
-        rows = aligned((capacity, self._rows.shape[1]), self._rows.dtype, np.zeros)
-        rows[: len(self._rows)] = self._rows
-        self._rows = rows
+        self._rows = grown(self._rows, capacity, self._rows.shape[1])
 
     def move(self, targets, sources):
         """Put support vectors `sources` where `targets` say, all at once."""
@@ -77,7 +90,7 @@ class DenseRows:
         self._rows[targets] = packed[numbers]
 
     def in_loops(self, _packed):
-        """Return the rows as loops take them: see `_one_row`."""
+        """Return the rows as loops take them: see `row_products`."""
         return self._rows
 
     def matrix(self, order):
@@ -100,7 +113,7 @@ class SparseRows:
     """
 
     def __init__(self, n_features, dtype):
-        self.n_features = n_features
+        self.n_features, self.dtype = n_features, dtype
         columns = np.int32 if n_features <= np.iinfo(np.int32).max else np.int64
         self._values, self._columns = np.empty(0, dtype), np.empty(0, columns)
         self._start, self._stop = np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -172,7 +185,7 @@ class SparseRows:
         self._start, self._stop, self._end[0] = starts, starts + lengths, live
 
     def in_loops(self, packed):
-        """Return the rows as loops over the packed ones take them: see `_one_row`."""
+        """Return the rows as loops over the packed ones take them: see `row_products`."""
         self.make_room(len(packed[0]))
         places = self._start, self._stop, self._end
         return self._values, self._columns, *places, *self._scratch

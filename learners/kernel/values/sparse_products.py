@@ -1,7 +1,7 @@
 """Inner products of CSR rows, to the last bit those of the same rows in dense form.
 
 Sixteen rows at a time are spread out feature by feature, so that one non-zero of a support vector meets all
-of them in one vector operation; sums are kept by lane as in the dense tile (see `_tile`).
+of them in one vector operation; sums are kept by lane as in the dense tile (see `dense_products`).
 """
 
 import numpy as np

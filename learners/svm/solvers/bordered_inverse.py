@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from ...kernel.support.block_view import SMALLEST_NORMAL
 from ...numeric.compiled import compiled
 
 EPSILON = float(np.finfo(np.float64).eps)
-_TINY = float(np.finfo(np.float64).tiny)
 
 #: What is added to k(x, x), as a share of it, of a row that depends on others of the margin set.
 _RIDGE = 5e-12
@@ -42,8 +42,10 @@ class Machine(NamedTuple):
     beta: np.ndarray
     #: (rows,): sensitivities of g (eq. 12).
     gamma: np.ndarray
-    #: (2,): size of the margin set; kernel evaluations of rows that joined it, since last asked.
+    #: (1,): size of the margin set.
     size: np.ndarray
+    #: (1,): kernel evaluations of rows that joined it, since last asked.
+    evaluations: np.ndarray
     #: (1,): the bias.
     b: np.ndarray
 
@@ -116,7 +118,7 @@ def grow(M, k, bias):
             c += d[p] * v[p]
         # c is the squared distance of the row from the span of the others. Of a row that depends on them
         # rounding alone would be left: k(x, x) is raised by what hardly moves its g.
-        ridge = max(_RIDGE * largest, _TINY)
+        ridge = max(_RIDGE * largest, SMALLEST_NORMAL)
         if c < ridge:
             c = max(c, 0.0) + ridge
             M.own[k] += ridge

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...kernel.support.block_view import scores_of_block
+from ...kernel.support.support_set import SupportSet
 from ...kernel.values.dense_products import PADDING
 from ...kernel.values.functions import apply_kernel
-from ...kernel.values.row_storage import DenseRows, SparseRows, padded
+from ...kernel.values.row_storage import DenseRows, SparseRows, grown, own_products, padded
 from ...numeric.rows import as_rows
 from .bordered_inverse import Machine
 from .margin_set import MARGIN, leave, move
@@ -14,14 +14,7 @@ from .margin_set import MARGIN, leave, move
 CACHE_BYTES = 2**27
 
 
-def _grown(array, *shape):
-    """Return a copy with more room; new entries are 0."""
-    larger = np.zeros(shape, array.dtype)
-    larger[tuple(slice(extent) for extent in array.shape)] = array
-    return larger
-
-
-class Examples:
+class IncrementalStore:
     """The rows learnt, at places 0 … n - 1, with their state, in float64.
 
     Parameters
@@ -42,9 +35,8 @@ class Examples:
 
     def __init__(self, function, n_features, sparse):
         self._function = function
-        self._kind = SparseRows if sparse else DenseRows
-        self._n_features = n_features
-        self._rows = self._new_rows()
+        self._sparse = sparse
+        self._rows = (SparseRows if sparse else DenseRows)(n_features, np.dtype(np.float64))
         self._norms, self._numbers = np.zeros(0), np.zeros(0, np.int64)
         #: (slots,): whose kernel values are there; -1: nobody's.
         self._owner, self._hand = np.zeros(0, np.int64), 0
@@ -63,14 +55,12 @@ class Examples:
             inverse=np.zeros((2, 2)),
             beta=np.zeros(2),
             gamma=numbers,
-            size=np.zeros(2, np.int64),
+            size=np.zeros(1, np.int64),
+            evaluations=np.zeros(1, np.int64),
             b=np.zeros(1),
         )
         self.n = 0
-        self._scorer = None
-
-    def _new_rows(self):
-        return self._kind(self._n_features, np.dtype(np.float64))
+        self._support_vectors = None
 
     def _reserve(self, n):
         """Make room for `n` rows, by doubling."""
@@ -79,12 +69,12 @@ class Examples:
             return
         capacity = padded(max(n, 2 * capacity), PADDING)
         self._rows.reserve(capacity)
-        self._norms, self._numbers = _grown(self._norms, capacity), _grown(self._numbers, capacity)
+        self._norms, self._numbers = grown(self._norms, capacity), grown(self._numbers, capacity)
         names = "y", "alpha", "g", "own", "group", "slot", "margin", "place", "gamma"
-        larger = {name: _grown(getattr(M, name), capacity) for name in names}
-        self.machine = M._replace(values=_grown(M.values, len(M.values), capacity), **larger)
+        larger = {name: grown(getattr(M, name), capacity) for name in names}
+        self.machine = M._replace(values=grown(M.values, len(M.values), capacity), **larger)
 
-    def meet(self, block, n, first):
+    def add_block(self, block, n, first):
         """Store the rows of a block, still without a part in anything, and compute their kernel values.
 
         Parameters
@@ -103,9 +93,9 @@ class Examples:
         places : ndarray of int64, shape (n,)
             Where each is; -1 where its norm or k(x, x) overflowed: it is not stored.
         """
-        self._scorer = None
+        self._support_vectors = None
         packed = self._rows.pack(block)
-        gram, norms = self._own_products(packed, n)
+        gram, norms = own_products(self._rows, packed, n)
         apply_kernel(self._function, gram, n, n, norms, norms, triangle=True)
         own = gram.diagonal()[:n]
         stored = np.flatnonzero(own < np.inf)
@@ -121,14 +111,8 @@ class Examples:
         values = self._values(packed, n, norms, total)
         used = np.flatnonzero(self._owner >= 0)
         M.values[used, new] = values[stored][:, self._owner[used]].T
+        self.n = total
         return values, places
-
-    def _own_products(self, packed, n):
-        """Return the inner products of packed rows with those before them, and their squared norms."""
-        height = padded(n, PADDING)
-        gram = np.empty((height, height))
-        self._rows.own_products(packed, n, gram)
-        return gram, gram.diagonal()[:n].copy()
 
     def _values(self, packed, n, norms, total):
         """Return the kernel values of packed rows with the first `total` rows stored."""
@@ -172,20 +156,20 @@ class Examples:
         more = max(16, 2 * slots)
         self._owner = np.append(self._owner, np.full(more - slots, -1))
         self.machine = M._replace(
-            values=_grown(M.values, more, M.values.shape[1]),
-            inverse=_grown(M.inverse, more + 2, more + 2),
-            beta=_grown(M.beta, more + 2),
+            values=grown(M.values, more, M.values.shape[1]),
+            inverse=grown(M.inverse, more + 2, more + 2),
+            beta=grown(M.beta, more + 2),
         )
         return slots
 
     def unlearn(self, k, C, bias):
         """Take row k out."""
-        self._scorer = None
+        self._support_vectors = None
         M = self.machine
         if M.group[k] == MARGIN:
             leave(M, k)
         if M.alpha[k] > 0.0:
-            M.size[1] += self.n
+            M.evaluations[0] += self.n
             row, joining = self._row_values(k), -1
             while (joining := move(self.machine, row, k, self.n, C, bias, False, joining)) >= 0:
                 self.fetch(joining)
@@ -193,8 +177,8 @@ class Examples:
 
     def evaluations(self):
         """Return the kernel evaluations of rows that joined the margin set or left, since last asked."""
-        taken = int(self.machine.size[1])
-        self.machine.size[1] = 0
+        taken = int(self.machine.evaluations[0])
+        self.machine.evaluations[0] = 0
         return taken
 
     def _delete(self, k):
@@ -220,47 +204,34 @@ class Examples:
         found = np.flatnonzero(self._numbers[: self.n] == number)
         return int(found[0]) if len(found) else -1
 
-    def scores(self, block, n, scores):
-        """Write the scores of `n` rows."""
-        if self._scorer is None:
-            support = self._support
-            rows = self._new_rows()
-            rows.reserve(padded(max(1, len(support)), PADDING))
-            if len(support):
-                rows.keep(
-                    np.arange(len(support)),
-                    rows.pack(as_rows(self._rows.matrix(support))),
-                    np.arange(len(support)),
-                )
-            self._scorer = rows, self._norms[support], self.alpha
-        rows, norms, alpha = self._scorer
-        packed = rows.pack(block)
-        own_norms = self._own_products(packed, n)[1]
-        values = np.empty((padded(n, PADDING), padded(max(1, len(alpha)), PADDING)))
-        rows.products(packed, n, len(alpha), values)
-        apply_kernel(self._function, values, n, len(alpha), own_norms, norms)
-        scores_of_block(values, n, alpha, len(alpha), scores)
-        scores += self.machine.b[0]
+    def support_vectors(self):
+        """Return the support vectors alone as a `SupportSet`, by place; put together once for all calls."""
+        if self._support_vectors is None:
+            places = self._places
+            few = SupportSet(self._function, self._rows.n_features, self._rows.dtype, self._sparse)
+            few.add_rows(self._rows.matrix(places), self._norms[places], self.alpha)
+            self._support_vectors = few
+        return self._support_vectors
 
     @property
-    def _support(self):
+    def _places(self):
         """The places of the support vectors."""
         return np.flatnonzero(self.machine.alpha[: self.n])
 
     @property
     def alpha(self):
         """The coefficients of the support vectors, with their sign, by place."""
-        support = self._support
-        return self.machine.y[support] * self.machine.alpha[support]
+        places = self._places
+        return self.machine.y[places] * self.machine.alpha[places]
 
     @property
     def born(self):
         """The numbers of the support vectors in the stream, by place."""
-        return self._numbers[self._support]
+        return self._numbers[self._places]
 
     def matrix(self, order):
         """Return the support vectors, taken in the given order."""
-        return self._rows.matrix(self._support[order])
+        return self._rows.matrix(self._places[order])
 
     def n_bytes(self):
         """Return the bytes of rows, of their state, and of the margin set's kernel values and inverse."""

@@ -223,7 +223,7 @@ def move(M, row, c, n, C, bias, rising, joining):
             M.group[joining] = MARGIN
             if joining == c:
                 break
-            M.size[1] += n
+            M.evaluations[0] += n
             joined, joining = joining, -1
         if bias and M.size[0] == 0:
             joining = _shift_bias(M, c, n, rising)

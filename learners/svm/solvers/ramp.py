@@ -1,7 +1,7 @@
 """The optimiser of the ramp-loss SVMs: coordinate steps on the active set, and the CCCP around them.
 
-All examples are in slots 0 … n - 1; ``g_i = 1 - y_i f(x_i)`` is kept for each of them, and each change of a
-coefficient brings all up to date with one row of kernel values.
+It works on a `RampView`: ``g_i = 1 - y_i f(x_i)`` is kept for every example, and each change of a coefficient
+brings all up to date with one row of kernel values.
 """
 
 from typing import NamedTuple
@@ -10,30 +10,14 @@ import numpy as np
 from numba.extending import register_jitable
 
 from ...estimator.parameters import check_nonnegative, check_positive
-from ...kernel.support.cached_support import Kept, KernelRows, append, kernel_row, remove
-from ...kernel.support.support_set import SupportSet
+from ...kernel.support.cached_support import kernel_row
 from ...numeric.compiled import compiled
-from ...numeric.rows import dot
 
 # Bounds that no problem of use comes near. Steps that end early may in principle let an example come and go
 # for ever, and so may the rounding of kernel values that are many orders of magnitude apart.
 MOST_ROUNDS = 1000
 MOST_STEPS_OF_A_ROW = 100_000
 MOST_STEPS = 1_000_000_000
-
-
-class Examples(NamedTuple):
-    """What a ramp-loss SVM remembers, by slot, as a loop takes it.
-
-    ``kept.walk.alpha`` is y α, with 0 <= α <= C, and ``kept.walk.extra`` is g.
-    """
-
-    kept: Kept
-    #: Whether the example is in the active set V.
-    active: np.ndarray
-    #: Scratch, in float64 and in the precision of the kernel values.
-    scratch: np.ndarray
-    picked: np.ndarray
 
 
 class Rules(NamedTuple):
@@ -58,115 +42,7 @@ def rules_of(learner):
     return Rules(float(learner.C), float(learner.tol), float(learner.min_gain))
 
 
-class ExampleRows(KernelRows):
-    """The rows of all remembered examples, with what `Examples` has besides."""
-
-    def __init__(self, function, n_features, dtype, sparse, cache_mb):
-        super().__init__(function, n_features, dtype, sparse, cache_mb)
-        self._active = np.zeros(0, np.bool_)
-        self._few = None
-
-    def _reserve(self, n):
-        super()._reserve(n)
-        more = np.zeros(len(self._norms) - len(self._active), np.bool_)
-        self._active = np.append(self._active, more)
-
-    def examples(self, kept):
-        """Return the `Examples` of a `Kept`."""
-        slots = len(self._active)
-        return Examples(kept, self._active, np.empty(slots), np.empty(slots, self._dtype))
-
-    @property
-    def active(self):
-        """Which examples are in the active set, by slot."""
-        return self._active[: self.size]
-
-    def objective(self, C):
-        """Return the objective of eq. 7."""
-        return objective(self.alpha, self.labels, self.gradients, self.size, C)
-
-    def meet(self, block, n, first):
-        """Do as `KernelRows.meet` does."""
-        self._few = None
-        return super().meet(block, n, first)
-
-    def of_prediction(self):
-        """Return the support set alone, in the order of the slots; put together once for all calls."""
-        if self._few is None:
-            slots = np.flatnonzero(self.alpha)
-            self._few = SupportSet(
-                self._function, self._rows.n_features, self._dtype, self._sparse, square=False
-            )
-            self._few.adopt(self.matrix(slots), self._norms[slots], self.alpha[slots])
-        return self._few
-
-    def n_bytes(self):
-        """Return the bytes of rows and of what is kept with them."""
-        return super().n_bytes() + self.active.nbytes
-
-
-@register_jitable
-def score_of_support(S, n, t):
-    """Return f(x_t), and the number of support vectors.
-
-    The sum goes over the support vectors in the order of their slots, as if there were no other examples.
-    """
-    alpha, values = S.kept.walk.alpha, S.kept.walk.values[t]
-    size = 0
-    for i in range(n):
-        if alpha[i] != 0.0:
-            S.scratch[size], S.picked[size] = alpha[i], values[i]
-            size += 1
-    return dot(S.scratch[:size], S.picked[:size]), size
-
-
-@register_jitable
-def is_remembered(S, n, t):
-    """Tell whether row t of the block, which comes again, is an example."""
-    born, number, found = S.kept.walk.born, S.kept.walk.first + t, False
-    for i in range(n):
-        found |= born[i] == number
-    return found
-
-
-@register_jitable
-def remember(S, n, t, y, g):
-    """Make row t of the block, with label `y`, example n, not in V and with α = 0."""
-    append(S.kept, n, t, 0.0)
-    S.kept.walk.extra[n], S.kept.labels[n], S.active[n] = g, y, False
-
-
 # What needs no kernel values is a function of plain arrays: it is compiled once for all kinds of rows.
-
-
-@compiled
-def furthest_idle(alpha, g, born, n):
-    """Return how many examples have α = 0, and which of these has the largest |1 - g| (ties: the oldest)."""
-    idle, worst, furthest = 0, -1, 0.0
-    for i in range(n):
-        if alpha[i] == 0.0:
-            idle += 1
-            distance = abs(1.0 - g[i])
-            older = distance == furthest and born[i] < born[worst]
-            if worst < 0 or distance > furthest or older:
-                worst, furthest = i, distance
-    return idle, worst
-
-
-@register_jitable
-def forget_far_ones(S, n, t, most):
-    """Keep of the examples with α = 0 the `most` with the smallest |1 - g| (Algorithm 2).
-
-    Return the number of examples.
-    """
-    walk = S.kept.walk
-    idle, worst = furthest_idle(walk.alpha, walk.extra, walk.born, n)
-    while idle > most:
-        remove(S.kept, n, worst, t)
-        n -= 1
-        S.active[worst] = S.active[n]
-        idle, worst = furthest_idle(walk.alpha, walk.extra, walk.born, n)
-    return n
 
 
 @register_jitable
@@ -252,7 +128,7 @@ def objective(alpha, labels, g, n, C):
 
 
 @register_jitable
-def take_steps(S, n, rules, i, α, rounds, most):
+def take_steps(view, n, rules, i, α, rounds, most):
     """Give example i the coefficient α; optimise on V and form V anew, until it stays (Algorithm 1, 9 to 27).
 
     It also ends, before V is formed anew, when the objective has not fallen since V was last formed. The
@@ -274,12 +150,12 @@ def take_steps(S, n, rules, i, α, rounds, most):
         Changes of a coefficient.
     """
     # Taken out of the tuples once: each time costs a count of references of every array in them.
-    K, active, scratch = S.kept, S.active, S.scratch
-    alpha, g, labels, own = K.walk.alpha, K.walk.extra, K.labels, K.diagonal
+    cached, active, scratch = view.cached, view.active, view.scratch
+    alpha, g, labels, own = cached.block.alpha, cached.gradients, cached.labels, cached.diagonal
     changes, lowest = 0, np.inf
     while True:
         if i >= 0:
-            change(alpha, labels, g, kernel_row(K, n, i), n, i, α)
+            change(alpha, labels, g, kernel_row(cached, n, i), n, i, α)
             changes += 1
         i, α = next_step(alpha, labels, g, own, active, scratch, n, rules)
         if i < 0:

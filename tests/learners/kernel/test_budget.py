@@ -133,7 +133,7 @@ def test_sparse_storage_of_removed_rows_is_used_again():
     X, y = noisy_stream(14, n=3000, density=0.5)
     model = ShiftingPerceptron(budget=10, gamma=0.1).fit(as_csr(X), y)
     assert model.n_updates_ > 1000
-    assert len(model._support._rows._values) <= 1024
+    assert len(model._support.rows._values) <= 1024
     assert (model.support_vectors_.toarray() == X[model.support_]).all()
 
 

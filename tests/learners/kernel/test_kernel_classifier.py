@@ -202,11 +202,3 @@ def test_kernel_evaluations_are_those_of_an_implementation_on_demand(learner):
     elif isinstance(learner, Forgetron):
         expected += sizes[(margins <= 0) & (sizes == learner.budget)].sum()
     assert model.n_kernel_evaluations_ == expected
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_model_bytes(sparse):
-    X, y = noisy_stream(20, n=100, d=6)
-    model = Forgetron(budget=10, gamma=0.1).fit(as_csr(X.astype(np.float32)) if sparse else X, y)
-    rows = 10 * 6 * (4 + 4) + 10 * 8 if sparse else 10 * 6 * 8
-    assert model.model_bytes_ == rows + 10 * 8 + 10 * 10 * 8

@@ -58,19 +58,19 @@ def test_both_solves_of_a_projection(seed, n):
     model = Projectron(eta=0.0, gamma=1.0)
     model.learn(X[:n], y[:n], classes=[0, 1])
     inside = model._support.matrix(np.arange(model.n_support_))
-    _, walk = model._support.meet(as_rows(inside), len(inside), 0)
+    view = model._support.open_block(as_rows(inside), len(inside), 0)
     K = rbf_kernel(inside, gamma=1.0)
     for t in range(len(inside)):
-        norm, d = solve_both(walk, len(inside), t)
+        norm, d = solve_both(view, len(inside), t)
         assert norm == pytest.approx(1.0, abs=1e-9)
         np.testing.assert_allclose(K @ d, K[t], atol=1e-9)
         np.testing.assert_allclose(d, np.eye(len(inside))[t], atol=1e-6)
 
 
 @numba.njit
-def solve_both(walk, n, t):
-    z = np.empty((1, walk.alpha.shape[0]))
-    return squared_projection(walk, n, t, z), projection(walk, n, z)
+def solve_both(view, n, t):
+    z = np.empty((1, view.alpha.shape[0]))
+    return squared_projection(view, n, t, z), projection(view, n, z)
 
 
 @given(seed=seeds, share=st.floats(0.1, 0.9))

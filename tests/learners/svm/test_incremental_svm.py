@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
 from singlepass.learners import IncrementalSVM
-from singlepass.learners.svm.solvers import incremental_store as _examples
+from singlepass.learners.svm.solvers import incremental_store
 
 from ..streams import as_csr, golden_runs, golden_stream, noisy_stream, state
 
@@ -171,7 +171,7 @@ def test_forgotten_kernel_values_are_computed_again(seed, sparse):
     Z = as_csr(X) if sparse else X
     scores = usual.learn(X, y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_examples, "CACHE_BYTES", 0)
+        patch.setattr(incremental_store, "CACHE_BYTES", 0)
         assert forgetful.learn(Z, y).tolist() == scores.tolist()
         assert state(forgetful.unlearn(5)) == state(usual.unlearn(5))
     assert len(forgetful._support._owner) < len(usual._support._owner)

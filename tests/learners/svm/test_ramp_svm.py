@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from singlepass.learners import ActiveRampSVM, OfflineRampSVM, OnlineRampSVM, RetrainedRampSVM, registry
-from singlepass.learners.svm.solvers import ramp as _ramp
+from singlepass.learners.svm.solvers import ramp
 
 from ..streams import as_csr, golden_runs, golden_stream, noisy_stream, state
 
@@ -87,13 +87,13 @@ def test_golden_objective_of_the_cccp_from_a_hinge_svm(name, n, objective):
 
 def examples_of(model, X, y):
     """Return number, y α, label, kept g and V of every example; g computed from scratch; k(x, x) is 1."""
-    store = model._support
-    sign = np.where(y[store.born] == 1, 1.0, -1.0)
-    assert store.labels.tolist() == sign.tolist()
-    rows = X[store.born]
-    assert np.array_equal(store.matrix(np.arange(store.size)), rows)
-    g = 1.0 - sign * (rbf_kernel(rows, gamma=model.gamma) @ store.alpha)
-    return store.born, sign * store.alpha, store.gradients, store.active, g
+    store, support = model._store, model._support
+    sign = np.where(y[support.born] == 1, 1.0, -1.0)
+    assert store.cached.labels.tolist() == sign.tolist()
+    rows = X[support.born]
+    assert np.array_equal(support.matrix(np.arange(support.size)), rows)
+    g = 1.0 - sign * (rbf_kernel(rows, gamma=model.gamma) @ support.alpha)
+    return support.born, sign * support.alpha, store.cached.gradients, store.active, g
 
 
 def assert_optimal(alpha, g, active, C, tol, min_gain):
@@ -221,8 +221,8 @@ def test_the_next_step_is_the_first_of_the_largest_gain(seed, n, C, min_gain):
     alpha, g = random.choice([0.0, 0.5, C], n + 3), random.choice([-1.5, -1e-4, 0.0, 0.25, 1.0], n + 3)
     own = random.choice([1.0, 2.0], n + 3)
     active = random.uniform(size=n + 3) < 0.9
-    rules = _ramp.Rules(C, 1e-3, min_gain)
-    i, new = _ramp.next_step(y * alpha, y, g, own, active, np.empty(n + 3), n, rules)
+    rules = ramp.Rules(C, 1e-3, min_gain)
+    i, new = ramp.next_step(y * alpha, y, g, own, active, np.empty(n + 3), n, rules)
     best = np.clip(alpha + g / own, 0.0, C)
     step = best - alpha
     violates = ((alpha < C) & (g > 1e-3)) | ((alpha > 0.0) & (g < -1e-3))
@@ -301,14 +301,6 @@ def test_kernel_evaluations_of_the_online_learner():
         rows, rest = divmod(model.n_kernel_evaluations_ - before[0] - before[1] - 1, t + 1)
         assert rest == 0
         assert (rows > 0) == (model.n_updates_ > before[2])
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_model_bytes_are_those_of_all_examples(sparse):
-    X, y = noisy_stream(7, n=50, d=6)
-    model = OnlineRampSVM(gamma=GAMMA).fit(as_csr(X) if sparse else X, y)
-    rows = 50 * 6 * (8 + 4) + 50 * 8 if sparse else 50 * 6 * 8
-    assert model.model_bytes_ == rows + 50 * (8 + 8 + 8 + 1)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly"])

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from singlepass.learners import as_rows
 from singlepass.learners.kernel.support.cached_support import (
-    KernelRows,
-    append,
+    CachedSupport,
+    add,
+    cache_row,
     kernel_row,
-    know_row,
     remove,
 )
 from singlepass.learners.kernel.support.row_cache import RowCache
@@ -23,44 +23,41 @@ from ...streams import as_csr
 
 pytestmark = pytest.mark.exhaustive
 
-APPEND, APPEND_AND_KNOW, REMOVE, LOOK = range(4)
+ADD, ADD_AND_CACHE, REMOVE, LOOK = range(4)
 FUNCTIONS = [("rbf", 0.3, 0.0, 1), ("poly", 0.5, 1.0, 3), ("linear", 1.0, 0.0, 1)]
 
 
 @numba.njit
-def play(K, n, acts, looked):
+def play(view, n, acts, looked):
     """Do what `acts` say, (what, a number) each; write the rows that are looked at."""
     t = shown = 0
     for what, number in acts:
-        if what <= APPEND_AND_KNOW:
-            append(K, n, t, 1.0 + t)
-            n += 1
-            if what == APPEND_AND_KNOW:
-                know_row(K, n, n - 1, t)
+        if what <= ADD_AND_CACHE:
+            n = add(view, n, t, 1.0, 0.0)
+            if what == ADD_AND_CACHE:
+                cache_row(view, n, n - 1, t)
             t += 1
         elif n > 0 and what == REMOVE:
-            remove(K, n, number % n, t)
+            remove(view, n, number % n, t)
             n -= 1
         elif n > 0:
-            looked[shown, :n] = kernel_row(K, n, number % n)
+            looked[shown, :n] = kernel_row(view, n, number % n)
             shown += 1
     return n
 
 
 def all_values(function, X, sparse):
     """Return the kernel values of rows with one another, as tiles give them."""
-    support = SupportSet(function, X.shape[1], X.dtype, sparse, False)
+    support = SupportSet(function, X.shape[1], X.dtype, sparse)
     rows = as_rows(as_csr(X) if sparse else X)
-    packed, walk = support.meet(rows, len(X), 0)
-    walk.origin[: len(X)] = -1 - np.arange(len(X))
-    support.settle(packed, walk, len(X))
+    view = support.open_block(rows, len(X), 0)
+    view.origin[: len(X)] = -1 - np.arange(len(X))
+    support.commit(len(X))
     return support.values(rows, len(X))[: len(X), : len(X)]
 
 
 acts = st.lists(
-    st.tuples(
-        st.sampled_from([APPEND, APPEND_AND_KNOW, APPEND_AND_KNOW, REMOVE, LOOK, LOOK]), st.integers(0, 99)
-    ),
+    st.tuples(st.sampled_from([ADD, ADD_AND_CACHE, ADD_AND_CACHE, REMOVE, LOOK, LOOK]), st.integers(0, 99)),
     max_size=60,
 )
 
@@ -78,18 +75,18 @@ def test_rows_looked_at_are_those_of_the_matrix(dtype, sparse, blocks, function,
     random = np.random.RandomState(0)
     X = (random.standard_normal((250, 21)) * (random.uniform(size=(250, 21)) < 0.6)).astype(dtype)
     expected = all_values(function, X, sparse)
-    kept = KernelRows(function, 21, X.dtype, sparse, cache_mb)
+    kept = CachedSupport(function, 21, X.dtype, sparse, cache_mb)
     slots, first = [], 0
     for script in blocks:
-        n = sum(what <= APPEND_AND_KNOW for what, _ in script)
+        n = sum(what <= ADD_AND_CACHE for what, _ in script)
         block = X[first : first + n]
-        packed, K = kept.meet(as_rows(as_csr(block) if sparse else block), n, first)
-        looked = np.full((len(script), len(kept.born) + n), np.nan)
-        size = play(K, kept.size, np.array([*script, (APPEND, 0)])[:-1], looked)
-        kept.settle(packed, K, size)
+        view = kept.open_block(as_rows(as_csr(block) if sparse else block), n, first)
+        looked = np.full((len(script), kept.support.size + n), np.nan)
+        size = play(view, kept.support.size, np.array([*script, (ADD, 0)])[:-1], looked)
+        kept.commit(size)
         shown, t = 0, first
         for what, number in script:
-            if what <= APPEND_AND_KNOW:
+            if what <= ADD_AND_CACHE:
                 slots.append(t)
                 t += 1
             elif slots and what == REMOVE:
@@ -100,10 +97,10 @@ def test_rows_looked_at_are_those_of_the_matrix(dtype, sparse, blocks, function,
                 assert looked[shown, : len(slots)].tolist() == row.tolist()
                 shown += 1
         first += n
-        assert kept.born.tolist() == slots
-        rows = kept.matrix(np.arange(size))
+        assert kept.support.born.tolist() == slots
+        rows = kept.support.matrix(np.arange(size))
         assert ((rows.toarray() if sparse else rows) == X[slots]).all()
-        assert K.diagonal[:size].tolist() == expected[slots, slots].tolist()
+        assert view.diagonal[:size].tolist() == expected[slots, slots].tolist()
 
 
 @given(
@@ -120,12 +117,12 @@ def test_the_cache_keeps_to_its_bytes(cache_mb, n_slots):
 
 def test_a_pickle_holds_no_kernel_values():
     X = np.random.RandomState(1).standard_normal((40, 5))
-    kept = KernelRows(FUNCTIONS[0], 5, X.dtype, False, 100)
-    packed, K = kept.meet(as_rows(X), 40, 0)
-    looked, script = np.zeros((1, 40)), [(APPEND_AND_KNOW, 0)] * 40 + [(LOOK, 7)]
-    kept.settle(packed, K, play(K, 0, np.array(script), looked))
+    kept = CachedSupport(FUNCTIONS[0], 5, X.dtype, False, 100)
+    view = kept.open_block(as_rows(X), 40, 0)
+    looked, script = np.zeros((1, 40)), [(ADD_AND_CACHE, 0)] * 40 + [(LOOK, 7)]
+    kept.commit(play(view, 0, np.array(script), looked))
     pickled = pickle.dumps(kept)
     assert len(pickled) < 20_000
-    again, other = pickle.loads(pickled).again(), np.zeros((1, 40))
+    again, other = pickle.loads(pickled).open_empty_block(), np.zeros((1, 40))
     assert play(again, 40, np.array([(LOOK, 7)]), other) == 40
     assert other.tolist() == looked.tolist()

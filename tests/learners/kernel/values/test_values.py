@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from singlepass.learners import KernelPerceptron, as_rows
 from singlepass.learners.kernel.support.support_set import SupportSet
-from singlepass.learners.kernel.values import dense_products as _tile
+from singlepass.learners.kernel.values import dense_products
 from singlepass.learners.kernel.values.functions import apply_kernel
 from singlepass.learners.kernel.values.row_storage import aligned
 
@@ -27,10 +27,10 @@ def rows_of(seed, n, d, dtype, density=1.0):
 def values(function, vectors, rows, sparse=False):
     """Return the kernel values of rows with support vectors, as learners compute them."""
     convert = as_csr if sparse else np.asarray
-    support = SupportSet(function, vectors.shape[1], vectors.dtype, sparse, False)
-    packed, walk = support.meet(as_rows(convert(vectors)), len(vectors), 0)
-    walk.origin[: len(vectors)] = -1 - np.arange(len(vectors))
-    support.settle(packed, walk, len(vectors))
+    support = SupportSet(function, vectors.shape[1], vectors.dtype, sparse)
+    view = support.open_block(as_rows(convert(vectors)), len(vectors), 0)
+    view.origin[: len(vectors)] = -1 - np.arange(len(vectors))
+    support.commit(len(vectors))
     return support.values(as_rows(convert(rows)), len(rows))[: len(rows), : len(vectors)]
 
 
@@ -71,17 +71,17 @@ def test_a_value_depends_on_its_two_rows_alone(dtype, seed, n, m, d):
 def test_the_tile_does_not_matter(dtype, shape, monkeypatch):
     A, B = rows_of(2, 12, 48, dtype), rows_of(3, 24, 48, dtype)
     expected, out = np.empty((12, 24), dtype), np.empty((12, 24), dtype)
-    _tile.dense_products(A, 12, B, 24, expected)
-    monkeypatch.setattr(_tile, "TILE_ROWS", shape[0])
-    monkeypatch.setattr(_tile, "TILE_COLUMNS", shape[1])
-    numba.njit(_tile.dense_products.py_func)(A, 12, B, 24, out)  # compiled anew, for this shape
+    dense_products.dense_products(A, 12, B, 24, expected)
+    monkeypatch.setattr(dense_products, "TILE_ROWS", shape[0])
+    monkeypatch.setattr(dense_products, "TILE_COLUMNS", shape[1])
+    numba.njit(dense_products.dense_products.py_func)(A, 12, B, 24, out)  # compiled anew, for this shape
     assert out.tolist() == expected.tolist()
 
 
 @both_precisions
 def test_the_order_of_the_sum_is_the_documented_one(dtype):
     """Lane l takes features l, l + L, …; lanes are folded upper half onto lower half."""
-    lanes = _tile.LANES[np.dtype(dtype).itemsize]
+    lanes = dense_products.LANES[np.dtype(dtype).itemsize]
     a, b = rows_of(4, 1, 3 * lanes, dtype)[0], rows_of(5, 1, 3 * lanes, dtype)[0]
     # Integers have exact products and sums: only the order of additions of a huge lane shows.
     a, b = np.round(a * 8), np.round(b * 8)

@@ -1,0 +1,115 @@
+"""A cache of rows that throws out what has become redundant, for two classes and for more.
+
+Beside each coefficient `rest` has f_z(x_i), the score that row i gets from the others: without its own term,
+which is never added, since taking it away again would leave rounding to decide ties. Coefficients are
+(slots,) of two classes and (K, slots) of more: Numba compiles the one branch that their dimension asks for.
+"""
+
+import math
+
+from numba.extending import register_jitable
+
+from ...numeric.compiled import INLINE, compiled
+from .block_view import move_in_gram, move_row, replace_in_gram, replace_row
+
+
+@register_jitable(**INLINE)
+def _add_term(rest, n, a, values):
+    """Add to the scores of `n` rows, of one class, the term of a row with that coefficient."""
+    for i in range(n):
+        rest[i] += a * values[i]
+
+
+@register_jitable(**INLINE)
+def _add(view, alpha, rest, n, t, s, a):
+    """Add row t with scores s and coefficients a; return how many rows there are then."""
+    replace_in_gram(view, n, n, t)
+    replace_row(view, n, t)
+    if alpha.ndim == 1:
+        alpha[n], rest[n] = a, s
+        _add_term(rest, n, a, view.values[t])
+    else:
+        for z in range(alpha.shape[0]):
+            alpha[z, n], rest[z, n] = a[z], s[z]
+            if a[z] != 0.0:
+                _add_term(rest[z], n, a[z], view.values[t])
+    return n + 1
+
+
+@compiled
+def _most_redundant(alpha, rest, born, n):
+    """Return the cached row with the largest margin without itself (ties: the oldest), and that margin."""
+    chosen, largest = -1, -math.inf
+    for i in range(n):
+        if alpha.ndim == 1:
+            margin = math.copysign(1.0, alpha[i]) * rest[i]
+        else:
+            # Only its own class has a coefficient above 0.
+            y, right, wrong = 0, -math.inf, -math.inf
+            for z in range(alpha.shape[0]):
+                if alpha[z, i] > alpha[y, i]:
+                    y = z
+            for z in range(alpha.shape[0]):
+                if z == y:
+                    right = rest[z, i]
+                else:
+                    wrong = max(wrong, rest[z, i])
+            margin = right - wrong
+        if margin > largest or (margin == largest and born[i] < born[chosen]):
+            chosen, largest = i, margin
+    return chosen, largest
+
+
+@register_jitable(**INLINE)
+def _remove(view, alpha, rest, n, r, t):
+    """Remove the row in slot r while row t is learnt; the last slot's takes its place."""
+    last = n - 1
+    if alpha.ndim == 1:
+        _add_term(rest, n, -alpha[r], view.square[r])
+        alpha[r], rest[r] = alpha[last], rest[last]
+    else:
+        for z in range(alpha.shape[0]):
+            if alpha[z, r] != 0.0:
+                _add_term(rest[z], n, -alpha[z, r], view.square[r])
+            alpha[z, r], rest[z, r] = alpha[z, last], rest[z, last]
+    if r != last:
+        move_row(view, last, r, t)
+        move_in_gram(view, last, last, r)
+    return last
+
+
+@register_jitable(**INLINE)
+def add_and_distill(view, alpha, rest, n, t, s, a, beta, budget):
+    """Add row t, then remove rows as figure 2 of Crammer, Kandola and Singer (2003) does.
+
+    Parameters
+    ----------
+    view : BlockView
+    alpha, rest : ndarray of shape (slots,) or (K, slots)
+    n, t : int
+        How many rows are cached, and the row to learn.
+    s, a : float, or ndarray of shape (K,)
+        The row's scores and its coefficients.
+    beta : float
+        The margin without itself from which on a row is redundant.
+    budget : int
+        Where it is > 0 rows are removed, instead, while there are more.
+
+    Returns
+    -------
+    int, int
+        How many rows are left, and the kernel evaluations that removals take.
+    """
+    n, cached, evaluations = _add(view, alpha, rest, n, t, s, a), True, 0
+    while n > 0:
+        r, margin = _most_redundant(alpha, rest, view.born, n)
+        # With beta = 0 the printed >= would remove the first row at once, and every other.
+        redundant = margin >= beta if beta > 0.0 else margin > 0.0
+        if not (n > budget if budget > 0 else redundant):
+            break
+        newest = view.born[r] == view.first + t
+        n = _remove(view, alpha, rest, n, r, t)
+        # Values with row t itself are at hand.
+        evaluations += 0 if newest else n - cached
+        cached = cached and not newest
+    return n, evaluations

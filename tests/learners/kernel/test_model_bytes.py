@@ -1,0 +1,83 @@
+"""`model_bytes_`: rows and all that an update needs of them, but no kernel values kept to save time."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from singlepass.learners import (
+    LASVM,
+    DistillCacheMIRA,
+    DistillCachePerceptron,
+    Forgetron,
+    IncrementalSVM,
+    KernelAROW,
+    KernelClassifier,
+    KernelSecondOrderPerceptron,
+    OnlineModelSelection,
+    Projectron,
+    ProjectronPlusPlus,
+)
+from singlepass.learners.svm.ramp_svm import RampSVM
+
+from ..streams import as_csr, every_kernel_learner, noisy_stream
+
+NUMBER, FLAG = 8, 1
+
+# Bytes kept with the rows by n, how many there are.
+WITH_ROWS = {
+    # y, α, g, k(x, x), set, place in the margin set and the like; s rows of kernel values and the inverse
+    IncrementalSVM: lambda n, s: NUMBER * (10 * n + s * n + (s + 1) ** 2),
+    # coefficient, label, gradient
+    OnlineModelSelection: lambda n, _: 3 * NUMBER * n,
+    LASVM: lambda n, _: 3 * NUMBER * n,
+    # besides whether it is in V
+    RampSVM: lambda n, _: (3 * NUMBER + FLAG) * n,
+    # coefficient; Gram matrix or Cholesky factor
+    (Forgetron, Projectron, ProjectronPlusPlus): lambda n, _: NUMBER * (n + n * n),
+    # besides the scores that the others give each row, or L⁻¹y
+    (DistillCachePerceptron, DistillCacheMIRA): lambda n, _: NUMBER * (2 * n + n * n),
+    (KernelSecondOrderPerceptron, KernelAROW): lambda n, _: NUMBER * (2 * n + n * n),
+    KernelClassifier: lambda n, _: NUMBER * n,
+}
+
+
+def bytes_of(learner, n, row, margin):
+    """Return what n rows of so many bytes take."""
+    rule = next(rule for kinds, rule in WITH_ROWS.items() if isinstance(learner, kinds))
+    return n * row + rule(n, margin)
+
+
+@every_kernel_learner
+@pytest.mark.parametrize("kind", ["dense", "float32", "csr"])
+def test_model_bytes(learner, kind):
+    X, y = noisy_stream(20, n=100, d=6)
+    X = {"dense": X, "float32": X.astype(np.float32), "csr": as_csr(X)}[kind]
+    # No feature is 0: a CSR row is six values, their columns and where it begins.
+    number = 4 if kind == "float32" and not isinstance(learner, IncrementalSVM) else 8
+    row = 6 * (8 + 4) + 8 if kind == "csr" else 6 * number
+    model = clone(learner).fit(X, y)
+    sizes = [getattr(model, "n_stored_", 100 if isinstance(model, IncrementalSVM) else model.n_support_)]
+    if isinstance(model, OnlineModelSelection):
+        sizes = [level.size for level in model._models]
+        assert sizes[0] == model.n_support_
+    margin = getattr(model, "n_margin_", 0)
+    assert model.model_bytes_ == sum(bytes_of(model, n, row, margin) for n in sizes)
+    assert min(sizes) > 0
+
+
+def test_of_more_classes_each_has_its_numbers():
+    X, y = noisy_stream(21, n=90, d=6)
+    y = np.where(np.arange(90) % 3 == 2, 2, y)
+    plain, distilled = Projectron(gamma=0.1).fit(X, y), DistillCacheMIRA(budget=20, gamma=0.1).fit(X, y)
+    n = plain.n_support_
+    assert plain.model_bytes_ == n * 6 * 8 + NUMBER * (3 * n + n * n)
+    assert distilled.model_bytes_ == 20 * 6 * 8 + NUMBER * (2 * 3 * 20 + 20 * 20)
+
+
+def test_first_rows_that_wait_for_the_choice_of_gamma_count():
+    X, y = noisy_stream(22, n=50, d=6)
+    chosen = OnlineModelSelection().fit(X, y)
+    waiting = OnlineModelSelection().partial_fit(X, y)
+    levels = sum(bytes_of(waiting, level.size, 6 * 8, 0) for level in waiting._models)
+    assert waiting.model_bytes_ == levels + 50 * (6 * 8 + 4)
+    assert chosen.model_bytes_ == sum(bytes_of(chosen, level.size, 6 * 8, 0) for level in chosen._models)
