@@ -6,8 +6,10 @@ import numpy as np
 
 from ..estimator.parameters import check_positive, check_share
 from ..numeric.compiled import compiled
+from ..numeric.floats import SMALLEST_NORMAL
+from ..numeric.margins import signed
 from .kernel_classifier import KernelClassifier
-from .support.block_view import SMALLEST_NORMAL, add, score_of
+from .support.block_view import add, score_of
 
 
 @compiled
@@ -15,7 +17,7 @@ def _learn(view, n, codes, scores, margin, C, k, squared_norm):
     """Gentile's ALMA for p = 2: `k` is the number of the next update, `squared_norm` that of w."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
+        y = signed(codes[t])
         scores[t] = score_of(view, n, t)
         evaluations += n + 1
         m = y * scores[t]

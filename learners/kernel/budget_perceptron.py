@@ -4,6 +4,7 @@ import numpy as np
 
 from ..estimator.parameters import check_count, check_seed
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from .kernel_classifier import KernelClassifier
 from .support.block_view import add, replace, score_of
 
@@ -13,7 +14,7 @@ def _learn(view, n, codes, scores, budget, victims):
     """A Perceptron whose k-th removal empties slot ``victims[k]``, which the new row then takes."""
     mistakes = updates = evaluations = removals = 0
     for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
+        y = signed(codes[t])
         scores[t] = score_of(view, n, t)
         evaluations += n
         if not y * scores[t] > 0.0:

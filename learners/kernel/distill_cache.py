@@ -5,8 +5,10 @@ from numba.extending import register_jitable
 
 from ..estimator.parameters import check_count, check_nonnegative, check_positive
 from ..numeric.compiled import compiled
+from ..numeric.floats import SMALLEST_NORMAL
+from ..numeric.margins import signed
 from .kernel_classifier import MulticlassKernelClassifier
-from .support.block_view import SMALLEST_NORMAL, score_of
+from .support.block_view import score_of
 from .support.class_scores import score_classes
 from .support.distillation import add_and_distill
 
@@ -16,7 +18,7 @@ def _learn(view, rest, n, codes, scores, beta, budget, mira):
     """Figures 1 and 2 of Crammer, Kandola and Singer (2003)."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
+        y = signed(codes[t])
         scores[t] = score_of(view, n, t)
         evaluations += n
         m = y * scores[t]

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..estimator.parameters import check_count
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from ..numeric.rows import dot
 from .kernel_classifier import KernelClassifier
 from .support.block_view import add, replace, replace_in_gram, score_of
@@ -30,7 +31,7 @@ def _learn(view, n, codes, scores, budget, oldest, damage, earlier_mistakes):
     """The loop of Dekel, Shalev-Shwartz and Singer (2008), self-tuned; `damage` is their Q."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
+        y = signed(codes[t])
         scores[t] = score_of(view, n, t)
         evaluations += n
         if not y * scores[t] > 0.0:

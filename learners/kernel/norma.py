@@ -4,6 +4,7 @@ import math
 
 from ..estimator.parameters import check_bool, check_nonnegative, check_positive
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from .kernel_classifier import KernelClassifier
 from .support.block_view import add, score_of
 
@@ -12,7 +13,7 @@ from .support.block_view import add, score_of
 def _learn(view, n, codes, scores, eta0, lam, decay):
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
+        y = signed(codes[t])
         scores[t] = score_of(view, n, t)
         evaluations += n
         m = y * scores[t]

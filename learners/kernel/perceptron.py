@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from .kernel_classifier import MulticlassKernelClassifier
 from .support.block_view import add, score_of
 from .support.class_scores import add_pair, score_classes
@@ -12,7 +13,7 @@ from .support.class_scores import add_pair, score_classes
 def _learn(view, n, codes, scores):
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
+        y = signed(codes[t])
         scores[t] = score_of(view, n, t)
         evaluations += n
         if not y * scores[t] > 0.0:

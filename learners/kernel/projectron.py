@@ -6,6 +6,7 @@ import numpy as np
 
 from ..estimator.parameters import check_nonnegative, check_positive
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from ..numeric.rows import count_rows, n_rows, row, squared_norm
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
 from .support.block_view import add, score_of
@@ -22,7 +23,7 @@ def _learn(view, n, codes, scores, eta, U, plus, rounding):
     mistakes = updates = evaluations = 0
     z = np.empty((1, view.alpha.shape[0]))
     for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
+        y = signed(codes[t])
         scores[t] = score_of(view, n, t)
         evaluations += n
         m = y * scores[t]

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..estimator.parameters import check_positive
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from ..numeric.rows import dot
 from .kernel_classifier import KernelClassifier
 from .support.block_view import add, score_of
@@ -26,7 +27,7 @@ def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
     mistakes = updates = evaluations = 0
     w = np.zeros((1, view.alpha.shape[0]))
     for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
+        y = signed(codes[t])
         scores[t] = score_of(view, n, t)
         evaluations += n
         m = y * scores[t]

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..estimator.parameters import check_bool, check_positive
 from ..kernel.kernel_classifier import KernelClassifier, kernel_function
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from ..numeric.rows import count_rows, dot, row_range
 from .solvers.incremental_store import IncrementalStore
 from .solvers.margin_set import REST, SATISFIED, move
@@ -32,7 +33,7 @@ def _learn(M, values, places, t, joining, codes, scores, counts, C, bias):
                 if M.alpha[i] != 0.0:
                     α[support], k[support] = M.y[i] * M.alpha[i], values[t, i]
                     support += 1
-            y = 1.0 if codes[t] == 1 else -1.0
+            y = signed(codes[t])
             scores[t] = dot(α[:support], k[:support]) + M.b[0]
             m = y * scores[t]
             counts[_MISTAKES] += not m > 0.0

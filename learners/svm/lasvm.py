@@ -10,6 +10,7 @@ from ..estimator.parameters import check_bool, check_positive
 from ..kernel.kernel_classifier import RowCachingClassifier
 from ..kernel.support.block_view import score_of
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from .solvers.lasvm_steps import Settings, extremes, finish_reprocess, process, reprocess
 
 # Examples of each class that are let in whatever their gradients, to start with.
@@ -38,7 +39,7 @@ def learn_row(view, n, t, code, f, settings, again, solution):
     without rows of both classes: the first few of each are let in in any case, and only processed.
     """
     block = view.block
-    y = 1.0 if code == 1 else -1.0
+    y = signed(code)
     seed = settings.intercept and solution[SEEN + code] < _SEEDS
     solution[SEEN + code] += 1.0
     before = n
@@ -63,7 +64,7 @@ def learn(view, n, codes, scores, settings, again, solution):
     """The online iterations of Bordes et al. (2005), section 3.2: PROCESS, then one REPROCESS."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
+        y = signed(codes[t])
         f = score_of(view.block, n, t)
         scores[t] = f + solution[INTERCEPT]
         evaluations += n

@@ -7,6 +7,7 @@ import numpy as np
 from ..kernel.support.block_view import score_of
 from ..kernel.support.cached_support import CachedSupport, CachedView
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from ..numeric.rows import row_range
 from .complexity_test import may_be_significant, note_losses
 from .lasvm import INTERCEPT, learn, learn_row, new_solution
@@ -44,7 +45,7 @@ def learn_two(simple, other, sizes, codes, scores, settings, again, test, judged
     n1, n2 = sizes
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
+        y = signed(codes[t])
         f1, f2 = score_of(view1.block, n1, t), score_of(view2.block, n2, t)
         if not (judged and t == 0):
             scores[t] = f1 + solution1[INTERCEPT]

@@ -8,6 +8,7 @@ from ..estimator.parameters import check_size_or_none
 from ..kernel.kernel_classifier import RowCachingClassifier, kernel_function
 from ..kernel.support.cached_support import cache_row
 from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from .solvers.ramp import (
     MOST_ROUNDS,
     MOST_STEPS_OF_A_ROW,
@@ -35,7 +36,7 @@ def learn(view, n, codes, scores, rules, most, within_margin, initial, again):
     cached = view.cached
     mistakes = updates = evaluations = queried = 0
     for t in range(codes.shape[0]):
-        y = 1.0 if codes[t] == 1 else -1.0
+        y = signed(codes[t])
         scores[t], n_support = score_of_support(view, n, t)
         evaluations += n_support
         mistakes += not y * scores[t] > 0.0

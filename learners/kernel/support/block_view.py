@@ -13,9 +13,6 @@ from numba.extending import register_jitable
 from ...numeric.compiled import INLINE, compiled
 from ...numeric.rows import dot
 
-#: A k(x, x) below it has lost digits, and what is divided by it may overflow.
-SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
-
 
 class BlockView(NamedTuple):
     """The kernel values of a block of b rows, and the support set that the loop changes."""

@@ -5,10 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from ...kernel.support.block_view import SMALLEST_NORMAL
 from ...numeric.compiled import compiled
-
-EPSILON = float(np.finfo(np.float64).eps)
+from ...numeric.floats import SMALLEST_NORMAL
 
 #: What is added to k(x, x), as a share of it, of a row that depends on others of the margin set.
 _RIDGE = 5e-12

@@ -14,7 +14,8 @@ whose values are missing is handed back to the caller, who fetches them and call
 import numpy as np
 
 from ...numeric.compiled import compiled
-from .bordered_inverse import EPSILON, apply_inverse, fill, grow, rebuild, shrink
+from ...numeric.floats import EPSILON
+from .bordered_inverse import apply_inverse, fill, grow, rebuild, shrink
 
 REST, ERROR, MARGIN = 0, 1, 2
 
