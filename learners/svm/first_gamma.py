@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from ..numeric.rows import as_rows, count_rows
+from ..numeric.rows import count_rows
 from .lasvm import LASVM
 
 # γ is chosen on this many rows, among these values, by the errors in this many folds.
@@ -53,12 +53,6 @@ class FirstRows:
                 [part.toarray() if isinstance(part, sp.csr_matrix) else part for part in self._rows]
             )
         return rows.astype(dtype, copy=False), np.concatenate(self._codes)
-
-    def n_bytes(self):
-        """Return the bytes of rows and labels."""
-        parts = [as_rows(part) for part in self._rows]
-        arrays = [array for part in parts for array in (part if isinstance(part, tuple) else (part,))]
-        return sum(array.nbytes for array in [*arrays, *self._codes])
 
 
 def choose_gamma(X, codes, settings, classes):

@@ -164,8 +164,7 @@ class OnlineModelSelection(RowCachingClassifier):
 
     @property
     def model_bytes_(self) -> int:
-        waiting = self._first.n_bytes() if self._first else 0
-        return waiting + sum(model.store.n_bytes() for model in self._models or ())
+        return sum(model.store.n_bytes() for model in self._models or ())
 
     def counters(self) -> dict[str, int]:
         return super().counters() | {"complexity": self.complexity_}

@@ -49,7 +49,7 @@ class CachedView(NamedTuple):
     #: The gradient of each kept row, as the learner defines it: the learner's to write.
     gradients: np.ndarray
     #: The kernel function (see `apply_to_row`).
-    function: tuple[str, float, float, int]
+    function: tuple[int, float, float, int]
     #: Rows of kernel values.
     cache: CacheLines
     #: (1, slots): room for the products of one row.

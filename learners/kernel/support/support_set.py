@@ -187,6 +187,5 @@ class SupportSet:
         return self.rows.matrix(order)
 
     def n_bytes(self):
-        """Return the bytes of rows, coefficients, their companions and the matrix."""
-        kept = self.alpha, self.companions[..., : self.size], self.square
-        return self.rows.n_bytes(self.size) + sum(array.nbytes for array in kept)
+        """Return the bytes of rows, coefficients and the matrix (not of the coefficients' companions)."""
+        return self.rows.n_bytes(self.size) + self.alpha.nbytes + self.square.nbytes
