@@ -24,14 +24,14 @@ from .labels import encode_labels
 Number = TypeVar("Number", int, float)
 Floats = npt.NDArray[np.float64]
 
-# Larger blocks are no faster, and take more memory.
-_BLOCK_BYTES = 1 << 18
+# Larger blocks are hardly faster, and take more memory.
+_BLOCK_BYTES = 1 << 17
 # Indices, and the shape of a matrix with int32 indices, end here.
 _MOST_FEATURES = 2**31 - 1
 _COMMENT = re.compile(rb"#.*")
 # Taken by scikit-learn's reader, but wrong: the underscore of 1_0, "qid" as the start of another name, a sign
-# before an index.
-_DOUBTFUL = re.compile(rb"_|qid(?!:)|\+\d*:|-\d*:")
+# before an index. Each is looked for by its first character, several times as fast as all in one pattern.
+_DOUBTFUL = [re.compile(pattern) for pattern in (rb"_", rb"qid(?!:)", rb"\+\d*:", rb"-\d*:")]
 
 
 def read_svmlight(
@@ -170,7 +170,7 @@ def _read_block(
 
     block = _COMMENT.sub(b"", block)
     most = n_features or _MOST_FEATURES
-    if not _DOUBTFUL.search(block):
+    if not any(pattern.search(block) for pattern in _DOUBTFUL):
         with suppress(ValueError, OverflowError):
             X, labels = load_svmlight_file(BytesIO(block), n_features=most, zero_based=zero_based)
             if np.isfinite(X.data).all() and np.isfinite(labels).all():
