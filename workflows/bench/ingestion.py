@@ -13,22 +13,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...pipeline.data import convert, expand, open_stream, stream_blocks, stream_rows
-from .timing import Measurement, best_times
+from .timing import Measurement
 
 FEATURES, NON_ZEROS = 1_000_000, 100
 # Written again and again until the file is large enough; no multiple of any block that is read.
 PIECE_ROWS = 25_013
 MB = 1e6
 CONVERT_MB, STREAM_MB = 500, 200
-# As the conversion cuts a file.
-BLOCK_BYTES, BLOCKS = 1 << 18, 64
 # Numbers as most files have them, and as a program writes them that loses nothing.
 FORMATS = {"4 digits": "{:.4f}", "17 digits": "{:.17g}"}
 
@@ -39,9 +36,6 @@ def measure(gigabytes: float = 0.2) -> list[Measurement]:
     for name, number in FORMATS.items():
         with tempfile.TemporaryDirectory(prefix="singlepass-bench-") as folder:
             path = Path(folder, "generated.svmlight")
-            # Compiled kernels are kept in the same cache: a first, small conversion leaves them there.
-            path.write_text("1 1:0.5\n-1 1:0.12345678901234567\n")
-            _in_process("convert", path)
             write_svmlight(path, int(gigabytes * 1e9), number)
             measurements += _measure_file(path, f"svmlight, {path.stat().st_size / 1e9:.2f} GB, {name}")
     return measurements
@@ -50,7 +44,6 @@ def measure(gigabytes: float = 0.2) -> list[Measurement]:
 def _measure_file(path: Path, shown: str) -> list[Measurement]:
     ours = _in_process("convert", path)
     theirs = _in_process("load_and_compare", path)
-    blocks = _in_process("blocks", path)
     converted, unconverted = (_in_process(work, path) for work in ("stream_converted", "stream_unconverted"))
     for streamed in (converted, unconverted):
         if streamed["non_zeros"] != theirs["non_zeros"]:
@@ -71,13 +64,6 @@ def _measure_file(path: Path, shown: str) -> list[Measurement]:
             f"{theirs['entries']:,}",
             theirs["equal"] / theirs["entries"],
             "1",
-        ),
-        Measurement(
-            f"{shown}: its first {blocks['bytes'] / MB:.0f} MB as blocks of bytes",
-            f"{blocks['bytes'] / MB / blocks['seconds']:.0f} MB/s",
-            f"scikit-learn's reader {blocks['bytes'] / MB / blocks['peer_seconds']:.0f} MB/s",
-            blocks["peer_seconds"] / blocks["seconds"],
-            "≥ 5",
         ),
         _memory(f"{shown}: convert, peak memory", ours, CONVERT_MB),
         _memory(
@@ -124,9 +110,10 @@ def _convert(path: Path) -> dict[str, float]:
 
 
 def _load_and_compare(path: Path) -> dict[str, float]:
+    # Both count the import of scikit-learn.
+    began = time.perf_counter()
     from sklearn.datasets import load_svmlight_file
 
-    began = time.perf_counter()
     X, y = load_svmlight_file(str(path), zero_based=False)
     seconds = time.perf_counter() - began
     stream = open_stream(expand(path=path)[0])
@@ -144,40 +131,6 @@ def _load_and_compare(path: Path) -> dict[str, float]:
     return {"seconds": seconds, "equal": equal, "entries": entries, "non_zeros": X.nnz}
 
 
-def _read_blocks(path: Path) -> dict[str, float]:
-    """Read the same blocks of whole lines with the tokenizer and with scikit-learn's reader, in turns."""
-    from sklearn.datasets import load_svmlight_file
-
-    from ...pipeline.data.formats.tokenizer import tokenize
-
-    blocks: list[bytes] = []
-    with path.open("rb") as file:
-        while len(blocks) < BLOCKS and (lines := file.readlines(BLOCK_BYTES)):
-            blocks.append(b"".join(lines))
-
-    def ours(block: bytes) -> Any:
-        tokens = tokenize(block, zero_based=False, n_features=0)
-        if tokens is None:
-            raise RuntimeError("a generated block is not svmlight text")
-        return tokens
-
-    def theirs(block: bytes) -> Any:
-        return load_svmlight_file(BytesIO(block), zero_based=False)
-
-    for block in blocks:
-        tokens, (X, y) = ours(block), theirs(block)
-        same = (tokens.labels, y), (tokens.indices, X.indices), (tokens.values, X.data)
-        if not all(np.array_equal(mine, other) for mine, other in same):
-            raise RuntimeError("the tokenizer and scikit-learn's reader differ")
-
-    def each(read: Callable[[bytes], Any]) -> None:
-        for block in blocks:
-            read(block)
-
-    best = best_times({"ours": lambda: each(ours), "theirs": lambda: each(theirs)}, repeats=5)
-    return {"seconds": best["ours"], "peer_seconds": best["theirs"], "bytes": sum(map(len, blocks))}
-
-
 def _stream_converted(path: Path) -> dict[str, float]:
     stream = open_stream(expand(path=path)[0])
     return {"non_zeros": sum(int(np.count_nonzero(X.data)) for X, _ in stream_rows(stream))}
@@ -191,7 +144,6 @@ def _stream_unconverted(path: Path) -> dict[str, float]:
 WORKS: dict[str, Callable[[Path], dict[str, float]]] = {
     "convert": _convert,
     "load_and_compare": _load_and_compare,
-    "blocks": _read_blocks,
     "stream_converted": _stream_converted,
     "stream_unconverted": _stream_unconverted,
 }

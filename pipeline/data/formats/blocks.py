@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,6 @@ from .arrow_files import arrow_blocks
 from .delimited import delimited_blocks
 from .files import delimiter_of, file_format, file_options
 from .svmlight import svmlight_blocks
-
-if TYPE_CHECKING:
-    from .tokenizer import Tokens
 
 # About a megabyte of a hundred dense features.
 _ROWS = 1024
@@ -102,12 +99,9 @@ def stream_rows(stream: Stream, *, rows: int = _ROWS) -> Iterator[tuple[Matrix, 
 def _pieces(path: Path, options: Options) -> Iterator[Block]:
     kind = file_format(path, options["format"])
     if kind == "svmlight":
-        n_features = int(options["n_features"])
-        width = n_features
-        for tokens in svmlight_blocks(path, n_features=n_features, zero_based=bool(options["zero_based"])):
-            if not n_features and len(tokens.indices):
-                width = max(width, int(tokens.indices.max()) + 1)
-            yield Block(_csr(tokens, width), tokens.labels)
+        n_features, zero_based = int(options["n_features"]), bool(options["zero_based"])
+        for X, labels in svmlight_blocks(path, n_features=n_features, zero_based=zero_based):
+            yield Block(X, labels)
         return
     target = str(options["target"])
     if kind == "csv":
@@ -118,15 +112,6 @@ def _pieces(path: Path, options: Options) -> Iterator[Block]:
         found = arrow_blocks(path, "parquet" if kind == "parquet" else "arrow", target=target)
     for block in found:
         yield Block(block.X, block.labels.to_numpy(zero_copy_only=False))
-
-
-def _csr(tokens: Tokens, width: int) -> Any:
-    from scipy.sparse import csr_array
-
-    indptr = np.zeros(len(tokens.row_ends) + 1, dtype=np.int32)
-    indptr[1:] = tokens.row_ends
-    # Copies: the parts are the head of buffers with room for any block.
-    return csr_array((tokens.values.copy(), tokens.indices.copy(), indptr), shape=(len(tokens.labels), width))
 
 
 def _cut(pieces: Iterator[Block], rows: int) -> Iterator[Block]:

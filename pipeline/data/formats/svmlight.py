@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +19,19 @@ from ..io.spill import SpillingArray
 from ..io.text import decode_line, first_line, open_watched
 from ..tables.cache import cache_folder
 from ..tables.stream import Table
-from .labels import encode_labels, is_number
+from .labels import encode_labels
 
-if TYPE_CHECKING:
-    from .tokenizer import Tokens
+Number = TypeVar("Number", int, float)
+Floats = npt.NDArray[np.float64]
 
-# A block with its tokens takes about ten times its size, and larger blocks are no faster.
-_BLOCK_BYTES = 1 << 18
+# Larger blocks are hardly faster, and take more memory.
+_BLOCK_BYTES = 1 << 17
+# Indices, and the shape of a matrix with int32 indices, end here.
+_MOST_FEATURES = 2**31 - 1
+_COMMENT = re.compile(rb"#.*")
+# Taken by scikit-learn's reader, but wrong: the underscore of 1_0, "qid" as the start of another name, a sign
+# before an index. Each is looked for by its first character, several times as fast as all in one pattern.
+_DOUBTFUL = [re.compile(pattern) for pattern in (rb"_", rb"qid(?!:)", rb"\+\d*:", rb"-\d*:")]
 
 
 def read_svmlight(
@@ -71,24 +80,32 @@ def read_svmlight(
     return Table(matrices[0], y, classes, matrices[1] if test else None, y_test)
 
 
-def svmlight_blocks(path: Path, *, n_features: int = 0, zero_based: bool = False) -> Iterator[Tokens]:
-    """Yield the lines of an svmlight file a few MB at a time, in file order, in bounded memory.
+def svmlight_blocks(
+    path: Path, *, n_features: int = 0, zero_based: bool = False
+) -> Iterator[tuple[Any, Floats]]:
+    """Yield the rows of an svmlight file a block of lines at a time, in file order, in bounded memory.
 
     Parameters
     ----------
     path, n_features, zero_based
         As in `read_svmlight`.
 
+    Yields
+    ------
+    X : scipy.sparse.csr_array of shape (n, d)
+        float64, int32 indices, and d the largest index so far unless `n_features` is given.
+    labels : ndarray of shape (n,)
+        As they stand in the file.
+
     Raises
     ------
     InputError
         Naming the file and the line, when the block with that line is reached.
     """
-    # Numba is not needed to list or to plan.
-    from .tokenizer import tokenize
+    from scipy.sparse import csr_array
 
     with open_watched(path) as (stream, report_position):
-        number, rest = 1, b""
+        number, rest, width = 1, b"", n_features
         while True:
             block = stream.read(_BLOCK_BYTES)
             if number == 1 and not rest:
@@ -97,11 +114,11 @@ def svmlight_blocks(path: Path, *, n_features: int = 0, zero_based: bool = False
             # The last line may lack its end.
             whole, rest = (whole + newline, tail) if block else (rest, b"")
             if whole:
-                tokens = tokenize(whole, zero_based=zero_based, n_features=n_features)
-                if tokens is None:
-                    _explain(path, number, whole, n_features, zero_based)
-                    raise InputError(f"{path}, at or after line {number}: not svmlight text")
-                yield tokens
+                X, labels = _read_block(path, number, whole, n_features, zero_based)
+                indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+                if not n_features and len(indices):
+                    width = max(width, int(indices.max()) + 1)
+                yield csr_array((X.data, indices, indptr), shape=(len(labels), width)), labels
                 number += whole.count(b"\n")
             report_position()
             if not block:
@@ -112,8 +129,7 @@ def svmlight_blocks(path: Path, *, n_features: int = 0, zero_based: bool = False
 class _Parsed:
     """A file, read: labels as numbers, the parts of its CSR form, and one more than its largest index."""
 
-    path: Path
-    labels: npt.NDArray[np.float64]
+    labels: Floats
     data: npt.NDArray[Any]
     indices: npt.NDArray[np.int32]
     indptr: npt.NDArray[np.int32]
@@ -132,51 +148,88 @@ def _read(path: Path, n_features: int, zero_based: bool, dtype: str) -> _Parsed:
     indices, ends = SpillingArray(np.int32, folder), SpillingArray(np.int32, folder)
     ends.append(np.zeros(1))
     width = 0
-    for tokens in svmlight_blocks(path, n_features=n_features, zero_based=zero_based):
-        if data.size + len(tokens.values) >= 2**31:
+    for X, y in svmlight_blocks(path, n_features=n_features, zero_based=zero_based):
+        if data.size + X.nnz >= 2**31:
             raise InputError(
                 f"{path}: 2^31 non-zeros or more; the index of a stream is 32 bit, so split the file"
             )
-        ends.append(tokens.row_ends + data.size)
-        labels.append(tokens.labels)
-        data.append(tokens.values)
-        indices.append(tokens.indices)
-        if len(tokens.indices):
-            width = max(width, int(tokens.indices.max()) + 1)
-    return _Parsed(path, labels.finish(), data.finish(), indices.finish(), ends.finish(), width)
+        ends.append(X.indptr[1:] + data.size)
+        labels.append(y)
+        data.append(X.data)
+        indices.append(X.indices)
+        width = X.shape[1]
+    return _Parsed(labels.finish(), data.finish(), indices.finish(), ends.finish(), width)
 
 
-def _explain(path: Path, first: int, block: bytes, n_features: int, zero_based: bool) -> None:
-    """Raise the error of the first wrong line of a block; the fast parser does not say which it is."""
+def _read_block(
+    path: Path, first: int, block: bytes, n_features: int, zero_based: bool
+) -> tuple[Any, Floats]:
+    """Read whole lines, of which the first has this number, as CSR and labels."""
+    # Not needed to list or to plan.
+    from sklearn.datasets import load_svmlight_file
+
+    block = _COMMENT.sub(b"", block)
+    most = n_features or _MOST_FEATURES
+    if not any(pattern.search(block) for pattern in _DOUBTFUL):
+        with suppress(ValueError, OverflowError):
+            X, labels = load_svmlight_file(BytesIO(block), n_features=most, zero_based=zero_based)
+            if np.isfinite(X.data).all() and np.isfinite(labels).all():
+                return X, labels
+    return _read_lines(path, first, block, most, zero_based)
+
+
+def _read_lines(path: Path, first: int, block: bytes, most: int, zero_based: bool) -> tuple[Any, Floats]:
+    """Read what the fast reader may have misread or refused, and raise the error of the first wrong line."""
+    from scipy.sparse import csr_array
+
     lowest = 0 if zero_based else 1
+    labels: list[float] = []
+    values: list[float] = []
+    indices: list[int] = []
+    ends = [0]
     for number, raw in enumerate(block.split(b"\n"), start=first):
-        text = decode_line(path, number, raw)
-        fields = text.partition("#")[0].split()
+        decode_line(path, number, raw)
+        fields = raw.split()
         if not fields:
             continue
         where = f"{path}, line {number}"
-        if not is_number(fields[0]) or not math.isfinite(float(fields[0])):
+        label = _number(float, fields[0])
+        if label is None or not math.isfinite(label):
             raise InputError(
-                f"{where}: the label {fields[0]!r} is not a number; "
+                f"{where}: the label {fields[0].decode()!r} is not a number; "
                 "in CSV and Parquet files a label may be text"
             )
         last = lowest - 1
         for field in fields[1:]:
-            index, colon, value = field.partition(":")
-            if index == "qid":
+            if field.startswith(b"qid:"):
                 continue
-            if not colon or not index.isdecimal() or not is_number(value):
-                raise InputError(f"{where}: {field!r} is not of the form index:number")
-            if int(index) < lowest:
+            name, _, text = field.partition(b":")
+            index, value = _number(int, name), _number(float, text)
+            if index is None or value is None or not name.isdigit():
+                raise InputError(f"{where}: {field.decode()!r} is not of the form index:number")
+            if index < lowest:
                 raise InputError(
                     f"{where}: index 0, but indices start at 1; set zero_based = true if 0 is meant"
                 )
-            if int(index) <= last:
+            if index <= last:
                 raise InputError(f"{where}: index {index} follows {last}; indices must rise along a line")
-            if n_features and int(index) >= n_features + lowest:
-                raise InputError(f"{where}: index {index} is past n_features = {n_features}")
-            if not math.isfinite(float(value)):
+            if index >= most + lowest:
+                raise InputError(f"{where}: index {index} is past n_features = {most}")
+            if not math.isfinite(value):
                 raise InputError(
-                    f"{where}: feature {index} is {value}; every feature must be a finite number"
+                    f"{where}: feature {index} is {text.decode()}; every feature must be a finite number"
                 )
-            last = int(index)
+            values.append(value)
+            indices.append(index - lowest)
+            last = index
+        labels.append(label)
+        ends.append(len(values))
+    return csr_array((values, indices, ends), shape=(len(labels), most)), np.array(labels, dtype=np.float64)
+
+
+def _number(kind: Callable[[bytes], Number], text: bytes) -> Number | None:
+    """Return the number that is written, or None; Python's 1_000 is none."""
+    try:
+        return None if b"_" in text else kind(text)
+    except ValueError:
+        return None

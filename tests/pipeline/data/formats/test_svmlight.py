@@ -1,21 +1,45 @@
-"""svmlight text: sparse and dense, and the line that says what is wrong."""
+"""svmlight text: sparse and dense, every number to the last bit, and the line that says what is wrong."""
 
 from __future__ import annotations
 
 import gzip
+import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file
 
-from singlepass.pipeline.data.formats.svmlight import read_svmlight
+from singlepass.pipeline.data.formats import svmlight
+from singlepass.pipeline.data.formats.svmlight import read_svmlight, svmlight_blocks
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
 GOOD = "+1 1:0.5 3:2 # a comment\n-1 qid:7 2:1\n"
+LARGEST = 2**31 - 1
+
+
+def read(
+    path: Path, *, n_features: int = 0, zero_based: bool = False
+) -> tuple[list[float], list[list[tuple[int, float]]]]:
+    """Labels and (index, value) pairs of every row, from the blocks of a file."""
+    labels, rows = [], []
+    for X, y in svmlight_blocks(path, n_features=n_features, zero_based=zero_based):
+        assert X.indices.dtype == X.indptr.dtype == np.int32
+        assert X.data.dtype == y.dtype == np.float64
+        pairs = list(zip(X.indices.tolist(), X.data.tolist(), strict=True))
+        labels += y.tolist()
+        rows += [pairs[start:stop] for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
+    return labels, rows
+
+
+def same(found: float, expected: float) -> bool:
+    return found == expected and math.copysign(1.0, found) == math.copysign(1.0, expected)
 
 
 def test_sparse_by_default(write: Write) -> None:
@@ -97,3 +121,145 @@ def test_not_utf8(write: Write) -> None:
 def test_missing_test_file(write: Write, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.svm: no such file"):
         read_svmlight(write("f.svm", GOOD), tmp_path / "none.svm")
+
+
+@given(st.floats(-1e308, 1e308), st.sampled_from(["%r", "%.17g", "%.3e", "%.6f"]))
+@example(5e-324, "%r")
+@example(1.7976931348623157e308, "%r")
+@example(-0.0, "%r")
+@example(9007199254740993.0, "%r")
+def test_numbers_are_read_as_python_reads_them(write: Write, value: float, form: str) -> None:
+    written = form % value
+    (label,), (((_, found),),) = read(write("f.svm", f"{written} 1:{written}\n"))
+    assert same(found, float(written))
+    assert same(label, float(written))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "1", "+1", "-1", "1.", ".5", "0", "-0", "1e5", "1E+05", "1e-22", "1e22", "1e23", "123456789012345678",
+        "0.1234567890123456789", "12345678901234567890", "+12345678901234567890", "00001.50", "1e-400",
+        "9007199254740993", "0.000000000000000000000000000123", "2.2250738585072011e-308", "1e0000000000001",
+        "17976931348623157e292", "22250738585072014e-324", "1e-323", "4e-324", "0e999", "0.0e-999",
+    ],
+)  # fmt: skip
+def test_forms_of_numbers(write: Write, written: str) -> None:
+    expected = [float(written)], [[(0, float(written))]]
+    assert read(write("f.svm", f"{written} 1:{written}")) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 1:", "1 :1", "1 1", "1 1:1e", "1 1:1x", "1 1:0x1", "1 1:1_0", "1 1:--1", "1 1:.", "1 1:nan",
+        "1 1:inf", "1 1:1e999", "1 1:-12345678901234567890e999", "x 1:1", "1,2 1:1", "1e999 1:1", "- 1:1",
+        "1 0:1", "1 -1:1", "1 2:1 1:1", "1 1:1 1:1", "1 9:1", "1 99999999999999999999:1", "1 +1:1", "1 1 :1",
+        "1 1: 1", "1 q:1", "1 1:1\x00", "1 1:\xff",
+        "1_0 1:1", "nan 1:1", "1 1_0:1", "1 qid 1:1", "1 qidx:3 1:1", "1 1:17976931348623159e292", "1 -0:1",
+        "1 1:1\x1c", "1 \x001:1 # a comment", "1 2147483649:1", f"1 {'9' * 5000}:1", "1:1", "qid:3 1 1:1",
+        "1 1:1 # \xff\n1 1:\xc3\xa9", "\xd9\xa1 1:1", "1 \xd9\xa1:1", "1 1:\xd9\xa1", "1 1:1\xc2\xa02:1",
+    ],
+)  # fmt: skip
+def test_what_is_not_right_is_not_read(write: Write, line: str) -> None:
+    last = 1 + line.count("\n")
+    for before in (0, 1):
+        path = write("f.svm", ("1 1:1\n" * before + f"{line}\n1 1:1\n").encode("latin-1"))
+        with pytest.raises(InputError, match=rf"f\.svm, line {last + before}: "):
+            read(path, n_features=8)
+
+
+def test_blanks_comments_and_queries(write: Write) -> None:
+    text = b"# head\n\n  \t\r\n1 qid:3 1:1# c\r\n\t-1\t2:2 \n2#\n3 #1:x\n 4 qid:x 8:1"
+    expected = [1, -1, 2, 3, 4], [[(0, 1)], [(1, 2)], [], [], [(7, 1)]]
+    assert read(write("f.svm", text), n_features=8) == expected
+    assert read(write("f.svm", b"\xef\xbb\xbf" + text), n_features=8) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1 2:1 qid:3 4:1 qid:4", [(1, 1), (3, 1)]),
+        ("1 qid:1_0 1:1", [(0, 1)]),
+        ("1 1:1 # a_b qidx +1:2", [(0, 1)]),
+        ("1 1:1 #\x00 2:1", [(0, 1)]),
+        ("1 qid:\x00 1:1 # 2:1", [(0, 1)]),
+        ("1 1:1 # \xff", [(0, 1)]),
+        ("1 0001:1", [(0, 1)]),
+        ("1 1:0 2:-0.0", [(0, 0), (1, -0.0)]),
+        ("1\r", []),
+        ("1 1:1\x0b2:2\x0c3:3\r4:4", [(0, 1), (1, 2), (2, 3), (3, 4)]),
+    ],
+)
+def test_what_only_looks_wrong_is_read(write: Write, text: str, expected: list[tuple[int, float]]) -> None:
+    path = write("f.svm", f"{text}\n-1 5:0.1\n".encode("latin-1"))
+    assert read(path) == ([1.0, -1.0], [expected, [(4, 0.1)]])
+
+
+@pytest.mark.parametrize("text", ["# only a comment\n", " \n\t\r\n", "\n# a\n\n#b"])
+def test_no_rows(write: Write, text: str) -> None:
+    assert read(write("f.svm", text)) == ([], [])
+
+
+@pytest.mark.parametrize("zero_based", [False, True])
+def test_the_first_and_the_last_index(write: Write, zero_based: bool) -> None:
+    first = 0 if zero_based else 1
+    for n_features, width in ((8, 8), (0, LARGEST)):
+        last = width - 1 + first
+        path = write("f.svm", f"1 {first}:1 {last}:2\n")
+        expected = [1], [[(0, 1), (width - 1, 2)]]
+        assert read(path, n_features=n_features, zero_based=zero_based) == expected
+        path = write("f.svm", f"1 1:1\n1 {last + 1}:2\n")
+        with pytest.raises(InputError, match=rf"line 2: index {last + 1} is past n_features = {width}"):
+            read(path, n_features=n_features, zero_based=zero_based)
+
+
+def test_the_width_grows_with_the_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 8)
+    path = write("f.svm", "1\n1\n1\n1\n1 1:1\n1 7:1\n1 2:1\n")
+    widths = [X.shape[1] for X, _ in svmlight_blocks(path)]
+    assert widths[0] == 0
+    assert widths[-1] == 7
+    assert widths == sorted(widths)
+    assert {X.shape[1] for X, _ in svmlight_blocks(path, n_features=9)} == {9}
+
+
+ROW = st.dictionaries(st.integers(1, 40), st.floats(allow_nan=False, allow_infinity=False), max_size=6)
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), ROW), min_size=1, max_size=12), st.sampled_from([9, 1 << 18]))
+def test_the_same_as_python(write: Write, rows: list[tuple[int, dict[int, float]]], block_bytes: int) -> None:
+    text = "".join(
+        " ".join([str(label), *(f"{index}:{row[index]!r}" for index in sorted(row))]) + "\n"
+        for label, row in rows
+    )
+    labels, pairs = [], []
+    for line in text.splitlines():
+        label, *fields = line.split()
+        labels.append(float(label))
+        split = [field.split(":") for field in fields]
+        pairs.append([(int(index) - 1, float(value)) for index, value in split])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(svmlight, "_BLOCK_BYTES", block_bytes)
+        assert read(write("f.svm", text)) == (labels, pairs)
+        # What may be wrong is read line by line: with the same result.
+        assert read(write("f.svm", text.replace("\n", " qid:_\n"))) == (labels, pairs)
+
+
+def test_what_is_right_is_not_read_line_by_line(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(svmlight, "_read_lines")
+    assert read(write("f.svm", "+1 1:-1e-05 3:+2 # a_b\n-1 qid:7 2:1\n"))[0] == [1, -1]
+
+
+def test_many_files_at_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 64)
+    rng = np.random.RandomState(0)
+    values = [rng.standard_normal(300).tolist() for _ in range(6)]
+    paths = [
+        write(f"{k}.svm", "".join(f"{k} {i % 7 + 1}:{value!r}\n" for i, value in enumerate(column)))
+        for k, column in enumerate(values)
+    ]
+    with ThreadPoolExecutor(6) as pool:
+        for k, (labels, rows) in enumerate(pool.map(read, paths)):
+            assert labels == [k] * 300
+            assert rows == [[(i % 7, value)] for i, value in enumerate(values[k])]
