@@ -37,7 +37,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "pipeline": (),
     "pipeline/data/io": ("pipeline",),
     "pipeline/data/tables": _TABLES,
-    "pipeline/data/formats": (*_TABLES, "learners/numeric"),
+    "pipeline/data/formats": _TABLES,
     "pipeline/data/catalogue": _FORMATS,
     "pipeline/data": (*_FORMATS, "pipeline/data/catalogue"),
     "pipeline/study": ("learners", "pipeline", "pipeline/data"),

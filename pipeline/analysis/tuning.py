@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..noise import Noise, parse_noise
 from ..study.specs import Scalar, Winner
@@ -49,10 +49,6 @@ class Tuned:
     def group(self) -> tuple[str, str, Noise]:
         """Same as `Cell.group`."""
         return self.dataset, self.algorithm, self.noise
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON and for templates."""
-        return dict(vars(self))
 
 
 def _grid_position(params: dict[str, Scalar], grid: dict[str, list[Scalar]]) -> tuple[int, ...]:
