@@ -35,6 +35,8 @@ class Row:
         Further ones with more than two classes.
     golden : dict of str to dict
         The golden runs it equals, ``"ALG.WHO"`` as in ``tests/learners/golden``, with their settings.
+    counts_rounds : bool
+        Whether its steps depend on how many rows there were before, rows that teach nothing among them.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Row:
     variants: tuple[Settings, ...] = ()
     many_classes_variants: tuple[Settings, ...] = ()
     golden: dict[str, Settings] = field(default_factory=dict)
+    counts_rounds: bool = False
 
     @property
     def is_public(self) -> bool:
@@ -147,6 +150,7 @@ TABLE = (
         "Zinkevich 2003", "`eta`",
         variants=({"eta": 0.5},),
         golden={"ogd_hinge.ref": {"eta": 1.0}},
+        counts_rounds=True,
     ),
     Row(
         "SoftConfidenceWeighted", ".linear.soft_confidence_weighted", "linear", "two",
