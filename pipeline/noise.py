@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Noise:
     """Uniform label noise: every training label is replaced independently with one probability.
 
-    Values are compared and sorted by their rate. A further model of noise is a further class with the same
-    attributes and `corrupt`, and a line in `parse_noise`.
+    Sorted by rate, then by name. A further model of noise is a class derived from this one, with `spec`,
+    `slug`, `short`, `code` and `corrupt` of its own, and a line in `parse_noise`.
 
     Attributes
     ----------
@@ -30,9 +31,12 @@ class Noise:
 
     rate: float = 0.0
 
+    def __lt__(self, other: Noise) -> bool:
+        return (self.rate, self.slug) < (other.rate, other.slug)
+
     @property
-    def spec(self) -> float:
-        """What a study file says, and what is hashed into a cell's key."""
+    def spec(self) -> Any:
+        """What a study file says, and what is hashed into a cell's key: plain values, for JSON and TOML."""
         return self.rate
 
     @property
