@@ -5,6 +5,7 @@ From the rows come the public names of `singlepass.learners`, the names a study 
 Nothing is imported for it: a learner's module is loaded when the learner is. (Over 300 lines: one table.)
 """
 
+import functools
 import importlib
 import itertools
 from dataclasses import dataclass, field
@@ -57,7 +58,13 @@ class Row:
 
     def load(self) -> Any:
         """Import and return the class."""
-        return getattr(importlib.import_module(self.module, __package__), self.name)
+        return _load(self.module, self.name)
+
+
+@functools.cache
+def _load(module: str, name: str) -> Any:
+    # Asked for with every cell.
+    return getattr(importlib.import_module(module, __package__), name)
 
 
 def _grid(**choices: Any) -> tuple[Settings, ...]:

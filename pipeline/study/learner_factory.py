@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,22 +24,30 @@ class ResolvedLearner:
     name : str
     factory : type
         Its class.
-    parameters : frozenset of str
-        Names of the constructor's parameters.
-    version : int
-        Raised by the learner whenever its outcomes change.
-    batch : bool
-        Whether it is fitted to the whole training part and predicts nothing along the stream.
-    linear : bool
-        Whether it is one of this package's that have no support set.
     """
 
     name: str
     factory: type
-    parameters: frozenset[str]
-    version: int
-    batch: bool
-    linear: bool
+
+    @cached_property
+    def parameters(self) -> frozenset[str]:
+        """Names of the constructor's parameters."""
+        return frozenset(self.factory().get_params())
+
+    @property
+    def version(self) -> int:
+        """Raised by the learner whenever its outcomes change."""
+        return getattr(self.factory, "algorithm_version", 1)
+
+    @property
+    def batch(self) -> bool:
+        """Whether it is fitted to the whole training part and predicts nothing along the stream."""
+        return registry.is_batch(self.factory)
+
+    @property
+    def linear(self) -> bool:
+        """Whether it is one of this package's that have no support set."""
+        return registry.is_linear(self.factory)
 
     def make(self, params: Mapping[str, Any]) -> Any:
         """Return a fresh learner; see `make_learner`."""
@@ -84,15 +93,7 @@ def resolve_learner(name: str) -> ResolvedLearner:
     if name not in known:
         hint = did_you_mean(name, known)
         raise InputError(f"algorithm {name!r} is unknown: {hint}; your own ones need --plugin FILE")
-    factory = known[name]
-    return ResolvedLearner(
-        name=name,
-        factory=factory,
-        parameters=frozenset(factory().get_params()),
-        version=getattr(factory, "algorithm_version", 1),
-        batch=registry.is_batch(factory),
-        linear=registry.is_linear(factory),
-    )
+    return ResolvedLearner(name, known[name])
 
 
 def make_learner(name: str, params: Mapping[str, Any]) -> Any:
