@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class StreamLearner(Protocol):
     """A learner as the pipeline sees it: rows come validated, labels as codes.
 
-    Every `OnlineClassifier` is one. The order of calls is ``check_parameters``, ``begin``, then for each pass
-    ``learn_rows`` over its pieces and ``end_of_pass``; ``counters``, ``score_rows`` and ``predict`` at any
-    time after ``begin``.
+    Every `OnlineClassifier` is one. The order of calls is ``begin``, then for each pass ``learn_rows`` over
+    its pieces and ``end_of_pass``; ``counters`` and ``switches`` at any time after ``begin``. What a cell
+    then tests is asked by scikit-learn's ``predict``.
 
     Attributes
     ----------
@@ -26,9 +26,6 @@ class StreamLearner(Protocol):
     """
 
     epochs: int
-
-    def check_parameters(self) -> None:
-        """Raise ValueError for a parameter that makes no sense, in one line that names it."""
 
     def begin(self, classes: NDArray[Any], n_features: int) -> None:
         """Forget everything and prepare for a stream.
@@ -63,21 +60,6 @@ class StreamLearner(Protocol):
         ----------
         last : bool
             Whether it was the last pass; else the same rows come again, in the same order.
-        """
-
-    def score_rows(self, X: Matrix) -> NDArray[np.float64]:
-        """Return the score of each row under the current model, changing nothing; shapes as `learn_rows`."""
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted label of each row: an element of `classes`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
         """
 
     def counters(self) -> dict[str, int]:

@@ -68,6 +68,8 @@ class Count:
         Its column in the tables of cells and curves, and its name in `counters()`.
     label : str
         How axes call it.
+    attribute : str or None
+        Where a learner that is not of this package keeps it; None: the pipeline counts it, from the scores.
     measures : tuple of Measure
         What algorithms may be compared by.
     trace : Trace or None
@@ -76,6 +78,7 @@ class Count:
 
     name: str
     label: str
+    attribute: str | None
     measures: tuple[Measure, ...] = ()
     trace: Trace | None = None
 
@@ -86,6 +89,7 @@ COUNTS: Mapping[str, Count] = {
         Count(
             "mistakes",
             "mistakes",
+            None,
             (
                 Measure("online_error", "online error against the given labels", True, percent=True),
                 Measure("mistakes", "online mistakes against the given labels"),
@@ -94,20 +98,28 @@ COUNTS: Mapping[str, Count] = {
         Count(
             "mistakes_clean",
             "mistakes (clean labels)",
+            None,
             (
                 Measure("clean_error", "online error against the clean labels", True, percent=True),
                 Measure("mistakes_clean", "online mistakes against the clean labels"),
             ),
         ),
-        Count("updates", "updates", (Measure("update_rate", "updates per example", True, percent=True),)),
+        Count(
+            "updates",
+            "updates",
+            "n_updates_",
+            (Measure("update_rate", "updates per example", True, percent=True),),
+        ),
         Count(
             "support_vectors",
             "support vectors",
+            "n_support_",
             (Measure("support_vectors", "support vectors", decimals=0),),
         ),
         Count(
             "kernel_evaluations",
             "kernel evaluations",
+            "n_kernel_evaluations_",
             (Measure("evaluation_rate", "kernel evaluations per example", True),),
             Trace(
                 "Kernel evaluations along the stream",
@@ -118,11 +130,13 @@ COUNTS: Mapping[str, Count] = {
         Count(
             "queried",
             "labels asked for",
+            "n_queried_",
             (Measure("query_rate", "labels asked for per example", True, percent=True),),
         ),
         Count(
             "complexity",
             "complexity",
+            "complexity_",
             trace=Trace(
                 "Complexity in use along the stream",
                 "Mean level of the model that predicts, over seeds; switches are where it rises.",
@@ -132,6 +146,7 @@ COUNTS: Mapping[str, Count] = {
         Count(
             "model_bytes",
             "model, bytes",
+            "model_bytes_",
             (Measure("model_kilobytes", "model size, kB", unit=1e3, decimals=0),),
         ),
     )

@@ -14,7 +14,8 @@ class Noise:
     """Uniform label noise: every training label is replaced independently with one probability.
 
     Sorted by rate, then by name. A further model of noise is a class derived from this one, with `spec`,
-    `slug`, `short`, `code` and `corrupt` of its own, and a line in `parse_noise`.
+    `slug`, `short`, `code` and `corrupt` of its own, and
+    lines in `parse_noise` and `noise_of`.
 
     Attributes
     ----------
@@ -41,8 +42,9 @@ class Noise:
 
     @property
     def slug(self) -> str:
-        """How the store, file names and CSV tables write it."""
-        return f"{self.rate:.12g}"
+        """How the store, file names and CSV tables write it; `noise_of` reads it back."""
+        short = f"{self.rate:.12g}"
+        return short if float(short) == self.rate else repr(self.rate)
 
     @property
     def short(self) -> str:
@@ -98,12 +100,12 @@ CLEAN = Noise()
 
 
 def parse_noise(value: object) -> Noise:
-    """Return the noise that a study file or a row of the store names.
+    """Return the noise that a study file asks for.
 
     Parameters
     ----------
     value : object
-        A rate, as a number or as `Noise.slug` writes it.
+        A rate.
 
     Returns
     -------
@@ -116,15 +118,32 @@ def parse_noise(value: object) -> Noise:
 
     Examples
     --------
-    >>> parse_noise("0.1") == parse_noise(0.1) == Noise(0.1)
-    True
+    >>> parse_noise(0.1)
+    Noise(rate=0.1)
     """
     if isinstance(value, Noise):
         return value
-    try:
-        rate = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else -1.0
-    except ValueError:
-        rate = -1.0
-    if not 0 <= rate < 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
         raise ValueError(f"{value!r} is not a noise rate: give numbers in [0, 1)")
-    return Noise(rate)
+    return Noise(float(value))
+
+
+def noise_of(slug: str) -> Noise:
+    """Return the noise that a row of the store names.
+
+    Parameters
+    ----------
+    slug : str
+        As `Noise.slug` writes it.
+
+    Returns
+    -------
+    Noise
+        Equal to the one that was written.
+
+    Examples
+    --------
+    >>> noise_of(Noise(1 / 3).slug) == Noise(1 / 3)
+    True
+    """
+    return Noise(float(slug))

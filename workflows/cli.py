@@ -164,7 +164,7 @@ def convert(names: tuple[str, ...], target: str | None, options: tuple[str, ...]
 def _report(results: str, to: str | None) -> None:
     from .report import write_report
 
-    # StudyResults at a URL are reported into the current folder, local ones beside the results.
+    # Results at a URL are reported into the current folder, local ones beside the results.
     if to is None:
         to = "report" if "://" in results else results
     written = write_report(results, Path(to))

@@ -1,4 +1,4 @@
-"""Run a study: plan its cells, compute what the store lacks, tune first, report last."""
+"""Run a study: plan its cells, compute stage by stage what the store lacks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..pipeline.study.cell import Cell
 from ..pipeline.study.plan import Plan, make_plan
 from ..pipeline.study.study import Study
 from .provenance import provenance
-from .stages import Stage, first_stage
+from .stages import Stage, Tuning
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -142,7 +142,7 @@ def run_study(
             progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
         connection = {"threads": threads, "scheduler": scheduler, "scheduler_file": scheduler_file}
         run = _Run(plan, store, progress, _Workers(stack, connection), command, retry_failed)
-        stage: Stage | None = first_stage(plan)
+        stage: Stage | None = Tuning(plan)
         while stage is not None:
             run.stage(stage)
             for line in stage.lacking():
@@ -223,8 +223,8 @@ class _Run:
         return self.plan.n_tuning_cells + self.plan.n_evaluation_cells
 
     def _record_study(self) -> None:
-        self.store.write_json("study.json", self.plan.study.model_dump(mode="json"))
         self.store.write_json("plan.json", {"planned": self.total})
+        self.store.write_json("study.json", self.plan.study.model_dump(mode="json"))
 
 
 def _compute(cells: Iterable[Cell], client: Client, store: Store, progress: RunProgress) -> None:

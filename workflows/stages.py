@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ..pipeline.analysis.tuning import tuned_grids
-from ..pipeline.noise import parse_noise
+from ..pipeline.noise import noise_of
 from ..pipeline.study.cell import Cell
 from ..pipeline.study.plan import Plan, SupportSizes, Winners
 
@@ -41,14 +41,9 @@ class Stage(Protocol):
         """Yield a line about each kind of cell that cannot be run for want of an outcome."""
 
 
-def first_stage(plan: Plan) -> Stage:
-    """Return the stage that a study begins with."""
-    return Tuning(plan)
-
-
 @dataclass(frozen=True)
 class Tuning:
-    """One cell for every point of every grid, on a seed of their own."""
+    """The first stage: one cell for every point of every grid, on a seed of their own."""
 
     plan: Plan
     counts: ClassVar[bool] = False
@@ -93,7 +88,7 @@ class Evaluation:
         rows = rows[(rows["status"] == "ok") & rows["algorithm"].isin(models) & rows["key"].isin(planned)]
         sizes = {}
         for row in rows.dropna(subset=["support_vectors"]).to_dict("records"):
-            group = row["dataset"], row["algorithm"], parse_noise(row["noise"])
+            group = row["dataset"], row["algorithm"], noise_of(row["noise"])
             sizes[group, row["seed"]] = int(row["support_vectors"])
         return Matched(self.plan, sizes)
 

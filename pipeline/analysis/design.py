@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..noise import Noise, parse_noise
-from ..study.specs import DatasetSpec
+from ..noise import Noise, noise_of, parse_noise
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
@@ -112,7 +111,7 @@ def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
         Names in the study's order.
     """
     runs = evaluation_rows(cells)
-    entries = [DatasetSpec.model_validate(entry).label for entry in study.get("datasets", [])]
+    entries = [entry["label"] for entry in study.get("datasets", [])]
     place = {name: i for i, name in reversed(list(enumerate(entries)))}
     tasks = sorted(
         set(zip(runs["dataset"], runs["source"], runs["parent"], strict=True)),
@@ -121,11 +120,12 @@ def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
     algorithms = _ordered(
         runs["algorithm"].unique().tolist(), [entry["label"] for entry in study.get("algorithms", [])]
     )
+    planned_noise = {parse_noise(spec) for spec in study.get("noise", [])}
     return Design(
         datasets=[dataset for dataset, _, _ in tasks],
         sources=[source for _, source, _ in tasks],
         algorithms=algorithms,
-        noise=sorted({parse_noise(value) for value in (*study.get("noise", []), *runs["noise"].unique())}),
+        noise=sorted(planned_noise | {noise_of(slug) for slug in runs["noise"].unique()}),
         seeds=sorted({int(seed) for seed in study.get("seeds", [])} | {int(seed) for seed in runs["seed"]}),
     )
 

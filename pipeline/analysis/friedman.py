@@ -18,7 +18,7 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class Friedman:
-    """CellResult of the Friedman test and of its Iman–Davenport refinement.
+    """Outcome of the Friedman test and of its Iman–Davenport refinement.
 
     Attributes
     ----------

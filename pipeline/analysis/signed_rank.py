@@ -17,7 +17,7 @@ _EXACT_UP_TO = 100
 
 @dataclass(frozen=True)
 class SignedRank:
-    """CellResult of one two-sided Wilcoxon signed-rank test.
+    """Outcome of one two-sided Wilcoxon signed-rank test.
 
     Attributes
     ----------

@@ -59,13 +59,14 @@ def read_results(url: str) -> StudyResults:
     store = Store(url)
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
+    # Read first: of results of another version this says what to do.
+    cells, curves = store.cells(), store.curves()
     study, plan = store.read_json("study.json"), store.read_json("plan.json")
     for name, content in (("study.json", study), ("plan.json", plan)):
         if not content:
             raise InputError(f"{url}: {name} is missing: run the study again to write it")
     runs = store.read_json("provenance.json").get("runs", [{}])
     keys = store.planned_keys()
-    cells, curves = store.cells(), store.curves()
     cells = cells[cells["key"].isin(keys)].reset_index(drop=True)
     curves = curves[curves["key"].isin(keys)].reset_index(drop=True)
     return StudyResults(

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..noise import Noise, parse_noise
+from ..noise import Noise, noise_of
 from ..study.specs import Scalar, Winner
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Tuned:
 
     @property
     def group(self) -> tuple[str, str, Noise]:
-        """Same as `Cell.group`."""
+        """Same as `CellSpec.group`."""
         return self.dataset, self.algorithm, self.noise
 
 
@@ -136,7 +136,7 @@ def tuned_grids(cells: pd.DataFrame, rule: Winner = "best") -> list[Tuned]:
             Tuned(
                 dataset=str(dataset),
                 algorithm=str(algorithm),
-                noise=parse_noise(noise),
+                noise=noise_of(str(noise)),
                 grid=grid,
                 criterion=("validation mistakes" if validated else "online mistakes")
                 + (_AND[rule] if any(not math.isnan(point.support) for point in points) else ""),

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners import as_rows, row_range, take_rows
+from ...learners import take_rows
 from ...learners.contract import StreamLearner
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
 from .recorder import Recorder, declared
 from .splits import Fold, checkpoints
 from .stopwatch import Stopwatch
-from .stream_learner import batch_counters, stream_learner
+from .stream_learner import batch_counters, rows_of_block, stream_learner
 from .warm_up import compile_loops
 
 # With a time limit the clock is read after this many rows: often enough for a learner that takes a
@@ -86,11 +86,9 @@ def _first_pass(
         scores = []
         over = False
         with watch:
-            rows = as_rows(X)
+            rows = rows_of_block(learner, X)
             for first, seen in _pieces(start, stop, stops, watch.limit is not None):
-                scores.append(
-                    learner.learn_rows(row_range(rows, first - start, seen - start), noisy[first:seen])
-                )
+                scores.append(learner.learn_rows(rows(first - start, seen - start), noisy[first:seen]))
                 over = watch.over and seen < n
                 recorder.at(seen, last=over)
                 if over:
@@ -111,7 +109,7 @@ def _later_passes(learner: StreamLearner, part: Fold, noisy: NDArray[np.int32], 
             learner.end_of_pass(last=False)
         for start, stop, X in part.blocks():
             with watch:
-                learner.learn_rows(as_rows(X), noisy[start:stop])
+                learner.learn_rows(rows_of_block(learner, X)(0, stop - start), noisy[start:stop])
             if watch.over:
                 return f"time limit of {watch.limit:g} s reached in pass {epoch}"
     with watch:

@@ -13,6 +13,7 @@ from .stopwatch import Stopwatch
 
 # Counted here; everything else is counted by learners.
 MISTAKES = ("mistakes", "mistakes_clean")
+LEARNER_COUNTS = tuple(name for name in COUNTS if name not in MISTAKES)
 
 
 def is_mistake(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -43,7 +44,7 @@ def is_mistake(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray
 
 def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
     """Return what a learner has counted by the store's columns, None where it does not count."""
-    return {name: counters.get(name) for name in COUNTS if name not in MISTAKES}
+    return {name: counters.get(name) for name in LEARNER_COUNTS}
 
 
 class Recorder:

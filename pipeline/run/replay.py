@@ -11,7 +11,7 @@ from typing import Any
 
 from ...learners import registry
 from ..errors import InputError
-from ..noise import parse_noise
+from ..noise import noise_of
 from ..study.cell import Cell
 from ..study.plan import make_plan
 from ..study.specs import DatasetSpec
@@ -82,7 +82,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
     known = registry.available()
     if entry is None or entry.name not in known:
         raise InputError(f"learner {row['learner']!r} is not there: your own ones need --plugin FILE")
-    noise = parse_noise(row["noise"])
+    noise = noise_of(row["noise"])
     group = row["dataset"], row["algorithm"], noise
     params = json.loads(row["params"])
     supports = {

@@ -143,11 +143,11 @@ class Parts:
 
     def _refuse_other_version(self, schema: pa.Schema) -> None:
         version = version_of(schema)
-        if version not in (None, SCHEMA_VERSION):
+        if version != SCHEMA_VERSION:
             raise InputError(
-                f"{self.url}: holds results of schema version {version}, this singlepass reads and writes "
-                f"version {SCHEMA_VERSION}: choose another --out, or move the folder away and run the study "
-                "again"
+                f"{self.url}: holds results of schema version {version or 'unknown'}, this singlepass reads "
+                f"and writes version {SCHEMA_VERSION}: choose another --out, or move the folder away and run "
+                "the study again"
             )
 
 

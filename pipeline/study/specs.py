@@ -169,7 +169,7 @@ class RankingSpec(BaseModel):
     @field_validator("focus_noise", mode="before")
     @classmethod
     def _one_rate(cls, value: Any) -> Any:
-        return [value] if isinstance(value, int | float) else value
+        return value if isinstance(value, list) else [value]
 
     @model_validator(mode="after")
     def _focus_takes_part(self) -> RankingSpec:

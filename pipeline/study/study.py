@@ -146,7 +146,10 @@ class Study(BaseModel):
         datasets = table.get("datasets")
         parts = [table, *(datasets if isinstance(datasets, list) else [])]
         crossval = any(isinstance(part, dict) and part.get("protocol") == "crossval" for part in parts)
-        return {**table, "seeds": table.get("folds", DEFAULT_FOLDS)} if crossval else table
+        folds = table.get("folds", DEFAULT_FOLDS)
+        # Of folds that make no sense their own check speaks.
+        sound = isinstance(folds, int) and not isinstance(folds, bool) and folds >= 2
+        return {**table, "seeds": list(range(folds))} if crossval and sound else table
 
     @model_validator(mode="after")
     def _seeds_are_folds(self) -> Study:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from singlepass.pipeline.noise import Noise, parse_noise
+from singlepass.pipeline.noise import Noise, noise_of, parse_noise
 
 
 @given(
@@ -41,13 +41,13 @@ def test_rate_and_spread(rate: float, n_classes: int) -> None:
     assert counts[1:].sum() == pytest.approx(n * rate, abs=5 * np.sqrt(n * rate * (1 - rate)))
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.05, 0.1, 1 / 3, 0.999])
+@given(rate=st.floats(0, 1, exclude_max=True))
 def test_what_the_store_writes_is_read_back(rate: float) -> None:
-    assert parse_noise(Noise(rate).slug).rate == pytest.approx(rate, rel=1e-11)
+    assert noise_of(Noise(rate).slug) == Noise(rate)
     assert parse_noise(Noise(rate).spec) == Noise(rate)
 
 
-@pytest.mark.parametrize("value", [1, -0.1, "much", True, None, [0.1], float("nan")])
+@pytest.mark.parametrize("value", [1, -0.1, "much", "0.1", True, None, [0.1], float("nan")])
 def test_what_is_no_rate_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="is not a noise rate: give numbers in"):
         parse_noise(value)

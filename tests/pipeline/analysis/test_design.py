@@ -16,7 +16,7 @@ def test_layout_follows_the_study_and_sorts_naturally() -> None:
         cell("gauss", "A", 0, stage="tune"),
     )
     study = {
-        "datasets": [{"name": "usps", "label": None}, {"name": "gauss"}, {"name": "usps"}],
+        "datasets": [{"label": "usps"}, {"label": "gauss"}, {"label": "usps"}],
         "algorithms": [{"label": "B"}, {"label": "A"}],
         "noise": [0.3, 0.0],
         "seeds": [0, 1],
@@ -51,7 +51,7 @@ def test_layout_follows_labels_of_the_study() -> None:
     )
     cells["source"] = ["/x/gauss.csv", "usps", "usps", "aaa"]
     cells["parent"] = ["gauss", "late", "zebra", "stray"]
-    entries = [{"name": "usps", "label": "zebra"}, {"name": "usps", "label": "late"}, {"path": "x/gauss.csv"}]
+    entries = [{"label": label} for label in ("zebra", "late", "gauss")]
     design = study_design(cells, {"datasets": entries, "algorithms": [{"label": "A"}]})
     assert design.datasets == ["zebra", "late[2]", "gauss", "stray"]
 

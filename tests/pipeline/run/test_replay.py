@@ -10,7 +10,7 @@ import pytest
 
 from singlepass.learners import registry
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.noise import parse_noise
+from singlepass.pipeline.noise import noise_of
 from singlepass.pipeline.run.replay import learn_again, planned_cell
 from singlepass.pipeline.run.task import learn_cell, run_cell
 from singlepass.pipeline.study.plan import make_plan
@@ -47,7 +47,7 @@ def rows_of(study: Study, base: Path | None = None) -> list[dict[str, Any]]:
     }
     rows = [run_cell(cell).row for cell in plan.evaluation_cells(winners)]
     sizes = {
-        ((row["dataset"], "SVC", parse_noise(row["noise"])), row["seed"]): row["support_vectors"]
+        ((row["dataset"], "SVC", noise_of(row["noise"])), row["seed"]): row["support_vectors"]
         for row in rows
         if row["algorithm"] == "SVC"
     }

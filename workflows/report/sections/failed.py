@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ....pipeline.noise import parse_noise
+from ....pipeline.noise import noise_of
 from ..page.blocks import Block, Code, Folded, Section
 from ..page.table import TableBlock, TableCell
 from ..page.view import StudyView
@@ -34,7 +34,7 @@ def _failed_table(bad: pd.DataFrame) -> TableBlock:
         [
             TableCell(str(row["dataset"])),
             TableCell(str(row["algorithm"])),
-            TableCell(parse_noise(row["noise"]).short),
+            TableCell(noise_of(row["noise"]).short),
             TableCell("tuning" if row["stage"] == "tune" else str(row["seed"])),
             TableCell(str(row["status"])),
             TableCell(str(row["error"]) if isinstance(row["error"], str) else ""),

@@ -1,0 +1,115 @@
+"""Learners of somebody else's behind one adapter: what they are given, and what is read of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from singlepass.learners import AROW, Perceptron, registry
+from singlepass.learners.contract import StreamLearner
+from singlepass.pipeline.counts import COUNTS
+from singlepass.pipeline.run.stream_learner import PluginLearner, rows_of_block, stream_learner
+from singlepass.pipeline.run.task import run_cell
+from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study_file import parse_study
+
+
+class Stranger:
+    """A classifier with a `learn` method and nothing else."""
+
+    def __init__(self, epochs: int = 1) -> None:
+        self.epochs = epochs
+        self.given: list[tuple[Any, list[int]]] = []
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {"epochs": self.epochs}
+
+    def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
+        self.given.append((X, list(y)))
+        return np.zeros(X.shape[0])
+
+    def fit(self, X: Any, y: Any) -> Stranger:
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.zeros(X.shape[0], np.int32)
+
+
+class Changing(Stranger):
+    """It scales the rows that it is given in place, which are its own."""
+
+    def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
+        X /= 2
+        return super().learn(X, y, classes)
+
+
+class Keeping(AROW):
+    """A learner derived from this package's that counts more than that one does."""
+
+    n_support_ = 7
+    n_queried_ = 3
+
+    @property
+    def switches_(self) -> list[int]:
+        return [5, 9]
+
+
+def row_of(monkeypatch: pytest.MonkeyPatch, learner: type, **algorithm: Any) -> dict[str, Any]:
+    monkeypatch.setitem(registry._plugins, learner.__name__, learner)
+    table = {
+        "name": "s",
+        "checkpoints": 3,
+        "datasets": [{"name": "gauss", "n_train": 60, "n_test": 20}],
+        "algorithms": [{"name": learner.__name__, **algorithm}],
+    }
+    [cell, *_] = make_plan(parse_study(table)).evaluation_cells({})
+    row = run_cell(cell).row
+    assert row["status"] == "ok", row["error"]
+    return row
+
+
+def test_this_packages_learners_are_streamed_as_they_are() -> None:
+    learner = Perceptron()
+    assert stream_learner(learner) is learner
+    for other in (Stranger(), Keeping()):
+        assert isinstance(stream_learner(other), PluginLearner)
+        assert isinstance(stream_learner(other), StreamLearner)
+
+
+def test_what_a_learner_does_not_count_is_null(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = row_of(monkeypatch, Stranger)
+    assert row["mistakes"] == row["n_examples"] == 60
+    assert {row[name] for name, count in COUNTS.items() if count.attribute is not None} == {None}
+    assert row["switches"] is None
+
+
+def test_what_a_derived_learner_counts_besides_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = row_of(monkeypatch, Keeping)
+    plain = row_of(monkeypatch, type("Plain", (AROW,), {"__module__": __name__}))
+    assert (row["support_vectors"], row["queried"]) == (7, 3)
+    assert row["switches"] == [5, 9]
+    assert row["model_bytes"] == plain["model_bytes"] > 0
+    assert (row["mistakes"], row["updates"]) == (plain["mistakes"], plain["updates"])
+
+
+def test_a_learner_may_change_the_rows_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert row_of(monkeypatch, Changing, epochs=3)["n_examples"] == 60
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_pieces_of_a_block_are_matrices(kind: Any) -> None:
+    block = kind(np.arange(12.0).reshape(6, 2))
+    learner = Stranger()
+    adapter = stream_learner(learner)
+    adapter.begin(np.arange(2, dtype=np.int32), 2)
+    rows = rows_of_block(adapter, block)
+    adapter.learn_rows(rows(0, 2), np.array([0, 1]))
+    adapter.learn_rows(rows(2, 6), np.array([1, 1, 0, 0]))
+    (first, codes), (second, _) = learner.given
+    assert codes == [0, 1]
+    assert type(first) is type(block)
+    together = [part if isinstance(part, np.ndarray) else part.toarray() for part in (first, second)]
+    assert np.vstack(together).tolist() == np.arange(12.0).reshape(6, 2).tolist()
