@@ -83,9 +83,20 @@ def imports(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
     """Yield line, room and name of everything that a module imports from the project."""
     here = path.parent.relative_to(ROOT).parts
     for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.ImportFrom) or not node.level:
+        if isinstance(node, ast.Import):
+            for name in (alias.name for alias in node.names if alias.name.startswith("singlepass.")):
+                base = ROOT.joinpath(*name.split(".")[1:])
+                yield node.lineno, (base if base.is_dir() else base.parent).relative_to(ROOT).as_posix(), name
             continue
-        base = ROOT.joinpath(*here[: len(here) - node.level + 1], *(node.module or "").split("."))
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        named = (node.module or "").split(".")
+        if node.level:
+            base = ROOT.joinpath(*here[: len(here) - node.level + 1], *named)
+        elif named[0] == "singlepass":
+            base = ROOT.joinpath(*named[1:])
+        else:
+            continue
         for alias in node.names:
             # A package, a module, or a name within a module or a package.
             package, within = base / alias.name, base if base.is_dir() else base.parent
@@ -149,6 +160,8 @@ def test_imports_run_one_way(check) -> None:
             "from ..linear.parts.classes import block",
             "from learners/linear/parts",
         ),
+        ("pipeline/noise.py", "from singlepass.learners.registry import available", "from learners"),
+        ("pipeline/data/io/text.py", "import singlepass.pipeline.run.task", "from pipeline/run"),
         (
             "pipeline/store/store.py",
             "from ..run.task import run_cell",

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..noise import Noise, noise_of
-from ..study.specs import Scalar, Winner
+from ..study.specs import Scalar, WinnerRule
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # What a rule adds to the criterion.
-_AND: dict[Winner, str] = {"best": "", "sparsest": "; within a standard error, support vectors"}
+_AND: dict[WinnerRule, str] = {"best": "", "sparsest": "; within a standard error, support vectors"}
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class _Point:
         return self.judged, self.mistakes, self.place
 
 
-def _winner(points: list[_Point], rule: Winner) -> _Point:
+def _winner(points: list[_Point], rule: WinnerRule) -> _Point:
     best = min(points, key=lambda point: point.order)
     if rule == "best":
         return best
@@ -92,7 +92,7 @@ def _winner(points: list[_Point], rule: Winner) -> _Point:
     return min(near, key=lambda point: (point.support, *point.order), default=best)
 
 
-def tuned_grids(cells: pd.DataFrame, rule: Winner = "best") -> list[Tuned]:
+def tuned_grids(cells: pd.DataFrame, rule: WinnerRule = "best") -> list[Tuned]:
     """Judge every grid by the cells of the reserved seed.
 
     Parameters

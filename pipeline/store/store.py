@@ -169,9 +169,14 @@ def exclusive(store: Store) -> Iterator[None]:
         return
     import filelock
 
+    lock = filelock.FileLock(f"{store.root}/.lock", blocking=False)
     try:
-        lock = filelock.FileLock(f"{store.root}/.lock", blocking=False).acquire()
+        lock.acquire()
     except filelock.Timeout:
         raise InputError(f"output {store.url}: another run is writing to it") from None
-    with lock:
+    except NotImplementedError:
+        raise InputError(f"output {store.url}: its file system has no locks: choose another --out") from None
+    try:
         yield
+    finally:
+        lock.release()

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from .. import data
 from ..noise import Noise
-from .specs import Protocol, Scalar
+from .specs import ProtocolName, Scalar
 
 # Part of every key. Raise it when the way a cell is run changes its integers.
 CELL_VERSION = 2
@@ -57,7 +57,7 @@ class CellSpec:
     seed: int
     root_seed: int
     stage: StageName
-    protocol: Protocol
+    protocol: ProtocolName
     judge: str
     checkpoints: str | int
     test_fraction: float

@@ -18,8 +18,8 @@ from pydantic import (
 from ..errors import did_you_mean
 from ..noise import Noise, parse_noise
 
-Protocol = Literal["prequential", "holdout", "crossval"]
-Winner = Literal["best", "sparsest"]
+ProtocolName = Literal["prequential", "holdout", "crossval"]
+WinnerRule = Literal["best", "sparsest"]
 Scalar = str | bool | int | float
 # In a study file a rate; written back as one.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
@@ -44,7 +44,7 @@ class DatasetSpec(BaseModel):
     target: str | None = None
     task: str = "auto"
     label: str = ""
-    protocol: Protocol | None = None
+    protocol: ProtocolName | None = None
     max_examples: Annotated[int, Field(ge=1)] | None = None
     parameters: dict[str, Scalar | list[Scalar]] = {}
 
@@ -122,7 +122,7 @@ class AlgorithmSpec(BaseModel):
         return {key: value[SUPPORT_OF] for key, value in values.items() if isinstance(value, dict)}
 
     @model_validator(mode="after")
-    def _tables_match(self) -> AlgorithmSpec:
+    def _tables_are_support_sizes(self) -> AlgorithmSpec:
         for key, value in (self.model_extra or {}).items():
             if isinstance(value, dict) and not (
                 list(value) == [SUPPORT_OF] and isinstance(value[SUPPORT_OF], str)

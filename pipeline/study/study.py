@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from ..errors import did_you_mean
 from ..noise import CLEAN, parse_noise
-from .specs import AlgorithmSpec, DatasetSpec, NoiseSpec, Protocol, RankingSpec, Winner
+from .specs import AlgorithmSpec, DatasetSpec, NoiseSpec, ProtocolName, RankingSpec, WinnerRule
 
 # Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
 TUNING_SEED = 1_000_000
@@ -75,7 +75,7 @@ class Study(BaseModel):
     name: Annotated[str, Field(max_length=100)]
     title: str = ""
     description: str = ""
-    protocol: Protocol = "prequential"
+    protocol: ProtocolName = "prequential"
     noise: Annotated[list[NoiseSpec], Field(min_length=1)] = [CLEAN]
     seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
     root_seed: Annotated[int, Field(ge=0)] = 0
@@ -87,7 +87,7 @@ class Study(BaseModel):
     max_test: Annotated[int, Field(ge=1)] | None = None
     tune_by: Literal["online", "validation"] | None = None
     validation_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    winner: Winner = "best"
+    winner: WinnerRule = "best"
     time_limit: Annotated[float, Field(gt=0)] | None = None
     max_tune: Annotated[int, Field(ge=1)] | None = None
     test_curve: bool = False
@@ -175,7 +175,7 @@ class Study(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _matches_name_algorithms(self) -> Study:
+    def _support_sizes_name_algorithms(self) -> Study:
         free = [entry.label for entry in self.algorithms if not entry.support_of]
         for entry in self.algorithms:
             for key, label in entry.support_of.items():
@@ -189,7 +189,7 @@ class Study(BaseModel):
     @model_validator(mode="after")
     def _rankings_name_parts(self) -> Study:
         labels = [entry.label for entry in self.algorithms]
-        called = [entry.label for entry in self.datasets]
+        datasets = [entry.label for entry in self.datasets]
         for key, drawn in (("curves", self.curves), ("solutions", self.solutions)):
             for label in drawn:
                 if label not in labels:
@@ -203,9 +203,9 @@ class Study(BaseModel):
                         f"rankings: no algorithm is called {label!r}: {did_you_mean(label, labels)}"
                     )
             for name in ranking.datasets:
-                if name not in called:
+                if name not in datasets:
                     raise ValueError(
-                        f"rankings: no data set is called {name!r}: {did_you_mean(name, called)}"
+                        f"rankings: no data set is called {name!r}: {did_you_mean(name, datasets)}"
                     )
             for noise in ranking.focus_noise:
                 if noise not in self.noise:
@@ -215,7 +215,7 @@ class Study(BaseModel):
                     )
         return self
 
-    def protocol_of(self, entry: DatasetSpec) -> Protocol:
+    def protocol_of(self, entry: DatasetSpec) -> ProtocolName:
         """Return the protocol of a data set."""
         return entry.protocol or self.protocol
 
