@@ -107,6 +107,9 @@ class QueryAll(OnlineClassifier):
             counters["kernel_evaluations"] = self.n_kernel_evaluations_
         return counters
 
+    def switches(self) -> list[int] | None:
+        return self.learner_.switches()
+
     def inner_learners(self) -> list[OnlineClassifier]:
         return [self.learner, *self.learner.inner_learners()]
 
@@ -218,6 +221,11 @@ class Greedy(QueryAll):
         # The learner knows rows that come again by their numbers, and another pass asks for other rows.
         if last or self.h == 1:
             super().end_of_pass(last)
+
+    def switches(self) -> list[int] | None:
+        inner = super().switches()
+        # The learner's row t is of group t, and is learnt when that group's last row has come.
+        return None if inner is None else [(t + 1) * self.h - 1 for t in inner]
 
     @property
     def n_kernel_evaluations_(self) -> int:

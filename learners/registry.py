@@ -34,12 +34,29 @@ def _kind(learner: object) -> str | None:
 
 
 def is_linear(learner: object) -> bool:
-    """Tell whether a learner, or its class, is one of this package's linear ones: it has no support set."""
+    """Tell whether a learner, or its class, is one of this package's linear ones: it has no support set.
+
+    Parameters
+    ----------
+    learner : object or type
+
+    Returns
+    -------
+    bool
+    """
     return _kind(learner) == "linear"
 
 
 def is_batch(learner: object) -> bool:
     """Tell whether a learner, or its class, is a batch baseline: it predicts nothing along the stream.
+
+    Parameters
+    ----------
+    learner : object or type
+
+    Returns
+    -------
+    bool
 
     Examples
     --------

@@ -1,8 +1,9 @@
 """The learners of this package, a row each: a new one is its own file and a row here.
 
-From the rows come the public names of `singlepass.learners`, the names a study can use, the README's table
-(``python -m singlepass.learners README.md`` writes it anew) and what the tests of all learners run through.
-Nothing is imported for it: a learner's module is loaded when the learner is. (Over 300 lines: one table.)
+From the rows come the public names of `singlepass.learners`, the names a study can use, what the tests of all
+learners run through, the README's table and what type checkers read; the command
+``python -m singlepass.learners README.md`` writes these two anew. Nothing is imported for it: a learner's
+module is loaded when the learner is. (Over 300 lines: one table.)
 """
 
 import functools
@@ -317,3 +318,16 @@ TABLE = (
 #: The rows by name, and the names that a study can use.
 ROWS = {row.name: row for row in TABLE}
 NAMES = tuple(row.name for row in TABLE if row.kind != "strategy")
+
+#: Where each public name of the package is: the learners, and what is no learner.
+MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
+    "KernelClassifier": ".kernel.kernel_classifier",
+    "MulticlassClassifier": ".linear.multiclass_classifier",
+    "OnlineClassifier": ".estimator.online_classifier",
+    "StreamLearner": ".contract",
+    "as_rows": ".numeric.rows",
+    "available": ".registry",
+    "load_plugin": ".registry",
+    "row_range": ".numeric.rows",
+    "take_rows": ".numeric.rows",
+}

@@ -1,6 +1,6 @@
 """What all learners share: labels, validation, counters and the scikit-learn interface.
 
-A learner adds its parameters, its state arrays and one kernel (see `OnlineClassifier`). (Over 300 lines: one
+A learner adds its parameters, its state arrays and one loop (see `OnlineClassifier`). (Over 300 lines: one
 class, most of it the documentation of the interface.)
 """
 
@@ -47,7 +47,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     - ``_check_parameters()``: raise ValueError for a parameter that makes no sense;
     - ``_allocate(n_features)``: create the state arrays;
     - ``_state``: the names of these;
-    - ``_pass(X, codes, scores)``: run the kernel over the rows in order, write the score of each row BEFORE
+    - ``_pass(X, codes, scores)``: run the loop over the rows in order, write the score of each row BEFORE
       its update, return ``(mistakes, updates)``; codes are positions in ``classes_``, 0 or 1;
     - ``coef_``, and ``_score(X, scores)`` where the score is not ``coef_ · x``.
 
@@ -84,7 +84,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     _takes_many_classes = False
 
     #: The attributes that hold the arrays of the model: `model_bytes_` sums them. One that a setting does
-    #: without is None.
+    #: without is None. Without any name, they are all arrays under a name with an underscore first.
     _state: tuple[str, ...] = ()
 
     if TYPE_CHECKING:
@@ -339,7 +339,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def _validate_first(
         self, X: Any, y: Any, classes: Any, check_finite: bool = False
     ) -> tuple[Rows, NDArray[np.int32]]:
-        """Start afresh; return rows for kernels and label codes."""
+        """Start afresh; return rows for loops and label codes."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
@@ -353,7 +353,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return rows, codes
 
     def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Rows, NDArray[np.int32]]:
-        """Return rows for kernels and label codes of a later chunk."""
+        """Return rows for loops and label codes of a later chunk."""
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
@@ -367,7 +367,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return rows, label_codes(y, self.classes_)
 
     def _validate_rows(self, X: Any) -> Rows:
-        """Return rows for kernels, of as many features as the first call's and finite."""
+        """Return rows for loops, of as many features as the first call's and finite."""
         conforms = (
             (type(X) in (np.ndarray, np.memmap) or isinstance(X, sp.csr_matrix | sp.csr_array))
             and X.ndim == 2
@@ -389,8 +389,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     @property
     def model_bytes_(self) -> int:
         """Bytes of the model's arrays: weights, covariances and what else an update needs."""
-        arrays = (getattr(self, name) for name in self._state)
-        return sum(array.nbytes for array in arrays if array is not None)
+        names = self._state or [name for name in vars(self) if name.startswith("_")]
+        arrays = (getattr(self, name) for name in names)
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")

@@ -1,4 +1,4 @@
-"""Checks of rows and labels that a user gives, and their form for kernels."""
+"""Checks of rows and labels that a user gives, and their form for loops."""
 
 from typing import Any
 
@@ -11,7 +11,23 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def safe_rows(X: Any) -> Rows:
-    """Return a matrix as rows for kernels, which look at neither alignment nor the bounds of CSR columns."""
+    """Return a matrix as rows for loops, which look at neither alignment nor the bounds of CSR columns.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d) or CSR matrix
+        float32 or float64, C-contiguous.
+
+    Returns
+    -------
+    ndarray of shape (n, d) or tuple (data, indices, indptr)
+        Aligned or, of a CSR matrix, canonical; `X` itself where it is so already.
+
+    Raises
+    ------
+    ValueError
+        For column indices outside the matrix.
+    """
     if isinstance(X, np.ndarray):
         return as_rows(X if X.flags.aligned else X.copy())
     if X.nnz and not (X.indices.min() >= 0 and X.indices.max() < X.shape[1]):
@@ -33,7 +49,23 @@ def _distinct(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def label_codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
-    """Return the position of each label in the sorted `classes`, as int32."""
+    """Return the position of each label in the classes.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+    classes : ndarray of shape (K,)
+        Sorted and distinct, K >= 2.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        For a label that is none of them.
+    """
     if len(classes) == 2:
         codes: NDArray[Any] = y == classes[1]
         known = codes | (y == classes[0])
@@ -57,7 +89,13 @@ def _listed(classes: NDArray[Any]) -> str:
 
 
 def refuse_nonfinite(rows: Rows) -> None:
-    """Raise ValueError for a row with a NaN or infinity."""
+    """Raise ValueError for a row with a NaN or infinity.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d) or tuple (data, indices, indptr)
+        What `safe_rows` returns.
+    """
     i = first_nonfinite_row(rows)
     if i >= 0:
         values = row_range(rows, i, i + 1)
@@ -68,7 +106,28 @@ def refuse_nonfinite(rows: Rows) -> None:
 
 
 def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_many: bool) -> NDArray[Any]:
-    """Return the sorted class labels of the first call of the learner `name`."""
+    """Return the sorted class labels of the first call of a learner.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+    classes : array-like or None
+        What the user says they are; None: those of `y`.
+    name : str
+        Of the learner, for messages.
+    takes_many : bool
+        Whether it takes more than two classes.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+        Distinct, K >= 2.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two classes, and for more where the learner takes two only.
+    """
     if classes is None:
         classes = _distinct(y)
         if len(classes) == 1:

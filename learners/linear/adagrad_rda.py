@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from ..estimator.parameters import check_nonnegative, check_scale
 from ..numeric.compiled import compiled
@@ -141,7 +142,7 @@ class AdaGradRDA(MulticlassClassifier):
     [[-0.5, 0.5]]
     """
 
-    def __init__(self, eta=1.0, delta=1.0, l1=0.0, epochs=1):
+    def __init__(self, eta: float = 1.0, delta: float = 1.0, l1: float = 0.0, epochs: int = 1) -> None:
         self.eta = eta
         self.delta = delta
         self.l1 = l1
@@ -191,6 +192,6 @@ class AdaGradRDA(MulticlassClassifier):
         return self._rule[2] * self.n_examples_
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         u, rates = (as_coef(state, len(self.classes_)) for state in (self._u, self._rates))
         return -np.sign(u) * np.maximum(np.abs(u) - self._threshold(), 0.0) * rates

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_between
@@ -101,7 +102,7 @@ class ALMA(OnlineClassifier):
     [[-0.707, 0.707]]
     """
 
-    def __init__(self, alpha=0.9, epochs=1):
+    def __init__(self, alpha: float = 0.9, epochs: int = 1) -> None:
         self.alpha = alpha
         self.epochs = epochs
 
@@ -121,5 +122,5 @@ class ALMA(OnlineClassifier):
         _scores(X, self._v, self._scalars[0], scores)
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         return (self._scalars[0] * self._v).reshape(1, -1)

@@ -1,6 +1,7 @@
 """Adaptive Regularization of Weights."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..estimator.parameters import check_count_or_all, check_option, check_scale
 from ..numeric.compiled import compiled
@@ -156,13 +157,13 @@ class AROW(MulticlassClassifier):
 
     def __init__(
         self,
-        r=1.0,
-        loss="squared_hinge",
-        covariance="diagonal",
-        projection="covariance",
-        constraints=1,
-        epochs=1,
-    ):
+        r: float = 1.0,
+        loss: str = "squared_hinge",
+        covariance: str = "diagonal",
+        projection: str = "covariance",
+        constraints: int | str = 1,
+        epochs: int = 1,
+    ) -> None:
         self.r = r
         self.loss = loss
         self.covariance = covariance
@@ -212,5 +213,5 @@ class AROW(MulticlassClassifier):
         return float(self.r), self.loss == "hinge", projects_precision(self.projection)
 
     @property
-    def sigma_(self):
+    def sigma_(self) -> NDArray[np.float64]:
         return class_covariance(self._sigma, len(self.classes_)) if self._weights.ndim == 2 else self._sigma

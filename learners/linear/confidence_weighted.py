@@ -1,6 +1,7 @@
 """Confidence-Weighted learning, with the variance or the standard-deviation constraint."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ..estimator.parameters import check_between, check_option
@@ -115,8 +116,13 @@ class ConfidenceWeighted(MulticlassClassifier):
     """
 
     def __init__(
-        self, eta=0.9, constraint="variance", covariance="diagonal", projection="covariance", epochs=1
-    ):
+        self,
+        eta: float = 0.9,
+        constraint: str = "variance",
+        covariance: str = "diagonal",
+        projection: str = "covariance",
+        epochs: int = 1,
+    ) -> None:
         self.eta = eta
         self.constraint = constraint
         self.covariance = covariance
@@ -155,5 +161,5 @@ class ConfidenceWeighted(MulticlassClassifier):
         return tags
 
     @property
-    def sigma_(self):
+    def sigma_(self) -> NDArray[np.float64]:
         return class_covariance(self._sigma, len(self.classes_)) if self._weights.ndim == 2 else self._sigma

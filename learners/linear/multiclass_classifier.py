@@ -9,7 +9,7 @@ from .parts.classes import by_class, class_scores
 
 
 class MulticlassClassifier(OnlineClassifier):
-    """Base of the learners of two classes or more: with two the binary kernel, else one block a class.
+    """Base of the learners of two classes or more: with two the binary loop, else one block a class.
 
     A subclass defines, besides what `OnlineClassifier` asks for,
 

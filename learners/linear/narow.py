@@ -2,6 +2,7 @@
 
 import numpy as np
 from numba.extending import overload, register_jitable
+from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_positive
@@ -132,7 +133,7 @@ class NAROW(OnlineClassifier):
     ([[-0.5, 0.5]], [0.25, 1.0])
     """
 
-    def __init__(self, b=1.0, covariance="diagonal", epochs=1):
+    def __init__(self, b: float = 1.0, covariance: str = "diagonal", epochs: int = 1) -> None:
         self.b = b
         self.covariance = covariance
         self.epochs = epochs
@@ -155,10 +156,10 @@ class NAROW(OnlineClassifier):
         _scores(X, self._u, self._sigma, np.empty_like(self._buffer), float(self.b), scores)
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         weights = self._sigma * self._u if self._sigma.ndim == 1 else self._sigma @ self._u
         return weights.reshape(1, -1)
 
     @property
-    def sigma_(self):
+    def sigma_(self) -> NDArray[np.float64]:
         return self._sigma

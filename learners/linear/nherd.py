@@ -1,6 +1,7 @@
 """Normal Herd (NHERD)."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_scale
@@ -88,7 +89,13 @@ class NHERD(OnlineClassifier):
     ([[-0.5, 0.5]], [0.25, 0.25])
     """
 
-    def __init__(self, C=1.0, covariance="diagonal", projection="covariance", epochs=1):
+    def __init__(
+        self,
+        C: float = 1.0,
+        covariance: str = "diagonal",
+        projection: str = "covariance",
+        epochs: int = 1,
+    ) -> None:
         self.C = C
         self.covariance = covariance
         self.projection = projection
@@ -109,9 +116,9 @@ class NHERD(OnlineClassifier):
         return _learn(X, codes, scores, self._weights, self._sigma, self._buffer, float(self.C), precision)
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         return self._weights.reshape(1, -1)
 
     @property
-    def sigma_(self):
+    def sigma_(self) -> NDArray[np.float64]:
         return self._sigma

@@ -2,7 +2,9 @@
 
 import math
 
+import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_positive
@@ -69,7 +71,7 @@ class OnlineGradientDescent(OnlineClassifier):
     [[0.0]]
     """
 
-    def __init__(self, eta=1.0, epochs=1):
+    def __init__(self, eta: float = 1.0, epochs: int = 1) -> None:
         self.eta = eta
         self.epochs = epochs
 
@@ -85,5 +87,5 @@ class OnlineGradientDescent(OnlineClassifier):
         return _learn(X, codes, scores, self._weights, float(self.eta), self.n_examples_)
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         return self._weights.reshape(1, -1)

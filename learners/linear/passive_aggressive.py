@@ -170,7 +170,7 @@ class PassiveAggressive(MulticlassClassifier):
     [[-0.5, 1.0]]
     """
 
-    def __init__(self, variant="PA-I", C=1.0, epochs=1):
+    def __init__(self, variant: str = "PA-I", C: float = 1.0, epochs: int = 1) -> None:
         self.variant = variant
         self.C = C
         self.epochs = epochs

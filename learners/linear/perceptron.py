@@ -2,6 +2,7 @@
 
 import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from ..estimator.parameters import check_bool
 from ..numeric.compiled import compiled
@@ -135,7 +136,7 @@ class Perceptron(MulticlassClassifier):
     [1]
     """
 
-    def __init__(self, average=False, epochs=1):
+    def __init__(self, average: bool = False, epochs: int = 1) -> None:
         self.average = average
         self.epochs = epochs
 
@@ -178,7 +179,7 @@ class Perceptron(MulticlassClassifier):
             _averaged_class_scores(X, self._weights, self._u, self.n_examples_, scores)
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         if self._u is None:
             return super().coef_
         return as_coef(self._weights - self._u / max(self.n_examples_, 1), len(self.classes_))

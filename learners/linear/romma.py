@@ -2,6 +2,7 @@
 
 import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_bool
@@ -125,7 +126,7 @@ class ROMMA(OnlineClassifier):
     [[-0.5, 1.0]]
     """
 
-    def __init__(self, aggressive=False, epochs=1):
+    def __init__(self, aggressive: bool = False, epochs: int = 1) -> None:
         self.aggressive = aggressive
         self.epochs = epochs
 
@@ -152,5 +153,5 @@ class ROMMA(OnlineClassifier):
         return tags
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         return (self._scalars[0] * self._v).reshape(1, -1)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from ..estimator.parameters import check_scale
 from ..numeric.compiled import compiled
@@ -197,7 +198,7 @@ class SecondOrderPerceptron(MulticlassClassifier):
     [[-0.5, 0.5]]
     """
 
-    def __init__(self, a=1.0, covariance="diagonal", epochs=1):
+    def __init__(self, a: float = 1.0, covariance: str = "diagonal", epochs: int = 1) -> None:
         self.a = a
         self.covariance = covariance
         self.epochs = epochs
@@ -239,13 +240,13 @@ class SecondOrderPerceptron(MulticlassClassifier):
             class_scores(X, self._u, scores)
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         if self._u.ndim == 2:
             return as_coef(self._u / self._A if self._A.ndim == 2 else self._u, len(self.classes_))
         return as_coef(self._u / self._A if self._A.ndim == 1 else self._A @ self._u, 2)
 
     @property
-    def sigma_(self):
+    def sigma_(self) -> NDArray[np.float64]:
         diagonal = self._A.ndim == self._u.ndim
         inverse = 1.0 / self._A if diagonal else self._A
         return class_covariance(inverse, len(self.classes_)) if self._u.ndim == 2 else inverse

@@ -2,7 +2,9 @@
 
 import math
 
+import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ..estimator.online_classifier import OnlineClassifier
@@ -132,13 +134,13 @@ class SoftConfidenceWeighted(OnlineClassifier):
 
     def __init__(
         self,
-        variant="SCW-I",
-        eta=0.9,
-        C=1.0,
-        covariance="diagonal",
-        projection="covariance",
-        epochs=1,
-    ):
+        variant: str = "SCW-I",
+        eta: float = 0.9,
+        C: float = 1.0,
+        covariance: str = "diagonal",
+        projection: str = "covariance",
+        epochs: int = 1,
+    ) -> None:
         self.variant = variant
         self.eta = eta
         self.C = C
@@ -164,9 +166,9 @@ class SoftConfidenceWeighted(OnlineClassifier):
         return _learn(X, codes, scores, self._weights, self._sigma, self._buffer, phi, C, capped, precision)
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         return self._weights.reshape(1, -1)
 
     @property
-    def sigma_(self):
+    def sigma_(self) -> NDArray[np.float64]:
         return self._sigma

@@ -2,8 +2,8 @@
 
 Numba's disk cache looks at the file a function is written in, not at the files of the functions it calls, so
 an edit to a row primitive would leave stale kernels behind. The cache folder is therefore named by a hash of
-all sources that a function can call: those of the learners and, where it is defined in another package of the
-project, those of that package. New sources, new folder.
+the learners' sources and, for a function of another package of the project, of that package's. New sources,
+new folder; a compiled function must call no other code than these.
 """
 
 import contextlib
@@ -33,6 +33,9 @@ _KEEP_SECONDS = 30 * 24 * 3600
 
 # Another process saves for milliseconds; whoever waits longer has met a file system without locks.
 _LOCK_SECONDS = 10.0
+
+# The folders on such a file system: nobody waits for their locks again.
+_WITHOUT_LOCKS: set[Path] = set()
 
 # The learners, as a package and as a folder.
 _LEARNERS, _LEARNERS_FOLDER = __name__.rsplit(".", 2)[0], Path(__file__).parents[1]
@@ -99,11 +102,6 @@ def cache_folder(package: str = _LEARNERS) -> Path | None:
 _folder_of = functools.cache(cache_folder)
 
 
-@functools.cache
-def _lock_of(folder: Path) -> filelock.BaseFileLock:
-    return filelock.FileLock(folder / "lock", timeout=_LOCK_SECONDS)
-
-
 class _SharedCache(FunctionCache):
     """Numba's disk cache of one function, safe for several processes that compile at the same time.
 
@@ -117,16 +115,16 @@ class _SharedCache(FunctionCache):
         self._folder = folder
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        lock = _lock_of(self._folder)
-        try:
-            lock.acquire()
-        except (OSError, NotImplementedError):  # a file system without locks: nobody waits for one again
-            lock.timeout = 0.0
-        try:
+        with contextlib.ExitStack() as held:
+            if self._folder not in _WITHOUT_LOCKS:
+                # A new one each time: a lock must not be taken on from the process this one was forked from.
+                lock = filelock.FileLock(self._folder / "lock", timeout=_LOCK_SECONDS)
+                try:
+                    held.enter_context(lock)
+                except (OSError, RuntimeError):  # a time-out is an OSError, NotImplementedError the other
+                    _WITHOUT_LOCKS.add(self._folder)
             with contextlib.suppress(OSError):
                 super().save_overload(sig, data)
-        finally:
-            lock.release()
 
 
 def compiled(function: Callable[..., Any]) -> Any:

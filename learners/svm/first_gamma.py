@@ -63,7 +63,7 @@ def choose_gamma(X, codes, settings, classes):
     X : ndarray or csr_matrix
     codes : ndarray of int32
         Labels as positions in `classes`.
-    settings : Settings
+    settings : LasvmSettings
         Of the `LASVM`.
     classes : ndarray of shape (2,)
     """

@@ -11,7 +11,7 @@ from ..kernel.kernel_classifier import RowCachingClassifier
 from ..kernel.support.block_view import score_of
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
-from .solvers.lasvm_steps import Settings, extremes, finish_reprocess, process, reprocess
+from .solvers.lasvm_steps import LasvmSettings, extremes, finish_reprocess, process, reprocess
 
 # Examples of each class that are let in whatever their gradients, to start with.
 _SEEDS = 5
@@ -82,7 +82,7 @@ def optimize(view, n, settings, solution):
     for s in range(n):
         largest = max(largest, view.diagonal[s])
         total += abs(view.block.alpha[s])
-    settings = Settings(C, max(tau, _ROUNDING * largest * max(total, C)), intercept)
+    settings = LasvmSettings(C, max(tau, _ROUNDING * largest * max(total, C)), intercept)
     for _ in range(max(_MOST_STEPS, _MOST_STEPS_EACH * n)):
         if not reprocess(view, n, settings):
             break
@@ -184,7 +184,7 @@ class LASVM(RowCachingClassifier):
         super()._allocate(n_features)
         self._solution = new_solution()
         # What is learnt holds for these alone.
-        self._settings = Settings(float(self.C), float(self.tau), bool(self.fit_intercept))
+        self._settings = LasvmSettings(float(self.C), float(self.tau), bool(self.fit_intercept))
 
     def _learn_block(self, view, n, codes, scores):
         return learn(view, n, codes, scores, self._settings, self._is_again, self._solution)

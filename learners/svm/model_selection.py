@@ -21,7 +21,7 @@ from .complexity_test import begin_anew, is_significant, new_test
 from .first_gamma import FirstRows, choose_gamma
 from .lasvm import LASVM
 from .level_pair import Level, learn_two
-from .solvers.lasvm_steps import Settings
+from .solvers.lasvm_steps import LasvmSettings
 
 
 class OnlineModelSelection(RowCachingClassifier):
@@ -140,7 +140,7 @@ class OnlineModelSelection(RowCachingClassifier):
         super()._allocate(n_features)
         self._models: Any = None
         # What is learnt holds for these alone.
-        self._settings = Settings(float(self.C), float(self.tau), bool(self.fit_intercept))
+        self._settings = LasvmSettings(float(self.C), float(self.tau), bool(self.fit_intercept))
         self._test = new_test(self.p_value, self.min_examples)
         self._family = self.kernel, float(self.gamma), float(self.coef0)
         self.complexity_, self.switches_ = 1, []

@@ -134,6 +134,20 @@ def test_kernel_evaluations_are_those_of_every_score():
     assert model.n_kernel_evaluations_ == expected
 
 
+class Switching(Perceptron):
+    """One that says it became a more complex model at its first and its third row."""
+
+    def switches(self):
+        return [0, 2]
+
+
+def test_switches_are_rows_of_the_stream():
+    X, y = noisy_stream(8, n=9)
+    assert QueryAll(Switching()).fit(X, y).switches() == [0, 2]
+    assert Greedy(Switching(), h=3).fit(X, y).switches() == [2, 8]
+    assert Greedy(Perceptron()).fit(X, y).switches() is None
+
+
 def test_greedy_asks_for_a_fifth_and_learns_the_rule():
     X, y = noisy_stream(6, n=2000, noise=0.0)
     model = Greedy(AROW()).fit(X[:1500], y[:1500])

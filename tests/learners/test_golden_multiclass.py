@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from .streams import as_csr, golden_learner, golden_runs, golden_stream
 
@@ -10,6 +11,27 @@ REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
 # The runs' own differences from the optimum and from symmetry are of order 1e-13 where scores are near 0.1.
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-12}
 CLASSES = range(10)
+
+
+def learner_of(name):
+    """Return our learner for a golden run; its settings in the table are the run's hyper-parameters."""
+    learner = golden_learner(name)
+    ours = learner.get_params()
+    for parameter, value in RUNS[name]["hyperparameters"].items():
+        if parameter == "phi":
+            assert norm.ppf(ours["eta"]) == pytest.approx(value, rel=1e-7)  # printed with seven digits
+        elif parameter == "k":
+            assert ours["constraints"] == ("all" if value is None else value)
+        elif parameter == "variant":
+            assert ours["variant"] == {1: "PA-I", 2: "PA-II"}[value]
+        elif parameter == "form":
+            shape = {"full": ("full",), "diag_inv": ("diagonal", "precision")}[value]
+            assert (ours["covariance"], ours["projection"])[: len(shape)] == shape
+        elif parameter in ("a", "bias_eta"):  # of SOL: Σ at the start, and no intercept
+            assert value == {"a": 1.0, "bias_eta": 0}[parameter]
+        else:
+            assert ours[parameter] == value
+    return learner
 
 
 def test_all_runs_are_covered():
@@ -23,7 +45,7 @@ def test_reference(name, convert):
     run = RUNS[name]
     X, y = golden_stream(run["stream"])
     X = convert(X)
-    learner = golden_learner(name)
+    learner = learner_of(name)
     updated, scores = [], []
     for t in range(len(y)):
         before = getattr(learner, "n_updates_", 0)
@@ -54,7 +76,7 @@ def test_confidence_weighted_of_sol(convert):
     run = RUNS[name]
     X, y = golden_stream(run["stream"])
     assert y[0] != 0
-    learner = golden_learner(name)  # φ = 0.5244005 is Φ⁻¹(0.7)
+    learner = learner_of(name)
     learner.learn(convert(X), y, classes=CLASSES)
     # Its float32 arithmetic may turn one row.
     assert abs(learner.n_mistakes_ - run["mistakes_final"]) <= 1

@@ -7,7 +7,7 @@ import pytest
 
 import singlepass.learners
 from singlepass.learners import KernelClassifier, MulticlassClassifier, OnlineClassifier, Perceptron
-from singlepass.learners.__main__ import readme_table, with_table
+from singlepass.learners.__main__ import STUB, readme_table, stub, with_table
 from singlepass.learners.table import NAMES, TABLE
 
 from .streams import GOLDEN, golden_runs
@@ -20,6 +20,12 @@ def test_the_table_of_the_readme():
     text = README.read_text("utf-8")
     assert text == with_table(text), "run: python -m singlepass.learners README.md"
     assert readme_table().count("\n") == len(TABLE) + 2
+
+
+def test_what_type_checkers_read():
+    assert STUB.read_text("utf-8") == stub(), "run: python -m singlepass.learners README.md"
+    names = set(re.findall("^from .* import (.*) as .*$", stub(), re.MULTILINE))
+    assert names == set(singlepass.learners.__all__)
 
 
 def test_a_readme_without_a_place_for_it():
@@ -62,3 +68,7 @@ def test_golden_runs_exist_and_are_of_one_learner():
     named = [name for row in TABLE for name in row.golden]
     assert len(set(named)) == len(named)
     assert set(named) <= runs
+
+
+def test_only_online_gradient_descent_counts_rounds():
+    assert [row.name for row in TABLE if row.counts_rounds] == ["OnlineGradientDescent"]

@@ -78,7 +78,7 @@ def timed_fit(model: Any, stream: TrainTest) -> float:
     return time.perf_counter() - began
 
 
-def lasvm(stream: TrainTest, finish: bool, **parameters: float) -> Fit:
+def lasvm(stream: TrainTest, finish: bool, **parameters: Any) -> Fit:
     """Train LASVM in one pass."""
     model = LASVM(finish=finish, cache_mb=CACHE_MB, **parameters)
     # Compiles.

@@ -15,7 +15,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
 from ...numeric.rows import dot
-from ..values.dense_products import LANES, Matrix, fused, spread
+from ..values.dense_products import LANES, ArrayInCode, fused, spread
 
 # Unknowns that are solved for together, in whole vectors. What is left of the last panel belongs to slots
 # that are free: rows of zeros, which change nothing.
@@ -32,7 +32,7 @@ def _solve_panel(backwards):
     @intrinsic
     def solve_panel(_typing_context, square, x, first, n):
         def codegen(context, builder, signature, arguments):
-            square, x = (Matrix(context, builder, signature.args[k], arguments[k]) for k in (0, 1))
+            square, x = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 1))
             first, n = arguments[2:]
             zero, size = first.type(0), first.type(_PANEL)
 

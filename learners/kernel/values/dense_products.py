@@ -84,7 +84,7 @@ def _fold_together(builder, vectors):
     return vectors
 
 
-class Matrix:
+class ArrayInCode:
     """A 2-D C-contiguous array while code is generated."""
 
     def __init__(self, context, builder, kind, value):
@@ -120,7 +120,7 @@ def _tile_of(shape):
         def codegen(context, builder, signature, arguments):
             rows, columns = shape()
             kinds = signature.args
-            A, B, out = (Matrix(context, builder, kinds[k], arguments[k]) for k in (0, 2, 4))
+            A, B, out = (ArrayInCode(context, builder, kinds[k], arguments[k]) for k in (0, 2, 4))
             i, j, o = arguments[1], arguments[3], arguments[5]
             lanes = LANES[A.size]
             intp = i.type

@@ -12,7 +12,7 @@ from numba.extending import intrinsic, overload
 from ...numeric.compiled import INLINE
 from ...numeric.rows import in_kernels_only
 from ...numeric.vector import zero_like
-from .dense_products import LANES, Matrix, fused, strip_products
+from .dense_products import LANES, ArrayInCode, fused, strip_products
 
 
 @intrinsic
@@ -26,7 +26,7 @@ def _fold_and_clear(_typing_context, sums):
     """Return the sum of the lanes, folded upper half onto lower half; set them to 0."""
 
     def codegen(context, builder, signature, arguments):
-        lane_sums = Matrix(context, builder, signature.args[0], arguments[0])
+        lane_sums = ArrayInCode(context, builder, signature.args[0], arguments[0])
         zero = lane_sums.columns.type(0)
         width = LANES[lane_sums.size]
         vector = lane_sums.load(builder, zero, zero, width)

@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 
 from ...numeric.compiled import compiled
 from ...numeric.vector import zero_like
-from .dense_products import LANES, Matrix, fused, spread
+from .dense_products import LANES, ArrayInCode, fused, spread
 
 _GROUP = 16
 
@@ -20,7 +20,7 @@ def _add_product(_typing_context, sums, lane, rows, place, z):
     """Add ``rows[place] z`` to ``sums[lane]``, for a whole group of rows."""
 
     def codegen(context, builder, signature, arguments):
-        sums, rows = (Matrix(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
+        sums, rows = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
         zero = arguments[1].type(0)
         x = rows.load(builder, arguments[3], zero, _GROUP)
         every = spread(builder, arguments[4], _GROUP)
@@ -36,7 +36,7 @@ def _fold_and_clear(_typing_context, sums, totals):
     """Fold the lanes, upper half onto lower half, into ``totals[0]``; set them to 0."""
 
     def codegen(context, builder, signature, arguments):
-        sums, totals = (Matrix(context, builder, signature.args[k], arguments[k]) for k in (0, 1))
+        sums, totals = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 1))
         intp = sums.columns.type
         lanes = range(LANES[sums.size])
         vectors = [sums.load(builder, intp(lane), intp(0), _GROUP) for lane in lanes]

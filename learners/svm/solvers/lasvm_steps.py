@@ -14,7 +14,7 @@ from numba.extending import register_jitable
 from ...kernel.support.cached_support import add, cache_row, kernel_row, remove
 
 
-class Settings(NamedTuple):
+class LasvmSettings(NamedTuple):
     """The parameters of an `LASVM` that its steps take."""
 
     #: Bound of the coefficients.

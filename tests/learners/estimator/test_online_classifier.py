@@ -344,6 +344,21 @@ def test_the_bytes_of_the_model_are_those_of_its_arrays(learner):
     assert model.model_bytes_ >= model.coef_.nbytes + getattr(model, "sigma_", np.empty(0)).nbytes
 
 
+class Undeclared(OnlineClassifier):
+    """A user's own, which names no arrays."""
+
+    epochs = 1
+
+    def _allocate(self, n_features):
+        self._weights, self._counts, self._last = np.zeros(n_features), np.zeros(2, np.int32), None
+
+
+def test_the_bytes_of_a_model_that_names_no_arrays():
+    model = Undeclared()
+    model.begin(np.arange(2), 3)
+    assert model.model_bytes_ == model.counters()["model_bytes"] == 3 * 8 + 2 * 4
+
+
 @every_multiclass_learner
 def test_the_bytes_of_a_model_of_many_classes(learner):
     model = clone(learner).fit(X, Y).fit(X, np.arange(20) % 5)

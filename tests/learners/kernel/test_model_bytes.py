@@ -48,13 +48,14 @@ def bytes_of(learner, n, row, margin):
 
 
 @every_kernel_learner
-@pytest.mark.parametrize("kind", ["dense", "float32", "csr"])
+@pytest.mark.parametrize("kind", ["dense", "float32", "csr", "csr32"])
 def test_model_bytes(learner, kind):
     X, y = noisy_stream(20, n=100, d=6)
-    X = {"dense": X, "float32": X.astype(np.float32), "csr": as_csr(X)}[kind]
+    X = X.astype(np.float32) if kind in ("float32", "csr32") else X
+    X = as_csr(X) if kind in ("csr", "csr32") else X
+    number = 4 if X.dtype == np.float32 and not isinstance(learner, IncrementalSVM) else 8
     # No feature is 0: a CSR row is six values, their columns and where it begins.
-    number = 4 if kind == "float32" and not isinstance(learner, IncrementalSVM) else 8
-    row = 6 * (8 + 4) + 8 if kind == "csr" else 6 * number
+    row = 6 * (number + 4) + 8 if kind in ("csr", "csr32") else 6 * number
     model = clone(learner).fit(X, y)
     sizes = [getattr(model, "n_stored_", 100 if isinstance(model, IncrementalSVM) else model.n_support_)]
     if isinstance(model, OnlineModelSelection):

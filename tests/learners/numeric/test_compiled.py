@@ -134,10 +134,48 @@ def test_code_is_saved_under_a_lock(tmp_path, monkeypatch):
     assert triple(14) == 42
     assert saved()
     assert (tmp_path / "lock").exists()
-    assert not module._lock_of(tmp_path).is_locked
+    with filelock.FileLock(tmp_path / "lock", timeout=0.0):
+        pass
+    assert tmp_path not in module._WITHOUT_LOCKS
 
 
-@pytest.mark.parametrize("error", [OSError(errno.ENOLCK, "none"), NotImplementedError("none")])
+# The child saves what it compiles after its parent has saved something.
+FORKED = """
+import multiprocessing, sys
+from pathlib import Path
+from singlepass.learners.numeric import compiled
+folder = Path(sys.argv[1])
+compiled._folder_of = lambda package: folder
+
+@compiled.compiled
+def triple(x):
+    return 3 * x
+
+def child():
+    assert triple(0.5) == 1.5
+    assert folder not in compiled._WITHOUT_LOCKS
+    assert sum(triple.stats.cache_misses.values()) == 2
+
+assert triple(14) == 42
+process = multiprocessing.get_context("fork").Process(target=child)
+process.start()
+process.join()
+print(process.exitcode, len(list(folder.rglob("*.nbc"))))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_saves_too(tmp_path):
+    script, folder = tmp_path / "forked.py", tmp_path / "folder"
+    script.write_text(FORKED)
+    folder.mkdir()
+    done = subprocess.run([sys.executable, script, folder], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "2"], done.stderr
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOLCK, "none"), NotImplementedError("none"), RuntimeError("inherited")]
+)
 def test_a_file_system_without_locks(tmp_path, monkeypatch, error):
     def refused(lock, *_, **__):
         raise error
@@ -154,7 +192,11 @@ def test_a_lock_that_is_never_given_back_is_waited_for_once(tmp_path, monkeypatc
         triple, saved = tripling(monkeypatch, tmp_path)
         assert triple(14) == 42
         assert len(saved()) == 1
-        assert module._lock_of(tmp_path).timeout == 0.0
+        monkeypatch.setattr(module, "_LOCK_SECONDS", 60.0)
+        started = time.monotonic()
+        assert triple(0.5) == 1.5
+        assert time.monotonic() - started < 30.0
+        assert len(list(tmp_path.rglob("*.nbc"))) == 2
 
 
 # A compiled function of another package of the project, and the file of what it calls.

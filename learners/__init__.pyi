@@ -1,0 +1,90 @@
+# Written from the table of learners: python -m singlepass.learners README.md
+from .active import Greedy as Greedy
+from .active import QueryAll as QueryAll
+from .contract import StreamLearner as StreamLearner
+from .estimator.online_classifier import OnlineClassifier as OnlineClassifier
+from .kernel.alma import KernelALMA as KernelALMA
+from .kernel.budget_perceptron import RandomizedBudgetPerceptron as RandomizedBudgetPerceptron
+from .kernel.budget_perceptron import ShiftingPerceptron as ShiftingPerceptron
+from .kernel.distill_cache import DistillCacheMIRA as DistillCacheMIRA
+from .kernel.distill_cache import DistillCachePerceptron as DistillCachePerceptron
+from .kernel.forgetron import Forgetron as Forgetron
+from .kernel.kernel_classifier import KernelClassifier as KernelClassifier
+from .kernel.norma import NORMA as NORMA
+from .kernel.passive_aggressive import KernelPassiveAggressive as KernelPassiveAggressive
+from .kernel.perceptron import KernelPerceptron as KernelPerceptron
+from .kernel.projectron import Projectron as Projectron
+from .kernel.projectron import ProjectronPlusPlus as ProjectronPlusPlus
+from .kernel.second_order import KernelAROW as KernelAROW
+from .kernel.second_order import KernelSecondOrderPerceptron as KernelSecondOrderPerceptron
+from .linear.adagrad_rda import AdaGradRDA as AdaGradRDA
+from .linear.alma import ALMA as ALMA
+from .linear.arow import AROW as AROW
+from .linear.confidence_weighted import ConfidenceWeighted as ConfidenceWeighted
+from .linear.multiclass_classifier import MulticlassClassifier as MulticlassClassifier
+from .linear.narow import NAROW as NAROW
+from .linear.nherd import NHERD as NHERD
+from .linear.online_gradient_descent import OnlineGradientDescent as OnlineGradientDescent
+from .linear.passive_aggressive import PassiveAggressive as PassiveAggressive
+from .linear.perceptron import Perceptron as Perceptron
+from .linear.romma import ROMMA as ROMMA
+from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrderPerceptron
+from .linear.soft_confidence_weighted import SoftConfidenceWeighted as SoftConfidenceWeighted
+from .numeric.rows import as_rows as as_rows
+from .numeric.rows import row_range as row_range
+from .numeric.rows import take_rows as take_rows
+from .registry import available as available
+from .registry import load_plugin as load_plugin
+from .svm.incremental_svm import IncrementalSVM as IncrementalSVM
+from .svm.lasvm import LASVM as LASVM
+from .svm.model_selection import OnlineModelSelection as OnlineModelSelection
+from .svm.offline_ramp_svm import OfflineRampSVM as OfflineRampSVM
+from .svm.ramp_svm import ActiveRampSVM as ActiveRampSVM
+from .svm.ramp_svm import OnlineRampSVM as OnlineRampSVM
+from .svm.retrained_ramp_svm import RetrainedRampSVM as RetrainedRampSVM
+
+__all__ = [
+    "ALMA",
+    "AROW",
+    "LASVM",
+    "NAROW",
+    "NHERD",
+    "NORMA",
+    "ROMMA",
+    "ActiveRampSVM",
+    "AdaGradRDA",
+    "ConfidenceWeighted",
+    "DistillCacheMIRA",
+    "DistillCachePerceptron",
+    "Forgetron",
+    "Greedy",
+    "IncrementalSVM",
+    "KernelALMA",
+    "KernelAROW",
+    "KernelClassifier",
+    "KernelPassiveAggressive",
+    "KernelPerceptron",
+    "KernelSecondOrderPerceptron",
+    "MulticlassClassifier",
+    "OfflineRampSVM",
+    "OnlineClassifier",
+    "OnlineGradientDescent",
+    "OnlineModelSelection",
+    "OnlineRampSVM",
+    "PassiveAggressive",
+    "Perceptron",
+    "Projectron",
+    "ProjectronPlusPlus",
+    "QueryAll",
+    "RandomizedBudgetPerceptron",
+    "RetrainedRampSVM",
+    "SecondOrderPerceptron",
+    "ShiftingPerceptron",
+    "SoftConfidenceWeighted",
+    "StreamLearner",
+    "as_rows",
+    "available",
+    "load_plugin",
+    "row_range",
+    "take_rows",
+]
