@@ -11,10 +11,10 @@ from typing import Any
 
 from ..errors import InputError, did_you_mean
 from .catalogue.catalogue import CATALOGUE
-from .catalogue.declarations import Family, PublicSet, StandIn, arranged
-from .catalogue.download import data_folder, locate, present
 from .formats.files import file_options, read_file
 from .io.checksums import file_sha256
+from .public.declarations import Family, PublicSet, StandIn, arranged
+from .public.download import data_folder, locate, present
 from .sources import Dataset, DatasetRow, FixedSource, offered_tasks
 from .tables.cache import converted_classes, converted_fingerprint, converted_table
 from .tables.features import apply_feature_options

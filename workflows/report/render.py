@@ -100,8 +100,8 @@ def _files(results: StudyResults) -> Iterator[tuple[str, str]]:
     """Yield (relative name, text) of every file of the report."""
     from .page.blocks import files
     from .page.view import StudyView
+    from .parts.opening import opening
     from .sections import SECTIONS
-    from .sections.opening import opening
 
     view = StudyView(results)
     sections = [section for make in SECTIONS if (section := make(view)) is not None]

@@ -1,4 +1,4 @@
-"""The public data sets by name: MNIST, and what the modules beside this one declare.
+"""The public data sets by name: MNIST, and what this room and the corpora declare.
 
 The official files are found in ``SINGLEPASS_DATA`` under their public names, in the cache, or downloaded
 (see `locate`). Whatever their origin, their rows, features and class counts are those published, and their
@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
+from ..corpora.acl_reviews import ACL_FAMILIES, ACL_REVIEWS
+from ..corpora.fdu_reviews import FDU_FAMILIES, FDU_REVIEWS
+from ..corpora.mail import MAIL, MAIL_FAMILIES
+from ..corpora.newsgroups import NEWSGROUPS
+from ..corpora.nytimes import NYTIMES
+from ..corpora.rcv1 import RCV1, RCV1_FAMILIES
+from ..corpora.reuters import REUTERS, REUTERS_FAMILIES
 from ..formats.idx import read_idx
+from ..public.declarations import Family, PublicFile, PublicSet
 from ..tables.stream import Table
-from .acl_reviews import ACL_FAMILIES, ACL_REVIEWS
 from .bundled import DIGITS, ROUND_DIGITS
-from .declarations import Family, PublicFile, PublicSet
-from .fdu_reviews import FDU_FAMILIES, FDU_REVIEWS
 from .libsvm import LIBSVM_SETS
-from .mail import MAIL, MAIL_FAMILIES
-from .newsgroups import NEWSGROUPS
-from .nytimes import NYTIMES
-from .rcv1 import RCV1, RCV1_FAMILIES
-from .reuters import REUTERS, REUTERS_FAMILIES
 from .uci import UCI_SETS
 
 # The author's own page stopped serving the files; these two hold the original bytes.

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..formats.svmlight import read_svmlight
+from ..public.declarations import LIBSVM, NO_LICENCE, UCI_LICENCE, PublicFile, PublicSet
 from ..tables.stream import Table
 from .bundled import DIGITS, ROUND_DIGITS
-from .declarations import NO_LICENCE, UCI_LICENCE, PublicFile, PublicSet
 
-LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 _LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 # fmt: off
 _LETTER_COUNTS = (

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..formats.delimited import read_delimited
 from ..formats.labelled_columns import combine
+from ..public.declarations import NO_LICENCE, UCI_LICENCE, PublicFile, PublicSet, StandIn
 from ..tables.stream import Table
-from .declarations import NO_LICENCE, UCI_LICENCE, PublicFile, PublicSet, StandIn
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from ...errors import InputError
 from ..io.spill import SpillingArray
 from ..io.text import decode_line, first_line, open_watched
 from ..tables.cache import cache_folder
-from ..tables.stream import Table
+from ..tables.stream import Table, int32_csr
 from .labels import encode_labels
 
 Number = TypeVar("Number", int, float)
@@ -102,27 +102,32 @@ def svmlight_blocks(
     InputError
         Naming the file and the line, when the block with that line is reached.
     """
-    from scipy.sparse import csr_array
-
     with open_watched(path) as (stream, report_position):
-        number, rest, width = 1, b"", n_features
-        while True:
-            block = stream.read(_BLOCK_BYTES)
-            if number == 1 and not rest:
-                block = block.removeprefix(b"\xef\xbb\xbf")
-            whole, newline, tail = (rest + block).rpartition(b"\n")
-            # The last line may lack its end.
-            whole, rest = (whole + newline, tail) if block else (rest, b"")
-            if whole:
-                X, labels = _read_block(path, number, whole, n_features, zero_based)
-                indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-                if not n_features and len(indices):
-                    width = max(width, int(indices.max()) + 1)
-                yield csr_array((X.data, indices, indptr), shape=(len(labels), width)), labels
-                number += whole.count(b"\n")
+        number, width = 1, 0
+        for whole in _whole_lines(stream):
+            X, labels = _read_block(path, number, whole, n_features, zero_based)
+            width = n_features or max(width, int(X.indices.max(initial=-1)) + 1)
+            X.resize((len(labels), width))
+            yield X, labels
+            number += whole.count(b"\n")
             report_position()
-            if not block:
-                return
+        report_position()
+
+
+def _whole_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield a file in blocks that end with a line, without a byte order mark; the last may lack its end."""
+    # Joined once the line ends: a row of many features may be much longer than a block.
+    pieces: list[bytes] = []
+    for place, read in enumerate(iter(lambda: stream.read(_BLOCK_BYTES), b"")):
+        block = read if place else read.removeprefix(b"\xef\xbb\xbf")
+        head, newline, tail = block.rpartition(b"\n")
+        if newline:
+            yield b"".join([*pieces, head, newline])
+            pieces = [tail]
+        else:
+            pieces.append(block)
+    if rest := b"".join(pieces):
+        yield rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +179,7 @@ def _read_block(
         with suppress(ValueError, OverflowError):
             X, labels = load_svmlight_file(BytesIO(block), n_features=most, zero_based=zero_based)
             if np.isfinite(X.data).all() and np.isfinite(labels).all():
-                return X, labels
+                return int32_csr(X), labels
     return _read_lines(path, first, block, most, zero_based)
 
 
@@ -224,7 +229,8 @@ def _read_lines(path: Path, first: int, block: bytes, most: int, zero_based: boo
             last = index
         labels.append(label)
         ends.append(len(values))
-    return csr_array((values, indices, ends), shape=(len(labels), most)), np.array(labels, dtype=np.float64)
+    X = csr_array((values, indices, ends), shape=(len(labels), most))
+    return int32_csr(X), np.array(labels, dtype=np.float64)
 
 
 def _number(kind: Callable[[bytes], Number], text: bytes) -> Number | None:

@@ -16,55 +16,6 @@ from .cells import cell, frame
 STUDY = {"algorithms": [{"label": "B"}, {"label": "A"}], "noise": [0.0], "seeds": [0, 1]}
 
 
-def test_every_metric_by_hand() -> None:
-    cells = frame(cell("d", "A", 0))
-    values = {name: metric.of(cells).iloc[0] for name, metric in METRICS.items()}
-    assert values == {
-        "test_accuracy": 0.9,
-        "clean_error": 0.1,
-        "online_error": 0.2,
-        "mistakes_clean": 10,
-        "mistakes": 20,
-        "update_rate": 0.5,
-        "query_rate": 0.25,
-        "support_vectors": 30,
-        "evaluation_rate": 15,
-        "model_kilobytes": 2.5,
-        "examples_per_second": 200,
-    }
-    assert {name for name, metric in METRICS.items() if metric.direction == "higher"} == {
-        "test_accuracy",
-        "examples_per_second",
-    }
-
-
-def test_a_stream_too_short_for_the_clock_has_no_speed() -> None:
-    assert METRICS["examples_per_second"].of(frame(cell("d", "A", 0, fit_seconds=0.0))).isna().all()
-
-
-def test_values_as_printed() -> None:
-    assert METRICS["test_accuracy"].show(0.95432, unit=True) == "95.4%"
-    assert METRICS["mistakes"].show(12345.67) == "12,345.7"
-    assert METRICS["mistakes"].show(float("nan")) == "–"
-
-
-@pytest.mark.parametrize(
-    ("metric", "values", "digits"),
-    [
-        ("test_accuracy", [0.5, 0.989, float("nan")], 1),
-        ("test_accuracy", [0.5, 0.997], 2),
-        ("clean_error", [0.5, 0.003], 2),
-        ("clean_error", [0.5, 0.2], 1),
-        ("mistakes", [0.003], 1),
-        ("support_vectors", [float("nan")], 0),
-    ],
-)
-def test_near_the_end_of_the_scale_another_digit_is_printed(
-    metric: str, values: list[float], digits: int
-) -> None:
-    assert METRICS[metric].digits(values) == digits
-
-
 def test_mean_and_spread_over_seeds() -> None:
     cells = frame(
         cell("d", "A", 0, test_accuracy=0.8),

@@ -176,7 +176,16 @@ class Section:
 
 
 def walk(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield blocks and all those inside them, in reading order."""
+    """Yield blocks and all those inside them, in reading order.
+
+    Parameters
+    ----------
+    blocks : iterable of Block
+
+    Yields
+    ------
+    Block
+    """
     for block in blocks:
         yield block
         if isinstance(block, Columns):
@@ -189,7 +198,18 @@ def walk(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def files(blocks: Iterable[Block]) -> Iterator[tuple[str, str]]:
-    """Yield relative name and text of every file that tables and drawings have."""
+    """Yield relative name and text of every file that tables and drawings have.
+
+    Parameters
+    ----------
+    blocks : iterable of Block
+        Those of all sections, or of some.
+
+    Yields
+    ------
+    tuple of str
+        Name, below the report's folder, and text.
+    """
     for block in walk(blocks):
         if isinstance(block, Picture) and block.file:
             yield block.file, block.content

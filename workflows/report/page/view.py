@@ -27,7 +27,19 @@ FILES_ONLY_ABOVE = 100
 
 
 def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
-    """Return at most `most` of the levels, evenly spaced, the first and the last among them."""
+    """Return at most `most` of the levels, evenly spaced, the first and the last among them.
+
+    Parameters
+    ----------
+    levels : sequence of Noise
+        In their order.
+    most : int
+        At least 2.
+
+    Returns
+    -------
+    list of Noise
+    """
     if len(levels) <= most:
         return list(levels)
     places = np.unique(np.linspace(0, len(levels) - 1, most).round().astype(int))
@@ -83,7 +95,20 @@ class StudyView:
         return [self.compared(METRICS[name], self.design) for name in names if name != self.metric.name]
 
     def compared(self, metric: Metric, part: Design) -> list[Comparison]:
-        """Compare a part of the study, at every noise rate."""
+        """Compare a part of the study, at every noise rate.
+
+        Parameters
+        ----------
+        metric : Metric
+            What to compare by.
+        part : Design
+            Some of the study's data sets and algorithms.
+
+        Returns
+        -------
+        list of Comparison
+            One per noise rate of the part.
+        """
         return [compare(self.cells, metric, noise, part) for noise in part.noise]
 
     @property
@@ -117,7 +142,18 @@ class StudyView:
         return {name: swatch(style) for name, style in self.styles.items()}
 
     def legend(self, names: Sequence[str]) -> Legend:
-        """Return the page's legend of some algorithms."""
+        """Return the page's legend of some algorithms.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The algorithms; others are left out.
+
+        Returns
+        -------
+        Legend
+            In the study's order.
+        """
         return Legend([(name, svg) for name, svg in self.swatches.items() if name in names])
 
     @cached_property

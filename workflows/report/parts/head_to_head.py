@@ -108,6 +108,7 @@ def _scatters(shown: Sequence[Comparison], focus: str, styles: Styles, prefix: s
 def _by_noise(usable: Sequence[Comparison], styles: Styles, prefix: str, scope: str) -> Folded:
     metric = usable[0].metric
     shared = [name for name in usable[0].scores.index if all(name in c.scores.index for c in usable)]
+    noise = [c.noise for c in usable]
     means = pd.DataFrame({c.noise: c.scores.loc[shared].mean() for c in usable})
     errors = _errors(means, metric)
     least = usable[0].noise
@@ -118,13 +119,13 @@ def _by_noise(usable: Sequence[Comparison], styles: Styles, prefix: str, scope: 
         Picture(
             f"{of}, against label noise ({scope})",
             f"Mean {metric.label}",
-            values_by_noise(100 * means, styles, f"{metric.label}, %"),
+            values_by_noise(100 * means, noise, styles, f"{metric.label}, %"),
             f"figures/{prefix}mean-by-noise.svg",
         ),
         Picture(
             f"Increase in error against label noise ({scope})",
             "Increase in error",
-            values_by_noise(increase, styles, "increase in error, %"),
+            values_by_noise(increase, noise, styles, "increase in error, %"),
             f"figures/{prefix}increase-in-error.svg",
         ),
     ]

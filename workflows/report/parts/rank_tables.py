@@ -9,20 +9,45 @@ import pandas as pd
 
 from ....pipeline.analysis.comparison import Comparison, overall_ranks
 from ....pipeline.analysis.design import Design
-from ....pipeline.noise import Noise, parse_noise
+from ....pipeline.noise import Noise
 from ..page.table import TableBlock, TableCell
 from ..words.markup import slug
 
 
 def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFrame:
-    """Return mean ranks, algorithms by noise rates, NaN where nothing could be ranked."""
+    """Return mean ranks, algorithms by noise rates, NaN where nothing could be ranked.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per noise rate, of one metric.
+    design : Design
+        The study's names and their order.
+
+    Returns
+    -------
+    DataFrame of float, shape (k, noise)
+        Columns of `Noise`, in the order of the comparisons; without algorithms that have no rank at all.
+    """
     columns = {c.noise: c.mean_ranks for c in comparisons}
     frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64")
     return frame.dropna(how="all")
 
 
 def ranked(values: Sequence[float], places: int = 2) -> list[TableCell]:
-    """Return the cells of one row or column of ranks, the smallest bold."""
+    """Return the cells of one row or column of ranks, the smallest bold.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Ranks; one that is not finite is shown as a dash.
+    places : int, default=2
+        Digits after the point; ranks that look the same share the bold.
+
+    Returns
+    -------
+    list of TableCell
+    """
     known = [round(value, places) for value in values if np.isfinite(value)]
     best = min(known, default=None)
     return [
@@ -34,7 +59,17 @@ def ranked(values: Sequence[float], places: int = 2) -> list[TableCell]:
 
 
 def noise_column(column: Noise | str) -> str:
-    """Return what a CSV file calls a column of one noise rate; other names stay."""
+    """Return what a CSV file calls a column of one noise rate; other names stay.
+
+    Parameters
+    ----------
+    column : Noise or str
+        Noise, or the name of a column of something else.
+
+    Returns
+    -------
+    str
+    """
     return column if isinstance(column, str) else f"noise {column.slug}"
 
 
@@ -70,8 +105,8 @@ def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableB
     frame = rank_frame(comparisons, design)
     metric = comparisons[0].metric
     places = _places(comparisons)
-    columns = [ranked(frame[noise].tolist(), places) for noise in frame.columns]
-    header = ["algorithm", *(parse_noise(column).short for column in frame.columns)]
+    columns = [ranked(frame[c.noise].tolist(), places) for c in comparisons]
+    header = ["algorithm", *(c.noise.short for c in comparisons)]
     if len(comparisons) > 1:
         overall = overall_ranks(list(comparisons)).reindex(frame.index)
         columns.append(ranked(overall.tolist()))

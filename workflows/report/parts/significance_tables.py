@@ -14,7 +14,17 @@ from ..words.phrases import p_value, percent
 
 
 def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock:
-    """Friedman and Iman–Davenport tests and Nemenyi's difference, one row per noise rate and metric."""
+    """Friedman and Iman–Davenport tests and Nemenyi's difference, one row per noise rate and metric.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        Of one or more metrics.
+
+    Returns
+    -------
+    TableBlock
+    """
     rows, data = [], []
     for c in comparisons:
         f = c.friedman
@@ -55,7 +65,19 @@ def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock:
 
 
 def pairs_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock | None:
-    """Wilcoxon–Holm for every pair, one column per noise rate; None where no pair could be tested."""
+    """Wilcoxon–Holm for every pair, one column per noise rate; None where no pair could be tested.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per noise rate, of one metric.
+    design : Design
+        The study's names and their order.
+
+    Returns
+    -------
+    TableBlock or None
+    """
     tested = [c for c in comparisons if c.pairs]
     if not tested:
         return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....pipeline.noise import parse_noise
 from .legends import handles, legend_below
 from .svg import PANEL, draw, new_figure, shorten, text_width, theme
 from .ticks import draw_grid
@@ -14,16 +14,21 @@ from .ticks import draw_grid
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ....pipeline.noise import Noise
     from .styles import Styles
 
 
-def ranks_by_noise(table: pd.DataFrame, styles: Styles, *, legend: bool = False) -> str:
+def ranks_by_noise(
+    table: pd.DataFrame, noise: Sequence[Noise], styles: Styles, *, legend: bool = False
+) -> str:
     """Draw mean rank against noise rate, one line per algorithm, rank 1 on top.
 
     Parameters
     ----------
     table : DataFrame of float, shape (algorithms, noise)
-        Mean ranks, columns of `Noise`; NaN where a rate could not be ranked.
+        Mean ranks; NaN where a rate could not be ranked.
+    noise : sequence of Noise
+        That of the columns.
     styles : Styles
         Of the study's algorithms.
     legend : bool, default=False
@@ -46,7 +51,7 @@ def ranks_by_noise(table: pd.DataFrame, styles: Styles, *, legend: bool = False)
         for name in names:
             colour, marker, dash = styles[name]
             axes.plot(places, table.loc[name].to_numpy(float), color=colour, marker=marker, ls=dash)
-        axes.set_xticks(places, [parse_noise(column).short for column in table.columns])
+        axes.set_xticks(places, [each.short for each in noise])
         axes.set_ylim(len(table) + 0.3, 0.7)
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("label noise")
@@ -57,13 +62,15 @@ def ranks_by_noise(table: pd.DataFrame, styles: Styles, *, legend: bool = False)
         return draw(figure)
 
 
-def values_by_noise(table: pd.DataFrame, styles: Styles, ylabel: str) -> str:
+def values_by_noise(table: pd.DataFrame, noise: Sequence[Noise], styles: Styles, ylabel: str) -> str:
     """Draw a value against the noise rate, one line an algorithm.
 
     Parameters
     ----------
     table : DataFrame of float, shape (algorithms, noise)
-        Columns of `Noise`; NaN where there is no value.
+        NaN where there is no value.
+    noise : sequence of Noise
+        That of the columns.
     styles : Styles
         Of the study's algorithms.
     ylabel : str
@@ -80,11 +87,11 @@ def values_by_noise(table: pd.DataFrame, styles: Styles, ylabel: str) -> str:
         height = PANEL[1] + legend
         figure = new_figure(PANEL[0], height)
         axes = figure.add_axes((0.155, (44 + legend) / height, 0.82, (PANEL[1] - 54) / height))
-        rates = [parse_noise(column).rate for column in table.columns]
+        rates = [each.rate for each in noise]
         for name in names:
             colour, marker, dash = styles[name]
             axes.plot(rates, table.loc[name].to_numpy(float), color=colour, marker=marker, ls=dash)
-        axes.set_xticks(rates, [parse_noise(column).short for column in table.columns])
+        axes.set_xticks(rates, [each.short for each in noise])
         axes.set_xlabel("label noise")
         axes.set_ylabel(ylabel)
         draw_grid(axes)

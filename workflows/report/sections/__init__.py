@@ -1,6 +1,6 @@
-"""The sections of a report, each a module that makes one out of a study's view.
+"""The sections of a report, each a function that makes one out of a study's view.
 
-A further section is a module with a function `section` and its line in `SECTIONS`.
+A further section is a module with such a function, and its line in `SECTIONS`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from . import (
     failed,
     groups,
     learning_curves,
-    mistakes,
     provenance,
     rankings,
     ranks,
@@ -33,7 +32,7 @@ SECTIONS: tuple[Callable[[StudyView], Section | None], ...] = (
     rankings.section,
     groups.section,
     accuracy.section,
-    mistakes.section,
+    accuracy.mistakes,
     learning_curves.section,
     along_stream.section,
     support_sets.section,

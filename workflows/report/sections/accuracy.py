@@ -1,4 +1,4 @@
-"""Accuracy on test data, and its spread over seeds."""
+"""Accuracy on test data with its spread over seeds, and mistakes along the training stream."""
 
 from __future__ import annotations
 
@@ -37,6 +37,26 @@ def section(view: StudyView) -> Section | None:
         return Section("accuracy", "Test accuracy", [note, Columns(columns)])
     folded = [replace(table, show="long") for table in tables]
     return Section("accuracy", "Test accuracy", [note, *folded, *boxes])
+
+
+def mistakes(view: StudyView) -> Section | None:
+    """Print mistakes against clean and given labels; None where no algorithm predicts along the stream."""
+    design = view.design
+    clean = score_tables(view.cells, METRICS["mistakes_clean"], design)
+    if not clean:
+        return None
+    # Without noise the given labels are the clean ones, and the table would be printed twice; a single data
+    # set has one table of all noise.
+    kept = design if view.single else replace(design, noise=[noise for noise in design.noise if noise.rate])
+    given = score_tables(view.cells, METRICS["mistakes"], kept) if view.noisy else []
+    note = Text(
+        "Mistakes along the training stream, each example predicted before it is learnt from: mean ± "
+        f"standard deviation over seeds. The best of a {'column' if view.single else 'row'} is bold.",
+        "soft",
+    )
+    shown = [replace(table, show="file" if view.many else "long") for table in clean]
+    shown += [replace(table, show="file" if view.many else "folded") for table in given]
+    return Section("mistakes", "Online mistakes", [note, *shown])
 
 
 def _boxes(view: StudyView) -> list[Block]:

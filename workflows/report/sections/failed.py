@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from ....pipeline.noise import noise_of
@@ -28,6 +30,11 @@ def section(view: StudyView) -> Section | None:
     return Section("failed", "Failed and stopped cells", blocks)
 
 
+def _sortable(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return what a column is sorted by: noise as such, since its text would put 1e-05 after 0.9."""
+    return column.map(parse_noise) if column.name == "noise" else column
+
+
 def _failed_table(bad: pd.DataFrame) -> TableBlock:
     order = ["stage", "dataset", "algorithm", "noise", "seed"]
     rows = [
@@ -39,7 +46,7 @@ def _failed_table(bad: pd.DataFrame) -> TableBlock:
             TableCell(str(row["status"])),
             TableCell(str(row["error"]) if isinstance(row["error"], str) else ""),
         ]
-        for row in bad.sort_values(order).to_dict("records")
+        for row in bad.sort_values(order, key=_sortable).to_dict("records")
     ]
     return TableBlock(
         name="failed",

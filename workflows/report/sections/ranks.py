@@ -9,7 +9,6 @@ import pandas as pd
 
 from ....pipeline.analysis.comparison import Comparison
 from ....pipeline.analysis.design import Design
-from ....pipeline.noise import parse_noise
 from ..page.blocks import Block, Column, Columns, Picture, Section, Text
 from ..page.table import TableBlock, TableCell
 from ..page.view import StudyView
@@ -42,15 +41,16 @@ def section(view: StudyView) -> Section:
 
 def _picture(view: StudyView) -> Picture | None:
     """Draw mean rank against noise; None below two noise levels or two algorithms."""
-    frame = rank_frame(view.comparisons, view.design).dropna(axis="columns", how="all")
+    known = [c for c in view.comparisons if c.n]
+    frame, noise = rank_frame(known, view.design), [c.noise for c in known]
     if min(frame.shape) < 2:
         return None
     return Picture(
         f"Mean rank by {view.metric.label} against label noise",
         "Mean rank by label noise",
-        ranks_by_noise(frame, view.styles),
+        ranks_by_noise(frame, noise, view.styles),
         "figures/mean-rank-by-noise.svg",
-        ranks_by_noise(frame, view.styles, legend=True),
+        ranks_by_noise(frame, noise, view.styles, legend=True),
     )
 
 
@@ -70,18 +70,20 @@ def _mean_score_table(comparisons: Sequence[Comparison], design: Design) -> Tabl
         One row per algorithm, in the study's order; every data set counts the same.
     """
     metric = comparisons[0].metric
-    columns = {c.noise: c.scores.mean(axis=0) for c in comparisons if c.n}
+    known = [c for c in comparisons if c.n]
+    columns = {c.noise: c.scores.mean(axis=0) for c in known}
     frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64").dropna(how="all")
     shown = []
-    for noise in frame.columns:
-        digits = metric.digits(frame[noise])
-        texts = [metric.show(value, digits=digits) for value in frame[noise]]
-        place = frame[noise].argmax() if metric.direction == "higher" else frame[noise].argmin()
+    for comparison in known:
+        scores = frame[comparison.noise]
+        digits = metric.digits(scores)
+        texts = [metric.show(value, digits=digits) for value in scores]
+        place = scores.argmax() if metric.direction == "higher" else scores.argmin()
         shown.append([TableCell(text, best=text == texts[place]) for text in texts])
     return TableBlock(
         name=f"mean-{slug(metric.name)}",
         title=f"Mean {metric.label}{', %' if metric.percent else ''}, by label noise",
-        header=["algorithm", *(parse_noise(column).short for column in frame.columns)],
+        header=["algorithm", *(c.noise.short for c in known)],
         rows=[[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *shown, strict=True)],
         note="Mean over the data sets ranked, each a mean over seeds.",
         data=frame.rename(columns=noise_column).rename_axis("algorithm").reset_index(),

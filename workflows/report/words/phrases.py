@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ....pipeline.noise import Noise
+
 
 def percent(rate: float) -> str:
     """Write a rate as a percentage.
@@ -61,3 +63,26 @@ def equation(p: float) -> str:
     """
     text = p_value(p)
     return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def noise_levels(noise: Sequence[Noise]) -> str:
+    """Name several levels of noise, with the words that they end with said once.
+
+    Parameters
+    ----------
+    noise : sequence of Noise
+        At least two, each another.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> noise_levels([Noise(0.1), Noise(0.2), Noise(0.3)])
+    '10%, 20% and 30% label noise'
+    """
+    endings = {each.label.removeprefix(each.short) for each in noise}
+    if len(endings) > 1:
+        return enumerate_names([each.label for each in noise])
+    return enumerate_names([each.short for each in noise]) + endings.pop()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ....pipeline.analysis.comparison import ALPHA, Comparison
 from ....pipeline.analysis.design import Coverage, Design
-from .phrases import count, enumerate_names, equation, p_value
+from .phrases import count, enumerate_names, equation, noise_levels, p_value
 
 # Below this many data sets an exact two-sided signed-rank test cannot reach 0.05 even for a single pair.
 _FEWEST_FOR_A_PAIR = 6
@@ -139,12 +139,12 @@ def _same_story(one: Comparison, other: Comparison) -> bool:
 
 
 def _story(run: Sequence[Comparison]) -> str:
-    rates = enumerate_names([c.noise.short for c in run])
     first = leaders(run[0])
     ranks = [float(c.mean_ranks.iloc[0]) for c in run]
     low, high = f"{min(ranks):.2f}", f"{max(ranks):.2f}"
     between = low if low == high else f"{low} to {high}"
-    return f"At {rates} label noise {first[0]} leads (mean rank {between}){_against(run[0], first)}."
+    levels = noise_levels([c.noise for c in run])
+    return f"At {levels} {first[0]} leads (mean rank {between}){_against(run[0], first)}."
 
 
 def why_no_test(design: Design) -> str:

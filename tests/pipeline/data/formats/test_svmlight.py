@@ -251,6 +251,17 @@ def test_what_is_right_is_not_read_line_by_line(write: Write, monkeypatch: pytes
     assert read(write("f.svm", "+1 1:-1e-05 3:+2 # a_b\n-1 qid:7 2:1\n"))[0] == [1, -1]
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n-1 2:0.5\n"])
+def test_a_line_much_longer_than_a_block(write: Write, end: str) -> None:
+    n = 250_000
+    text = "+1 " + " ".join(f"{index}:{index % 97}.25" for index in range(1, n + 1)) + end
+    assert len(text) > 3_000_000 > 20 * svmlight._BLOCK_BYTES
+    labels, rows = read(write("wide.svm", text))
+    further = [[(1, 0.5)]] if "-1" in end else []
+    assert labels == [1.0, -1.0][: 1 + len(further)]
+    assert rows == [[(index - 1, index % 97 + 0.25) for index in range(1, n + 1)], *further]
+
+
 def test_many_files_at_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 64)
     rng = np.random.RandomState(0)

@@ -1,14 +1,19 @@
-"""When box plots are drawn."""
+"""When box plots are drawn, and which tables of mistakes there are."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from singlepass.workflows.report.page import view
 from singlepass.workflows.report.page.blocks import Picture, walk
+from singlepass.workflows.report.page.table import TableBlock
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.sections import accuracy
 
 from ...synthetic_results import make_results
+from ..report_page import csv_rows, render
 
 
 @pytest.mark.parametrize(
@@ -21,3 +26,23 @@ def test_box_plots_for_few_data_sets_and_enough_seeds(datasets: str, seeds: int,
     found = accuracy.section(StudyView(results))
     assert found is not None
     assert sum(isinstance(block, Picture) for block in walk(found.blocks)) == panels
+
+
+def test_tables_by_task_of_many_tasks_are_files_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = make_results(noise=(0.1,), seeds=2)
+    monkeypatch.setattr(view, "FILES_ONLY_ABOVE", 10)
+    page, markdown = render(results, tmp_path)
+    assert {"accuracy", "mistakes"} <= set(page.ids)
+    assert not any("labels, 10% label noise" in text for text in page.captions)
+    for name in ("mistakes-clean-noise-0.1", "mistakes-noise-0.1", "tuning-noise-0.1"):
+        assert f"[tables/{name}.csv](tables/{name}.csv)" in markdown
+        assert f"tables/{name}.csv" in page.text
+        assert len(csv_rows(tmp_path / "tables" / f"{name}.csv")) > 10
+
+
+def test_without_noise_mistakes_are_tabled_once() -> None:
+    results = make_results(datasets=("a", "b"), noise=(0.0, 0.1), seeds=2)
+    found = accuracy.mistakes(StudyView(results))
+    assert found is not None
+    names = [block.name for block in walk(found.blocks) if isinstance(block, TableBlock)]
+    assert names == ["mistakes-clean-noise-0", "mistakes-clean-noise-0.1", "mistakes-noise-0.1"]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from singlepass.workflows.report.words.phrases import count, enumerate_names, p_value, percent
+from singlepass.pipeline.noise import Noise
+from singlepass.workflows.report.words.phrases import (
+    count,
+    enumerate_names,
+    noise_levels,
+    p_value,
+    percent,
+)
 
 
 @pytest.mark.parametrize(("names", "text"), [([], ""), (["A"], "A"), (["A", "B"], "A and B")])
@@ -19,3 +26,21 @@ def test_numbers_in_words() -> None:
 
 def test_rates_as_percentages() -> None:
     assert [percent(rate) for rate in (0.0, 0.05, 0.125, 0.3)] == ["0%", "5%", "12.5%", "30%"]
+
+
+class Drifting(Noise):
+    """Another model of noise."""
+
+    @property
+    def short(self) -> str:
+        return f"up to {super().short}"
+
+    @property
+    def label(self) -> str:
+        return f"{self.short} drifting noise"
+
+
+def test_levels_of_noise_are_named_by_their_model() -> None:
+    assert noise_levels([Noise(0.1), Noise(0.3)]) == "10% and 30% label noise"
+    assert noise_levels([Drifting(0.1), Drifting(0.3)]) == "up to 10% and up to 30% drifting noise"
+    assert noise_levels([Noise(0.1), Drifting(0.3)]) == "10% label noise and up to 30% drifting noise"

@@ -15,6 +15,8 @@ from ..tables.features import with_layout
 from ..tables.options import FEATURE_OPTIONS, Option
 from ..tables.stream import Codes, Matrix, Table, content_fingerprint, int32_csr
 
+# The folder of the LIBSVM data page.
+LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 UCI_LICENCE = "UCI repository set; UCI now lists CC BY 4.0"
 NO_LICENCE = "no licence stated by the distributor, research use is customary"
 

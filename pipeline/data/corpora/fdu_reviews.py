@@ -14,10 +14,10 @@ import numpy as np
 
 from ...errors import InputError
 from ..io.archives import tar_texts
+from ..public.declarations import Family, PublicFile, PublicSet
 from ..tables.stream import Table
 from .acl_reviews import LICENCE, SENTIMENT, named_pairs
 from .bags import ALL_WORDS, bag
-from .declarations import Family, PublicFile, PublicSet
 
 _FDU_SOURCE = "Liu, Qiu and Huang 2017 (FDU-MTL): put fdu-mtl.tar.gz in SINGLEPASS_DATA"
 

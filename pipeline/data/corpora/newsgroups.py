@@ -10,10 +10,9 @@ import numpy as np
 from ...errors import InputError
 from ..formats.svmlight import read_svmlight
 from ..io.archives import tar_texts
+from ..public.declarations import LIBSVM, PublicFile, PublicSet
 from ..tables.stream import Codes, Table
 from .bags import as_csr, bag
-from .declarations import PublicFile, PublicSet
-from .libsvm import LIBSVM
 
 GROUPS = (
     "alt.atheism",

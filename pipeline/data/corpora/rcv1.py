@@ -15,9 +15,9 @@ import numpy as np
 
 from ...errors import InputError
 from ..io.text import lines
+from ..public.declarations import Family, PublicFile, PublicSet
 from ..tables.stream import Table
 from .bags import as_csr
-from .declarations import Family, PublicFile, PublicSet
 
 _LICENCE = "Reuters / LYRL2004 vectors; free for research use"
 _FIGSHARE = "https://ndownloader.figshare.com/files"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from singlepass.pipeline.data.catalogue.bags import ALL_WORDS, bag, counted
+from singlepass.pipeline.data.corpora.bags import ALL_WORDS, bag, counted
 
 Dense = Callable[[Any], list[list[float]]]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from singlepass.pipeline.data.catalogue import fdu_reviews
+from singlepass.pipeline.data.corpora import fdu_reviews
 from singlepass.pipeline.errors import InputError
 
 Pack = Callable[..., Path]

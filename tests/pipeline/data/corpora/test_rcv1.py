@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from singlepass.pipeline.data.catalogue import rcv1
+from singlepass.pipeline.data.corpora import rcv1
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from singlepass.pipeline.data.catalogue import newsgroups
+from singlepass.pipeline.data.corpora import newsgroups
 from singlepass.pipeline.errors import InputError
 
 Pack = Callable[..., Path]

@@ -19,7 +19,17 @@ _PROTOCOLS = {
 
 
 def opening(view: StudyView) -> list[Block]:
-    """Say what a reader wants to know first."""
+    """Say what a reader wants to know first.
+
+    Parameters
+    ----------
+    view : StudyView
+
+    Returns
+    -------
+    list of Block
+        Protocol, who leads, what was compared, and cautions where there are any.
+    """
     study, design = view.results.study, view.design
     blocks: list[Block] = [
         Text(_protocols(study), "soft"),

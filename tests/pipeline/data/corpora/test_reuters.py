@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from singlepass.pipeline.data.catalogue import reuters
+from singlepass.pipeline.data.corpora import reuters
 from singlepass.pipeline.errors import InputError
 
 Pack = Callable[..., Path]

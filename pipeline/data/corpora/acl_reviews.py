@@ -14,9 +14,9 @@ import numpy as np
 from ...errors import InputError
 from ..formats.svmlight import read_svmlight
 from ..io.text import lines
+from ..public.declarations import Family, PublicFile, PublicSet
 from ..tables.stream import Table
 from .bags import as_csr, counted
-from .declarations import Family, PublicFile, PublicSet
 
 LICENCE = "Blitzer, Dredze, Pereira 2007; no licence stated by the distributor, research use is customary"
 SENTIMENT = ("negative", "positive")

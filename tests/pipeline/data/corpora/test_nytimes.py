@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from singlepass.pipeline.data.catalogue import nytimes
+from singlepass.pipeline.data.corpora import nytimes
 from singlepass.pipeline.data.tables.stream import Table
 from singlepass.pipeline.errors import InputError
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from ...errors import InputError
 from ..io.archives import tar_texts
+from ..public.declarations import Family, PublicFile, PublicSet
 from ..tables.stream import Table
 from .bags import ALL_WORDS, bag
-from .declarations import Family, PublicFile, PublicSet
 
 _KINDS = ("ham", "spam")
 # Rows (ham, spam) of each user, as Metsis et al. publish them, the features that `bag` finds, fingerprint.

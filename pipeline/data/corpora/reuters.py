@@ -18,9 +18,9 @@ from ...errors import InputError
 from ..formats.svmlight import read_svmlight
 from ..io.archives import tar_texts
 from ..io.checksums import file_sha256
+from ..public.declarations import Family, PublicFile, PublicSet
 from ..tables.stream import Table
 from .bags import as_csr, bag
-from .declarations import Family, PublicFile, PublicSet
 
 _LICENCE = "Reuters Ltd. and Carnegie Group; free for research use"
 _FILES = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from singlepass.pipeline.data.catalogue import acl_reviews
+from singlepass.pipeline.data.corpora import acl_reviews
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from singlepass.pipeline.data.catalogue import mail
+from singlepass.pipeline.data.corpora import mail
 from singlepass.pipeline.errors import InputError
 
 Pack = Callable[..., Path]

@@ -11,9 +11,9 @@ import numpy as np
 
 from ...errors import InputError
 from ..io.text import lines
+from ..public.declarations import PublicFile, PublicSet
 from ..tables.stream import Table
 from .bags import bag
-from .declarations import PublicFile, PublicSet
 
 _KEYS = {"desk": "NYTD", "online": "NYTO", "section": "NYTS"}
 

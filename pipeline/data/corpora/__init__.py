@@ -1,0 +1,1 @@
+"""Text corpora: messages, news and reviews, read into bags of words."""

@@ -1,0 +1,79 @@
+"""The clock of a cell, by a clock that is set by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from singlepass.pipeline.run import stopwatch
+from singlepass.pipeline.run.stopwatch import Stopwatch
+
+
+class Clock:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(stopwatch, "time", made)
+    return made
+
+
+def test_blocks_add_up_and_what_is_between_them_does_not_count(clock: Clock) -> None:
+    watch = Stopwatch()
+    assert watch.seconds == 0
+    with watch:
+        clock.now += 2
+        assert watch.seconds == 2
+    clock.now += 10
+    assert watch.seconds == 2
+    with watch:
+        clock.now += 3
+    assert watch.seconds == 5
+
+
+def test_paused_time_does_not_count(clock: Clock) -> None:
+    watch = Stopwatch(limit=4)
+    with watch:
+        clock.now += 1
+        with watch.paused():
+            clock.now += 50
+            assert watch.seconds == 1
+            assert not watch.over
+        clock.now += 2
+    assert watch.seconds == 3
+
+
+def test_it_goes_on_after_an_error_in_a_pause(clock: Clock) -> None:
+    watch = Stopwatch()
+    with watch:
+        with pytest.raises(ValueError, match="no"), watch.paused():
+            clock.now += 50
+            raise ValueError("no")
+        clock.now += 1
+    assert watch.seconds == 1
+
+
+def test_a_block_that_raises_counts_up_to_there(clock: Clock) -> None:
+    watch = Stopwatch()
+    with pytest.raises(ValueError, match="no"), watch:
+        clock.now += 2
+        raise ValueError("no")
+    clock.now += 10
+    assert watch.seconds == 2
+
+
+@pytest.mark.parametrize(("limit", "over"), [(None, False), (3.0, False), (2.5, True), (0.0, True)])
+def test_over_is_past_the_limit(clock: Clock, limit: float | None, over: bool) -> None:
+    watch = Stopwatch(limit)
+    assert not watch.over
+    with watch:
+        clock.now += 3
+        assert watch.over is over
+    assert watch.over is over
