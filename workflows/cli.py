@@ -49,7 +49,7 @@ def run(
         raise click.UsageError("--threads is for runs in this process: a cluster's workers have their own")
     from ..pipeline import data
     from .progress import progress_display
-    from .run import run_study
+    from .running.run import run_study
     from .shipped import find_study
 
     found, file = find_study(study)

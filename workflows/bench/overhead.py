@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...pipeline.study.study import Study
 from ...pipeline.study.study_file import parse_study
-from ..run import run_study
+from ..running.run import run_study
 from .timing import Measurement, milliseconds
 
 # benchopt's cost of one (data set, solver, repetition), measured on a machine like the project's own.

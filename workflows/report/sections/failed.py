@@ -32,7 +32,7 @@ def section(view: StudyView) -> Section | None:
 
 def _sortable(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return what a column is sorted by: noise as such, since its text would put 1e-05 after 0.9."""
-    return column.map(parse_noise) if column.name == "noise" else column
+    return column.map(noise_of) if column.name == "noise" else column
 
 
 def _failed_table(bad: pd.DataFrame) -> TableBlock:

@@ -17,7 +17,7 @@ from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report.page.blocks import Legend, Panels, Section, Text
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.sections import solutions
-from singlepass.workflows.run import run_study
+from singlepass.workflows.running.run import run_study
 
 from ...conftest import Silent
 from ...synthetic_results import make_results

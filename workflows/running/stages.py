@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from ..pipeline.analysis.tuning import tuned_grids
-from ..pipeline.noise import noise_of
-from ..pipeline.study.cell import Cell
-from ..pipeline.study.plan import Plan, SupportSizes, Winners
+from ...pipeline.analysis.tuning import tuned_grids
+from ...pipeline.noise import noise_of
+from ...pipeline.study.cell import Cell
+from ...pipeline.study.plan import Plan, SupportSizes, Winners
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ from singlepass.pipeline.noise import CLEAN
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report import write_report
-from singlepass.workflows.run import run_study
+from singlepass.workflows.running.run import run_study
 from singlepass.workflows.shipped import find_study
 
 
@@ -74,7 +74,7 @@ def test_all_algorithms_meet_the_same_noise(finished: Path) -> None:
 def test_a_finished_run_computes_nothing_and_starts_no_cluster(
     finished: Path, study_file: Path, silent: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("singlepass.workflows.run.connect", None)
+    monkeypatch.setattr("singlepass.workflows.running.run.connect", None)
     study, _ = find_study(str(study_file))
     summary = run_study(study, str(finished), progress=silent)
     assert (summary.computed, summary.reused, summary.failed) == (0, 28, 0)

@@ -68,7 +68,7 @@ def _cpu() -> str:
 
 def _git_commit() -> str | None:
     """Return the commit of the checkout this code runs from, None when it is installed."""
-    checkout = Path(__file__).resolve().parent.parent
+    checkout = Path(__file__).resolve().parents[2]
     if not (checkout / ".git").exists():
         return None
     try:

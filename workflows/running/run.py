@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..pipeline.analysis.study_results import StudyResults, read_results
-from ..pipeline.errors import InputError
-from ..pipeline.run.cluster import compute, connect
-from ..pipeline.run.splits import check_splits
-from ..pipeline.store.cell_result import CellResult
-from ..pipeline.store.store import Store, exclusive
-from ..pipeline.study.cell import Cell
-from ..pipeline.study.plan import Plan, make_plan
-from ..pipeline.study.study import Study
+from ...pipeline.analysis.study_results import StudyResults, read_results
+from ...pipeline.errors import InputError
+from ...pipeline.run.cluster import compute, connect
+from ...pipeline.run.splits import check_splits
+from ...pipeline.store.cell_result import CellResult
+from ...pipeline.store.store import Store, exclusive
+from ...pipeline.study.cell import Cell
+from ...pipeline.study.plan import Plan, make_plan
+from ...pipeline.study.study import Study
 from .provenance import provenance
 from .stages import Stage, Tuning
 
