@@ -78,7 +78,7 @@ class Count:
 
     name: str
     label: str
-    attribute: str | None
+    attribute: str | None = None
     measures: tuple[Measure, ...] = ()
     trace: Trace | None = None
 

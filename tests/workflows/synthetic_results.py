@@ -106,6 +106,7 @@ def make_results(
                         }
                         for t in T
                     ]
+    parents = dict.fromkeys(name.partition("[")[0] for name in datasets)
     study = {
         "name": "synthetic",
         "title": title,
@@ -113,7 +114,10 @@ def make_results(
         "protocol": protocol,
         "noise": list(noise),
         "seeds": list(range(seeds)),
-        "datasets": [{"name": name} for name in dict.fromkeys(name.partition("[")[0] for name in datasets)],
+        "datasets": [
+            {"name": name, "label": name}
+            for name in dict.fromkeys(name.partition("[")[0] for name in datasets)
+        ],
         "algorithms": [{"name": "AROW", "label": label} for label in algorithms],
     }
     return StudyResults(
