@@ -114,10 +114,7 @@ def make_results(
         "protocol": protocol,
         "noise": list(noise),
         "seeds": list(range(seeds)),
-        "datasets": [
-            {"name": name, "label": name}
-            for name in dict.fromkeys(name.partition("[")[0] for name in datasets)
-        ],
+        "datasets": [{"name": parent, "label": parent} for parent in parents],
         "algorithms": [{"name": "AROW", "label": label} for label in algorithms],
     }
     return StudyResults(
