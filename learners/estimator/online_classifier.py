@@ -7,7 +7,7 @@ class, most of it the documentation of the interface.)
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,8 +18,10 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from ..numeric.orders import blocks_in_order
 from ..numeric.rows import Matrix, Rows, as_rows, count_rows, linear_scores
 from .parameters import check_count
+from .pieces import Passage, learn_in_pieces
 from .validation import FLOATS, label_codes, refuse_nonfinite, safe_rows, sorted_classes
 
 
@@ -82,6 +84,13 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     algorithm_version = 1
 
     _takes_many_classes = False
+
+    #: Whether nothing changes, to the last bit, when features that never occur are left out and the others
+    #: numbered anew in their order: `begin` can then be told how many occur.
+    indifferent_to_absent_features = False
+
+    #: Whether the loops take rows as `ordered_rows` returns them; else those are gathered, block by block.
+    _reads_orders = False
 
     #: The attributes that hold the arrays of the model: `model_bytes_` sums them. One that a setting does
     #: without is None. Without any name, they are all arrays under a name with an underscore first.
@@ -252,7 +261,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         check_count(self, "epochs")
         self._check_parameters()
 
-    def begin(self, classes: NDArray[Any], n_features: int) -> None:
+    def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         """Forget everything and prepare for a stream.
 
         Parameters
@@ -260,6 +269,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         classes : ndarray of shape (K,)
             The labels, sorted and distinct: two, or more where the learner takes more.
         n_features : int
+        n_occurring : int, default=None
+            How many of the features occur, where only these are numbered in the rows to come, in their order;
+            for learners that are `indifferent_to_absent_features`. None: all are numbered.
 
         Raises
         ------
@@ -267,10 +279,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             For bad parameters, and for a full covariance of more than 4 GiB.
         """
         self.check_parameters()
+        numbered = n_features if n_occurring is None else n_occurring
         if len(classes) > 2:
-            self._allocate_classes(n_features, len(classes))
+            self._allocate_classes(numbered, len(classes))
         else:
-            self._allocate(n_features)
+            self._allocate(numbered)
         self.classes_ = classes
         self.n_features_in_ = n_features
         self.n_examples_ = self.n_mistakes_ = self.n_updates_ = 0
@@ -281,8 +294,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : ndarray, CSR matrix or tuple
-            What `as_rows` takes: finite, with column indices below `n_features`. Others crash or give
-            nonsense.
+            What `as_rows` takes or `ordered_rows` returns: finite, with column indices below `n_features`.
+            Others crash or give nonsense.
         codes : ndarray of integers, shape (n,)
             The labels as positions in ``classes_``: others crash or give nonsense. int32 is not copied.
 
@@ -293,11 +306,28 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         labels = np.ascontiguousarray(codes, dtype=np.int32)
         scores = self._new_scores(len(labels))
         learn = self._pass if scores.ndim == 1 else self._pass_classes
-        mistakes, updates = learn(as_rows(X), labels, scores)
-        self.n_examples_ += len(labels)
-        self.n_mistakes_ += mistakes
-        self.n_updates_ += updates
+        for start, stop, rows in self._readable(as_rows(X)):
+            mistakes, updates = learn(rows, labels[start:stop], scores[start:stop])
+            self.n_examples_ += stop - start
+            self.n_mistakes_ += mistakes
+            self.n_updates_ += updates
         return scores
+
+    def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
+        """Do as `learn_rows` does, and note what has been counted after some of the rows.
+
+        Parameters
+        ----------
+        X, codes
+            As for `learn_rows`.
+        stops : ndarray of int64, shape (m,)
+            Numbers of rows, ascending, n at the most.
+
+        Returns
+        -------
+        Passage
+        """
+        return learn_in_pieces(self, as_rows(X), codes, stops)
 
     def end_of_pass(self, last: bool) -> None:
         """Take note that the stream has been passed over: `fit` and the pipeline say so, `learn` never does.
@@ -326,11 +356,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Do as `decision_function` does, without validation; `X` as for `learn_rows`."""
         X = as_rows(X)
         scores = self._new_scores(count_rows(X))
-        if scores.ndim == 1:
-            self._score(X, scores)
-        else:
-            self._score_classes(X, scores)
+        score = self._score if scores.ndim == 1 else self._score_classes
+        for start, stop, rows in self._readable(X):
+            score(rows, scores[start:stop])
         return scores
+
+    def _readable(self, X: Rows) -> Iterable[tuple[int, int, Rows]]:
+        """Return rows as the loops read them: start, stop and rows."""
+        return [(0, count_rows(X), X)] if self._reads_orders else blocks_in_order(X)
 
     def _new_scores(self, n: int) -> NDArray[np.float64]:
         n_classes = len(self.classes_)

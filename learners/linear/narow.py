@@ -4,12 +4,13 @@ import numpy as np
 from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
-from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_positive
 from ..numeric.compiled import compiled
+from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
 from ..numeric.vector import constant_like, lane_sums
+from .linear_classifier import LinearClassifier
 from .parts.covariance import check_covariance, is_usable, new_covariance, rank_one_downdate, variance
 
 
@@ -70,7 +71,7 @@ def _add_row_of_shape(sigma, x, s, v, gamma):
     return lambda sigma, x, s, v, gamma: rank_one_downdate(sigma, s, gamma / (1.0 + gamma * v))
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, u, sigma, s, b):
     """One pass of Orabona & Crammer (2010); u is their θ, Σ their A⁻¹."""
     mistakes = updates = 0
@@ -93,7 +94,7 @@ def _scores(X, u, sigma, s, b, scores):
         scores[t], _ = _score_with_row(u, sigma, row(X, t), s, b)
 
 
-class NAROW(OnlineClassifier):
+class NAROW(LinearClassifier):
     """NAROW: AROW whose regularisation r follows the confidence in the row.
 
     With ``v = xᵀΣx`` and ``1/r = max(0, b - 1/v)`` the score is ``u·(Σ⁻¹ + x xᵀ/r)⁻¹x``: the current row is
@@ -148,8 +149,8 @@ class NAROW(OnlineClassifier):
         self._sigma, self._buffer = new_covariance(self.covariance, n_features)
         self._u = np.zeros(n_features)
 
-    def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._u, self._sigma, self._buffer, float(self.b))
+    def _loop(self):
+        return _learn, (self._u, self._sigma, self._buffer, float(self.b))
 
     def _score(self, X, scores):
         # A buffer of its own: several threads may predict with one fitted model.

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import check_scale
 from ..numeric.compiled import compiled
+from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
 from ..numeric.vector import class_sums, lane_sums
@@ -76,7 +77,7 @@ def _add_row_of_shape(A, x, z, q):
     return full
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, u, A, z):
     """One pass of Cesa-Bianchi et al. (2005)."""
     mistakes = updates = 0
@@ -99,7 +100,7 @@ def _scores(X, u, A, z, scores):
         scores[t], _ = _score_with_row(u, A, row(X, t), z)
 
 
-@compiled
+@learning_loop
 def _learn_classes_diagonal(X, codes, scores, U, A):
     """The rule on Δf = f(x, y) - f(x, ỹ): each class is scored with the row in its block."""
     mistakes = 0
@@ -119,7 +120,7 @@ def _learn_classes_diagonal(X, codes, scores, U, A):
     return mistakes, mistakes
 
 
-@compiled
+@learning_loop
 def _learn_classes_full(X, codes, scores, W, sigma, s):
     """The rule on Δf with the full matrix, which is kept as Σ = A⁻¹, and the weights as W = A⁻¹u.
 
@@ -221,13 +222,13 @@ class SecondOrderPerceptron(MulticlassClassifier):
     def _scale(self):
         return float(self.a) if self.covariance == "diagonal" else 1.0 / float(self.a)
 
-    def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._u, self._A, self._buffer)
+    def _loop(self):
+        return _learn, (self._u, self._A, self._buffer)
 
-    def _pass_classes(self, X, codes, scores):
+    def _loop_of_classes(self):
         if self._A.ndim == 2:
-            return _learn_classes_diagonal(X, codes, scores, self._u, self._A)
-        return _learn_classes_full(X, codes, scores, self._u, self._A, self._buffer)
+            return _learn_classes_diagonal, (self._u, self._A)
+        return _learn_classes_full, (self._u, self._A, self._buffer)
 
     def _score(self, X, scores):
         # A buffer of its own: several threads may predict with one fitted model.

@@ -10,6 +10,7 @@ import contextlib
 import uuid
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -169,13 +170,26 @@ def part_of(rows: list[dict[str, Any]], curves: list[dict[str, list[Any]]]) -> t
     curves : list of dict of str to list
         Their rows of the curves table, by column without the key; empty for a cell without a curve.
     """
-    columns: dict[str, list[Any]] = {name: [] for name in CURVES.names}
-    for row, curve in zip(rows, curves, strict=True):
-        length = len(curve.get("t", ()))
-        nothing = [None] * length
-        for name, values in columns.items():
-            values += [row["key"]] * length if name == "key" else curve.get(name, nothing)
+    lengths = [len(curve.get("t", ())) for curve in curves]
+    keys = np.repeat(np.array([row["key"] for row in rows], object), lengths)
+    columns = [
+        keys if field.name == "key" else _column([curve.get(field.name) for curve in curves], lengths, field)
+        for field in CURVES
+    ]
     return pa.Table.from_pylist(rows, schema=CELLS), pa.table(columns, schema=CURVES)
+
+
+def _column(stretches: list[Any], lengths: list[int], field: pa.Field) -> pa.Array:
+    """Return a column of the curves table of what each cell has for it; None: nothing, it is null there."""
+    if all(stretch is None for stretch in stretches):
+        return pa.nulls(sum(lengths), field.type)
+    if all(isinstance(stretch, np.ndarray) for stretch in stretches):
+        return pa.array(np.concatenate(stretches), field.type)
+    arrays = [
+        pa.nulls(length, field.type) if stretch is None else pa.array(stretch, field.type)
+        for stretch, length in zip(stretches, lengths, strict=True)
+    ]
+    return pa.chunked_array(arrays, field.type)
 
 
 def _with_all_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:

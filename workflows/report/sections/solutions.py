@@ -103,7 +103,7 @@ def _model(study: Study, row: dict[Any, Any]) -> Learnt | str:
         )
     try:
         learnt = learn_again(study, row)
-        if len(learnt.stream.classes) != 2:
+        if len(learnt.material.stream.classes) != 2:
             return "it has more than two classes"
         if not hasattr(learnt.learner, "decision_function"):
             return "its learner has no decision_function"
@@ -141,12 +141,12 @@ def _codes_of(support: NDArray[np.float64], learnt: Learnt) -> NDArray[np.int32]
     # As complex numbers two coordinates have one order, so that one search finds a row.
     wanted, place = np.unique(support[:, 0] + 1j * support[:, 1], return_inverse=True)
     codes = np.full(len(wanted), -1, np.int32)
-    for start, stop, X in learnt.train.blocks() if len(wanted) else ():
+    for start, stop, X in learnt.material.train.blocks() if len(wanted) else ():
         rows = _dense(X)
         values = rows[:, 0] + 1j * rows[:, 1]
         at = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
         same = wanted[at] == values
-        codes[at[same]] = learnt.noisy[start:stop][same]
+        codes[at[same]] = learnt.material.noisy[start:stop][same]
     found: NDArray[np.int32] = codes[place]
     return found
 
@@ -157,7 +157,7 @@ def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[st
     drawn: list[Solution] = []
     failed: list[tuple[str, str]] = []
     for name, learnt in models.items():
-        train = learnt.train
+        train = learnt.material.train
         points = _dense(take_rows(train.X, train.rows[:_MOST_POINTS]))
         try:
             vectors = _support(learnt)
@@ -176,7 +176,7 @@ def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[st
         except Exception as error:  # of a learner of the user's own
             failed.append((name, _reason(error)))
             continue
-        codes = learnt.noisy[: len(points)]
+        codes = learnt.material.noisy[: len(points)]
         # What is a support vector is drawn as one.
         others = ~np.isin(points[:, 0] + 1j * points[:, 1], support[:, 0] + 1j * support[:, 1])
         support_codes = _codes_of(support, learnt)
@@ -187,7 +187,7 @@ def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[st
 def _scores(learnt: Learnt, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return f on a grid, its rows of the kind that was learnt from: no other kernel is compiled for it."""
     across, up = np.meshgrid(x, y)
-    X: Any = learnt.train.X
+    X: Any = learnt.material.train.X
     grid: Any = np.column_stack([across.ravel(), up.ravel()]).astype(X.dtype)
     if not isinstance(X, np.ndarray):
         grid = type(X)(grid)
