@@ -83,9 +83,10 @@ def _first_pass(
     accuracy: Callable[[], float] | None,
 ) -> str:
     """Predict and learn every row; return why it ended early, if it did."""
-    n = len(part.rows)
+    n, limited = len(part.rows), watch.limit is not None
+    looks = stops if accuracy or limited else _NOWHERE
     for start, stop, rows in blocks_of(learner, part):
-        for first, seen in _pieces(start, stop, stops if accuracy else _NOWHERE, watch.limit is not None):
+        for first, seen in _pieces(start, stop, looks, limited):
             noted = stops[np.searchsorted(stops, first, "right") : np.searchsorted(stops, seen, "right")]
             before = watch.seconds
             with watch:

@@ -139,6 +139,11 @@ def run_cell(cell: Cell) -> CellResult:
     return CellResult(row, curve)
 
 
+def failed(cell: Cell, error: BaseException) -> CellResult:
+    """Return the outcome of a cell that ended without one of its own."""
+    return CellResult(describe(cell) | {"status": "failed", "error": f"{type(error).__name__}: {error}"})
+
+
 def describe(cell: Cell) -> dict[str, Any]:
     """Return the columns of the cells table that are known before the cell is run."""
     spec = cell.spec
