@@ -40,6 +40,11 @@ BENCHMARKS = {
     "svm": Benchmark(
         "LASVM beside scikit-learn's SVC on a9a and MNIST, where these are present; some minutes.", ("svm",)
     ),
+    "cell": Benchmark(
+        "whole cells of small tasks beside the bare pass of their learners; USPS, MNIST and the Amazon "
+        "reviews, where these are present.",
+        ("cell",),
+    ),
     "overhead": Benchmark("what a cell costs beside its learning, and how two threads scale.", ("overhead",)),
     "ingestion": Benchmark(
         "svmlight text beside scikit-learn's loader, and the memory that reading and streaming take.",

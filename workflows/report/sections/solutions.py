@@ -67,8 +67,8 @@ def section(view: StudyView) -> Section | None:
         if drawn:
             some = models[drawn[0].name]
             at = f"{noise.label}, seed {seed}"
-            blocks += _group(place, dataset, drawn, models, some.stream.classes, at)
-            learnt_from = max(learnt_from, len(some.train.rows))
+            blocks += _group(place, dataset, drawn, models, some.material.stream.classes, at)
+            learnt_from = max(learnt_from, len(some.material.train.rows))
     if blocks:
         blocks.insert(0, Text(_note(f"{noise.label} with seed {seed}", learnt_from, len(datasets)), "soft"))
     if problems:
