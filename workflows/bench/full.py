@@ -1,7 +1,7 @@
 """Full covariance: an update of AROW beside the symmetric product of the same size.
 
-An update needs Σx at least, and that half of Σ is read: what SciPy's `dsymv` does. (Its time has the call from
-Python in it, which is a third of it at 123 features.)
+An update needs Σx at least, for which half of Σ has to be read: what SciPy's `dsymv` does. (Its time includes
+the call from Python, a third of it at 123 features.)
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def stream(d: int, density: float) -> tuple[Any, Any]:
 
 def learner(d: int) -> AROW:
     """Return a learner whose steps are so short that every row updates it."""
-    arow = AROW(r=1000.0, covariance="full")
+    arow = AROW(r=1e6, covariance="full")
     arow.begin(np.array([0, 1]), d)
     return arow
 

@@ -13,12 +13,10 @@ from ...numeric.rows import entry, in_kernels_only, n_entries, n_rows, new_state
 from ...numeric.vector import class_sums
 from .full_covariance import (
     full_matrix,
-    multiply,
     n_classes_of,
-    n_features_of,
     new_full_covariance,
-    place_row,
     subtract_outer,
+    variance_of_difference,
 )
 
 _linear_sums = class_sums(lambda ir, w, x: ir.fmul(w, x))
@@ -144,14 +142,7 @@ def _pair_variance(sigma, x, y, z, s):
             return v
 
         return diagonal
-
-    def full(sigma, x, y, z, s):
-        d = n_features_of(sigma[0])
-        s[1] = 0.0
-        place_row(x, -1.0, s[1, z * d : (z + 1) * d])
-        return multiply(sigma[0], s, 2 * place_row(x, 1.0, s[1, y * d : (y + 1) * d]))
-
-    return full
+    return lambda sigma, x, y, z, s: variance_of_difference(sigma[0], x, y, z, s)
 
 
 def update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):

@@ -23,7 +23,7 @@ from ...numeric.rows import (
     weighted_squared_norm,
 )
 from ...numeric.vector import is_sparse_row, lane_pass, zero_like
-from .full_covariance import full_matrix, multiply, new_full_covariance, place_row, subtract_outer
+from .full_covariance import full_matrix, new_full_covariance, subtract_outer, variance_of_row
 
 # An update that waits is (True, α, β).
 NOTHING_WAITS = (False, 0.0, 0.0)
@@ -42,7 +42,7 @@ def new_covariance(shape, n_features, scale=1.0):
     Returns
     -------
     sigma : ndarray of float64, shape (rows, width) or (d,)
-    buffer : ndarray of float64, shape (2, width) or (d,)
+    buffer : ndarray of float64, shape (4, width) or (d,)
         Where a kernel keeps Σx.
 
     Raises
@@ -69,12 +69,7 @@ def variance(sigma, x, s):
 def _variance(sigma, x, s):
     if sigma.ndim == 1:
         return lambda sigma, x, s: weighted_squared_norm(sigma, x)
-
-    def full(sigma, x, s):
-        s[1] = 0.0
-        return multiply(sigma, s, place_row(x, 1.0, s[1]))
-
-    return full
+    return lambda sigma, x, s: variance_of_row(sigma, x, s)
 
 
 def _shrink(ir, mu, sigma, s, alpha, beta):
