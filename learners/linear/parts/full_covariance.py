@@ -24,7 +24,7 @@ from .symmetric_tiles import LANES, STRIP, multiply_rows, subtract_products
 _MAX_BYTES = 4 * 2**30
 
 #: Updates that are subtracted together. Each that is noted costs every product a little, each subtraction a
-#: pass over B: at d = 784 an update takes 40 µs with 8, 35 with 16 or 32, and at 123 and 256 16 are best.
+#: pass over B: at d = 784 an update takes 40 µs with 8, 36 with 16, 24 or 32, at 256 and 123 least with 16.
 MOST_TERMS = 16
 
 # Where the last row keeps how many updates are noted, the number of features, and that of the classes.
@@ -33,9 +33,9 @@ _NOTED, _FEATURES, _CLASSES = 0, 1, 2
 # Rows of the buffer besides 0, which has Σx: x, the values of its non-zeros and, as integers, where they are.
 _VECTOR, _VALUES, _PLACES = 1, 2, 3
 
-# Where fewer than a third of a vector's entries are not 0, a product reads whole rows of B for these alone;
-# from there on half of B is read faster (measured: from 0.25 at d = 123, 0.4 at 784).
-_FEW = 3
+# Where fewer than half of a vector's entries are not 0, a product reads whole rows of B for these alone, else
+# half of B: less to read, and faster (measured: up to 0.45 of the entries at d = 123, 0.5 at 256 and 784).
+_FEW = 2
 
 
 def check_full_size(n_features, n_classes=1):

@@ -74,7 +74,7 @@ def shrunk_by_numpy(X, r=1.0, scale=1.0):
     # Around whole blocks, and around the updates that are subtracted together.
     d=st.one_of(st.integers(1, 40), st.sampled_from([63, 64, 65, 123, 130])),
     n=st.one_of(st.integers(0, 40), st.sampled_from([MOST_TERMS - 1, MOST_TERMS, 2 * MOST_TERMS + 1])),
-    density=st.sampled_from([0.02, 0.2, 0.33, 0.5, 1.0]),
+    density=st.sampled_from([0.02, 0.2, 0.45, 0.55, 1.0]),
     scale=st.sampled_from([1.0, 0.01, 1e6]),
 )
 def test_it_is_the_textbook_s(seed, d, n, density, scale):
@@ -89,7 +89,7 @@ def test_it_is_the_textbook_s(seed, d, n, density, scale):
     seed=seeds,
     d=st.integers(1, 70),
     n=st.integers(1, 3 * MOST_TERMS),
-    density=st.sampled_from([0.05, 0.3, 0.34, 0.9]),
+    density=st.sampled_from([0.05, 0.3, 0.5, 0.9]),
     single=st.booleans(),
 )
 def test_dense_and_sparse_agree_to_the_last_bit(seed, d, n, density, single):
