@@ -20,6 +20,7 @@ from .parts.classes import (
 from .parts.covariance import (
     NOTHING_WAITS,
     check_covariance,
+    covariance_matrix,
     finish_update,
     is_usable,
     new_covariance,
@@ -155,6 +156,8 @@ class AROW(MulticlassClassifier):
     [[-0.5, 0.5]]
     """
 
+    algorithm_version = 2
+
     def __init__(
         self,
         r: float = 1.0,
@@ -214,4 +217,6 @@ class AROW(MulticlassClassifier):
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        return class_covariance(self._sigma, len(self.classes_)) if self._weights.ndim == 2 else self._sigma
+        if self._weights.ndim == 2:
+            return class_covariance(self._sigma, len(self.classes_))
+        return covariance_matrix(self._sigma)

@@ -20,6 +20,7 @@ from .parts.classes import (
 from .parts.covariance import (
     NOTHING_WAITS,
     check_covariance,
+    covariance_matrix,
     finish_update,
     is_usable,
     new_covariance,
@@ -115,6 +116,8 @@ class ConfidenceWeighted(MulticlassClassifier):
     [1]
     """
 
+    algorithm_version = 2
+
     def __init__(
         self,
         eta: float = 0.9,
@@ -162,4 +165,6 @@ class ConfidenceWeighted(MulticlassClassifier):
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        return class_covariance(self._sigma, len(self.classes_)) if self._weights.ndim == 2 else self._sigma
+        if self._weights.ndim == 2:
+            return class_covariance(self._sigma, len(self.classes_))
+        return covariance_matrix(self._sigma)

@@ -11,7 +11,8 @@ from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
 from ..numeric.vector import constant_like, lane_sums
 from .linear_classifier import LinearClassifier
-from .parts.covariance import check_covariance, is_usable, new_covariance, rank_one_downdate, variance
+from .parts.covariance import check_covariance, covariance_matrix, is_usable, new_covariance, variance
+from .parts.full_covariance import subtract_outer
 
 
 def _term(ir, u, sigma, x, more):
@@ -46,7 +47,7 @@ def _score_with_row_of_shape(u, sigma, x, s, b):
 
     def full(u, sigma, x, s, b):
         v = variance(sigma, x, s)
-        score = dot(u, s)
+        score = dot(u, s[0, : u.shape[0]])
         # Sherman and Morrison: r/(v + r) μ·x, where 1/r = b - 1/v.
         return score / (b * v) if b * v > 1.0 else score, v
 
@@ -68,7 +69,7 @@ def _add_row_of_shape(sigma, x, s, v, gamma):
                 sigma[j] /= 1.0 + gamma * (sigma[j] * x_j * x_j)
 
         return diagonal
-    return lambda sigma, x, s, v, gamma: rank_one_downdate(sigma, s, gamma / (1.0 + gamma * v))
+    return lambda sigma, x, s, v, gamma: subtract_outer(sigma, s, gamma / (1.0 + gamma * v))
 
 
 @learning_loop
@@ -134,6 +135,8 @@ class NAROW(LinearClassifier):
     ([[-0.5, 0.5]], [0.25, 1.0])
     """
 
+    algorithm_version = 2
+
     def __init__(self, b: float = 1.0, covariance: str = "diagonal", epochs: int = 1) -> None:
         self.b = b
         self.covariance = covariance
@@ -158,9 +161,9 @@ class NAROW(LinearClassifier):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        weights = self._sigma * self._u if self._sigma.ndim == 1 else self._sigma @ self._u
+        weights = self._sigma * self._u if self._sigma.ndim == 1 else self.sigma_ @ self._u
         return weights.reshape(1, -1)
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        return self._sigma
+        return covariance_matrix(self._sigma)

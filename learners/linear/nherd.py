@@ -11,6 +11,7 @@ from .linear_classifier import LinearClassifier
 from .parts.covariance import (
     NOTHING_WAITS,
     check_covariance,
+    covariance_matrix,
     finish_update,
     is_usable,
     new_covariance,
@@ -89,6 +90,8 @@ class NHERD(LinearClassifier):
     ([[-0.5, 0.5]], [0.25, 0.25])
     """
 
+    algorithm_version = 2
+
     def __init__(
         self,
         C: float = 1.0,
@@ -121,4 +124,4 @@ class NHERD(LinearClassifier):
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        return self._sigma
+        return covariance_matrix(self._sigma)

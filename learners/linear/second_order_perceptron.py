@@ -22,7 +22,8 @@ from .parts.classes import (
     score_classes,
     update_pair,
 )
-from .parts.covariance import check_covariance, is_usable, new_covariance, rank_one_downdate, variance
+from .parts.covariance import check_covariance, covariance_matrix, is_usable, new_covariance, variance
+from .parts.full_covariance import subtract_outer
 
 
 def _term(ir, u, a, x):
@@ -49,7 +50,7 @@ def _score_with_row_of_shape(u, A, x, z):
 
     def full(u, A, x, z):
         q = variance(A, x, z)
-        return dot(u, z) / (1.0 + q), q
+        return dot(u, z[0, : u.shape[0]]) / (1.0 + q), q
 
     return full
 
@@ -72,7 +73,7 @@ def _add_row_of_shape(A, x, z, q):
 
     def full(A, x, z, q):
         if is_usable(q):
-            rank_one_downdate(A, z, 1.0 / (1.0 + q))
+            subtract_outer(A, z, 1.0 / (1.0 + q))
 
     return full
 
@@ -199,6 +200,8 @@ class SecondOrderPerceptron(MulticlassClassifier):
     [[-0.5, 0.5]]
     """
 
+    algorithm_version = 2
+
     def __init__(self, a: float = 1.0, covariance: str = "diagonal", epochs: int = 1) -> None:
         self.a = a
         self.covariance = covariance
@@ -244,10 +247,12 @@ class SecondOrderPerceptron(MulticlassClassifier):
     def coef_(self) -> NDArray[np.float64]:
         if self._u.ndim == 2:
             return as_coef(self._u / self._A if self._A.ndim == 2 else self._u, len(self.classes_))
-        return as_coef(self._u / self._A if self._A.ndim == 1 else self._A @ self._u, 2)
+        return as_coef(self._u / self._A if self._A.ndim == 1 else self.sigma_ @ self._u, 2)
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
         diagonal = self._A.ndim == self._u.ndim
         inverse = 1.0 / self._A if diagonal else self._A
-        return class_covariance(inverse, len(self.classes_)) if self._u.ndim == 2 else inverse
+        if self._u.ndim == 2:
+            return class_covariance(inverse, len(self.classes_))
+        return covariance_matrix(inverse)

@@ -15,6 +15,7 @@ from .linear_classifier import LinearClassifier
 from .parts.covariance import (
     NOTHING_WAITS,
     check_covariance,
+    covariance_matrix,
     finish_update,
     is_usable,
     new_covariance,
@@ -132,6 +133,8 @@ class SoftConfidenceWeighted(LinearClassifier):
     [[-0.5, 0.5]]
     """
 
+    algorithm_version = 2
+
     def __init__(
         self,
         variant: str = "SCW-I",
@@ -171,4 +174,4 @@ class SoftConfidenceWeighted(LinearClassifier):
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        return self._sigma
+        return covariance_matrix(self._sigma)

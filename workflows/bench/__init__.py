@@ -34,6 +34,9 @@ BENCHMARKS = {
     "multiclass": Benchmark(
         "one pass of the learners of many classes beside scikit-learn's.", ("multiclass",)
     ),
+    "full": Benchmark(
+        "an update of AROW with full covariance beside SciPy's symmetric product of that size.", ("full",)
+    ),
     "kernel": Benchmark(
         "the tile of kernel values beside NumPy, whole streams beside plain loops.", ("kernel",)
     ),
