@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ....pipeline.analysis.averages import primary_metric
+from ....pipeline.analysis.averages import Averages, primary_metric
 from ....pipeline.analysis.comparison import Comparison, compare
 from ....pipeline.analysis.design import Coverage, Design, study_coverage, study_design
 from ....pipeline.analysis.metrics import METRICS, Metric
@@ -84,6 +84,11 @@ class StudyView:
         return primary_metric(self.cells)
 
     @cached_property
+    def averages(self) -> Averages:
+        """Means over seeds, which tables, ranks and tests share."""
+        return Averages(self.cells)
+
+    @cached_property
     def comparisons(self) -> list[Comparison]:
         """By the metric that the report judges by, one per noise rate."""
         return self.compared(self.metric, self.design)
@@ -109,7 +114,7 @@ class StudyView:
         list of Comparison
             One per noise rate of the part.
         """
-        return [compare(self.cells, metric, noise, part) for noise in part.noise]
+        return [compare(self.averages, metric, noise, part) for noise in part.noise]
 
     @property
     def noisy(self) -> bool:
