@@ -11,6 +11,7 @@ import pandas as pd
 
 from ....pipeline.analysis.averages import Averages, primary_metric
 from ....pipeline.analysis.comparison import Comparison, compare
+from ....pipeline.analysis.curves import CellCurves
 from ....pipeline.analysis.design import Coverage, Design, study_coverage, study_design
 from ....pipeline.analysis.metrics import METRICS, Metric
 from ....pipeline.analysis.study_results import StudyResults
@@ -63,10 +64,11 @@ class StudyView:
         """The store's cells table."""
         return self.results.cells
 
-    @property
-    def curves(self) -> pd.DataFrame:
-        """The store's curves table."""
-        return self.results.curves
+    @cached_property
+    def curves(self) -> CellCurves:
+        """The store's curves, and the test error in percent along them."""
+        curves = self.results.curves
+        return CellCurves(self.cells, curves.assign(test_error=100 * (1 - curves["test_accuracy"])))
 
     @cached_property
     def design(self) -> Design:

@@ -93,7 +93,6 @@ def _along_the_stream(view: StudyView, groups: Sequence[TaskGroup], names: list[
     for group in groups:
         dataset = group.datasets[0]
         found = mean_curves(
-            view.cells,
             view.curves,
             dataset=dataset,
             noise=noise,
