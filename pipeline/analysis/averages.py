@@ -109,6 +109,7 @@ class Averages:
     def __init__(self, cells: pd.DataFrame) -> None:
         # In one order whatever that of the store: sums of floats depend on it.
         self._rows = evaluation_rows(cells, status="ok").sort_values(["dataset", "algorithm", "seed"])
+        self._measured: dict[str, set[str]] = {}
         self._tables: dict[tuple[str, str], _Tables] = {}
 
     def measured(self, metric: Metric) -> set[str]:
@@ -122,7 +123,10 @@ class Averages:
         -------
         set of str
         """
-        return set(self._rows.loc[metric.of(self._rows).notna(), "algorithm"])
+        if metric.name not in self._measured:
+            rows = self._rows
+            self._measured[metric.name] = set(rows.loc[metric.of(rows).notna(), "algorithm"].unique())
+        return self._measured[metric.name]
 
     def scores(self, metric: Metric, noise: Noise, design: Design) -> Scores:
         """Average one metric over seeds for every data set and algorithm at one noise rate.
