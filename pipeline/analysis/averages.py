@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -88,7 +88,8 @@ def _lacking(seeds: list[int], present: set[int]) -> str:
     return f"seed{'s' if len(absent) > 1 else ''} {shown}{more}"
 
 
-class _Tables(NamedTuple):
+@dataclass(frozen=True)
+class _Tables:
     """Means over seeds of one metric at one noise rate, data sets by algorithms, and the seeds at hand."""
 
     mean: pd.DataFrame

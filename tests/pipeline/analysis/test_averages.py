@@ -9,6 +9,7 @@ import pytest
 from singlepass.pipeline.analysis.averages import Averages, primary_metric
 from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
+from singlepass.pipeline.analysis.subsets import among, within
 from singlepass.pipeline.noise import CLEAN
 
 from .cells import cell, frame
@@ -71,6 +72,27 @@ def test_order_of_rows_in_the_store_does_not_matter() -> None:
     one = Averages(forth).long_table(metric, study_design(forth, STUDY))
     pd.testing.assert_frame_equal(one, Averages(back).long_table(metric, study_design(back, STUDY)))
     assert one["dataset"].unique().tolist() == ["d1", "d2", "d10"]
+
+
+def test_parts_of_a_study_have_the_means_of_the_whole() -> None:
+    rows = [cell(f"d{i}", a, s, test_accuracy=0.1 * (i + s)) for i in range(3) for a in "AB" for s in (0, 1)]
+    cells = frame(*rows, cell("d1", "A", 0, noise="0.1"))
+    whole, averages = study_design(cells, STUDY), Averages(cells)
+    metric = METRICS["test_accuracy"]
+    part = among(within(whole, ["d1", "d2"]), ["A"])
+    for noise in whole.noise:
+        every, some = (averages.scores(metric, noise, design) for design in (whole, part))
+        alone = Averages(cells).scores(metric, noise, part)
+        for table in ("mean", "sd", "count"):
+            expected = getattr(every, table).loc[["d1", "d2"], ["A"]]
+            pd.testing.assert_frame_equal(getattr(some, table), expected)
+            pd.testing.assert_frame_equal(getattr(some, table), getattr(alone, table))
+        assert some.missing == alone.missing
+    assert averages.measured(metric) == {"A", "B"}
+    assert averages.scores(metric, whole.noise[1], part).missing == {
+        ("d1", "A"): "seed 1",
+        ("d2", "A"): "all seeds",
+    }
 
 
 def test_primary_metric() -> None:

@@ -56,6 +56,19 @@ def test_only_finished_cells_of_that_data_set_and_noise() -> None:
     assert mean_curves(CellCurves(failed, curves), dataset="d", noise=Noise(0.1), algorithms=["A"]) == []
 
 
+def test_order_of_rows_in_the_store_does_not_matter() -> None:
+    cells, curves = tables({"A0": {1: 1, 10: 4, 100: 10}, "A1": {1: 1, 10: 6, 100: 14}, "B0": {1: 0, 100: 3}})
+    shuffled = CellCurves(cells.iloc[::-1], curves.sample(frac=1, random_state=3))
+    asked = {"dataset": "d", "noise": Noise(0.1), "algorithms": ["A", "B"]}
+    forth, back = (mean_curves(each, **asked) for each in (CellCurves(cells, curves), shuffled))
+    for one, other in zip(forth, back, strict=True):
+        assert (one.algorithm, one.t.tolist(), one.mean.tolist()) == (
+            other.algorithm,
+            other.t.tolist(),
+            other.mean.tolist(),
+        )
+
+
 def test_a_stopped_cell_counts_as_far_as_it_came() -> None:
     cells, curves = tables({"A0": {10: 1, 20: 3}}, status="stopped")
     [curve] = mean_curves(CellCurves(cells, curves), dataset="d", noise=Noise(0.1), algorithms=["A"])
