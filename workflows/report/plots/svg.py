@@ -91,6 +91,11 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width / 72, height / 72), dpi=72)
 
 
+def resize(figure: Figure, width: float, height: float) -> None:
+    """Give a figure another size in CSS pixels."""
+    figure.set_size_inches(width / 72, height / 72)
+
+
 @cache
 def text_width(text: str, size: float = 11) -> float:
     """Width of a text in CSS pixels, in Matplotlib's own (wide) font."""
