@@ -6,12 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....learners import take_rows
 from ....pipeline.analysis.design import evaluation_rows
 from ....pipeline.errors import InputError
-from ....pipeline.run.replay import learn_again
-from ....pipeline.study.study import Study
-from ....pipeline.study.study_file import parse_study
 from ..page.blocks import Block, Heading, Legend, Panels, Picture, Section, Text
 from ..page.view import StudyView
 from ..plots.solution_plots import Solution, legend_mark, legend_names, solution_panel, solutions_sheet
@@ -23,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ....pipeline.run.task import Learnt
+    from ....pipeline.study.study import Study
 
 # Each panel costs 15 to 50 kB of the page.
 _MOST_DATASETS = 4
@@ -38,6 +35,9 @@ def section(view: StudyView) -> Section | None:
     """
     if not view.results.study.get("solutions"):
         return None
+    # Here and below: learners take as long to import as a small study's figures to draw.
+    from ....pipeline.study.study_file import parse_study
+
     try:
         study = parse_study(view.results.study)
     except InputError as error:
@@ -97,6 +97,8 @@ def _note(at: str, learnt_from: int, datasets: int) -> str:
 
 def _model(study: Study, row: dict[Any, Any]) -> Learnt | str:
     """Return a cell's model, or why there is none to draw."""
+    from ....pipeline.run.replay import learn_again
+
     if row.get("status") != "ok":
         return {"failed": "its cell failed", "stopped": "it was stopped at its time limit"}.get(
             str(row.get("status")), "its cell has not run yet"
@@ -153,6 +155,8 @@ def _codes_of(support: NDArray[np.float64], learnt: Learnt) -> NDArray[np.int32]
 
 def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[str, str]]]:
     """Return what is drawn of one data set's models, all on one scale, and those whose scores fail."""
+    from ....learners import take_rows
+
     parts = {}
     drawn: list[Solution] = []
     failed: list[tuple[str, str]] = []
