@@ -385,8 +385,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         if not (self._scores_tell and self._state):
             return False
         n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
-        # Copied bytes are read, written and, mostly, fetched before they are written.
-        return bool(3 * self.model_bytes_ <= n_bytes)
+        # Copied bytes are read, written and, mostly, fetched before they are written. A weight a feature is
+        # the least that there is: for single rows no more is asked.
+        return bool(3 * 8 * self.n_features_in_ <= n_bytes and 3 * self.model_bytes_ <= n_bytes)
 
     def _learn_given(self, X: Any, codes: NDArray[np.int32], by_scores: bool) -> NDArray[np.float64]:
         """Learn from a matrix, refusing bad rows: `by_scores` when some have been learnt, else beforehand."""

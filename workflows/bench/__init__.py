@@ -40,6 +40,9 @@ BENCHMARKS = {
     "svm": Benchmark(
         "LASVM beside scikit-learn's SVC on a9a and MNIST, where these are present; some minutes.", ("svm",)
     ),
+    "peers": Benchmark(
+        "the linear learners beside what is installed of scikit-learn, River and Vowpal Wabbit.", ("peers",)
+    ),
     "overhead": Benchmark("what a cell costs beside its learning, and how two threads scale.", ("overhead",)),
     "ingestion": Benchmark(
         "svmlight text beside scikit-learn's loader, and the memory that reading and streaming take.",

@@ -93,7 +93,7 @@ def measure_checks(name: str, X: Any, y: Any) -> list[Measurement]:
         works[f"{label} learn"] = partial(checked.learn, X, y)
         works[f"{label} learn_rows"] = partial(unchecked.learn_rows, rows, codes)
     times = best_times(works)
-    stored = f" CSR, {X.nnz / X.shape[0]:.0f} non-zeros a row" if sp.issparse(X) else ""
+    stored = "" if isinstance(X, np.ndarray) else f" CSR, {X.nnz / len(y):.0f} non-zeros a row"
     return [
         Measurement(
             f"{label}, {name}, {X.shape[0]:,}×{X.shape[1]} {X.dtype}{stored}: rows checked",
