@@ -6,8 +6,7 @@ class, most of it the documentation of the interface.)
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,22 +21,16 @@ from ..numeric.orders import blocks_in_order
 from ..numeric.rows import Matrix, Rows, as_rows, count_rows, linear_scores
 from .parameters import check_count
 from .pieces import Passage, learn_in_pieces
-from .validation import FLOATS, label_codes, refuse_nonfinite, safe_rows, sorted_classes
-
-
-@contextlib.contextmanager
-def rolled_back(learner: object) -> Iterator[None]:
-    """Give an object the attributes back that it had before the block, should that raise.
-
-    Arrays are given back as they are by then: the block has to make new ones.
-    """
-    before = vars(learner).copy()
-    try:
-        yield
-    except BaseException:
-        vars(learner).clear()
-        vars(learner).update(before)
-        raise
+from .rollback import rolled_back
+from .validation import (
+    FLOATS,
+    finite_rows,
+    label_codes,
+    refuse_nonfinite,
+    safe_blocks,
+    safe_rows,
+    sorted_classes,
+)
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
@@ -95,6 +88,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     #: The attributes that hold the arrays of the model: `model_bytes_` sums them. One that a setting does
     #: without is None. Without any name, they are all arrays under a name with an underscore first.
     _state: tuple[str, ...] = ()
+
+    #: Whether a NaN or infinite feature makes the row's score one, whatever has been learnt: bad rows are
+    #: then found by their scores. Else they are looked for beforehand.
+    _scores_tell = True
 
     if TYPE_CHECKING:
 
@@ -173,11 +170,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         2
         """
         self.check_parameters()
-        if self.__sklearn_is_fitted__():
-            return self.learn_rows(*self._validate_next(X, y, classes))
-        # A stream whose first rows are refused has not begun.
-        with rolled_back(self):
-            return self.learn_rows(*self._validate_first(X, y, classes, check_finite=True))
+        if not self.__sklearn_is_fitted__():
+            # A stream whose first rows are refused has not begun.
+            with rolled_back(self):
+                X, codes = self._validate_first(X, y, classes)
+                return self._learn_given(X, codes, self._scores_tell)
+        X, codes = self._validate_next(X, y, classes)
+        if not self._is_small_beside(X):
+            return self._learn_given(X, codes, False)
+        with rolled_back(self, [getattr(self, name) for name in self._state]):
+            return self._learn_given(X, codes, True)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from rows in order; `learn` without the scores.
@@ -209,9 +211,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.check_parameters()
         # The model is begun afresh in new arrays: the one before stays intact.
         with rolled_back(self):
-            rows, codes = self._validate_first(X, y, None)
-            # A NaN or infinite feature makes the row's score one, even with weights of 0, so the first pass
-            # finds them without reading the matrix twice.
+            X, codes = self._validate_first(X, y, None)
+            rows = safe_rows(X) if self._scores_tell else finite_rows(X)
             if not np.isfinite(self.learn_rows(rows, codes)).all():
                 refuse_nonfinite(rows)
         self.end_of_pass(self.epochs == 1)
@@ -233,7 +234,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             For a row that `learn` would get next, the score that it would return, to the last bit.
         """
         check_is_fitted(self)
-        return self.score_rows(self._validate_rows(X))
+        return self.score_rows(finite_rows(self._validate_rows(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row.
@@ -369,38 +370,34 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         n_classes = len(self.classes_)
         return np.empty(n if n_classes == 2 else (n, n_classes))
 
-    def _validate_first(
-        self, X: Any, y: Any, classes: Any, check_finite: bool = False
-    ) -> tuple[Rows, NDArray[np.int32]]:
-        """Start afresh; return rows for loops and label codes."""
+    def _validate_first(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
+        """Start afresh; return a matrix that `safe_rows` takes and label codes."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
         if y.dtype.kind not in "biu":  # those are class labels; to be told so costs two sorts of y
             check_classification_targets(y)
         classes = sorted_classes(y, classes, type(self).__name__, self._takes_many_classes)
-        rows, codes = safe_rows(X), label_codes(y, classes)
-        if check_finite:
-            refuse_nonfinite(rows)
+        codes = label_codes(y, classes)
         self.begin(classes, X.shape[1])
-        return rows, codes
+        return X, codes
 
-    def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Rows, NDArray[np.int32]]:
-        """Return rows for loops and label codes of a later chunk."""
+    def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
+        """Return the matrix and the label codes of a later chunk, as `_validate_first` does."""
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
             )
-        rows = self._validate_rows(X)
+        X = self._validate_rows(X)
         if not (type(y) is np.ndarray and y.ndim == 1):
             y = column_or_1d(y, warn=True)
-        if len(y) != count_rows(rows):
-            sizes = [count_rows(rows), len(y)]
+        if len(y) != X.shape[0]:
+            sizes = [X.shape[0], len(y)]
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {sizes}")
-        return rows, label_codes(y, self.classes_)
+        return X, label_codes(y, self.classes_)
 
-    def _validate_rows(self, X: Any) -> Rows:
-        """Return rows for loops, of as many features as the first call's and finite."""
+    def _validate_rows(self, X: Any) -> Any:
+        """Return a matrix that `safe_rows` takes, of as many features as the first call's."""
         conforms = (
             (type(X) in (np.ndarray, np.memmap) or isinstance(X, sp.csr_matrix | sp.csr_array))
             and X.ndim == 2
@@ -410,14 +407,33 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             and (not isinstance(X, np.ndarray) or X.flags.c_contiguous)
             and not hasattr(self, "feature_names_in_")
         )
-        if not conforms:
-            # scikit-learn says what is wrong, or converts; this costs more than learning from a short chunk.
-            X = validate_data(
-                self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
-            )
-        rows = safe_rows(X)
-        refuse_nonfinite(rows)
-        return rows
+        if conforms:
+            return X
+        # scikit-learn says what is wrong, or converts; this costs more than learning from a short chunk.
+        return validate_data(
+            self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
+        )
+
+    def _is_small_beside(self, X: Any) -> bool:
+        """Tell whether to copy the state costs less than to look for bad rows beforehand."""
+        if not (self._scores_tell and self._state):
+            return False
+        n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
+        # Copied bytes are read, written and, mostly, fetched before they are written. A weight a feature is
+        # the least that there is: for single rows no more is asked.
+        return bool(3 * 8 * self.n_features_in_ <= n_bytes and 3 * self.model_bytes_ <= n_bytes)
+
+    def _learn_given(self, X: Any, codes: NDArray[np.int32], by_scores: bool) -> NDArray[np.float64]:
+        """Learn from a matrix, refusing bad rows: `by_scores` when some have been learnt, else beforehand."""
+        if not by_scores:
+            return self.learn_rows(finite_rows(X), codes)
+        scores = []
+        for start, rows in safe_blocks(X):
+            scores.append(self.learn_rows(rows, codes[start : start + count_rows(rows)]))
+            # Scores of good rows may overflow, too.
+            if not np.isfinite(scores[-1]).all():
+                refuse_nonfinite(rows, start)
+        return scores[0] if len(scores) == 1 else np.concatenate(scores)
 
     @property
     def model_bytes_(self) -> int:

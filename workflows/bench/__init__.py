@@ -48,6 +48,9 @@ BENCHMARKS = {
         "reviews, where these are present.",
         ("cell",),
     ),
+    "peers": Benchmark(
+        "the linear learners beside what is installed of scikit-learn, River and Vowpal Wabbit.", ("peers",)
+    ),
     "overhead": Benchmark("what a cell costs beside its learning, and how two threads scale.", ("overhead",)),
     "ingestion": Benchmark(
         "svmlight text beside scikit-learn's loader, and the memory that reading and streaming take.",

@@ -119,6 +119,7 @@ def class_scores(X, W, scores):
 @register_jitable(**INLINE)
 def add_to_pair(W, a, x, y, z):
     """Add ``a Δf = a (f(x, y) - f(x, z))``: a x to block y, -a x to block z."""
+    y, z = np.uintp(y), np.uintp(z)
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
         W[j, y] += a * x_j
@@ -135,6 +136,8 @@ def _pair_variance(sigma, x, y, z, s):
     if sigma.ndim == 2:
 
         def diagonal(sigma, x, y, z, s):
+            # As with `entry`, unsigned numbers spare the loop tests for negative ones.
+            y, z = np.uintp(y), np.uintp(z)
             v = 0.0
             for k in range(n_entries(x)):
                 j, x_j = entry(x, k)
@@ -160,18 +163,21 @@ def _update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
     if sigma.ndim == 2:
 
         def diagonal(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
+            y, z = np.uintp(y), np.uintp(z)
             for k in range(n_entries(x)):
                 j, x_j = entry(x, k)
-                own, other = sigma[j, y] * x_j, sigma[j, z] * x_j
-                mu[j, y] += alpha * own
-                mu[j, z] -= alpha * other
+                # All is read before anything is written: the compiler knows not that y and z differ.
+                mu_y, mu_z, sigma_y, sigma_z = mu[j, y], mu[j, z], sigma[j, y], sigma[j, z]
+                own, other = sigma_y * x_j, sigma_z * x_j
+                mu[j, y] = mu_y + alpha * own
+                mu[j, z] = mu_z - alpha * other
                 if precision:
-                    sigma[j, y] /= 1.0 + gamma * (own * x_j)
-                    sigma[j, z] /= 1.0 + gamma * (other * x_j)
+                    sigma[j, y] = sigma_y / (1.0 + gamma * (own * x_j))
+                    sigma[j, z] = sigma_z / (1.0 + gamma * (other * x_j))
                 else:
                     # Positive but for rounding.
-                    sigma[j, y] = max(sigma[j, y] - (beta * own) * own, 0.0)
-                    sigma[j, z] = max(sigma[j, z] - (beta * other) * other, 0.0)
+                    sigma[j, y] = max(sigma_y - (beta * own) * own, 0.0)
+                    sigma[j, z] = max(sigma_z - (beta * other) * other, 0.0)
 
         return diagonal
 
