@@ -65,10 +65,13 @@ def excerpt(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> Excerpt:
         n_bytes += held_bytes(parts[-1][1])
     if all(not isinstance(X, np.ndarray) and _bytes(X) <= _MOST_BYTES for _, X, _ in parts):
         # Of training and test part together: a learner knows a feature by one number.
-        occurring = np.unique(np.concatenate([np.unique(X.indices) for _, X, _ in parts]))
+        occurs = np.zeros(parts[0][1].shape[1], bool)
+        for _, X, _ in parts:
+            occurs[X.indices] = True
+        numbers = np.cumsum(occurs) - 1
         for i, (rows, X, _) in enumerate(parts):
-            indices = np.searchsorted(occurring, X.indices).astype(X.indices.dtype)
-            renumbered = type(X)((X.data, indices, X.indptr), shape=(X.shape[0], len(occurring)))
+            indices = numbers[X.indices].astype(X.indices.dtype)
+            renumbered = type(X)((X.data, indices, X.indptr), shape=(X.shape[0], int(numbers[-1]) + 1))
             parts[i] = rows, X, renumbered
             n_bytes += indices.nbytes
     return Excerpt(tuple(parts), n_bytes)

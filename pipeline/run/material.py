@@ -21,8 +21,8 @@ from .splits import Fold, chosen_rows, split
 # of small tasks fit, and a big one's; little beside the memory of a machine.
 _SHARED_BYTES = 1 << 28
 # Of that for the orders and labels of one repetition, at all its levels of noise. A stream of more than some
-# 300,000 rows has them made for each of its cells, which take much longer.
-_ORDERS_BYTES = 1 << 23
+# 150,000 rows has them made for each of its cells, which take much longer.
+_ORDERS_BYTES = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
     return stream, spec.protocol == "holdout", spec.max_examples, spec.root_seed
 
 
-@cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())
+@cached(LRUCache(_SHARED_BYTES // 2, lambda made: made.n_bytes), _read_of, condition=Condition())
 def _excerpt(spec: CellSpec, stream: data.Stream) -> Excerpt:
     rows, chosen = stream.rows, chosen_rows(spec, stream)
     if chosen is not None:
