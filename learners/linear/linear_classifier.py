@@ -1,6 +1,5 @@
 """What the linear learners share: their loops, which a pipeline enters once for many rows."""
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -46,8 +45,12 @@ class LinearClassifier(OnlineClassifier):
             self._absent_bytes = (n_features - n_occurring) * (two - one)
 
     def _bytes_with(self, n_features: int) -> int:
-        small = copy.copy(self)
-        small.begin(self.classes_, n_features)
+        small = object.__new__(type(self))
+        vars(small).update(vars(self))
+        if len(self.classes_) > 2:
+            small._allocate_classes(n_features, len(self.classes_))
+        else:
+            small._allocate(n_features)
         return small.model_bytes_
 
     def _loop(self) -> tuple[Any, tuple[Any, ...]]:

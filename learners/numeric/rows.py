@@ -56,8 +56,8 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     >>> new_state(3, 1.0).tolist()
     [1.0, 1.0, 1.0]
     """
-    # Zeros need no memory until they are touched.
-    memory = np.zeros(8 * n_features + 2 * _PAGE, np.uint8)
+    # Zeros need no memory until they are touched; anything else is written once.
+    memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)
     start = -memory.ctypes.data % _PAGE + place * _THIRD
     state = memory[start : start + 8 * n_features].view(np.float64)
     if value != 0.0:

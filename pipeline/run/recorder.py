@@ -14,7 +14,7 @@ from ..store.cell_result import Curve
 
 # Counted here; everything else is counted by learners.
 MISTAKES = ("mistakes", "mistakes_clean")
-LEARNER_COUNTS = tuple(name for name in COUNTS if name not in MISTAKES)
+LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
 
 
 def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
@@ -66,15 +66,14 @@ class Recorder:
             total = count_mistakes(scores, labels[self.seen : self.seen + n], stops, at_stops)
             points[name] = at_stops + self._totals[name]
             self._totals[name] += total
-        nothing = [None] * len(stops)
-        points.update((name, passage.counts.get(name, nothing)) for name in LEARNER_COUNTS)
+        points.update((name, values) for name, values in passage.counts.items() if name in LEARNER_COUNTS)
         self._extend(points)
         self.seen += n
 
     def end(self, counters: Mapping[str, int], seconds: float) -> None:
         """Add the point at which the curve ends when no checkpoint is there."""
         last = {"t": self.seen, "fit_seconds": seconds} | self._totals | declared(counters)
-        self._extend({name: [value] for name, value in last.items()})
+        self._extend({name: [value] for name, value in last.items() if value is not None})
 
     def note_accuracy(self, accuracy: float) -> None:
         """Note the test accuracy at the last point of the curve."""

@@ -123,7 +123,15 @@ def chosen_rows(spec: CellSpec, stream: data.Stream) -> NDArray[np.int64] | None
     n = len(stream.y)
     if spec.max_examples is None or spec.max_examples >= n:
         return None
-    return np.sort(_permutation(spec, 0, n)[: spec.max_examples])
+    return _chosen(spec.root_seed, spec.dataset.label, n, spec.max_examples)
+
+
+# Asked for at every level of noise of a task, one task after the other.
+@functools.lru_cache(maxsize=4)
+def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> NDArray[np.int64]:
+    chosen = np.sort(random_state(root_seed, label, seed=0, purpose="split").permutation(n)[:n_chosen])
+    chosen.flags.writeable = False
+    return chosen
 
 
 def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
