@@ -104,7 +104,7 @@ def _installed() -> dict[str, LearnerClass]:
             warnings.warn(
                 f"learner {point.name!r} of entry point {point.value!r} is left out: {problem}", stacklevel=3
             )
-    return found
+    return dict(sorted(found.items()))
 
 
 def _problem(name: str, learner: object, taken: dict[str, LearnerClass]) -> str | None:

@@ -155,10 +155,11 @@ def _place_row_of_kind(x, a, start, buffer, n_nonzeros):
         return csr
 
     def dense(x, a, start, buffer, n_nonzeros):
-        part = buffer[_VECTOR, start : start + len(x)]
-        for j in range(len(x)):
-            part[j] = a * x[j]
-            n_nonzeros += x[j] != 0.0
+        part = buffer[_VECTOR, start : start + n_entries(x)]
+        for k in range(n_entries(x)):
+            j, x_j = entry(x, k)
+            part[j] = a * x_j
+            n_nonzeros += x_j != 0.0
         return n_nonzeros
 
     return dense

@@ -90,8 +90,7 @@ def test_the_last_point_of_the_curve_is_the_totals(n_classes: int, cuts: list[in
     assert list(curve["t"]) == [10, 30, 50]
     np.testing.assert_allclose(curve["fit_seconds"], [1, 3, 5])
     assert list(curve["updates"]) == [20, 60, 100]
-    assert list(curve["support_vectors"]) == [None] * 3
-    assert "test_accuracy" not in curve
+    assert not {"support_vectors", "test_accuracy"} & curve.keys()
     for name, labels in zip(MISTAKES, (noisy, clean), strict=True):
         wrong = is_mistake(scores, labels)
         assert list(curve[name]) == [int(wrong[:t].sum()) for t in (10, 30, 50)]
