@@ -81,7 +81,9 @@ class LinearClassifier(OnlineClassifier):
         return outcome
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        if not LOOPS_HAVE_A_CLOCK:
+        # What a learner counts besides is known to it alone.
+        counts_more = type(self).counters is not OnlineClassifier.counters
+        if counts_more or not LOOPS_HAVE_A_CLOCK:
             return super().learn_along(X, codes, stops)
         labels = np.ascontiguousarray(codes, dtype=np.int32)
         scores = self._new_scores(len(labels))
@@ -91,6 +93,6 @@ class LinearClassifier(OnlineClassifier):
         self.n_examples_ += len(labels)
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
-        # The others stay as they are while rows are learnt.
+        # The bytes of the model stay as they are.
         counts = {name: np.full(len(stops), value) for name, value in self.counters().items()}
         return Passage(scores, seconds, counts | {"updates": changed + before})

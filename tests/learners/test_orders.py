@@ -103,6 +103,17 @@ def test_a_platform_without_a_clock_notes_the_same(learner, monkeypatch):
     check_stops(learner, 2)
 
 
+class Counting(AROW):
+    """An AROW that counts something of its own along the stream."""
+
+    def counters(self):
+        return super().counters() | {"complexity": self.n_examples_ // 10}
+
+
+def test_what_a_learner_counts_besides_is_noted_too():
+    check_stops(Counting(), 2)
+
+
 def check_absent(learner, n_classes):
     X, y = stream_of(n_classes)
     # Every third feature occurs, of many.
