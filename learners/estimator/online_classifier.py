@@ -78,10 +78,6 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     _takes_many_classes = False
 
-    #: Whether nothing changes, to the last bit, when features that never occur are left out and the others
-    #: numbered anew in their order: `begin` can then be told how many occur.
-    indifferent_to_absent_features = False
-
     #: Whether the loops take rows as `ordered_rows` returns them; else those are gathered, block by block.
     _reads_orders = False
 
@@ -256,6 +252,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     # The pipeline, which has validated a stream once for all learners, calls the next methods directly (see
     # `StreamLearner`).
+
+    @property
+    def indifferent_to_absent_features(self) -> bool:
+        """Whether nothing changes, to the last bit, when features that never occur are left out.
+
+        The others are then numbered anew, in their order, and `begin` is told how many they are.
+        """
+        return False
 
     def check_parameters(self) -> None:
         """Raise ValueError for a parameter that makes no sense, in one line that names it."""

@@ -46,7 +46,7 @@ class LinearClassifier(OnlineClassifier):
 
     def _bytes_with(self, n_features: int) -> int:
         small = object.__new__(type(self))
-        vars(small).update(vars(self))
+        small.__dict__.update(self.__dict__)
         if len(self.classes_) > 2:
             small._allocate_classes(n_features, len(self.classes_))
         else:

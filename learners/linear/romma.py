@@ -135,8 +135,10 @@ class ROMMA(LinearClassifier):
 
     _state = ("_v", "_scalars")
 
-    #: ‖v‖² is summed over all features, in an order that would change with their numbers.
-    indifferent_to_absent_features = False
+    @property
+    def indifferent_to_absent_features(self) -> bool:
+        # ‖v‖² is summed over all features, in an order that would change with their numbers.
+        return False
 
     def _allocate(self, n_features):
         self._v = new_state(n_features)

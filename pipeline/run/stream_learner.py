@@ -5,6 +5,7 @@ What a plug-in that learns along a stream may have or lack is asked here and now
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -80,15 +81,16 @@ def blocks_of(learner: StreamLearner, part: Fold) -> Iterator[tuple[int, int, Ca
     """
     if isinstance(learner, PluginLearner):
         for start, stop, X in part.blocks():
-            yield start, stop, lambda first, last, X=X, start=start: X[first - start : last - start]
+            yield start, stop, functools.partial(_stretch, X, start)
         return
     rows = _own_rows(learner, part)
     for start in range(0, len(part.rows), BLOCK_ROWS):
-        yield (
-            start,
-            min(start + BLOCK_ROWS, len(part.rows)),
-            lambda first, last: row_range(rows, first, last),
-        )
+        yield start, min(start + BLOCK_ROWS, len(part.rows)), functools.partial(row_range, rows)
+
+
+def _stretch(X: Any, start: int, first: int, last: int) -> Any:
+    """Return rows first … last - 1 of a fold, of a block of it that begins with row `start`."""
+    return X[first - start : last - start]
 
 
 def _own_rows(learner: StreamLearner, part: Fold) -> Any:

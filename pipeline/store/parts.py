@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InputError
+from .cell_result import Curve
 from .schema import CELLS, CURVES, IDENTITY, SCHEMA_VERSION, SCHEMAS, version_of
 
 
@@ -161,14 +162,14 @@ def to_parquet(table: pa.Table) -> bytes:
     return content
 
 
-def part_of(rows: list[dict[str, Any]], curves: list[dict[str, list[Any]]]) -> tuple[pa.Table, pa.Table]:
+def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, pa.Table]:
     """Return finished cells as the two tables of a part.
 
     Parameters
     ----------
     rows : list of dict
         A row of the cells table each; columns that are missing are null.
-    curves : list of dict of str to list
+    curves : list of Curve
         Their rows of the curves table, by column without the key; empty for a cell without a curve.
     """
     lengths = [len(curve.get("t", ())) for curve in curves]
