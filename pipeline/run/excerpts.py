@@ -58,12 +58,12 @@ def excerpt(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> Excerpt:
     parts: list[tuple[NDArray[np.int64] | None, Any, Any]] = []
     n_bytes = 0
     for X, rows in matrices:
-        if rows is None or _bytes(X) * (len(rows) / X.shape[0]) > _MOST_BYTES:
+        if rows is None or matrix_bytes(X) * (len(rows) / X.shape[0]) > _MOST_BYTES:
             parts.append((None, X, None))
         else:
             parts.append((rows, take_rows(X, rows), None))
         n_bytes += held_bytes(parts[-1][1])
-    if all(not isinstance(X, np.ndarray) and _bytes(X) <= _MOST_BYTES for _, X, _ in parts):
+    if all(not isinstance(X, np.ndarray) and matrix_bytes(X) <= _MOST_BYTES for _, X, _ in parts):
         # Of training and test part together: a learner knows a feature by one number.
         occurs = np.zeros(parts[0][1].shape[1], bool)
         for _, X, _ in parts:
@@ -84,10 +84,10 @@ def held_bytes(X: Any) -> int:
         if isinstance(array, np.memmap):
             return _LITTLE
         array = array.base
-    return _bytes(X) + _LITTLE
+    return matrix_bytes(X) + _LITTLE
 
 
-def _bytes(X: Any) -> int:
+def matrix_bytes(X: Any) -> int:
     """Return the bytes of a dense or CSR matrix."""
     if isinstance(X, np.ndarray):
         return X.nbytes

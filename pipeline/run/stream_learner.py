@@ -16,6 +16,7 @@ from ... import learners
 from ...learners import OnlineClassifier, Passage, count_wrong, learn_in_pieces, row_range
 from ...learners.contract import StreamLearner
 from ..counts import COUNTS
+from .excerpts import matrix_bytes
 from .splits import BLOCK_ROWS, Fold
 
 
@@ -191,12 +192,5 @@ def batch_counters(learner: Any) -> dict[str, int]:
     support = getattr(learner, "support_vectors_", None)
     if support is None:
         return counters
-    model_bytes = _bytes(support) + _bytes(learner.dual_coef_)
+    model_bytes = matrix_bytes(support) + matrix_bytes(learner.dual_coef_)
     return {"support_vectors": support.shape[0], "model_bytes": model_bytes} | counters
-
-
-def _bytes(matrix: Any) -> int:
-    """Return the bytes of a dense or CSR matrix."""
-    if isinstance(matrix, np.ndarray):
-        return matrix.nbytes
-    return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
