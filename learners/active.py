@@ -58,9 +58,6 @@ class QueryAll(OnlineClassifier):
     learner_: OnlineClassifier
     n_queried_: int
 
-    # That of the learner inside need not be one.
-    _scores_tell = False
-
     def __init__(self, learner: OnlineClassifier, epochs: int = 1) -> None:
         self.learner = learner
         self.epochs = epochs

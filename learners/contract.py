@@ -18,7 +18,8 @@ class StreamLearner(Protocol):
 
     Every `OnlineClassifier` is one. The order of calls is ``begin``, then for each pass ``learn_along`` or
     ``learn_rows`` over its pieces and ``end_of_pass``; ``counters`` and ``switches`` at any time after
-    ``begin``. What a cell then tests is asked by scikit-learn's ``predict``.
+    ``begin``. What a cell then tests is asked by ``score_rows`` of this package's own, by scikit-learn's
+    ``predict`` of others.
 
     Attributes
     ----------
@@ -45,7 +46,7 @@ class StreamLearner(Protocol):
         n_features : int
         n_occurring : int, default=None
             How many of the features occur, where only these are numbered in the rows to come, in their order:
-            asked of a learner that says it is `indifferent_to_absent_features`. None: all are numbered.
+            told a learner that says it is `indifferent_to_absent_features`. None: all are numbered.
         """
 
     def learn_rows(self, X: Matrix, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:

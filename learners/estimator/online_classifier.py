@@ -87,7 +87,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     #: Whether a NaN or infinite feature makes the row's score one, whatever has been learnt: bad rows are
     #: then found by their scores. Else they are looked for beforehand.
-    _scores_tell = True
+    _scores_tell = False
 
     if TYPE_CHECKING:
 

@@ -21,7 +21,7 @@ class Passage(NamedTuple):
         Of each row, before the update on it.
     seconds : sequence of float, length m
         From the first of the rows up to each stop.
-    counts : mapping of str to sequence of int, each of length m
+    counts : mapping of str to sequence of int (or None: not counted yet), each of length m
         What `StreamLearner.counters` would have returned after each stop, count by count.
     """
 

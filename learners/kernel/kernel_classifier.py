@@ -102,9 +102,6 @@ class KernelClassifier(OnlineClassifier):
     #: Whether it keeps one more number with each coefficient.
     _keeps_companions = False
 
-    # An empty support set gives every row the score 0.
-    _scores_tell = False
-
     # How many examples there were before those whose numbers `support_` gives.
     _pass_start = 0
 

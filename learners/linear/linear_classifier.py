@@ -26,6 +26,7 @@ class LinearClassifier(OnlineClassifier):
     """
 
     _reads_orders = True
+    _scores_tell = True
 
     @property
     def indifferent_to_absent_features(self) -> bool:

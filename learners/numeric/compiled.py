@@ -48,6 +48,13 @@ def _package_of(function: Callable[..., Any]) -> str:
     return package if package.startswith(f"{namespace}.") else _LEARNERS
 
 
+def digest_of_other_code(function: Callable[..., Any]) -> str:
+    """Return hex digits that change with the file of a function, nothing for one of the project's."""
+    if function.__module__.startswith(f"{_LEARNERS.split('.')[0]}."):
+        return ""
+    return "-" + hashlib.sha256(Path(function.__code__.co_filename).read_bytes()).hexdigest()[:16]
+
+
 def _source_hash(package: str) -> str:
     """Return 16 hex digits that change whenever a source file of the learners or of `package` does."""
     roots = [_LEARNERS_FOLDER]
@@ -118,7 +125,7 @@ class _SharedCache(FunctionCache):
         if self._py_func.__closure__ is None:
             return super()._index_key(sig, codegen)
         # Numba would hash what a function closes over, which for functions is different in every process.
-        # It is decided by the sources, which name the folder.
+        # It is decided by the sources, which name the folder or, of other code, the function.
         return sig, codegen.magic_tuple()
 
     def save_overload(self, sig: Any, data: Any) -> None:

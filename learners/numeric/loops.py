@@ -9,7 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
-from .compiled import compiled
+from .compiled import compiled, digest_of_other_code
 from .rows import n_rows, part
 
 # The number by which the C library of a platform knows a clock that is never set back (CLOCK_MONOTONIC,
@@ -73,5 +73,6 @@ def learning_loop(function: Callable[..., Any]) -> Any:
         return mistakes, changed
 
     # The name that its compiled code is kept under.
-    loop.__module__, loop.__qualname__ = function.__module__, f"{function.__module__}.{function.__name__}"
+    loop.__module__ = function.__module__
+    loop.__qualname__ = f"{function.__module__}.{function.__qualname__}{digest_of_other_code(function)}"
     return compiled(loop)

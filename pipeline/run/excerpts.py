@@ -38,7 +38,8 @@ class Excerpt:
         """Return a fold of matrix 0 or 1 as one of the excerpt."""
         rows, X, renumbered = self.parts[part]
         places = fold.rows if rows is None else np.searchsorted(rows, fold.rows)
-        return Fold(X, places, fold.codes, renumbered)
+        # Blocks are those of the whole matrix: what a learner of somebody else's makes of them may differ.
+        return Fold(X, places, fold.codes, renumbered, fold.block_rows())
 
 
 def excerpt(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> Excerpt:
@@ -62,7 +63,7 @@ def excerpt(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> Excerpt:
             parts.append((None, X, None))
         else:
             parts.append((rows, take_rows(X, rows), None))
-        n_bytes += held_bytes(parts[-1][1])
+        n_bytes += held_bytes(X) + (0 if parts[-1][1] is X else held_bytes(parts[-1][1]))
     if all(not isinstance(X, np.ndarray) and matrix_bytes(X) <= _MOST_BYTES for _, X, _ in parts):
         # Of training and test part together: a learner knows a feature by one number.
         occurs = np.zeros(parts[0][1].shape[1], bool)

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from threading import Condition
+from weakref import WeakValueDictionary
 
 import numpy as np
 from cachetools import LRUCache, cached, cachedmethod
@@ -14,15 +15,15 @@ from numpy.typing import NDArray
 from .. import data
 from ..randomness import random_state
 from ..study.cell import CellSpec
-from .excerpts import Excerpt, excerpt, held_bytes
+from .excerpts import excerpt
 from .splits import Fold, chosen_rows, split
 
-# Cells come task by task: what they share is used again soon or never. The parts of some twenty repetitions
-# of small tasks fit, and a big one's; little beside the memory of a machine.
+# Cells come task by task: what they share is used again soon or never. Some twenty small tasks fit, or one or
+# two of those that are just small enough to be copied; little beside the memory of a machine.
 _SHARED_BYTES = 1 << 28
-# Of that for the orders and labels of one repetition, at all its levels of noise. A stream of more than some
-# 150,000 rows has them made for each of its cells, which take much longer.
-_ORDERS_BYTES = 1 << 22
+# Of that for the orders and labels of a task: those of sixty repetitions and levels of noise, but no more
+# than this. A stream of over a million rows has them made for each of its cells, which take much longer.
+_ORDERS, _ORDERS_BYTES = 64, 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,40 +67,31 @@ class Material:
         return self.noisy.nbytes + sum(fold.rows.nbytes + fold.codes.nbytes for fold in folds)
 
 
-def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
-    # All repetitions read the same rows, unless they are drawn anew: then it is another stream.
-    return stream, spec.protocol == "holdout", spec.max_examples, spec.root_seed
-
-
-@cached(LRUCache(_SHARED_BYTES // 2, lambda made: made.n_bytes), _read_of, condition=Condition())
-def _excerpt(spec: CellSpec, stream: data.Stream) -> Excerpt:
-    rows, chosen = stream.rows, chosen_rows(spec, stream)
-    if chosen is not None:
-        rows = chosen if rows is None else rows[chosen]
-    matrices = [(stream.X, rows)]
-    if spec.protocol == "holdout" and stream.X_test is not None:
-        matrices.append((stream.X_test, stream.rows_test))
-    return excerpt(matrices)
-
-
 def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
     cut = spec.judge, spec.test_fraction, spec.validation_fraction, spec.folds
-    return spec.noise, spec.stage, *cut, spec.max_train, spec.max_test
+    return spec.seed, spec.noise, spec.stage, spec.protocol, *cut, spec.max_train, spec.max_test
 
 
 class _Source:
-    """What the cells of one (data set, seed) share, whatever the noise: the stream and what is read of it."""
+    """What the cells of a task share, whatever the noise: the stream, and what is read of it."""
 
-    def __init__(self, spec: CellSpec) -> None:
-        self.stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed)
-        self.excerpt = _excerpt(spec, self.stream)
-        self.materials: LRUCache[Hashable, Material] = LRUCache(_ORDERS_BYTES, lambda made: made.n_bytes)
+    def __init__(self, spec: CellSpec, stream: data.Stream) -> None:
+        rows, chosen = stream.rows, chosen_rows(spec, stream)
+        if chosen is not None:
+            rows = chosen if rows is None else rows[chosen]
+        matrices = [(stream.X, rows)]
+        if spec.protocol == "holdout" and stream.X_test is not None:
+            matrices.append((stream.X_test, stream.rows_test))
+        self.stream, self.excerpt = stream, excerpt(matrices)
+        arrays = [stream.y, stream.rows, stream.y_test, stream.rows_test]
+        own = sum(array.nbytes for array in arrays if array is not None)
+        # An order is a row number of eight bytes and two codes of four for each row, some objects besides.
+        n = len(stream.y) if chosen is None else len(chosen)
+        n += 0 if stream.y_test is None else len(stream.y_test)
+        room = min(_ORDERS * (16 * n + (1 << 12)), _ORDERS_BYTES)
+        self.n_bytes = own + self.excerpt.n_bytes + room
+        self.materials: LRUCache[Hashable, Material] = LRUCache(room, lambda made: made.n_bytes)
         self.making = Condition()
-
-    @property
-    def n_bytes(self) -> int:
-        """What it may come to take, or keep from being freed."""
-        return self.excerpt.n_bytes + held_bytes(self.stream.X) + _ORDERS_BYTES
 
     @cachedmethod(attrgetter("materials"), _cuts_of, condition=attrgetter("making"))
     def material(self, spec: CellSpec) -> Material:
@@ -122,13 +114,15 @@ class _Source:
         return Material(stream, train, given, float(np.mean(given != train.codes)), held_out, test)
 
 
-def _rows_of(spec: CellSpec) -> tuple[Hashable, ...]:
-    return spec.dataset, spec.fingerprint, spec.root_seed, spec.seed, spec.protocol, spec.max_examples
+def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
+    # All repetitions read the same rows, unless they are drawn anew: then it is another stream.
+    return stream, spec.protocol == "holdout", spec.max_examples, spec.root_seed
 
 
-@cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _rows_of, condition=Condition())
-def _source(spec: CellSpec) -> _Source:
-    return _Source(spec)
+_source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)
+
+# Sources that are kept, by what names them: a stream need not be looked up for every cell.
+_known: WeakValueDictionary[Hashable, _Source] = WeakValueDictionary()
 
 
 def material(spec: CellSpec) -> Material:
@@ -148,4 +142,9 @@ def material(spec: CellSpec) -> Material:
     InputError
         The data cannot be found or are not what they should be, or cannot be split as asked; see `split`.
     """
-    return _source(spec).material(spec)
+    name = spec.dataset, spec.fingerprint, spec.root_seed, spec.seed, spec.protocol, spec.max_examples
+    source = _known.get(name)
+    if source is None:
+        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed)
+        source = _known[name] = _source(spec, stream)
+    return source.material(spec)

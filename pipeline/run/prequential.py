@@ -16,7 +16,7 @@ from ..study.cell import Cell
 from .recorder import Recorder, declared
 from .splits import Fold, checkpoints
 from .stopwatch import Stopwatch
-from .stream_learner import batch_counters, begin, blocks_of, stream_learner
+from .stream_learner import PluginLearner, batch_counters, begin, blocks_of, stream_learner
 from .warm_up import compile_loops
 
 # With a time limit the clock is read after this many rows: often enough for a learner that takes a
@@ -107,7 +107,8 @@ def _later_passes(learner: StreamLearner, part: Fold, noisy: NDArray[np.int32], 
 
     They only matter to what is measured afterwards: the online mistakes are those of the first pass.
     """
-    limited = watch.limit is not None
+    # What a learner of somebody else's makes of a block may depend on where it is cut.
+    limited = watch.limit is not None and not isinstance(learner, PluginLearner)
     for epoch in range(2, learner.epochs + 1):
         with watch:
             learner.end_of_pass(last=False)
@@ -148,6 +149,7 @@ def fit_batch(learner: Any, part: Fold, noisy: NDArray[np.int32]) -> CellResult:
     X = take_rows(part.X, part.rows)
     watch = Stopwatch()
     with watch:
-        learner.fit(X, noisy)
+        # Labels of its own: those of the cell are shared with other cells.
+        learner.fit(X, noisy.copy())
     row: dict[str, Any] = {"n_examples": len(part.rows), "fit_seconds": watch.seconds, "status": "ok"}
     return CellResult(row | declared(batch_counters(learner)))

@@ -40,8 +40,8 @@ class Recorder:
         self.seen = 0
         self._labels = dict(zip(MISTAKES, (noisy, clean), strict=True))
         self._totals = dict.fromkeys(MISTAKES, 0)
-        # Column by column, stretches of it.
-        self._curve: dict[str, list[Sequence[Any] | NDArray[Any]]] = {}
+        # Stretch by stretch, the columns of each: what a learner counts may begin to be counted on the way.
+        self._stretches: list[dict[str, Sequence[Any] | NDArray[Any]]] = []
 
     def add(self, passage: Passage, stops: NDArray[np.int64], seconds: float) -> None:
         """Note the rows that come next.
@@ -67,21 +67,17 @@ class Recorder:
             points[name] = at_stops + self._totals[name]
             self._totals[name] += total
         points.update((name, values) for name, values in passage.counts.items() if name in LEARNER_COUNTS)
-        self._extend(points)
+        self._stretches.append(points)
         self.seen += n
 
     def end(self, counters: Mapping[str, int], seconds: float) -> None:
         """Add the point at which the curve ends when no checkpoint is there."""
         last = {"t": self.seen, "fit_seconds": seconds} | self._totals | declared(counters)
-        self._extend({name: [value] for name, value in last.items() if value is not None})
+        self._stretches.append({name: [value] for name, value in last.items()})
 
     def note_accuracy(self, accuracy: float) -> None:
-        """Note the test accuracy at the last point of the curve."""
-        self._extend({"test_accuracy": [accuracy]})
-
-    def _extend(self, points: Mapping[str, Sequence[Any] | NDArray[Any]]) -> None:
-        for name, values in points.items():
-            self._curve.setdefault(name, []).append(values)
+        """Note the test accuracy at the last point of the curve, the only one of what was added last."""
+        self._stretches[-1]["test_accuracy"] = [accuracy]
 
     def totals(self) -> dict[str, int]:
         """Return the mistakes so far."""
@@ -89,10 +85,11 @@ class Recorder:
 
     def curve(self) -> Curve:
         """Return the curve, by column of the store."""
-        return {name: _joined(stretches) for name, stretches in self._curve.items()}
-
-
-def _joined(stretches: list[Sequence[Any] | NDArray[Any]]) -> Sequence[Any] | NDArray[Any]:
-    if len(stretches) == 1:
-        return stretches[0]
-    return [value for stretch in stretches for value in stretch]
+        if len(self._stretches) == 1:
+            return self._stretches[0]
+        columns: dict[str, list[Any]] = {}
+        for name in dict.fromkeys(name for stretch in self._stretches for name in stretch):
+            columns[name] = []
+            for stretch in self._stretches:
+                columns[name].extend(stretch.get(name, [None] * len(stretch["t"])))
+        return columns

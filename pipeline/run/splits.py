@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,13 +34,16 @@ class Fold:
     rows : ndarray of int64, shape (n,)
     codes : ndarray of int32, shape (n,)
     renumbered : CSR matrix or None
-        X with only the features that occur in it, numbered in their order.
+        X with only the features that occur in the task's parts, numbered in their order.
+    given_block_rows : int or None
+        How many rows make a block, where that is not to be told from X.
     """
 
     X: Any
     rows: NDArray[np.int64]
     codes: NDArray[np.int32]
     renumbered: Any = None
+    given_block_rows: int | None = None
 
     @property
     def n_occurring(self) -> int | None:
@@ -64,10 +67,12 @@ class Fold:
 
     def part(self, start: int, stop: int | None = None) -> Fold:
         """Return a stretch of it."""
-        return Fold(self.X, self.rows[start:stop], self.codes[start:stop], self.renumbered)
+        return replace(self, rows=self.rows[start:stop], codes=self.codes[start:stop])
 
     def block_rows(self) -> int:
         """How many rows make a block of about `BLOCK_BYTES`."""
+        if self.given_block_rows is not None:
+            return self.given_block_rows
         if isinstance(self.X, np.ndarray):
             row_bytes: int = self.X.shape[1] * self.X.itemsize
         else:

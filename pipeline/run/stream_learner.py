@@ -150,8 +150,13 @@ class PluginLearner:
 
     def learn_rows(self, X: Any, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Let it predict and learn rows; see `StreamLearner.learn_rows`."""
-        scores: NDArray[np.float64] = self.learner.learn(X, codes, classes=self._classes)
-        return scores
+        # Its own labels, too: those of the cell are shared with other cells.
+        scores = np.asarray(self.learner.learn(X, codes.copy(), classes=self._classes), dtype=np.float64)
+        n, n_classes = len(codes), len(self._classes)
+        if scores.shape != (n, n_classes) and (scores.shape != (n,) or n_classes > 2):
+            wanted = f"({n},)" if n_classes == 2 else f"({n}, {n_classes})"
+            raise ValueError(f"learn() returned scores of shape {scores.shape}, not {wanted}")
+        return np.ascontiguousarray(scores)
 
     def learn_along(self, X: Any, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
         """Let it learn rows, and look at what it counts; see `StreamLearner.learn_along`."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
+from typing import TypeAlias
 
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
@@ -17,6 +19,10 @@ _BATCH_SECONDS = 0.05
 # A thread that comes back from compiled code asks for the interpreter, and is given it after this long. With
 # Python's own 5 ms it would wait longer than most cells of a small study take, whenever this thread stores.
 _SWITCH_SECONDS = 0.0005
+
+
+# An outcome, an error of the iterator, or None from each thread at its end.
+_Finished: TypeAlias = CellResult | BaseException | None
 
 
 def compute_in_threads(
@@ -38,23 +44,16 @@ def compute_in_threads(
     pool = _Pool(iter(cells))
     # Daemons: a run that is interrupted does not wait for a cell of an hour.
     threads = [threading.Thread(target=pool.work, daemon=True) for _ in range(n_threads)]
-    for thread in threads:
-        thread.start()
-    at_work = n_threads
-    users_choice = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    at_work, users_choice = n_threads, sys.getswitchinterval()
     try:
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        for thread in threads:
+            thread.start()
         while at_work:
-            batch = [pool.finished.get()]
+            pool.wait()
             time.sleep(_BATCH_SECONDS)
-            while True:
-                try:
-                    batch.append(pool.finished.get_nowait())
-                except Empty:
-                    break
-            outcomes = [each for each in batch if isinstance(each, CellResult)]
-            if outcomes:
-                done(outcomes)
+            batch = pool.take()
+            _hand_on(batch, done)
             at_work -= sum(each is None for each in batch)
             for each in batch:
                 if isinstance(each, BaseException):
@@ -62,6 +61,14 @@ def compute_in_threads(
     finally:
         pool.stop()
         sys.setswitchinterval(users_choice)
+        # What had been finished when it was interrupted.
+        _hand_on(pool.take(), done)
+
+
+def _hand_on(batch: list[_Finished], done: Callable[[list[CellResult]], None]) -> None:
+    outcomes = [each for each in batch if isinstance(each, CellResult)]
+    if outcomes:
+        done(outcomes)
 
 
 class _Pool:
@@ -71,8 +78,20 @@ class _Pool:
         self._cells = iter(cells)
         self._taking = threading.Lock()
         self._stopped = False
-        # Outcomes, an error of the iterator, and None from each thread at its end.
-        self.finished: SimpleQueue[CellResult | BaseException | None] = SimpleQueue()
+        self._finished: SimpleQueue[_Finished] = SimpleQueue()
+        self._first: list[_Finished] = []
+
+    def wait(self) -> None:
+        """Wait until something is finished."""
+        self._first.append(self._finished.get())
+
+    def take(self) -> list[_Finished]:
+        """Return what is finished."""
+        batch, self._first = self._first, []
+        with contextlib.suppress(Empty):
+            while True:
+                batch.append(self._finished.get_nowait())
+        return batch
 
     def stop(self) -> None:
         """Let every thread end after its cell."""
@@ -83,14 +102,14 @@ class _Pool:
         try:
             while (cell := self._next()) is not None:
                 try:
-                    self.finished.put(run_cell(cell))
+                    self._finished.put(run_cell(cell))
                 except BaseException as error:  # a plug-in that exits ends its cell, not the thread
-                    self.finished.put(failed(cell, error))
+                    self._finished.put(failed(cell, error))
         except BaseException as error:
             self._stopped = True
-            self.finished.put(error)
+            self._finished.put(error)
         finally:
-            self.finished.put(None)
+            self._finished.put(None)
 
     def _next(self) -> Cell | None:
         with self._taking:

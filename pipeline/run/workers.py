@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import joblib
 
+from ..errors import InputError
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
 from .cluster import compute, connect
@@ -41,9 +42,11 @@ def workers(
     Raises
     ------
     InputError
-        No scheduler answers, or it has no workers; see `connect`.
+        No scheduler answers, or it has no workers (see `connect`); fewer threads than one.
     """
     if scheduler is None and scheduler_file is None:
+        if threads is not None and threads < 1:
+            raise InputError(f"threads must be 1 or more, got {threads}")
         yield functools.partial(compute_in_threads, threads or joblib.cpu_count())
         return
     with connect(scheduler, scheduler_file) as client:

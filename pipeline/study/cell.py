@@ -139,6 +139,6 @@ class Cell:
         return hashlib.sha256(json.dumps(self.spec.document, sort_keys=True).encode()).hexdigest()[:32]
 
     def with_key(self, key: str) -> Cell:
-        """Return the cell, told its key: to make it out takes as long as much else that is done to a cell."""
+        """Return the cell, told its `key`, which takes as long to make out as much else of a cell."""
         vars(self)["key"] = key
         return self

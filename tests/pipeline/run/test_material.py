@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +38,7 @@ def cells_of(
 
 def forget() -> None:
     material._source.cache.clear()
-    material._excerpt.cache.clear()
+    material._known.clear()
 
 
 def integers(cell: Cell) -> dict[str, Any]:
@@ -98,18 +99,35 @@ def test_algorithms_share_what_does_not_depend_on_them() -> None:
 
 def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     forget()
-    cells = cells_of({"name": "gauss", "n_train": 400}, seeds=40, algorithms=ALGORITHMS[:1])
-    limit = material._source.cache.maxsize
-    assert limit == 2**28
+    # A stream drawn anew for each repetition, of which few rows are read: it is kept all the same.
+    gauss = {"name": "gauss", "n_train": 20_000, "max_examples": 50}
+    cells = cells_of(gauss, seeds=12, algorithms=ALGORITHMS[:1])
+    drawn = material.material(cells[0].spec).stream.X.nbytes
+    kept = material._source.cache
+    assert kept.maxsize == 2**28
+    one = kept.currsize
+    assert one > drawn
+    monkeypatch.setattr(kept, "_Cache__maxsize", 3.5 * one)
     for cell in cells:
         material.material(cell.spec)
-    # Each is reckoned with the room for its orders: fewer are kept than were made.
-    kept = material._source.cache
-    assert kept.currsize <= limit
-    assert len(kept) * material._ORDERS_BYTES <= limit
+    assert 1 <= len(kept) <= 3
+    assert kept.currsize <= 3.5 * one
     for source in kept.values():
-        assert source.materials.currsize <= material._ORDERS_BYTES
+        assert source.materials.currsize <= source.materials.maxsize <= material._ORDERS_BYTES
+    gc.collect()
+    # What is no longer kept is not known either.
+    assert {id(source) for source in material._known.values()} <= {id(source) for source in kept.values()}
     forget()
+
+
+@pytest.mark.parametrize("seeds", [2, 70])
+def test_many_repetitions_share_too(seeds: int) -> None:
+    forget()
+    cells = cells_of({"name": "digits", "task": "round", "max_examples": 90}, seeds=seeds, noise=0.1)
+    first = {cell.spec.seed: material.material(cell.spec) for cell in cells if cell.spec.algorithm == "AROW"}
+    shared = [material.material(cell.spec) is first[cell.spec.seed] for cell in cells]
+    assert all(shared[-2 * 60 :])
+    assert len(material._source.cache) == 1
 
 
 def test_a_map_of_a_file_takes_next_to_nothing(tmp_path: Any) -> None:

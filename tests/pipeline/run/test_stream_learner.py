@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from singlepass.pipeline.counts import COUNTS
 from singlepass.pipeline.run.splits import Fold
 from singlepass.pipeline.run.stream_learner import PluginLearner, blocks_of, stream_learner
 from singlepass.pipeline.run.task import run_cell
+from singlepass.pipeline.store.store import Store
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 
@@ -116,3 +118,67 @@ def test_pieces_of_a_block_are_matrices(kind: Any) -> None:
     assert type(first) is type(block)
     together = [part if isinstance(part, np.ndarray) else part.toarray() for part in (first, second)]
     assert np.vstack(together).tolist() == np.arange(12.0).reshape(6, 2).tolist()
+
+
+class Relabelling(Stranger):
+    """Writes to the labels that it is given, where it learns and where it is fitted."""
+
+    def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
+        y[:] = 0
+        return np.ones(X.shape[0])
+
+    def fit(self, X: Any, y: Any) -> Stranger:
+        y[:] = 0
+        return self
+
+
+def test_labels_that_a_learner_writes_to_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = row_of(monkeypatch, Stranger)
+    again = [row_of(monkeypatch, Relabelling) for _ in range(2)]
+    assert [row["status"] for row in again] == ["ok", "ok"]
+    assert again[0]["mistakes"] == again[1]["mistakes"] > 0
+    assert row_of(monkeypatch, Stranger)["noise_realised"] == before["noise_realised"]
+
+
+class Late(Stranger):
+    """Begins to count support vectors after some rows."""
+
+    def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
+        self.seen = getattr(self, "seen", 0) + len(y)
+        if self.seen > 20:
+            self.n_support_ = 3
+        return np.ones(X.shape[0])
+
+
+def test_what_begins_to_be_counted_on_the_way_is_null_before(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(registry._plugins, "Late", Late)
+    table = {"name": "s", "protocol": "holdout", "test_curve": True, "max_train": 60, "checkpoints": 6}
+    study = {**table, "datasets": [{"name": "digits", "task": "round"}], "algorithms": [{"name": "Late"}]}
+    outcome = run_cell(next(make_plan(parse_study(study)).evaluation_cells({})))
+    assert outcome.row["status"] == "ok"
+    curve = outcome.curve
+    assert {len(values) for values in curve.values()} == {6}
+    assert list(curve["t"]) == [10, 20, 30, 40, 50, 60]
+    assert list(curve["support_vectors"]) == [None, None, 3, 3, 3, 3]
+    store = Store(str(tmp_path / "out"))
+    store.prepare()
+    store.write([outcome])
+    assert store.curves()["support_vectors"].isna().sum() == 2
+
+
+@pytest.mark.parametrize(("shape", "dataset"), [((1,), "round"), ((60, 3), "round"), ((60, 2), "multiclass")])
+def test_scores_of_another_shape_fail_the_cell(
+    monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], dataset: str
+) -> None:
+    class Short(Stranger):
+        def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
+            return np.zeros((len(y) if shape[0] > 1 else 1, *shape[1:]))
+
+    monkeypatch.setitem(registry._plugins, "Short", Short)
+    table = {"name": "s", "max_train": 60, "datasets": [{"name": "digits", "task": dataset}]}
+    plan = make_plan(parse_study({**table, "algorithms": [{"name": "Short"}]}))
+    row = run_cell(next(plan.evaluation_cells({}))).row
+    assert row["status"] == "failed"
+    assert "learn() returned scores of shape" in row["error"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from singlepass.learners import registry
+from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run import threads
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.run.threads import compute_in_threads
@@ -107,3 +110,21 @@ def test_what_is_interrupted_takes_no_further_cells(monkeypatch: pytest.MonkeyPa
         if thread.daemon and "work" in thread.name:
             thread.join(60)
     assert threading.active_count() <= before
+
+
+def test_fewer_threads_than_one_are_refused() -> None:
+    with pytest.raises(InputError, match="threads must be 1 or more, got 0"), workers(threads=0):
+        pass
+
+
+def test_what_was_finished_is_handed_on_when_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    interval = sys.getswitchinterval()
+    monkeypatch.setattr(threads, "time", SimpleNamespace(sleep=interrupted))
+    rows: list[CellResult] = []
+    with pytest.raises(KeyboardInterrupt):
+        compute_in_threads(1, cells_of(seeds=2000), rows.extend)
+    assert 1 <= len(rows) < 2000
+    assert sys.getswitchinterval() == interval
