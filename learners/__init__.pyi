@@ -3,6 +3,8 @@ from .active import Greedy as Greedy
 from .active import QueryAll as QueryAll
 from .contract import StreamLearner as StreamLearner
 from .estimator.online_classifier import OnlineClassifier as OnlineClassifier
+from .estimator.pieces import Passage as Passage
+from .estimator.pieces import learn_in_pieces as learn_in_pieces
 from .kernel.alma import KernelALMA as KernelALMA
 from .kernel.budget_perceptron import RandomizedBudgetPerceptron as RandomizedBudgetPerceptron
 from .kernel.budget_perceptron import ShiftingPerceptron as ShiftingPerceptron
@@ -30,9 +32,12 @@ from .linear.perceptron import Perceptron as Perceptron
 from .linear.romma import ROMMA as ROMMA
 from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrderPerceptron
 from .linear.soft_confidence_weighted import SoftConfidenceWeighted as SoftConfidenceWeighted
+from .numeric.margins import count_mistakes as count_mistakes
+from .numeric.margins import count_wrong as count_wrong
+from .numeric.orders import ordered_rows as ordered_rows
+from .numeric.orders import take_rows as take_rows
 from .numeric.rows import as_rows as as_rows
 from .numeric.rows import row_range as row_range
-from .numeric.rows import take_rows as take_rows
 from .registry import available as available
 from .registry import load_plugin as load_plugin
 from .svm.incremental_svm import IncrementalSVM as IncrementalSVM
@@ -71,6 +76,7 @@ __all__ = [
     "OnlineGradientDescent",
     "OnlineModelSelection",
     "OnlineRampSVM",
+    "Passage",
     "PassiveAggressive",
     "Perceptron",
     "Projectron",
@@ -84,7 +90,11 @@ __all__ = [
     "StreamLearner",
     "as_rows",
     "available",
+    "count_mistakes",
+    "count_wrong",
+    "learn_in_pieces",
     "load_plugin",
+    "ordered_rows",
     "row_range",
     "take_rows",
 ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -60,6 +58,9 @@ class QueryAll(OnlineClassifier):
     learner_: OnlineClassifier
     n_queried_: int
 
+    # That of the learner inside need not be one.
+    _scores_tell = False
+
     def __init__(self, learner: OnlineClassifier, epochs: int = 1) -> None:
         self.learner = learner
         self.epochs = epochs
@@ -76,12 +77,6 @@ class QueryAll(OnlineClassifier):
         self.learner_ = clone(self.learner)
         self.learner_.begin(np.arange(2), n_features)
         self.n_queried_ = 0
-
-    def _validate_first(
-        self, X: Any, y: Any, classes: Any, check_finite: bool = False
-    ) -> tuple[Rows, NDArray[np.int32]]:
-        # The score of a row with a NaN need not be one.
-        return super()._validate_first(X, y, classes, check_finite=True)
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
         before = self.learner_.n_updates_

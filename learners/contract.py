@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .estimator.pieces import Passage
     from .numeric.rows import Matrix
 
 
@@ -15,19 +16,26 @@ if TYPE_CHECKING:
 class StreamLearner(Protocol):
     """A learner as the pipeline sees it: rows come validated, labels as codes.
 
-    Every `OnlineClassifier` is one. The order of calls is ``begin``, then for each pass ``learn_rows`` over
-    its pieces and ``end_of_pass``; ``counters`` and ``switches`` at any time after ``begin``. What a cell
-    then tests is asked by scikit-learn's ``predict``.
+    Every `OnlineClassifier` is one. The order of calls is ``begin``, then for each pass ``learn_along`` or
+    ``learn_rows`` over its pieces and ``end_of_pass``; ``counters`` and ``switches`` at any time after
+    ``begin``. What a cell then tests is asked by scikit-learn's ``predict``.
 
     Attributes
     ----------
     epochs : int
         Passes over the stream that it asks for, 1 or more.
+    indifferent_to_absent_features : bool
+        Whether its outcome is the same when features that never occur are left out and the others numbered
+        anew, in their order.
     """
 
     epochs: int
 
-    def begin(self, classes: NDArray[Any], n_features: int) -> None:
+    @property
+    def indifferent_to_absent_features(self) -> bool:
+        """See above."""
+
+    def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         """Forget everything and prepare for a stream.
 
         Parameters
@@ -35,6 +43,9 @@ class StreamLearner(Protocol):
         classes : ndarray of shape (K,)
             The labels, sorted and distinct; K >= 2.
         n_features : int
+        n_occurring : int, default=None
+            How many of the features occur, where only these are numbered in the rows to come, in their order:
+            asked of a learner that says it is `indifferent_to_absent_features`. None: all are numbered.
         """
 
     def learn_rows(self, X: Matrix, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -42,7 +53,7 @@ class StreamLearner(Protocol):
 
         Parameters
         ----------
-        X : ndarray of shape (n, d), CSR matrix, or tuple (data, indices, indptr)
+        X : ndarray of shape (n, d), CSR matrix, or what `ordered_rows` returns
             float32 or float64, finite, C-contiguous or canonical CSR: what `as_rows` takes or returns.
         codes : ndarray of integers, shape (n,)
             The labels as positions in `classes`; int32 is not copied.
@@ -51,6 +62,21 @@ class StreamLearner(Protocol):
         -------
         ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
             Score of each row before the update on it; of two classes positive means the second.
+        """
+
+    def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
+        """Do as `learn_rows` does, and note what has been counted after some of the rows.
+
+        Parameters
+        ----------
+        X, codes
+            As for `learn_rows`.
+        stops : ndarray of int64, shape (m,)
+            Numbers of rows, ascending, n at the most.
+
+        Returns
+        -------
+        Passage
         """
 
     def end_of_pass(self, last: bool) -> None:

@@ -82,7 +82,8 @@ def available() -> dict[str, LearnerClass]:
     >>> available()["AROW"](r=0.1)
     AROW(r=0.1)
     """
-    return dict(sorted((_installed() | _plugins).items()))
+    # Asked by every cell; plug-ins are few, and mostly there are none.
+    return dict(sorted((_installed() | _plugins).items())) if _plugins else _installed().copy()
 
 
 @functools.cache
@@ -103,7 +104,7 @@ def _installed() -> dict[str, LearnerClass]:
             warnings.warn(
                 f"learner {point.name!r} of entry point {point.value!r} is left out: {problem}", stacklevel=3
             )
-    return found
+    return dict(sorted(found.items()))
 
 
 def _problem(name: str, learner: object, taken: dict[str, LearnerClass]) -> str | None:

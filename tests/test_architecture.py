@@ -59,7 +59,13 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "workflows/report": (*_PAGE, "workflows/report/parts", "workflows/report/sections"),
     "workflows/running": (*_RUN, "pipeline/run", "pipeline/analysis"),
-    "workflows/bench": (*_RUN, "learners/numeric", "learners/kernel/values", "workflows/running"),
+    "workflows/bench": (
+        *_RUN,
+        "learners/numeric",
+        "learners/kernel/values",
+        "pipeline/run",
+        "workflows/running",
+    ),
     "workflows": (*_RUN, "pipeline/analysis", "workflows/running", "workflows/report", "workflows/bench"),
 }
 MOST_MODULES = 15

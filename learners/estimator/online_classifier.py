@@ -6,8 +6,7 @@ class, most of it the documentation of the interface.)
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,24 +17,20 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from ..numeric.orders import blocks_in_order
 from ..numeric.rows import Matrix, Rows, as_rows, count_rows, linear_scores
 from .parameters import check_count
-from .validation import FLOATS, label_codes, refuse_nonfinite, safe_rows, sorted_classes
-
-
-@contextlib.contextmanager
-def rolled_back(learner: object) -> Iterator[None]:
-    """Give an object the attributes back that it had before the block, should that raise.
-
-    Arrays are given back as they are by then: the block has to make new ones.
-    """
-    before = vars(learner).copy()
-    try:
-        yield
-    except BaseException:
-        vars(learner).clear()
-        vars(learner).update(before)
-        raise
+from .pieces import Passage, learn_in_pieces
+from .rollback import rolled_back
+from .validation import (
+    FLOATS,
+    finite_rows,
+    label_codes,
+    refuse_nonfinite,
+    safe_blocks,
+    safe_rows,
+    sorted_classes,
+)
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
@@ -83,9 +78,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     _takes_many_classes = False
 
+    #: Whether the loops take rows as `ordered_rows` returns them; else those are gathered, block by block.
+    _reads_orders = False
+
     #: The attributes that hold the arrays of the model: `model_bytes_` sums them. One that a setting does
     #: without is None. Without any name, they are all arrays under a name with an underscore first.
     _state: tuple[str, ...] = ()
+
+    #: Whether a NaN or infinite feature makes the row's score one, whatever has been learnt: bad rows are
+    #: then found by their scores. Else they are looked for beforehand.
+    _scores_tell = True
 
     if TYPE_CHECKING:
 
@@ -164,11 +166,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         2
         """
         self.check_parameters()
-        if self.__sklearn_is_fitted__():
-            return self.learn_rows(*self._validate_next(X, y, classes))
-        # A stream whose first rows are refused has not begun.
-        with rolled_back(self):
-            return self.learn_rows(*self._validate_first(X, y, classes, check_finite=True))
+        if not self.__sklearn_is_fitted__():
+            # A stream whose first rows are refused has not begun.
+            with rolled_back(self):
+                X, codes = self._validate_first(X, y, classes)
+                return self._learn_given(X, codes, self._scores_tell)
+        X, codes = self._validate_next(X, y, classes)
+        if not self._is_small_beside(X):
+            return self._learn_given(X, codes, False)
+        with rolled_back(self, [getattr(self, name) for name in self._state]):
+            return self._learn_given(X, codes, True)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from rows in order; `learn` without the scores.
@@ -200,9 +207,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.check_parameters()
         # The model is begun afresh in new arrays: the one before stays intact.
         with rolled_back(self):
-            rows, codes = self._validate_first(X, y, None)
-            # A NaN or infinite feature makes the row's score one, even with weights of 0, so the first pass
-            # finds them without reading the matrix twice.
+            X, codes = self._validate_first(X, y, None)
+            rows = safe_rows(X) if self._scores_tell else finite_rows(X)
             if not np.isfinite(self.learn_rows(rows, codes)).all():
                 refuse_nonfinite(rows)
         self.end_of_pass(self.epochs == 1)
@@ -224,7 +230,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             For a row that `learn` would get next, the score that it would return, to the last bit.
         """
         check_is_fitted(self)
-        return self.score_rows(self._validate_rows(X))
+        return self.score_rows(finite_rows(self._validate_rows(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row.
@@ -247,12 +253,20 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     # The pipeline, which has validated a stream once for all learners, calls the next methods directly (see
     # `StreamLearner`).
 
+    @property
+    def indifferent_to_absent_features(self) -> bool:
+        """Whether nothing changes, to the last bit, when features that never occur are left out.
+
+        The others are then numbered anew, in their order, and `begin` is told how many they are.
+        """
+        return False
+
     def check_parameters(self) -> None:
         """Raise ValueError for a parameter that makes no sense, in one line that names it."""
         check_count(self, "epochs")
         self._check_parameters()
 
-    def begin(self, classes: NDArray[Any], n_features: int) -> None:
+    def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         """Forget everything and prepare for a stream.
 
         Parameters
@@ -260,6 +274,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         classes : ndarray of shape (K,)
             The labels, sorted and distinct: two, or more where the learner takes more.
         n_features : int
+        n_occurring : int, default=None
+            How many of the features occur, where only these are numbered in the rows to come, in their order;
+            for learners that are `indifferent_to_absent_features`. None: all are numbered.
 
         Raises
         ------
@@ -267,10 +284,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             For bad parameters, and for a full covariance of more than 4 GiB.
         """
         self.check_parameters()
+        numbered = n_features if n_occurring is None else n_occurring
         if len(classes) > 2:
-            self._allocate_classes(n_features, len(classes))
+            self._allocate_classes(numbered, len(classes))
         else:
-            self._allocate(n_features)
+            self._allocate(numbered)
         self.classes_ = classes
         self.n_features_in_ = n_features
         self.n_examples_ = self.n_mistakes_ = self.n_updates_ = 0
@@ -281,8 +299,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : ndarray, CSR matrix or tuple
-            What `as_rows` takes: finite, with column indices below `n_features`. Others crash or give
-            nonsense.
+            What `as_rows` takes or `ordered_rows` returns: finite, with column indices below `n_features`.
+            Others crash or give nonsense.
         codes : ndarray of integers, shape (n,)
             The labels as positions in ``classes_``: others crash or give nonsense. int32 is not copied.
 
@@ -293,11 +311,28 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         labels = np.ascontiguousarray(codes, dtype=np.int32)
         scores = self._new_scores(len(labels))
         learn = self._pass if scores.ndim == 1 else self._pass_classes
-        mistakes, updates = learn(as_rows(X), labels, scores)
-        self.n_examples_ += len(labels)
-        self.n_mistakes_ += mistakes
-        self.n_updates_ += updates
+        for start, stop, rows in self._readable(as_rows(X)):
+            mistakes, updates = learn(rows, labels[start:stop], scores[start:stop])
+            self.n_examples_ += stop - start
+            self.n_mistakes_ += mistakes
+            self.n_updates_ += updates
         return scores
+
+    def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
+        """Do as `learn_rows` does, and note what has been counted after some of the rows.
+
+        Parameters
+        ----------
+        X, codes
+            As for `learn_rows`.
+        stops : ndarray of int64, shape (m,)
+            Numbers of rows, ascending, n at the most.
+
+        Returns
+        -------
+        Passage
+        """
+        return learn_in_pieces(self, as_rows(X), codes, stops)
 
     def end_of_pass(self, last: bool) -> None:
         """Take note that the stream has been passed over: `fit` and the pipeline say so, `learn` never does.
@@ -326,48 +361,47 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Do as `decision_function` does, without validation; `X` as for `learn_rows`."""
         X = as_rows(X)
         scores = self._new_scores(count_rows(X))
-        if scores.ndim == 1:
-            self._score(X, scores)
-        else:
-            self._score_classes(X, scores)
+        score = self._score if scores.ndim == 1 else self._score_classes
+        for start, stop, rows in self._readable(X):
+            score(rows, scores[start:stop])
         return scores
+
+    def _readable(self, X: Rows) -> Iterable[tuple[int, int, Rows]]:
+        """Return rows as the loops read them: start, stop and rows."""
+        return [(0, count_rows(X), X)] if self._reads_orders else blocks_in_order(X)
 
     def _new_scores(self, n: int) -> NDArray[np.float64]:
         n_classes = len(self.classes_)
         return np.empty(n if n_classes == 2 else (n, n_classes))
 
-    def _validate_first(
-        self, X: Any, y: Any, classes: Any, check_finite: bool = False
-    ) -> tuple[Rows, NDArray[np.int32]]:
-        """Start afresh; return rows for loops and label codes."""
+    def _validate_first(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
+        """Start afresh; return a matrix that `safe_rows` takes and label codes."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
         if y.dtype.kind not in "biu":  # those are class labels; to be told so costs two sorts of y
             check_classification_targets(y)
         classes = sorted_classes(y, classes, type(self).__name__, self._takes_many_classes)
-        rows, codes = safe_rows(X), label_codes(y, classes)
-        if check_finite:
-            refuse_nonfinite(rows)
+        codes = label_codes(y, classes)
         self.begin(classes, X.shape[1])
-        return rows, codes
+        return X, codes
 
-    def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Rows, NDArray[np.int32]]:
-        """Return rows for loops and label codes of a later chunk."""
+    def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
+        """Return the matrix and the label codes of a later chunk, as `_validate_first` does."""
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
             )
-        rows = self._validate_rows(X)
+        X = self._validate_rows(X)
         if not (type(y) is np.ndarray and y.ndim == 1):
             y = column_or_1d(y, warn=True)
-        if len(y) != count_rows(rows):
-            sizes = [count_rows(rows), len(y)]
+        if len(y) != X.shape[0]:
+            sizes = [X.shape[0], len(y)]
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {sizes}")
-        return rows, label_codes(y, self.classes_)
+        return X, label_codes(y, self.classes_)
 
-    def _validate_rows(self, X: Any) -> Rows:
-        """Return rows for loops, of as many features as the first call's and finite."""
+    def _validate_rows(self, X: Any) -> Any:
+        """Return a matrix that `safe_rows` takes, of as many features as the first call's."""
         conforms = (
             (type(X) in (np.ndarray, np.memmap) or isinstance(X, sp.csr_matrix | sp.csr_array))
             and X.ndim == 2
@@ -377,14 +411,33 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             and (not isinstance(X, np.ndarray) or X.flags.c_contiguous)
             and not hasattr(self, "feature_names_in_")
         )
-        if not conforms:
-            # scikit-learn says what is wrong, or converts; this costs more than learning from a short chunk.
-            X = validate_data(
-                self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
-            )
-        rows = safe_rows(X)
-        refuse_nonfinite(rows)
-        return rows
+        if conforms:
+            return X
+        # scikit-learn says what is wrong, or converts; this costs more than learning from a short chunk.
+        return validate_data(
+            self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
+        )
+
+    def _is_small_beside(self, X: Any) -> bool:
+        """Tell whether to copy the state costs less than to look for bad rows beforehand."""
+        if not (self._scores_tell and self._state):
+            return False
+        n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
+        # Copied bytes are read, written and, mostly, fetched before they are written. A weight a feature is
+        # the least that there is: for single rows no more is asked.
+        return bool(3 * 8 * self.n_features_in_ <= n_bytes and 3 * self.model_bytes_ <= n_bytes)
+
+    def _learn_given(self, X: Any, codes: NDArray[np.int32], by_scores: bool) -> NDArray[np.float64]:
+        """Learn from a matrix, refusing bad rows: `by_scores` when some have been learnt, else beforehand."""
+        if not by_scores:
+            return self.learn_rows(finite_rows(X), codes)
+        scores = []
+        for start, rows in safe_blocks(X):
+            scores.append(self.learn_rows(rows, codes[start : start + count_rows(rows)]))
+            # Scores of good rows may overflow, too.
+            if not np.isfinite(scores[-1]).all():
+                refuse_nonfinite(rows, start)
+        return scores[0] if len(scores) == 1 else np.concatenate(scores)
 
     @property
     def model_bytes_(self) -> int:

@@ -106,6 +106,9 @@ class KernelClassifier(OnlineClassifier):
     #: Whether it keeps one more number with each coefficient.
     _keeps_companions = False
 
+    # An empty support set gives every row the score 0.
+    _scores_tell = False
+
     # How many examples there were before those whose numbers `support_` gives.
     _pass_start = 0
 
@@ -134,10 +137,6 @@ class KernelClassifier(OnlineClassifier):
         # Made to suit the first rows.
         self._store: Any = None
         self.n_support_ = self.n_kernel_evaluations_ = 0
-
-    def _validate_first(self, X, y, classes, check_finite=False):
-        # The score of a row with a NaN need not be one: an empty support set gives 0.
-        return super()._validate_first(X, y, classes, check_finite=True)
 
     def _store_for(self, X):
         """Return what loops over blocks work on; made to suit the first rows."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import check_nonnegative, check_scale
 from ..numeric.compiled import compiled
+from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import entry, n_entries, n_rows, new_state, row
 from ..numeric.vector import class_sums, lane_sums, zero_like
@@ -35,7 +36,7 @@ def _slower(rate, x_j, eta, delta):
     return eta / (delta + math.sqrt(root * root + x_j * x_j))
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
     """One pass of Duchi et al. (2011) with the hinge loss.
 
@@ -45,7 +46,7 @@ def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
-        scores[t] = _score((u, rates), x, (l1 * rounds,))
+        scores[t] = _score((u, rates), x, (l1 * rounds[0],))
         m = y * scores[t]
         mistakes += not m > 0.0
         if 1.0 - m > 0.0:
@@ -55,7 +56,7 @@ def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
                     u[j] -= y * x_j
                     rates[j] = _slower(rates[j], x_j, eta, delta)
             updates += 1
-        rounds += 1
+        rounds[0] += 1
     return mistakes, updates
 
 
@@ -65,14 +66,14 @@ def _scores(X, u, rates, threshold, scores):
         scores[t] = _score((u, rates), row(X, t), (threshold,))
 
 
-@compiled
+@learning_loop
 def _learn_classes(X, codes, scores, U, rates, eta, delta, l1, rounds):
     """The gradient of the multi-class hinge: ``g = -x`` in block y and ``g = x`` in block ỹ."""
     mistakes = updates = 0
     sums = np.empty(U.shape[1])
     for t in range(n_rows(X)):
         x, y, s = row(X, t), codes[t], scores[t]
-        _score_classes((U, rates), x, (l1 * rounds,), sums)
+        _score_classes((U, rates), x, (l1 * rounds[0],), sums)
         copy_scores(sums, s)
         z = best_wrong(s, y)
         m = s[y] - s[z]
@@ -86,7 +87,7 @@ def _learn_classes(X, codes, scores, U, rates, eta, delta, l1, rounds):
                     rates[j, y] = _slower(rates[j, y], x_j, eta, delta)
                     rates[j, z] = _slower(rates[j, z], x_j, eta, delta)
             updates += 1
-        rounds += 1
+        rounds[0] += 1
     return mistakes, updates
 
 
@@ -173,14 +174,14 @@ class AdaGradRDA(MulticlassClassifier):
         eta, delta, _ = self._rule
         return eta / delta
 
-    def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, *self._state_and_rule())
+    def _loop(self):
+        return _learn, self._state_and_rule()
 
-    def _pass_classes(self, X, codes, scores):
-        return _learn_classes(X, codes, scores, *self._state_and_rule())
+    def _loop_of_classes(self):
+        return _learn_classes, self._state_and_rule()
 
     def _state_and_rule(self):
-        return self._u, self._rates, *self._rule, self.n_examples_
+        return self._u, self._rates, *self._rule, np.array([self.n_examples_])
 
     def _score(self, X, scores):
         _scores(X, self._u, self._rates, self._threshold(), scores)

@@ -6,13 +6,14 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_between
 from ..numeric.compiled import compiled
 from ..numeric.floats import SMALLEST_NORMAL
+from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, n_rows, new_state, row
 from ..numeric.vector import lane_sums
+from .linear_classifier import LinearClassifier
 
 # A scale below this is multiplied out; that costs d, and the scale falls no faster than a power of k.
 _SMALLEST_SCALE = 2.0**-300
@@ -30,11 +31,12 @@ def _score(v, scale, x):
     return scale * s, 0.0
 
 
-@compiled
-def _learn(X, codes, scores, v, scalars, alpha, k):
+@learning_loop
+def _learn(X, codes, scores, v, scalars, alpha, next_update):
     """One pass of Gentile (2001), ``B = 1/α``, ``C = √2``; ``w = scale v``: a round costs its non-zeros."""
     mistakes = updates = 0
     scale, norm = scalars[0], scalars[1]  # norm: ‖w‖²
+    k = next_update[0]
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
         scores[t], length = _score(v, scale, x)
@@ -53,7 +55,7 @@ def _learn(X, codes, scores, v, scalars, alpha, k):
                 scale = 1.0
             k += 1
             updates += 1
-    scalars[0], scalars[1] = scale, norm
+    scalars[0], scalars[1], next_update[0] = scale, norm, k
     return mistakes, updates
 
 
@@ -63,7 +65,7 @@ def _scores(X, v, scale, scores):
         scores[t], _ = _score(v, scale, row(X, t))
 
 
-class ALMA(OnlineClassifier):
+class ALMA(LinearClassifier):
     """ALMA₂: an approximation of the maximal margin classifier, on rows scaled to length 1.
 
     With ``x̂ = x/‖x‖`` the score is ``w·x̂``. Where ``m <= (1 - α) γ_k``: ``w += η_k y x̂``, then w is scaled
@@ -115,8 +117,8 @@ class ALMA(OnlineClassifier):
         self._v = new_state(n_features)
         self._scalars = np.array([1.0, 0.0])  # the scale, ‖w‖²
 
-    def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._v, self._scalars, float(self.alpha), self.n_updates_ + 1)
+    def _loop(self):
+        return _learn, (self._v, self._scalars, float(self.alpha), np.array([self.n_updates_ + 1]))
 
     def _score(self, X, scores):
         _scores(X, self._v, self._scalars[0], scores)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_count_or_all, check_option, check_scale
-from ..numeric.compiled import compiled
+from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import n_rows, new_state, row
 from .multiclass_classifier import MulticlassClassifier
@@ -20,6 +20,7 @@ from .parts.classes import (
 from .parts.covariance import (
     NOTHING_WAITS,
     check_covariance,
+    covariance_matrix,
     finish_update,
     is_usable,
     new_covariance,
@@ -31,7 +32,7 @@ from .parts.covariance import (
 from .parts.top_k import multipliers, update_classes, violated
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, mu, sigma, s, r, hinge, precision):
     """One pass of Fig. 1 of the paper; equation numbers are those of Crammer et al. (2013)."""
     mistakes = updates = 0
@@ -53,7 +54,7 @@ def _learn(X, codes, scores, mu, sigma, s, r, hinge, precision):
     return mistakes, updates
 
 
-@compiled
+@learning_loop
 def _learn_classes(X, codes, scores, mu, sigma, s, r, hinge, precision):
     """Fig. 3: the rule of two classes on Δf = f(x, y) - f(x, ỹ)."""
     mistakes = updates = 0
@@ -75,7 +76,7 @@ def _learn_classes(X, codes, scores, mu, sigma, s, r, hinge, precision):
     return mistakes, updates
 
 
-@compiled
+@learning_loop
 def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, r, hinge, precision):
     """Fig. 2: μ by eq. 27 over the `n_constraints` best wrong classes, Σ by eqs. 29 and 30."""
     mistakes = updates = 0
@@ -155,6 +156,8 @@ class AROW(MulticlassClassifier):
     [[-0.5, 0.5]]
     """
 
+    algorithm_version = 2
+
     def __init__(
         self,
         r: float = 1.0,
@@ -192,14 +195,14 @@ class AROW(MulticlassClassifier):
         self._sigma, self._buffer = new_class_covariance(self.covariance, n_features, n_classes)
         self._weights = new_class_state(n_features, n_classes)
 
-    def _pass(self, X, codes, scores):
+    def _loop(self):
         state = self._weights, self._sigma, self._buffer
-        return _learn(X, codes, scores, *state, *self._rule())
+        return _learn, (*state, *self._rule())
 
-    def _pass_classes(self, X, codes, scores):
+    def _loop_of_classes(self):
         if self.constraints == 1:
             state = self._weights, self._sigma, self._buffer
-            return _learn_classes(X, codes, scores, *state, *self._rule())
+            return _learn_classes, (*state, *self._rule())
         if self._sigma.ndim == 3:
             raise ValueError(
                 "AROW: constraints must be 1 for a model begun with covariance='full', got "
@@ -207,11 +210,13 @@ class AROW(MulticlassClassifier):
             )
         n_wrong = len(self.classes_) - 1
         k = n_wrong if self.constraints == "all" else min(int(self.constraints), n_wrong)
-        return _learn_top_k(X, codes, scores, self._weights, self._sigma, k, *self._rule())
+        return _learn_top_k, (self._weights, self._sigma, k, *self._rule())
 
     def _rule(self):
         return float(self.r), self.loss == "hinge", projects_precision(self.projection)
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        return class_covariance(self._sigma, len(self.classes_)) if self._weights.ndim == 2 else self._sigma
+        if self._weights.ndim == 2:
+            return class_covariance(self._sigma, len(self.classes_))
+        return covariance_matrix(self._sigma)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ..estimator.parameters import check_between, check_option
-from ..numeric.compiled import compiled
+from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import n_rows, new_state, row
 from .multiclass_classifier import MulticlassClassifier
@@ -20,6 +20,7 @@ from .parts.classes import (
 from .parts.covariance import (
     NOTHING_WAITS,
     check_covariance,
+    covariance_matrix,
     finish_update,
     is_usable,
     new_covariance,
@@ -30,7 +31,7 @@ from .parts.covariance import (
 from .parts.steps import SMALLEST_VARIANCE, is_step, stdev_step, variance_step
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
     """One pass of either paper."""
     mistakes = updates = 0
@@ -49,7 +50,7 @@ def _learn(X, codes, scores, mu, sigma, s, phi, stdev, precision):
     return mistakes, updates
 
 
-@compiled
+@learning_loop
 def _learn_classes(X, codes, scores, mu, sigma, s, phi, stdev, precision):
     """The step along Δf = f(x, y) - f(x, ỹ), whose variance v is, of a diagonal, the sum over both blocks."""
     mistakes = updates = 0
@@ -115,6 +116,8 @@ class ConfidenceWeighted(MulticlassClassifier):
     [1]
     """
 
+    algorithm_version = 2
+
     def __init__(
         self,
         eta: float = 0.9,
@@ -144,11 +147,11 @@ class ConfidenceWeighted(MulticlassClassifier):
         self._sigma, self._buffer = new_class_covariance(self.covariance, n_features, n_classes)
         self._weights = new_class_state(n_features, n_classes)
 
-    def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, *self._state_and_rule())
+    def _loop(self):
+        return _learn, self._state_and_rule()
 
-    def _pass_classes(self, X, codes, scores):
-        return _learn_classes(X, codes, scores, *self._state_and_rule())
+    def _loop_of_classes(self):
+        return _learn_classes, self._state_and_rule()
 
     def _state_and_rule(self):
         phi, stdev = float(ndtri(self.eta)), self.constraint == "stdev"
@@ -162,4 +165,6 @@ class ConfidenceWeighted(MulticlassClassifier):
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        return class_covariance(self._sigma, len(self.classes_)) if self._weights.ndim == 2 else self._sigma
+        if self._weights.ndim == 2:
+            return class_covariance(self._sigma, len(self.classes_))
+        return covariance_matrix(self._sigma)

@@ -3,18 +3,18 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.online_classifier import OnlineClassifier
 from ..numeric.rows import Rows
+from .linear_classifier import LinearClassifier
 from .parts.classes import by_class, class_scores
 
 
-class MulticlassClassifier(OnlineClassifier):
+class MulticlassClassifier(LinearClassifier):
     """Base of the learners of two classes or more: with two the binary loop, else one block a class.
 
-    A subclass defines, besides what `OnlineClassifier` asks for,
+    A subclass defines, besides what `LinearClassifier` asks for,
 
     - ``_allocate_classes(n_features, n_classes)``: create the state arrays for K > 2 classes;
-    - ``_pass_classes(X, codes, scores)``: as ``_pass``, with scores of shape (n, K) and codes 0 … K - 1;
+    - ``_loop_of_classes()``: as ``_loop``, for scores of shape (n, K) and codes 0 … K - 1;
     - ``_weights``: of shape (d,) for two classes, what `new_class_state` returns for more; or ``coef_`` and
       ``_score_classes(X, scores)`` of its own.
 

@@ -4,13 +4,15 @@ import numpy as np
 from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
-from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_positive
 from ..numeric.compiled import compiled
+from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
 from ..numeric.vector import constant_like, lane_sums
-from .parts.covariance import check_covariance, is_usable, new_covariance, rank_one_downdate, variance
+from .linear_classifier import LinearClassifier
+from .parts.covariance import check_covariance, covariance_matrix, is_usable, new_covariance, variance
+from .parts.full_covariance import subtract_outer
 
 
 def _term(ir, u, sigma, x, more):
@@ -45,7 +47,7 @@ def _score_with_row_of_shape(u, sigma, x, s, b):
 
     def full(u, sigma, x, s, b):
         v = variance(sigma, x, s)
-        score = dot(u, s)
+        score = dot(u, s[0, : u.shape[0]])
         # Sherman and Morrison: r/(v + r) μ·x, where 1/r = b - 1/v.
         return score / (b * v) if b * v > 1.0 else score, v
 
@@ -67,10 +69,10 @@ def _add_row_of_shape(sigma, x, s, v, gamma):
                 sigma[j] /= 1.0 + gamma * (sigma[j] * x_j * x_j)
 
         return diagonal
-    return lambda sigma, x, s, v, gamma: rank_one_downdate(sigma, s, gamma / (1.0 + gamma * v))
+    return lambda sigma, x, s, v, gamma: subtract_outer(sigma, s, gamma / (1.0 + gamma * v))
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, u, sigma, s, b):
     """One pass of Orabona & Crammer (2010); u is their θ, Σ their A⁻¹."""
     mistakes = updates = 0
@@ -93,7 +95,7 @@ def _scores(X, u, sigma, s, b, scores):
         scores[t], _ = _score_with_row(u, sigma, row(X, t), s, b)
 
 
-class NAROW(OnlineClassifier):
+class NAROW(LinearClassifier):
     """NAROW: AROW whose regularisation r follows the confidence in the row.
 
     With ``v = xᵀΣx`` and ``1/r = max(0, b - 1/v)`` the score is ``u·(Σ⁻¹ + x xᵀ/r)⁻¹x``: the current row is
@@ -133,6 +135,8 @@ class NAROW(OnlineClassifier):
     ([[-0.5, 0.5]], [0.25, 1.0])
     """
 
+    algorithm_version = 2
+
     def __init__(self, b: float = 1.0, covariance: str = "diagonal", epochs: int = 1) -> None:
         self.b = b
         self.covariance = covariance
@@ -148,8 +152,8 @@ class NAROW(OnlineClassifier):
         self._sigma, self._buffer = new_covariance(self.covariance, n_features)
         self._u = np.zeros(n_features)
 
-    def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._u, self._sigma, self._buffer, float(self.b))
+    def _loop(self):
+        return _learn, (self._u, self._sigma, self._buffer, float(self.b))
 
     def _score(self, X, scores):
         # A buffer of its own: several threads may predict with one fitted model.
@@ -157,9 +161,9 @@ class NAROW(OnlineClassifier):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        weights = self._sigma * self._u if self._sigma.ndim == 1 else self._sigma @ self._u
+        weights = self._sigma * self._u if self._sigma.ndim == 1 else self.sigma_ @ self._u
         return weights.reshape(1, -1)
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        return self._sigma
+        return covariance_matrix(self._sigma)

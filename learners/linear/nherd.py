@@ -3,14 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_scale
-from ..numeric.compiled import compiled
+from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import n_rows, new_state, row
+from .linear_classifier import LinearClassifier
 from .parts.covariance import (
     NOTHING_WAITS,
     check_covariance,
+    covariance_matrix,
     finish_update,
     is_usable,
     new_covariance,
@@ -21,7 +22,7 @@ from .parts.covariance import (
 )
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, mu, sigma, s, C, precision):
     """One pass of Crammer & Lee (2010)."""
     mistakes = updates = 0
@@ -46,7 +47,7 @@ def _learn(X, codes, scores, mu, sigma, s, C, precision):
     return mistakes, updates
 
 
-class NHERD(OnlineClassifier):
+class NHERD(LinearClassifier):
     """Normal Herd: a Gaussian over weight vectors, every one of which is moved towards the row's margin.
 
     On a row with hinge loss ``l = 1 - m > 0`` and ``v = xᵀΣx``: ``μ += l/(v + 1/C) y Σx``,
@@ -89,6 +90,8 @@ class NHERD(OnlineClassifier):
     ([[-0.5, 0.5]], [0.25, 0.25])
     """
 
+    algorithm_version = 2
+
     def __init__(
         self,
         C: float = 1.0,
@@ -111,9 +114,9 @@ class NHERD(OnlineClassifier):
         self._sigma, self._buffer = new_covariance(self.covariance, n_features)
         self._weights = new_state(n_features)
 
-    def _pass(self, X, codes, scores):
+    def _loop(self):
         precision = projects_precision(self.projection)
-        return _learn(X, codes, scores, self._weights, self._sigma, self._buffer, float(self.C), precision)
+        return _learn, (self._weights, self._sigma, self._buffer, float(self.C), precision)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -121,4 +124,4 @@ class NHERD(OnlineClassifier):
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        return self._sigma
+        return covariance_matrix(self._sigma)

@@ -6,11 +6,11 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_positive
-from ..numeric.compiled import compiled
+from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row
+from .linear_classifier import LinearClassifier
 
 
 @register_jitable
@@ -23,24 +23,24 @@ def _has_entries(x):
     return False
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, w, eta, rounds):
-    """One pass of Zinkevich (2003); `rounds` is the number of rows before this pass."""
+    """One pass of Zinkevich (2003); `rounds` holds the number of rows so far."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
-        rounds += 1
+        rounds[0] += 1
         scores[t] = dot(w, x)
         m = y * scores[t]
         mistakes += not m > 0.0
         # A row of zeros has no gradient; only for a score of 0 can the row be one.
         if 1.0 - m > 0.0 and (m != 0.0 or _has_entries(x)):
-            add_scaled(w, y * eta / math.sqrt(rounds), x)
+            add_scaled(w, y * eta / math.sqrt(rounds[0]), x)
             updates += 1
     return mistakes, updates
 
 
-class OnlineGradientDescent(OnlineClassifier):
+class OnlineGradientDescent(LinearClassifier):
     """Online gradient descent on the hinge loss: where ``l = 1 - m > 0``, ``w += η/√t y x``.
 
     t counts all rows from 1, those without a loss as well. There is no projection: w is free.
@@ -83,8 +83,8 @@ class OnlineGradientDescent(OnlineClassifier):
     def _allocate(self, n_features):
         self._weights = new_state(n_features)
 
-    def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._weights, float(self.eta), self.n_examples_)
+    def _loop(self):
+        return _learn, (self._weights, float(self.eta), np.array([self.n_examples_]))
 
     @property
     def coef_(self) -> NDArray[np.float64]:

@@ -4,8 +4,9 @@ import numpy as np
 from numba.extending import overload
 
 from ..estimator.parameters import check_option, check_positive
-from ..numeric.compiled import INLINE, compiled
+from ..numeric.compiled import INLINE
 from ..numeric.floats import SMALLEST_NORMAL
+from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, in_kernels_only, n_rows, new_state, row, squared_norm
 from ..numeric.vector import is_sparse_row, lane_pass
@@ -78,7 +79,7 @@ def _add_later_of_kind(w, a, x):
     return lambda w, a, x: True
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, w, z, largest_step, slack):
     """One pass of Crammer et al. (2006): ``τ = min(C, l / (‖x‖² + 1/(2C)))``.
 
@@ -108,7 +109,7 @@ def _learn(X, codes, scores, w, z, largest_step, slack):
     return mistakes, updates
 
 
-@compiled
+@learning_loop
 def _learn_classes(X, codes, scores, W, largest_step, slack):
     """The step along Δf = f(x, y) - f(x, ỹ), whose ‖Δf‖² is 2‖x‖²."""
     mistakes = updates = 0
@@ -187,11 +188,11 @@ class PassiveAggressive(MulticlassClassifier):
     def _allocate_classes(self, n_features, n_classes):
         self._weights, self._buffer = new_class_state(n_features, n_classes), None
 
-    def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._weights, self._buffer, *self._limits())
+    def _loop(self):
+        return _learn, (self._weights, self._buffer, *self._limits())
 
-    def _pass_classes(self, X, codes, scores):
-        return _learn_classes(X, codes, scores, self._weights, *self._limits())
+    def _loop_of_classes(self):
+        return _learn_classes, (self._weights, *self._limits())
 
     def _limits(self):
         largest_step = float(self.C) if self.variant == "PA-I" else np.inf

@@ -6,13 +6,14 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import check_bool
 from ..numeric.compiled import compiled
+from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, n_rows, row
 from .multiclass_classifier import MulticlassClassifier, as_coef
 from .parts.classes import add_to_pair, new_class_state, score_classes
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, w):
     updates = 0
     for t in range(n_rows(X)):
@@ -24,7 +25,7 @@ def _learn(X, codes, scores, w):
     return updates, updates
 
 
-@compiled
+@learning_loop
 def _learn_averaged(X, codes, scores, w, u, rounds):
     """Predict with the mean of the hypotheses so far, ``w - u/rounds``.
 
@@ -35,13 +36,13 @@ def _learn_averaged(X, codes, scores, w, u, rounds):
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
         s = dot(w, x)
-        scores[t] = s - dot(u, x) / max(rounds, 1)
+        scores[t] = s - dot(u, x) / max(rounds[0], 1)
         mistakes += not y * scores[t] > 0.0
         if not y * s > 0.0:
             add_scaled(w, y, x)
-            add_scaled(u, y * rounds, x)
+            add_scaled(u, y * rounds[0], x)
             updates += 1
-        rounds += 1
+        rounds[0] += 1
     return mistakes, updates
 
 
@@ -52,7 +53,7 @@ def _averaged_scores(X, w, u, rounds, scores):
         scores[t] = dot(w, x) - dot(u, x) / max(rounds, 1)
 
 
-@compiled
+@learning_loop
 def _learn_classes(X, codes, scores, W):
     """On a mistake the right block gains x and the best wrong one loses it."""
     mistakes = 0
@@ -76,23 +77,23 @@ def _score_classes_averaged(W, U, x, rounds, sums, missing, scores):
         scores[z] = sums[z] - missing[z] / max(rounds, 1)
 
 
-@compiled
+@learning_loop
 def _learn_classes_averaged(X, codes, scores, W, U, rounds):
     """Predict with the mean of the hypotheses so far, ``W - U/rounds``, as with two classes."""
     mistakes = updates = 0
     sums, missing = np.empty(W.shape[1]), np.empty(W.shape[1])
     for t in range(n_rows(X)):
         x, y, s = row(X, t), codes[t], scores[t]
-        _score_classes_averaged(W, U, x, rounds, sums, missing, s)
+        _score_classes_averaged(W, U, x, rounds[0], sums, missing, s)
         z = best_wrong(s, y)
         mistakes += not s[y] - s[z] > 0.0
         last = sums[: s.shape[0]]
         z = best_wrong(last, y)
         if not last[y] - last[z] > 0.0:
             add_to_pair(W, 1.0, x, y, z)
-            add_to_pair(U, rounds, x, y, z)
+            add_to_pair(U, rounds[0], x, y, z)
             updates += 1
-        rounds += 1
+        rounds[0] += 1
     return mistakes, updates
 
 
@@ -156,15 +157,15 @@ class Perceptron(MulticlassClassifier):
         # None: learnt without the mean, which cannot be begun in the middle of a stream.
         self._u = np.zeros_like(zeros) if self.average else None
 
-    def _pass(self, X, codes, scores):
+    def _loop(self):
         if self._u is None:
-            return _learn(X, codes, scores, self._weights)
-        return _learn_averaged(X, codes, scores, self._weights, self._u, self.n_examples_)
+            return _learn, (self._weights,)
+        return _learn_averaged, (self._weights, self._u, np.array([self.n_examples_]))
 
-    def _pass_classes(self, X, codes, scores):
+    def _loop_of_classes(self):
         if self._u is None:
-            return _learn_classes(X, codes, scores, self._weights)
-        return _learn_classes_averaged(X, codes, scores, self._weights, self._u, self.n_examples_)
+            return _learn_classes, (self._weights,)
+        return _learn_classes_averaged, (self._weights, self._u, np.array([self.n_examples_]))
 
     def _score(self, X, scores):
         if self._u is None:

@@ -4,12 +4,12 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_bool
-from ..numeric.compiled import compiled
 from ..numeric.floats import EPSILON, SMALLEST_NORMAL
+from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, dot, linear_scores, n_rows, new_state, row, squared_norm
+from .linear_classifier import LinearClassifier
 
 # A w whose part across x is, squared, less than this of it points along x as far as rounding can tell.
 _PARALLEL = 1e-12
@@ -33,7 +33,7 @@ def _multiply_out(v, scale, target):
     return norm, target
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, v, scalars, aggressive):
     """One pass of Li & Long (2002), with ``w = scale v``: a round costs its non-zeros.
 
@@ -82,7 +82,7 @@ def _learn(X, codes, scores, v, scalars, aggressive):
     return mistakes, updates
 
 
-class ROMMA(OnlineClassifier):
+class ROMMA(LinearClassifier):
     """ROMMA: the shortest w that has margin 1 on the row and is on the far side of the old w.
 
     On a mistake w becomes the shortest w' with ``y w'·x >= 1`` and ``w'·w >= ‖w‖²``:
@@ -135,12 +135,17 @@ class ROMMA(OnlineClassifier):
 
     _state = ("_v", "_scalars")
 
+    @property
+    def indifferent_to_absent_features(self) -> bool:
+        # ‖v‖² is summed over all features, in an order that would change with their numbers.
+        return False
+
     def _allocate(self, n_features):
         self._v = new_state(n_features)
         self._scalars = np.array([1.0, 0.0, 0.0, 1.0])  # the scale, ‖v‖², its error, the margin asked for
 
-    def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._v, self._scalars, bool(self.aggressive))
+    def _loop(self):
+        return _learn, (self._v, self._scalars, bool(self.aggressive))
 
     def _score(self, X, scores):
         linear_scores(X, self._v, scores)

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import check_scale
 from ..numeric.compiled import compiled
+from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
 from ..numeric.vector import class_sums, lane_sums
@@ -21,7 +22,8 @@ from .parts.classes import (
     score_classes,
     update_pair,
 )
-from .parts.covariance import check_covariance, is_usable, new_covariance, rank_one_downdate, variance
+from .parts.covariance import check_covariance, covariance_matrix, is_usable, new_covariance, variance
+from .parts.full_covariance import subtract_outer
 
 
 def _term(ir, u, a, x):
@@ -48,7 +50,7 @@ def _score_with_row_of_shape(u, A, x, z):
 
     def full(u, A, x, z):
         q = variance(A, x, z)
-        return dot(u, z) / (1.0 + q), q
+        return dot(u, z[0, : u.shape[0]]) / (1.0 + q), q
 
     return full
 
@@ -71,12 +73,12 @@ def _add_row_of_shape(A, x, z, q):
 
     def full(A, x, z, q):
         if is_usable(q):
-            rank_one_downdate(A, z, 1.0 / (1.0 + q))
+            subtract_outer(A, z, 1.0 / (1.0 + q))
 
     return full
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, u, A, z):
     """One pass of Cesa-Bianchi et al. (2005)."""
     mistakes = updates = 0
@@ -99,7 +101,7 @@ def _scores(X, u, A, z, scores):
         scores[t], _ = _score_with_row(u, A, row(X, t), z)
 
 
-@compiled
+@learning_loop
 def _learn_classes_diagonal(X, codes, scores, U, A):
     """The rule on Δf = f(x, y) - f(x, ỹ): each class is scored with the row in its block."""
     mistakes = 0
@@ -119,7 +121,7 @@ def _learn_classes_diagonal(X, codes, scores, U, A):
     return mistakes, mistakes
 
 
-@compiled
+@learning_loop
 def _learn_classes_full(X, codes, scores, W, sigma, s):
     """The rule on Δf with the full matrix, which is kept as Σ = A⁻¹, and the weights as W = A⁻¹u.
 
@@ -198,6 +200,8 @@ class SecondOrderPerceptron(MulticlassClassifier):
     [[-0.5, 0.5]]
     """
 
+    algorithm_version = 2
+
     def __init__(self, a: float = 1.0, covariance: str = "diagonal", epochs: int = 1) -> None:
         self.a = a
         self.covariance = covariance
@@ -221,13 +225,13 @@ class SecondOrderPerceptron(MulticlassClassifier):
     def _scale(self):
         return float(self.a) if self.covariance == "diagonal" else 1.0 / float(self.a)
 
-    def _pass(self, X, codes, scores):
-        return _learn(X, codes, scores, self._u, self._A, self._buffer)
+    def _loop(self):
+        return _learn, (self._u, self._A, self._buffer)
 
-    def _pass_classes(self, X, codes, scores):
+    def _loop_of_classes(self):
         if self._A.ndim == 2:
-            return _learn_classes_diagonal(X, codes, scores, self._u, self._A)
-        return _learn_classes_full(X, codes, scores, self._u, self._A, self._buffer)
+            return _learn_classes_diagonal, (self._u, self._A)
+        return _learn_classes_full, (self._u, self._A, self._buffer)
 
     def _score(self, X, scores):
         # A buffer of its own: several threads may predict with one fitted model.
@@ -243,10 +247,12 @@ class SecondOrderPerceptron(MulticlassClassifier):
     def coef_(self) -> NDArray[np.float64]:
         if self._u.ndim == 2:
             return as_coef(self._u / self._A if self._A.ndim == 2 else self._u, len(self.classes_))
-        return as_coef(self._u / self._A if self._A.ndim == 1 else self._A @ self._u, 2)
+        return as_coef(self._u / self._A if self._A.ndim == 1 else self.sigma_ @ self._u, 2)
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
         diagonal = self._A.ndim == self._u.ndim
         inverse = 1.0 / self._A if diagonal else self._A
-        return class_covariance(inverse, len(self.classes_)) if self._u.ndim == 2 else inverse
+        if self._u.ndim == 2:
+            return class_covariance(inverse, len(self.classes_))
+        return covariance_matrix(inverse)

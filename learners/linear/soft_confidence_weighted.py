@@ -7,14 +7,15 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_between, check_option, check_positive
-from ..numeric.compiled import compiled
+from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import n_rows, new_state, row
+from .linear_classifier import LinearClassifier
 from .parts.covariance import (
     NOTHING_WAITS,
     check_covariance,
+    covariance_matrix,
     finish_update,
     is_usable,
     new_covariance,
@@ -63,7 +64,7 @@ def _slack_step(m, v, phi, slack):
     return alpha, beta, gamma
 
 
-@compiled
+@learning_loop
 def _learn(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
     """One pass of Wang, Zhao, Hoi (2012): SCW-I if `capped`, else SCW-II."""
     mistakes = updates = 0
@@ -83,7 +84,7 @@ def _learn(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
     return mistakes, updates
 
 
-class SoftConfidenceWeighted(OnlineClassifier):
+class SoftConfidenceWeighted(LinearClassifier):
     """Soft Confidence-Weighted learning: CW that may leave a row wrong where it would cost too much.
 
     With ``v = xᵀΣx`` the loss is ``φ√v - m``; where it is positive ``μ += α y Σx`` and ``Σ -= β Σx xᵀΣ`` with
@@ -132,6 +133,8 @@ class SoftConfidenceWeighted(OnlineClassifier):
     [[-0.5, 0.5]]
     """
 
+    algorithm_version = 2
+
     def __init__(
         self,
         variant: str = "SCW-I",
@@ -160,10 +163,10 @@ class SoftConfidenceWeighted(OnlineClassifier):
         self._sigma, self._buffer = new_covariance(self.covariance, n_features)
         self._weights = new_state(n_features)
 
-    def _pass(self, X, codes, scores):
+    def _loop(self):
         phi, C, capped = float(ndtri(self.eta)), float(self.C), self.variant == "SCW-I"
         precision = projects_precision(self.projection)
-        return _learn(X, codes, scores, self._weights, self._sigma, self._buffer, phi, C, capped, precision)
+        return _learn, (self._weights, self._sigma, self._buffer, phi, C, capped, precision)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -171,4 +174,4 @@ class SoftConfidenceWeighted(OnlineClassifier):
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        return self._sigma
+        return covariance_matrix(self._sigma)

@@ -114,6 +114,13 @@ class _SharedCache(FunctionCache):
         super().__init__(function)
         self._folder = folder
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        if self._py_func.__closure__ is None:
+            return super()._index_key(sig, codegen)
+        # Numba would hash what a function closes over, which for functions is different in every process.
+        # It is decided by the sources, which name the folder.
+        return sig, codegen.magic_tuple()
+
     def save_overload(self, sig: Any, data: Any) -> None:
         with contextlib.ExitStack() as held:
             if self._folder not in _WITHOUT_LOCKS:

@@ -1,25 +1,26 @@
 """What a learner does with one row, once for dense and once for CSR, chosen when a kernel is compiled.
 
-A matrix enters a kernel as a 2-D C-contiguous array or as a CSR tuple ``(data, indices, indptr)``; a row is a
-1-D array or a tuple ``(data, indices)``. Weights and all other state are float64 arrays indexed by feature,
-and so is the arithmetic: a float32 stream and the same values in float64 give the same outcome.
+A matrix enters a kernel as a 2-D C-contiguous array or as a CSR tuple ``(data, indices, indptr)``; either may
+come with the order in which its rows are read, as ``(array, order)`` or ``(data, indices, indptr, order)``. A
+row is a 1-D array (in an order a tuple of that and of the row to come, which is fetched meanwhile) or a tuple
+``(data, indices)``. Weights and all other state are float64 arrays indexed by feature, and so is the
+arithmetic: a float32 stream and the same values in float64 give the same outcome.
 """
 
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numba import types
 from numba.extending import overload, register_jitable
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .compiled import INLINE, compiled
-from .vector import is_sparse_row, lane_sums
+from .vector import is_sparse_row, lane_sums, prefetch
 
 # What `as_rows` returns, and what it takes.
-Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
-MatrixT = TypeVar("MatrixT", bound=Matrix)
 
 _dot = lane_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
 _squares = lane_sums(1, lambda ir, x: [ir.fmul(x, x)])
@@ -55,8 +56,8 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     >>> new_state(3, 1.0).tolist()
     [1.0, 1.0, 1.0]
     """
-    # Zeros need no memory until they are touched.
-    memory = np.zeros(8 * n_features + 2 * _PAGE, np.uint8)
+    # Zeros need no memory until they are touched; anything else is written once.
+    memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)
     start = -memory.ctypes.data % _PAGE + place * _THIRD
     state = memory[start : start + 8 * n_features].view(np.float64)
     if value != 0.0:
@@ -76,9 +77,11 @@ def n_rows(X):
 
 @overload(n_rows, jit_options=INLINE)
 def _n_rows(X):
-    if isinstance(X, types.BaseTuple):
+    if not isinstance(X, types.BaseTuple):
+        return lambda X: X.shape[0]
+    if len(X) == 3:
         return lambda X: X[2].shape[0] - 1
-    return lambda X: X.shape[0]
+    return lambda X: X[-1].shape[0]
 
 
 def row(X, i):
@@ -88,7 +91,10 @@ def row(X, i):
 
 @overload(row, jit_options=INLINE)
 def _row(X, i):
-    if isinstance(X, types.BaseTuple):
+    if not isinstance(X, types.BaseTuple):
+        return lambda X, i: X[i]
+
+    if len(X) == 3:
 
         def csr_row(X, i):
             data, indices, indptr = X
@@ -96,7 +102,40 @@ def _row(X, i):
             return data[start:stop], indices[start:stop]
 
         return csr_row
-    return lambda X, i: X[i]
+
+    if len(X) == 2:
+
+        def dense_row_in_order(X, i):
+            values, order = X
+            return values[order[i]], values[order[min(i + 1, order.shape[0] - 1)]]
+
+        return dense_row_in_order
+
+    def csr_row_in_order(X, i):
+        data, indices, indptr, order = X
+        following = order[min(i + 1, order.shape[0] - 1)]
+        prefetch(data, indptr[following], indptr[following + 1])
+        prefetch(indices, indptr[following], indptr[following + 1])
+        start, stop = indptr[order[i]], indptr[order[i] + 1]
+        return data[start:stop], indices[start:stop]
+
+    return csr_row_in_order
+
+
+def part(X, start, stop):
+    """Return rows start … stop - 1 of a matrix without copying them, in a kernel."""
+    raise in_kernels_only("part")
+
+
+@overload(part)
+def _part(X, start, stop):
+    if not isinstance(X, types.BaseTuple):
+        return lambda X, start, stop: X[start:stop]
+    if len(X) == 3:
+        return lambda X, start, stop: (X[0], X[1], X[2][start : stop + 1])
+    if len(X) == 2:
+        return lambda X, start, stop: (X[0], X[1][start:stop])
+    return lambda X, start, stop: (X[0], X[1], X[2], X[3][start:stop])
 
 
 def n_entries(x):
@@ -106,7 +145,7 @@ def n_entries(x):
 
 @overload(n_entries)
 def _n_entries(x):
-    if is_sparse_row(x):
+    if isinstance(x, types.BaseTuple):
         return lambda x: x[0].shape[0]
     return lambda x: x.shape[0]
 
@@ -123,6 +162,8 @@ def entry(x, k):
 def _entry(x, k):
     if is_sparse_row(x):
         return lambda x, k: (np.uintp(x[1][k]), np.float64(x[0][k]))
+    if isinstance(x, types.BaseTuple):
+        return lambda x, k: (np.uintp(k), np.float64(x[0][k]))
     return lambda x, k: (np.uintp(k), np.float64(x[k]))
 
 
@@ -196,7 +237,8 @@ def as_rows(X: Matrix) -> Rows:
     -------
     ndarray or tuple of ndarray
         Read-only views; the indices of a CSR matrix are int32 wherever they fit, so that 32- and 64-bit
-        matrices share one compiled kernel. A tuple is taken to come from here and returned as it is.
+        matrices share one compiled kernel. A tuple is taken to come from here or from `ordered_rows`, and
+        returned as it is.
     """
     if isinstance(X, tuple):
         return X
@@ -211,12 +253,14 @@ def as_rows(X: Matrix) -> Rows:
 
 
 def count_rows(X: Rows) -> int:
-    """Return the number of rows of what `as_rows` returned."""
-    return len(X[2]) - 1 if isinstance(X, tuple) else len(X)
+    """Return the number of rows of what `as_rows` or `ordered_rows` returned."""
+    if not isinstance(X, tuple):
+        return X.shape[0]
+    return len(X[2]) - 1 if len(X) == 3 else len(X[-1])
 
 
 def row_range(X: Rows, start: int, stop: int) -> Rows:
-    """Return rows start … stop - 1 of what `as_rows` returned, without copying.
+    """Return rows start … stop - 1 of what `as_rows` or `ordered_rows` returned, without copying.
 
     Examples
     --------
@@ -224,71 +268,8 @@ def row_range(X: Rows, start: int, stop: int) -> Rows:
     >>> row_range(as_rows(np.arange(6.0).reshape(3, 2)), 1, 3).tolist()
     [[2.0, 3.0], [4.0, 5.0]]
     """
-    if isinstance(X, tuple):
-        data, indices, indptr = X
-        return data, indices, indptr[start : stop + 1]
-    return X[start:stop]
-
-
-@compiled
-def _take_dense(X, order, out):
-    for i in range(order.shape[0]):
-        out[i] = X[order[i]]
-
-
-@compiled
-def _take_csr(X, order, data, indices, indptr):
-    for i in range(order.shape[0]):
-        values, columns = row(X, order[i])
-        start, stop = indptr[i], indptr[i + 1]
-        data[start:stop] = values
-        indices[start:stop] = columns
-
-
-def take_rows(X: MatrixT, order: ArrayLike) -> MatrixT:
-    """Gather rows into a new matrix without holding the GIL while copying.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d), csr_matrix, csr_array, or tuple (data, indices, indptr)
-        float32 or float64, as for `as_rows`.
-    order : array-like of int of shape (m,)
-        Row numbers, 0 … n - 1, in any order and with repetition.
-
-    Returns
-    -------
-    ndarray, csr_matrix, csr_array or tuple
-        Rows in that order: the same kind and dtype as `X`, C-contiguous, own memory.
-
-    Raises
-    ------
-    IndexError
-        When a row number is outside 0 … n - 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> take_rows(np.array([[1.0], [2.0], [3.0]]), [2, 0]).ravel().tolist()
-    [3.0, 1.0]
-    """
-    out: Any
-    rows = as_rows(X)
-    n = count_rows(rows)
-    order = np.ascontiguousarray(order, dtype=np.int64)
-    if order.size and not (order.min() >= 0 and order.max() < n):
-        raise IndexError(f"row numbers must be 0 to {n - 1}, got {order.min()} to {order.max()}")
-    order = read_only(order)
-    if not isinstance(rows, tuple):
-        out = np.empty((len(order), rows.shape[1]), rows.dtype)
-        _take_dense(rows, order, out)
-        return out
-    indptr = np.zeros(len(order) + 1, np.int64)
-    np.cumsum(np.diff(rows[2]).take(order), out=indptr[1:])
-    indptr = indptr.astype(np.int64 if indptr[-1] > np.iinfo(np.int32).max else rows[2].dtype)
-    data, indices = np.empty(indptr[-1], rows[0].dtype), np.empty(indptr[-1], rows[1].dtype)
-    _take_csr(rows, order, data, indices, indptr)
-    if isinstance(X, tuple):
-        out = read_only(data), read_only(indices), read_only(indptr)
-        return out
-    kind: Any = type(X)
-    return kind((data, indices, indptr), shape=(len(order), X.shape[1]))
+    if not isinstance(X, tuple):
+        return X[start:stop]
+    if len(X) == 3:
+        return X[0], X[1], X[2][start : stop + 1]
+    return *X[:-1], X[-1][start:stop]

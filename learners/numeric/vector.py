@@ -37,8 +37,11 @@ _INT32 = ir.IntType(32)
 
 
 def is_sparse_row(x):
-    """Tell whether a Numba type is a CSR row ``(data, indices)`` rather than a dense 1-D array."""
-    return isinstance(x, types.BaseTuple) and len(x) == 2
+    """Tell whether a Numba type is a CSR row ``(data, indices)`` rather than a dense one.
+
+    Those are 1-D arrays or, read in an order, tuples ``(row, row to come)``.
+    """
+    return isinstance(x, types.BaseTuple) and isinstance(x[1].dtype, types.Integer)
 
 
 class _Array:
@@ -63,13 +66,11 @@ class _Array:
         value.align = self.kind.dtype.bitwidth // 8
         return value
 
-    def prefetch(self, builder, index, lanes):
-        """Ask for what `load` wants `_AHEAD` bytes on; past the end of the array nothing happens."""
-        width = self.kind.dtype.bitwidth // 8
-        # The scalars behind the last vector share its line.
-        for line in range(0, lanes * width if lanes > 1 else 0, _LINE):
+    def prefetch(self, builder, index, n_bytes, ahead=0):
+        """Ask for `n_bytes` that begin `ahead` bytes after an element; past the end nothing happens."""
+        for line in range(0, n_bytes, _LINE):
             address = builder.bitcast(builder.gep(self.pointer, [index]), ir.IntType(8).as_pointer())
-            address = builder.gep(address, [ir.Constant(index.type, _AHEAD + line)])
+            address = builder.gep(address, [ir.Constant(index.type, ahead + line)])
             kind = ir.FunctionType(ir.VoidType(), [address.type, _INT32, _INT32, _INT32])
             ask = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
             builder.call(ask, [address, *(ir.Constant(_INT32, option) for option in _READ_DATA_SOON)])
@@ -98,6 +99,44 @@ class _Array:
             value = self.load_double(builder, builder.extract_element(positions, number), 1)
             result = builder.insert_element(result, value, number)
         return result
+
+
+class _DenseRow(_Array):
+    """A dense row while code is generated; what comes after it is asked for as it is read.
+
+    That is the row to come, where there is an order; else what lies `_AHEAD` bytes on.
+    """
+
+    def __init__(self, context, builder, kind, value):
+        in_order = isinstance(kind, types.BaseTuple)
+        if in_order:
+            following = _Array(context, builder, kind[1], builder.extract_value(value, 1))
+            kind, value = kind[0], builder.extract_value(value, 0)
+        super().__init__(context, builder, kind, value)
+        self._to_come = (following, 0) if in_order else (self, _AHEAD)
+
+    def load_double(self, builder, index, lanes):
+        # The scalars behind the last vector share its line.
+        if lanes > 1:
+            array, ahead = self._to_come
+            array.prefetch(builder, index, lanes * self.kind.dtype.bitwidth // 8, ahead)
+        return super().load_double(builder, index, lanes)
+
+
+@intrinsic
+def prefetch(_typing_context, array, start, stop):
+    """Ask for elements start … stop - 1 of an array, in a kernel."""
+
+    def codegen(context, builder, signature, arguments):
+        kind = signature.args[0]
+        values = _Array(context, builder, kind, arguments[0])
+        start, stop = (context.cast(builder, arguments[i], signature.args[i], types.intp) for i in (1, 2))
+        step = ir.Constant(start.type, _LINE * 8 // kind.dtype.bitwidth)
+        with cgutils.for_range_slice(builder, start, stop, step, start.type) as (index, _):
+            values.prefetch(builder, index, _LINE)
+        return context.get_dummy_value()
+
+    return types.void(array, start, stop), codegen
 
 
 def _spread(builder, scalar, lanes):
@@ -207,10 +246,9 @@ def lane_sums(n_sums, terms, with_scalars=False):
 
             totals = _sum_terms(builder, emit, n_sums, data.length, *_SPARSE)
         else:
-            row = _Array(context, builder, x_type, arguments[1])
+            row = _DenseRow(context, builder, x_type, arguments[1])
 
             def emit(index, lanes):
-                row.prefetch(builder, index, lanes)
                 values = [array.load_double(builder, index, lanes) for array in [*arrays, row]]
                 return terms(builder, *values, *(_spread(builder, c, lanes) for c in constants))
 
@@ -263,11 +301,10 @@ def lane_pass(n_sums, step):
                 _Array(context, builder, kind, builder.extract_value(arguments[0], position))
                 for position, kind in enumerate(state_types)
             ]
-            row = _Array(context, builder, x_type, arguments[1])
+            row = _DenseRow(context, builder, x_type, arguments[1])
             constants = [builder.extract_value(arguments[2], i) for i in range(len(scalar_types))]
 
             def emit(index, lanes):
-                row.prefetch(builder, index, lanes)
                 values = [array.load_double(builder, index, lanes) for array in [*arrays, row]]
                 new, terms = step(builder, *values, *(_spread(builder, c, lanes) for c in constants))
                 for array, value in zip(arrays, new, strict=True):
@@ -319,7 +356,7 @@ def class_sums(term):
                     for i, kind in enumerate(x_type)
                 )
             else:
-                data, indices = _Array(context, builder, x_type, arguments[1]), None
+                data, indices = _DenseRow(context, builder, x_type, arguments[1]), None
             width, intp = out.length, out.length.type
             begin = ir.Constant(intp, 0)
             for lanes in _CLASS_LANES:

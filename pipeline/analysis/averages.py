@@ -88,84 +88,138 @@ def _lacking(seeds: list[int], present: set[int]) -> str:
     return f"seed{'s' if len(absent) > 1 else ''} {shown}{more}"
 
 
-def scores(cells: pd.DataFrame, metric: Metric, noise: Noise, design: Design) -> Scores:
-    """Average one metric over seeds for every data set and algorithm at one noise rate.
+@dataclass(frozen=True)
+class _Tables:
+    """Means over seeds of one metric at one noise rate, data sets by algorithms, and the seeds at hand."""
+
+    mean: pd.DataFrame
+    sd: pd.DataFrame
+    count: pd.DataFrame
+    seeds: dict[tuple[str, str], set[int]]
+
+
+class Averages:
+    """Means over seeds of a study's metrics, each worked out once for all parts of the study.
 
     Parameters
     ----------
     cells : DataFrame
         The store's cells table.
-    metric : Metric
-        What to average.
-    noise : Noise
-        One of ``design.noise``.
-    design : Design
-        Data sets, algorithms and seeds to expect.
-
-    Returns
-    -------
-    Scores
-        Tables of shape (data sets, algorithms) in the design's order.
     """
-    rows = evaluation_rows(cells, status="ok")
-    rows = rows[rows["noise"] == noise.slug]
-    values = rows[["dataset", "algorithm", "seed"]].assign(value=metric.of(rows))
-    values = values.dropna(subset=["value"]).sort_values(["dataset", "algorithm", "seed"])
-    groups = values.groupby(["dataset", "algorithm"], sort=True)["value"]
+
+    def __init__(self, cells: pd.DataFrame) -> None:
+        # In one order whatever that of the store: sums of floats depend on it.
+        self._rows = evaluation_rows(cells, status="ok").sort_values(["dataset", "algorithm", "seed"])
+        self._measured: dict[str, set[str]] = {}
+        self._tables: dict[tuple[str, str], _Tables] = {}
+
+    def measured(self, metric: Metric) -> set[str]:
+        """Return the algorithms that have any value of a metric, at any noise rate.
+
+        Parameters
+        ----------
+        metric : Metric
+
+        Returns
+        -------
+        set of str
+        """
+        if metric.name not in self._measured:
+            rows = self._rows
+            self._measured[metric.name] = set(rows.loc[metric.of(rows).notna(), "algorithm"].unique())
+        return self._measured[metric.name]
+
+    def scores(self, metric: Metric, noise: Noise, design: Design) -> Scores:
+        """Average one metric over seeds for every data set and algorithm at one noise rate.
+
+        Parameters
+        ----------
+        metric : Metric
+            What to average.
+        noise : Noise
+            One of ``design.noise``.
+        design : Design
+            Data sets, algorithms and seeds to expect.
+
+        Returns
+        -------
+        Scores
+            Tables of shape (data sets, algorithms) in the design's order.
+        """
+        tables = self._of(metric, noise)
+
+        def part(table: pd.DataFrame) -> pd.DataFrame:
+            return table.reindex(index=design.datasets, columns=design.algorithms)
+
+        present = {
+            (dataset, algorithm): tables.seeds.get((dataset, algorithm), set())
+            for dataset in design.datasets
+            for algorithm in design.algorithms
+        }
+        return Scores(
+            mean=part(tables.mean),
+            sd=part(tables.sd),
+            count=part(tables.count).fillna(0).astype("int64"),
+            missing={
+                pair: _lacking(design.seeds, seeds)
+                for pair, seeds in present.items()
+                if len(seeds) < len(design.seeds)
+            },
+        )
+
+    def long_table(self, metric: Metric, design: Design) -> pd.DataFrame:
+        """Return mean and standard deviation over seeds as one row per (data set, noise, algorithm).
+
+        Parameters
+        ----------
+        metric : Metric
+            What to average.
+        design : Design
+            Data sets, algorithms, noise rates and seeds.
+
+        Returns
+        -------
+        DataFrame
+            Columns dataset, noise, algorithm, seeds (int), mean, sd (float); combinations without a result
+            are left out.
+        """
+        parts = []
+        for noise in design.noise:
+            table = self.scores(metric, noise, design)
+            index = pd.MultiIndex.from_product(
+                [design.datasets, design.algorithms], names=["dataset", "algorithm"]
+            )
+            part = pd.DataFrame(
+                {
+                    "noise": noise.slug,
+                    "seeds": table.count.to_numpy().ravel(),
+                    "mean": table.mean.to_numpy().ravel(),
+                    "sd": table.sd.to_numpy().ravel(),
+                },
+                index=index,
+            ).reset_index()
+            parts.append(part[part["seeds"] > 0])
+        columns = ["dataset", "noise", "algorithm", "seeds", "mean", "sd"]
+        return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+    def _of(self, metric: Metric, noise: Noise) -> _Tables:
+        key = metric.name, noise.slug
+        if key not in self._tables:
+            self._tables[key] = _averaged(self._rows[self._rows["noise"] == noise.slug], metric)
+        return self._tables[key]
+
+
+def _averaged(rows: pd.DataFrame, metric: Metric) -> _Tables:
+    values = rows[["dataset", "algorithm", "seed"]].assign(value=metric.of(rows)).dropna(subset=["value"])
+    groups = values.groupby(["dataset", "algorithm"])["value"]
+    seeds: dict[tuple[str, str], set[int]] = {}
+    for dataset, algorithm, seed in zip(
+        *(values[name].tolist() for name in ("dataset", "algorithm", "seed")), strict=True
+    ):
+        seeds.setdefault((dataset, algorithm), set()).add(seed)
 
     def table(reduced: pd.Series[Any]) -> pd.DataFrame:
-        wide = reduced.unstack() if len(reduced) else pd.DataFrame(dtype="float64")
-        return wide.reindex(index=design.datasets, columns=design.algorithms)
+        wide = reduced.unstack() if len(reduced) else pd.DataFrame()
+        return wide.astype("float64")
 
-    seeds = values.groupby(["dataset", "algorithm"])["seed"]
-    present = {key: set(group.astype(int)) for key, group in seeds}
-    missing = {
-        (dataset, algorithm): _lacking(design.seeds, present.get((dataset, algorithm), set()))
-        for dataset in design.datasets
-        for algorithm in design.algorithms
-        if len(present.get((dataset, algorithm), ())) < len(design.seeds)
-    }
-    return Scores(
-        mean=table(groups.mean()).astype("float64"),
-        sd=table(groups.std(ddof=1)).astype("float64"),
-        count=table(groups.count()).fillna(0).astype("int64"),
-        missing=missing,
-    )
-
-
-def long_table(cells: pd.DataFrame, metric: Metric, design: Design) -> pd.DataFrame:
-    """Return mean and standard deviation over seeds as one row per (data set, noise, algorithm).
-
-    Parameters
-    ----------
-    cells : DataFrame
-        The store's cells table.
-    metric : Metric
-        What to average.
-    design : Design
-        Data sets, algorithms, noise rates and seeds.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, noise, algorithm, seeds (int), mean, sd (float); combinations without a result are
-        left out.
-    """
-    parts = []
-    for noise in design.noise:
-        table = scores(cells, metric, noise, design)
-        index = pd.MultiIndex.from_product(
-            [design.datasets, design.algorithms], names=["dataset", "algorithm"]
-        )
-        part = pd.DataFrame(
-            {
-                "noise": noise.slug,
-                "seeds": table.count.to_numpy().ravel(),
-                "mean": table.mean.to_numpy().ravel(),
-                "sd": table.sd.to_numpy().ravel(),
-            },
-            index=index,
-        ).reset_index()
-        parts.append(part[part["seeds"] > 0])
-    columns = ["dataset", "noise", "algorithm", "seeds", "mean", "sd"]
-    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+    return _Tables(table(groups.mean()), table(groups.std(ddof=1)), table(groups.count()), seeds)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 
 from ..noise import Noise
-from .averages import scores
-from .design import Design, evaluation_rows
+from .averages import Averages
+from .design import Design
 from .friedman import Friedman, friedman, nemenyi_difference
 from .metrics import Metric
 from .pairwise import PairTest, cliques, smallest_p, wilcoxon_holm
@@ -19,7 +20,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ranks and tests of one metric at one noise rate.
+    """Ranks of one metric at one noise rate, and tests, which are made when they are asked for.
 
     Attributes
     ----------
@@ -35,14 +36,6 @@ class Comparison:
         Data sets left out, with what they lack.
     left_out : list of str
         Algorithms without a single result in the whole study, which would empty every block.
-    friedman : Friedman or None
-        None with fewer than two data sets or three algorithms.
-    pairs : list of PairTest
-        Wilcoxon–Holm for every pair; empty with fewer than two data sets.
-    critical_difference : float or None
-        Nemenyi's, at level 0.05; None with fewer than two data sets or algorithms.
-    smallest_p : float
-        The least Holm-adjusted p-value that N data sets allow.
     """
 
     metric: Metric
@@ -52,10 +45,6 @@ class Comparison:
     mean_ranks: pd.Series[float]
     dropped: list[DroppedBlock]
     left_out: list[str]
-    friedman: Friedman | None
-    pairs: list[PairTest]
-    critical_difference: float | None
-    smallest_p: float
 
     @property
     def n(self) -> int:
@@ -67,6 +56,28 @@ class Comparison:
         """Algorithms ranked."""
         return self.scores.shape[1]
 
+    @cached_property
+    def friedman(self) -> Friedman | None:
+        """The Friedman test; None with fewer than two data sets or three algorithms."""
+        return friedman(self.ranks) if self.n >= 2 and self.k >= 3 else None
+
+    @cached_property
+    def pairs(self) -> list[PairTest]:
+        """Wilcoxon–Holm for every pair; empty with fewer than two data sets."""
+        if self.n < 2 or self.k < 2:
+            return []
+        return wilcoxon_holm(self.scores, [str(name) for name in self.scores], self.metric.direction)
+
+    @cached_property
+    def critical_difference(self) -> float | None:
+        """Nemenyi's, at level 0.05; None with fewer than two data sets or algorithms."""
+        return nemenyi_difference(self.k, self.n, alpha=ALPHA) if self.n >= 2 and self.k >= 2 else None
+
+    @property
+    def smallest_p(self) -> float:
+        """The least Holm-adjusted p-value that N data sets allow."""
+        return smallest_p(self.n, self.k) if self.n >= 1 else 1.0
+
     @property
     def all_tied(self) -> bool:
         """Whether every algorithm scores the same on every data set."""
@@ -77,7 +88,7 @@ class Comparison:
         """Whether pairs may be looked at: Friedman finds differences, or there is only one pair."""
         return self.friedman is None or self.friedman.p <= ALPHA
 
-    @property
+    @cached_property
     def different(self) -> set[frozenset[str]]:
         """Pairs that differ significantly: Friedman first, then Wilcoxon–Holm, both at level 0.05."""
         if not self.overall:
@@ -90,13 +101,13 @@ class Comparison:
         return cliques([str(name) for name in self.mean_ranks.index], self.different)
 
 
-def compare(cells: pd.DataFrame, metric: Metric, noise: Noise, design: Design) -> Comparison:
+def compare(averages: Averages, metric: Metric, noise: Noise, design: Design) -> Comparison:
     """Rank all algorithms on the complete data sets of one noise rate and test the differences.
 
     Parameters
     ----------
-    cells : DataFrame
-        The store's cells table.
+    averages : Averages
+        Of the study's cells.
     metric : Metric
         What to compare by; its direction decides which end is better.
     noise : Noise
@@ -107,28 +118,22 @@ def compare(cells: pd.DataFrame, metric: Metric, noise: Noise, design: Design) -
     Returns
     -------
     Comparison
-        Complete as far as the data go; tests that need more data sets or algorithms are None or empty.
+        Complete as far as the data go.
     """
-    done = evaluation_rows(cells, status="ok")
-    measured = set(done.loc[metric.of(done).notna(), "algorithm"])
+    measured = averages.measured(metric)
     names = [name for name in design.algorithms if name in measured]
-    complete, dropped = scores(cells, metric, noise, design).complete_blocks(names)
+    complete, dropped = averages.scores(metric, noise, design).complete_blocks(names)
     if not names:
         complete = complete.iloc[:0]
     ranks = block_ranks(complete, metric.direction)
-    n, k = complete.shape
     return Comparison(
         metric=metric,
         noise=noise,
         scores=complete,
         ranks=ranks,
-        mean_ranks=mean_ranks(ranks) if n else pd.Series(dtype="float64"),
+        mean_ranks=mean_ranks(ranks) if len(ranks) else pd.Series(dtype="float64"),
         dropped=dropped,
         left_out=[name for name in design.algorithms if name not in measured],
-        friedman=friedman(ranks) if n >= 2 and k >= 3 else None,
-        pairs=wilcoxon_holm(complete, names, metric.direction) if n >= 2 and k >= 2 else [],
-        critical_difference=nemenyi_difference(k, n, alpha=ALPHA) if n >= 2 and k >= 2 else None,
-        smallest_p=smallest_p(n, k) if n >= 1 else 1.0,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from ..noise import Noise
 from .design import evaluation_rows
+
+_GROUP = ("dataset", "noise", "algorithm")
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,78 @@ class Curve:
     marks: tuple[float, ...] = ()
 
 
+class CellCurves:
+    """The curves of single cells, by what the cells are of.
+
+    Parameters
+    ----------
+    cells, curves : DataFrame
+        The store's tables; curves is long, one row per (key, t). Cells that were stopped at their time limit
+        count as far as they came.
+    """
+
+    def __init__(self, cells: pd.DataFrame, curves: pd.DataFrame) -> None:
+        codes, keys = pd.factorize(curves["key"])
+        self._curves = curves
+        # The rows of a cell one after the other, by rising t; from where each cell's begin.
+        self._order = np.lexsort((curves["t"].to_numpy(), codes))
+        starts = np.searchsorted(codes[self._order], np.arange(len(keys) + 1))
+        places = {key: slice(*bounds) for key, bounds in zip(keys, itertools.pairwise(starts), strict=True)}
+        rows = evaluation_rows(cells)
+        rows = rows[rows["status"].isin(["ok", "stopped"]) & rows["key"].isin(places)].sort_values("seed")
+        self._places: dict[tuple[str, str, str], list[slice]] = {}
+        for *group, key in zip(*(rows[name] for name in (*_GROUP, "key")), strict=True):
+            self._places.setdefault(tuple(group), []).append(places[key])
+        self._columns: dict[str, NDArray[np.float64]] = {}
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """Return a column of the curves table, the rows of a cell one after the other.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            NaN where a cell has no such number.
+        """
+        if name not in self._columns:
+            self._columns[name] = self._curves[name].to_numpy(np.float64)[self._order]
+        return self._columns[name]
+
+    def series(
+        self, dataset: str, noise: Noise, algorithm: str, column: str, against: str
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Return one column as a function of another, for each seed that has both.
+
+        Parameters
+        ----------
+        dataset, algorithm : str
+            Labels.
+        noise : Noise
+            What was done to the labels.
+        column, against : str
+            Columns of the curves table.
+
+        Returns
+        -------
+        list of (x, y)
+            By rising seed; arrays of equal length, x rising. Where x stands still, the last y counts.
+        """
+        found = []
+        for place in self._places.get((dataset, noise.slug, algorithm), ()):
+            x, y = self.column(against)[place], self.column(column)[place]
+            known = ~np.isnan(x) & ~np.isnan(y)
+            x, y = x[known], y[known]
+            if x.size:
+                last = np.append(x[1:] != x[:-1], True)
+                found.append((x[last], y[last]))
+        return found
+
+
 def mean_curves(
-    cells: pd.DataFrame,
-    curves: pd.DataFrame,
+    curves: CellCurves,
     *,
     dataset: str,
     noise: Noise,
@@ -53,8 +125,8 @@ def mean_curves(
 
     Parameters
     ----------
-    cells, curves : DataFrame
-        The store's tables; curves is long, one row per (key, t).
+    curves : CellCurves
+        Of the study's cells.
     dataset : str
         Label of the data set.
     noise : Noise
@@ -72,23 +144,11 @@ def mean_curves(
     -------
     list of Curve
         One per algorithm. Where seeds have checkpoints of their own they are interpolated linearly to the
-        union of all, from the latest start to the shortest stream. Cells that were stopped at their time
-        limit count as far as they came.
+        union of all, from the latest start to the shortest stream.
     """
-    rows = evaluation_rows(cells)
-    rows = rows[rows["status"].isin(["ok", "stopped"])]
-    rows = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise.slug)]
-    parts = dict(iter(curves[curves["key"].isin(rows["key"])].groupby("key", sort=False)))
     found = []
     for algorithm in algorithms:
-        keys = rows.loc[rows["algorithm"] == algorithm].sort_values("seed")["key"]
-        series = []
-        for key in keys:
-            if key in parts:
-                part = parts[key].dropna(subset=[column, against]).sort_values("t")
-                part = part.drop_duplicates(against, keep="last")
-                series.append((part[against].to_numpy(float), part[column].to_numpy(float)))
-        series = [(t, y) for t, y in series if t.size]
+        series = curves.series(dataset, noise, algorithm, column, against)
         if not series:
             continue
         start = 0.0 if from_zero else max(t[0] for t, _ in series)

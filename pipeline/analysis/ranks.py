@@ -98,8 +98,8 @@ def block_ranks(scores: pd.DataFrame, direction: Direction) -> pd.DataFrame:
     if values.size == 0:
         return scores.astype(np.float64)
     keyed = values if direction == "lower" else -values
-    ranks = [rankdata(snap(row), method="average") for row in keyed]
-    return pd.DataFrame(np.array(ranks), index=scores.index, columns=scores.columns)
+    ranks = rankdata([snap(row) for row in keyed], method="average", axis=1)
+    return pd.DataFrame(ranks, index=scores.index, columns=scores.columns)
 
 
 def mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:

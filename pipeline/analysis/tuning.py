@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..noise import Noise, noise_of
-from ..study.specs import Scalar, WinnerRule
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..study.specs import Scalar, WinnerRule
 
 # What a rule adds to the criterion.
 _AND: dict[WinnerRule, str] = {"best": "", "sparsest": "; within a standard error, support vectors"}
@@ -83,6 +85,42 @@ class _Point:
         return self.judged, self.mistakes, self.place
 
 
+class _Row(NamedTuple):
+    """What counts of a cell of a grid."""
+
+    dataset: str
+    algorithm: str
+    noise: str
+    grid: str
+    params: str
+    status: str
+    mistakes: float
+    n_examples: float
+    validation_mistakes: float
+    validation_examples: float
+    support_vectors: float
+
+
+# Whole numbers, NaN where a cell has none.
+_NUMBERS = ("mistakes", "n_examples", "validation_mistakes", "validation_examples", "support_vectors")
+
+
+def _group(row: _Row) -> tuple[str, str, str]:
+    return row.dataset, row.algorithm, row.noise
+
+
+def _point(row: _Row, grid: dict[str, list[Scalar]], validated: bool) -> _Point:
+    params = json.loads(row.params)
+    return _Point(
+        judged=int(row.validation_mistakes if validated else row.mistakes),
+        n=int(row.validation_examples if validated else row.n_examples),
+        mistakes=int(row.mistakes),
+        support=row.support_vectors,
+        place=_grid_position(params, grid),
+        params=params,
+    )
+
+
 def _winner(points: list[_Point], rule: WinnerRule) -> _Point:
     best = min(points, key=lambda point: point.order)
     if rule == "best":
@@ -109,34 +147,22 @@ def tuned_grids(cells: pd.DataFrame, rule: WinnerRule = "best") -> list[Tuned]:
         point that comes first on the grid.
     """
     tuned = []
-    rows = cells[cells["stage"] == "tune"]
-    for (dataset, algorithm, noise), group in rows.groupby(["dataset", "algorithm", "noise"], sort=True):
-        grid = json.loads(group["grid"].iloc[0])
-        validated = bool(group["validation_mistakes"].notna().any())
-        judged_by, n = (
-            ("validation_mistakes", "validation_examples") if validated else ("mistakes", "n_examples")
-        )
-        points = []
-        # A batch baseline makes no mistakes along the stream: its ties go to the grid's order.
-        done = group[group["status"] == "ok"].fillna({"mistakes": 0})
-        for row in done.astype({"support_vectors": "float64"}).to_dict("records"):
-            params = json.loads(row["params"])
-            points.append(
-                _Point(
-                    judged=int(row[judged_by]),
-                    n=int(row[n]),
-                    mistakes=int(row["mistakes"]),
-                    support=row["support_vectors"],
-                    place=_grid_position(params, grid),
-                    params=params,
-                )
-            )
+    table = cells.loc[cells["stage"] == "tune", list(_Row._fields)]
+    # A batch baseline makes no mistakes along the stream: its ties go to the grid's order.
+    table = table.astype(dict.fromkeys(_NUMBERS, "float64")).fillna({"mistakes": 0})
+    # Plain rows: a data frame for each of hundreds of grids takes some thirty times as long.
+    rows = [_Row(*values) for values in zip(*(table[name].tolist() for name in table), strict=True)]
+    for (dataset, algorithm, noise), group in itertools.groupby(sorted(rows, key=_group), key=_group):
+        tried = list(group)
+        grid = json.loads(tried[0].grid)
+        validated = not all(math.isnan(row.validation_mistakes) for row in tried)
+        points = [_point(row, grid, validated) for row in tried if row.status == "ok"]
         winner = _winner(points, rule).params if points else None
         tuned.append(
             Tuned(
-                dataset=str(dataset),
-                algorithm=str(algorithm),
-                noise=noise_of(str(noise)),
+                dataset=dataset,
+                algorithm=algorithm,
+                noise=noise_of(noise),
                 grid=grid,
                 criterion=("validation mistakes" if validated else "online mistakes")
                 + (_AND[rule] if any(not math.isnan(point.support) for point in points) else ""),

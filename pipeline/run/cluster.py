@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
-from .task import describe, run_cell
+from .task import failed, run_cell
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -28,19 +28,15 @@ BATCH_SECONDS = 0.05
 
 
 @contextlib.contextmanager
-def connect(
-    *, threads: int | None = None, scheduler: str | None = None, scheduler_file: str | None = None
-) -> Iterator[Client]:
-    """Connect to workers: threads of this process, or a running Dask cluster.
+def connect(scheduler: str | None, scheduler_file: str | None) -> Iterator[Client]:
+    """Connect to a running Dask cluster.
 
     Parameters
     ----------
-    threads : int, default=None
-        Threads of this process; None: one a core. Ignored when a scheduler is named.
-    scheduler : str, default=None
-        Address of a running scheduler, such as ``"tcp://10.0.0.1:8786"``.
-    scheduler_file : str, default=None
-        JSON file that ``dask scheduler --scheduler-file`` wrote.
+    scheduler : str or None
+        Address of its scheduler, such as ``"tcp://10.0.0.1:8786"``.
+    scheduler_file : str or None
+        JSON file that ``dask scheduler --scheduler-file`` wrote; one of the two.
 
     Yields
     ------
@@ -51,35 +47,8 @@ def connect(
     InputError
         No scheduler answers, or it has no workers, within `CONNECT_TIMEOUT` seconds.
     """
-    import dask
     from distributed import Client
 
-    if scheduler is None and scheduler_file is None:
-        settings = {
-            # Without a limit on saturation a task costs 0.3 ms instead of 1.9.
-            "distributed.scheduler.worker-saturation": "inf",
-            # Nobody reads the profile and the logs of a scheduler that lives as long as this call.
-            "distributed.worker.profile.enabled": False,
-            "distributed.admin.low-level-log-length": 0,
-            # Memory belongs to the user's process as a whole: a cap on its worker threads means nothing.
-            "distributed.worker.memory.target": False,
-            "distributed.worker.memory.spill": False,
-            "distributed.worker.memory.pause": False,
-            "distributed.worker.memory.terminate": False,
-        }
-        with (
-            dask.config.set(settings),
-            Client(
-                processes=False,
-                n_workers=1,
-                threads_per_worker=threads,
-                # Any free port, for this machine only: a second run beside this one must not meet it.
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-            ) as client,
-        ):
-            yield client
-        return
     where = f"scheduler {scheduler}" if scheduler else f"scheduler file {scheduler_file}"
     # Dask would wait for the file for ever.
     if scheduler_file is not None and not Path(scheduler_file).is_file():
@@ -148,7 +117,5 @@ def _outcomes(client: Client, finished: list[tuple[Any, Cell]]) -> list[CellResu
     kept = {outcome.row["key"] for outcome in outcomes}
     for future, cell in finished:
         if cell.key not in kept:
-            error = future.exception() or RuntimeError(f"the task was {future.status}")
-            row = describe(cell) | {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-            outcomes.append(CellResult(row))
+            outcomes.append(failed(cell, future.exception() or RuntimeError(f"the task was {future.status}")))
     return outcomes

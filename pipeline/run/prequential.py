@@ -16,12 +16,13 @@ from ..study.cell import Cell
 from .recorder import Recorder, declared
 from .splits import Fold, checkpoints
 from .stopwatch import Stopwatch
-from .stream_learner import batch_counters, rows_of_block, stream_learner
+from .stream_learner import batch_counters, begin, blocks_of, stream_learner
 from .warm_up import compile_loops
 
 # With a time limit the clock is read after this many rows: often enough for a learner that takes a
 # millisecond a row, seldom beside one of a microsecond.
 _LIMITED_ROWS = 64
+_NOWHERE = np.empty(0, np.int64)
 
 
 def stream_through(
@@ -39,7 +40,7 @@ def stream_through(
     learner : estimator
         A fresh one.
     part : Fold
-        The rows in their order, with their clean codes.
+        The rows to learn from, with their clean codes.
     noisy : ndarray of int32, shape (n,)
         The labels that the learner is given.
     cell : Cell
@@ -56,10 +57,10 @@ def stream_through(
     streamed = stream_learner(learner)
     stops = checkpoints(len(part.rows), cell.spec.checkpoints)
     watch = Stopwatch(cell.execution.time_limit)
-    recorder = Recorder(noisy, part.codes, stops, streamed.counters, watch, accuracy)
-    compile_loops(learner, (cell.spec.learner, cell.spec.params), part.X, classes)
-    streamed.begin(classes, part.X.shape[1])
-    stopped = _first_pass(streamed, part, noisy, stops, watch, recorder) or _later_passes(
+    recorder = Recorder(noisy, part.codes)
+    compile_loops(learner, (cell.spec.learner, cell.spec.params), part, classes)
+    begin(streamed, classes, part)
+    stopped = _first_pass(streamed, part, noisy, stops, watch, recorder, accuracy) or _later_passes(
         streamed, part, noisy, watch
     )
     row: dict[str, Any] = {
@@ -79,23 +80,25 @@ def _first_pass(
     stops: NDArray[np.int64],
     watch: Stopwatch,
     recorder: Recorder,
+    accuracy: Callable[[], float] | None,
 ) -> str:
     """Predict and learn every row; return why it ended early, if it did."""
-    n = len(part.rows)
-    for start, stop, X in part.blocks():
-        scores = []
-        over = False
-        with watch:
-            rows = rows_of_block(learner, X)
-            for first, seen in _pieces(start, stop, stops, watch.limit is not None):
-                scores.append(learner.learn_rows(rows(first - start, seen - start), noisy[first:seen]))
-                over = watch.over and seen < n
-                recorder.at(seen, last=over)
-                if over:
-                    break
-        recorder.note(scores)
-        if over:
-            return f"time limit of {watch.limit:g} s reached after {seen:,} of {n:,} examples"
+    n, limited = len(part.rows), watch.limit is not None
+    looks = stops if accuracy or limited else _NOWHERE
+    for start, stop, rows in blocks_of(learner, part):
+        for first, seen in _pieces(start, stop, looks, limited):
+            noted = stops[np.searchsorted(stops, first, "right") : np.searchsorted(stops, seen, "right")]
+            before = watch.seconds
+            with watch:
+                passage = learner.learn_along(rows(first, seen), noisy[first:seen], noted - first)
+            recorder.add(passage, noted - first, before)
+            over = watch.over and seen < n
+            if over and not (len(noted) and noted[-1] == seen):
+                recorder.end(learner.counters(), watch.seconds)
+            if accuracy and (len(noted) or over):
+                recorder.note_accuracy(accuracy())
+            if over:
+                return f"time limit of {watch.limit:g} s reached after {seen:,} of {n:,} examples"
     return ""
 
 
@@ -104,21 +107,23 @@ def _later_passes(learner: StreamLearner, part: Fold, noisy: NDArray[np.int32], 
 
     They only matter to what is measured afterwards: the online mistakes are those of the first pass.
     """
+    limited = watch.limit is not None
     for epoch in range(2, learner.epochs + 1):
         with watch:
             learner.end_of_pass(last=False)
-        for start, stop, X in part.blocks():
-            with watch:
-                learner.learn_rows(rows_of_block(learner, X)(0, stop - start), noisy[start:stop])
-            if watch.over:
-                return f"time limit of {watch.limit:g} s reached in pass {epoch}"
+        for start, stop, rows in blocks_of(learner, part):
+            for first, seen in _pieces(start, stop, _NOWHERE, limited):
+                with watch:
+                    learner.learn_rows(rows(first, seen), noisy[first:seen])
+                if watch.over:
+                    return f"time limit of {watch.limit:g} s reached in pass {epoch}"
     with watch:
         learner.end_of_pass(last=True)
     return ""
 
 
 def _pieces(start: int, stop: int, stops: NDArray[np.int64], limited: bool) -> Iterator[tuple[int, int]]:
-    """Cut a block where the curve is read, and into short pieces where the clock is."""
+    """Cut a block where something is to be done at some rows, and into short pieces to look at the clock."""
     cuts = {stop, *stops[(stops > start) & (stops < stop)].tolist()}
     if limited:
         cuts.update(range(start + _LIMITED_ROWS, stop, _LIMITED_ROWS))

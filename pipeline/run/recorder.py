@@ -1,45 +1,20 @@
-"""What is noted of a stream as it goes by: mistakes of every row, counts and seconds at the checkpoints."""
+"""What is noted of a stream as it goes by: mistakes, counts and seconds at the checkpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...learners import Passage, count_mistakes
 from ..counts import COUNTS
-from .stopwatch import Stopwatch
+from ..store.cell_result import Curve
 
 # Counted here; everything else is counted by learners.
 MISTAKES = ("mistakes", "mistakes_clean")
-LEARNER_COUNTS = tuple(name for name in COUNTS if name not in MISTAKES)
-
-
-def is_mistake(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which predictions are mistakes: signed margin <= 0 (or not a number).
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,) or (n, K)
-        Scores before the update; for two classes positive stands for code 1.
-    codes : ndarray of int32, shape (n,)
-        The labels to judge by.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-    """
-    if scores.ndim == 1:
-        margin = np.where(codes == 1, scores, -scores)
-    else:
-        each = np.arange(len(codes))
-        own = scores[each, codes]
-        others = scores.copy()
-        others[each, codes] = -np.inf
-        margin = own - others.max(axis=1)
-    # Negated, so that a score that overflowed to NaN counts as the mistake it is.
-    return ~(margin > 0)
+LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
 
 
 def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
@@ -48,20 +23,12 @@ def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
 
 
 class Recorder:
-    """Notes what a stream came to, row by row and at checkpoints.
+    """Notes what a stream came to, in total and at checkpoints.
 
     Parameters
     ----------
     noisy, clean : ndarray of int32, shape (n,)
         The labels that the learner is given, and those that they were made of.
-    stops : ndarray of int64
-        The numbers of examples after which the curve is read.
-    counters : callable
-        Returns what the learner has counted so far.
-    watch : Stopwatch
-        Runs while the learner learns; test accuracy is measured while it is paused.
-    accuracy : callable, default=None
-        Returns the learner's test accuracy; it is then part of the curve.
 
     Attributes
     ----------
@@ -69,50 +36,63 @@ class Recorder:
         Rows noted so far.
     """
 
-    def __init__(
-        self,
-        noisy: NDArray[np.int32],
-        clean: NDArray[np.int32],
-        stops: NDArray[np.int64],
-        counters: Callable[[], Mapping[str, int]],
-        watch: Stopwatch,
-        accuracy: Callable[[], float] | None = None,
-    ) -> None:
+    def __init__(self, noisy: NDArray[np.int32], clean: NDArray[np.int32]) -> None:
         self.seen = 0
         self._labels = dict(zip(MISTAKES, (noisy, clean), strict=True))
-        self._wrong = {name: np.empty(len(noisy), dtype=bool) for name in self._labels}
-        self._stops = set(stops.tolist())
-        self._counters, self._watch, self._accuracy = counters, watch, accuracy
-        self._curve: dict[str, list[Any]] = {"t": [], "fit_seconds": []}
+        self._totals = dict.fromkeys(MISTAKES, 0)
+        # Column by column, stretches of it.
+        self._curve: dict[str, list[Sequence[Any] | NDArray[Any]]] = {}
 
-    def at(self, t: int, *, last: bool = False) -> None:
-        """Read the curve after example `t`, if it is a checkpoint or the last one."""
-        if t not in self._stops and not last:
-            return
-        self._curve["t"].append(t)
-        self._curve["fit_seconds"].append(self._watch.seconds)
-        for name, value in declared(self._counters()).items():
-            self._curve.setdefault(name, []).append(value)
-        if self._accuracy is not None:
-            with self._watch.paused():
-                self._curve.setdefault("test_accuracy", []).append(self._accuracy())
+    def add(self, passage: Passage, stops: NDArray[np.int64], seconds: float) -> None:
+        """Note the rows that come next.
 
-    def note(self, pieces: Sequence[NDArray[np.float64]]) -> None:
-        """Note the scores, before their updates, of the rows that come next."""
-        scores = np.concatenate(pieces)
-        rows = slice(self.seen, self.seen + len(scores))
+        Parameters
+        ----------
+        passage : Passage
+            What the learner says of them.
+        stops : ndarray of int64
+            After how many of them it said so: points of the curve.
+        seconds : float
+            Seconds of learning before them.
+        """
+        n = len(passage.scores)
+        scores = passage.scores.reshape(n, -1)
+        points: dict[str, Sequence[Any] | NDArray[Any]] = {
+            "t": stops + self.seen,
+            "fit_seconds": np.asarray(passage.seconds) + seconds,
+        }
         for name, labels in self._labels.items():
-            self._wrong[name][rows] = is_mistake(scores, labels[rows])
-        self.seen = rows.stop
+            at_stops = np.empty(len(stops), np.int64)
+            total = count_mistakes(scores, labels[self.seen : self.seen + n], stops, at_stops)
+            points[name] = at_stops + self._totals[name]
+            self._totals[name] += total
+        points.update((name, values) for name, values in passage.counts.items() if name in LEARNER_COUNTS)
+        self._extend(points)
+        self.seen += n
+
+    def end(self, counters: Mapping[str, int], seconds: float) -> None:
+        """Add the point at which the curve ends when no checkpoint is there."""
+        last = {"t": self.seen, "fit_seconds": seconds} | self._totals | declared(counters)
+        self._extend({name: [value] for name, value in last.items() if value is not None})
+
+    def note_accuracy(self, accuracy: float) -> None:
+        """Note the test accuracy at the last point of the curve."""
+        self._extend({"test_accuracy": [accuracy]})
+
+    def _extend(self, points: Mapping[str, Sequence[Any] | NDArray[Any]]) -> None:
+        for name, values in points.items():
+            self._curve.setdefault(name, []).append(values)
 
     def totals(self) -> dict[str, int]:
         """Return the mistakes so far."""
-        return {name: int(wrong[: self.seen].sum()) for name, wrong in self._wrong.items()}
+        return dict(self._totals)
 
-    def curve(self) -> dict[str, list[Any]]:
+    def curve(self) -> Curve:
         """Return the curve, by column of the store."""
-        places = np.array(self._curve["t"], np.int64) - 1
-        mistakes = {
-            name: np.cumsum(wrong[: self.seen])[places].tolist() for name, wrong in self._wrong.items()
-        }
-        return self._curve | mistakes
+        return {name: _joined(stretches) for name, stretches in self._curve.items()}
+
+
+def _joined(stretches: list[Sequence[Any] | NDArray[Any]]) -> Sequence[Any] | NDArray[Any]:
+    if len(stretches) == 1:
+        return stretches[0]
+    return [value for stretch in stretches for value in stretch]

@@ -10,24 +10,61 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners import take_rows
+from ...learners import ordered_rows, take_rows
 from .. import data
 from ..errors import InputError
 from ..randomness import random_state
 from ..study.cell import Cell, CellSpec
 
-# Rows are gathered into blocks of about this many bytes, so that a block stays in the core's own cache
-# between being gathered and being learnt from.
+# Rows that kernels do not read where they lie are gathered into blocks of about this many bytes, so that a
+# block stays in the core's own cache between being gathered and being learnt from.
 BLOCK_BYTES = 1 << 18
+# Rows that they do read where they lie are handed over this many at a time: scores, of which each class has
+# one a row, then take little memory beside a stream that does not fit into it.
+BLOCK_ROWS = 1 << 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fold:
-    """Rows of a matrix in the order they are read, with their clean codes."""
+    """Rows of a matrix in the order they are read, with their clean codes.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix
+    rows : ndarray of int64, shape (n,)
+    codes : ndarray of int32, shape (n,)
+    renumbered : CSR matrix or None
+        X with only the features that occur in it, numbered in their order.
+    """
 
     X: Any
     rows: NDArray[np.int64]
     codes: NDArray[np.int32]
+    renumbered: Any = None
+
+    @property
+    def n_occurring(self) -> int | None:
+        """How many features `renumbered` has."""
+        return None if self.renumbered is None else int(self.renumbered.shape[1])
+
+    @property
+    def n_features(self) -> int:
+        """How many features X has."""
+        return int(self.X.shape[1])
+
+    @functools.cached_property
+    def in_order(self) -> Any:
+        """The rows as kernels take them, nothing copied."""
+        return ordered_rows(self.X, self.rows)
+
+    @functools.cached_property
+    def in_order_renumbered(self) -> Any:
+        """The same of `renumbered`."""
+        return ordered_rows(self.renumbered, self.rows)
+
+    def part(self, start: int, stop: int | None = None) -> Fold:
+        """Return a stretch of it."""
+        return Fold(self.X, self.rows[start:stop], self.codes[start:stop], self.renumbered)
 
     def block_rows(self) -> int:
         """How many rows make a block of about `BLOCK_BYTES`."""
@@ -36,7 +73,7 @@ class Fold:
         else:
             # A CSR row stores a value and a column index per non-zero.
             row_bytes = self.X.nnz // max(1, self.X.shape[0]) * (self.X.data.itemsize + 4)
-        return max(16, min(BLOCK_BYTES // max(1, row_bytes), 1 << 16))
+        return max(16, min(BLOCK_BYTES // max(1, row_bytes), BLOCK_ROWS))
 
     def blocks(self) -> Iterator[tuple[int, int, Any]]:
         """Yield the part block by block: start, stop and the rows between them, gathered."""
@@ -78,6 +115,25 @@ def checkpoints(n: int, spec: str | int) -> NDArray[np.int64]:
     return found
 
 
+def chosen_rows(spec: CellSpec, stream: data.Stream) -> NDArray[np.int64] | None:
+    """Return which of a stream's rows a cell's parts are cut from, ascending; None for all of them.
+
+    It is one choice for all repetitions, so that folds are folds of one set.
+    """
+    n = len(stream.y)
+    if spec.max_examples is None or spec.max_examples >= n:
+        return None
+    return _chosen(spec.root_seed, spec.dataset.label, n, spec.max_examples)
+
+
+# Asked for at every level of noise of a task, one task after the other.
+@functools.lru_cache(maxsize=4)
+def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> NDArray[np.int64]:
+    chosen = np.sort(random_state(root_seed, label, seed=0, purpose="split").permutation(n)[:n_chosen])
+    chosen.flags.writeable = False
+    return chosen
+
+
 def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
     """Return the training part in its seeded order and the clean test part, if the protocol has one.
 
@@ -98,10 +154,8 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
     InputError
         A class has fewer rows than there are folds, or all its rows are in the test part of a seeded split.
     """
-    train = np.arange(len(stream.y))
-    if spec.max_examples is not None:
-        # One choice for all repetitions, so that folds are folds of one set.
-        train = np.sort(_permutation(spec, 0, len(train))[: spec.max_examples])
+    chosen = chosen_rows(spec, stream)
+    train = np.arange(len(stream.y)) if chosen is None else chosen
     test: Fold | None = None
     if spec.protocol == "holdout" and stream.y_test is not None:
         held_out = np.arange(len(stream.y_test))

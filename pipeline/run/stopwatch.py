@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 
 class Stopwatch:
@@ -19,10 +17,8 @@ class Stopwatch:
     --------
     >>> watch = Stopwatch()
     >>> with watch:
-    ...     with watch.paused():
-    ...         before = watch.seconds
-    ...     unchanged = before <= watch.seconds
-    >>> unchanged, watch.over
+    ...     before = watch.seconds
+    >>> before <= watch.seconds, watch.over
     (True, False)
     """
 
@@ -46,12 +42,3 @@ class Stopwatch:
     def over(self) -> bool:
         """Whether more seconds than the limit have gone by."""
         return self.limit is not None and self.seconds > self.limit
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Leave what is done inside out of the count."""
-        self.__exit__()
-        try:
-            yield
-        finally:
-            self.__enter__()

@@ -5,16 +5,19 @@ What a plug-in that learns along a stream may have or lack is asked here and now
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import learners
-from ...learners import OnlineClassifier, as_rows, row_range
+from ...learners import OnlineClassifier, Passage, count_wrong, learn_in_pieces, row_range
 from ...learners.contract import StreamLearner
 from ..counts import COUNTS
+from .excerpts import matrix_bytes
+from .splits import BLOCK_ROWS, Fold
 
 
 def stream_learner(learner: Any) -> StreamLearner:
@@ -48,25 +51,79 @@ def is_own(learner: Any) -> bool:
     return isinstance(learner, OnlineClassifier) and module.startswith(f"{learners.__name__}.")
 
 
-def rows_of_block(learner: StreamLearner, X: Any) -> Callable[[int, int], Any]:
-    """Return what gives rows start … stop - 1 of a block in the form that a learner takes.
+def begin(learner: StreamLearner, classes: NDArray[np.int32], part: Fold) -> None:
+    """Prepare a learner for the rows of a fold.
 
     Parameters
     ----------
     learner : StreamLearner
-    X : ndarray or CSR matrix
-        The block, gathered for this learner alone.
+    classes : ndarray of int32, shape (K,)
+    part : Fold
+    """
+    n_occurring = part.n_occurring if learner.indifferent_to_absent_features else None
+    learner.begin(classes, part.n_features, n_occurring)
+
+
+def blocks_of(learner: StreamLearner, part: Fold) -> Iterator[tuple[int, int, Callable[[int, int], Any]]]:
+    """Yield the rows of a fold a block at a time, in the form that a learner takes.
+
+    Parameters
+    ----------
+    learner : StreamLearner
+    part : Fold
+
+    Yields
+    ------
+    start, stop : int
+    rows : callable
+        Of two row numbers of the fold, from start to stop: the rows from the one to before the other. For
+        this package's learners read-only rows as kernels take them, where they lie; for others a matrix that
+        is theirs to change.
+    """
+    if isinstance(learner, PluginLearner):
+        for start, stop, X in part.blocks():
+            yield start, stop, functools.partial(_stretch, X, start)
+        return
+    rows = _own_rows(learner, part)
+    for start in range(0, len(part.rows), BLOCK_ROWS):
+        yield start, min(start + BLOCK_ROWS, len(part.rows)), functools.partial(row_range, rows)
+
+
+def _stretch(X: Any, start: int, first: int, last: int) -> Any:
+    """Return rows first … last - 1 of a fold, of a block of it that begins with row `start`."""
+    return X[first - start : last - start]
+
+
+def _own_rows(learner: StreamLearner, part: Fold) -> Any:
+    if part.renumbered is not None and learner.indifferent_to_absent_features:
+        return part.in_order_renumbered
+    return part.in_order
+
+
+def mistakes_on(learner: Any, part: Fold, codes: NDArray[np.int32]) -> int:
+    """Count wrong predictions on a fold.
+
+    Parameters
+    ----------
+    learner : estimator
+        A fitted one of any origin.
+    part : Fold
+    codes : ndarray of int32, shape (n,)
+        The labels to judge by.
 
     Returns
     -------
-    callable
-        Of start and stop: for this package's learners read-only rows as kernels take them; for others a
-        matrix that is theirs to change.
+    int
     """
-    if isinstance(learner, PluginLearner):
-        return lambda start, stop: X[start:stop]
-    rows = as_rows(X)
-    return lambda start, stop: row_range(rows, start, stop)
+    wrong = 0
+    if is_own(learner):
+        for start, stop, rows in blocks_of(learner, part):
+            scores = learner.score_rows(rows(start, stop))
+            wrong += count_wrong(scores.reshape(len(scores), -1), codes[start:stop])
+        return wrong
+    for start, stop, X in part.blocks():
+        wrong += int(np.count_nonzero(learner.predict(X) != codes[start:stop]))
+    return wrong
 
 
 class PluginLearner:
@@ -80,11 +137,14 @@ class PluginLearner:
     learner : estimator
     """
 
+    # It is given matrices, and may do with features what it likes.
+    indifferent_to_absent_features = False
+
     def __init__(self, learner: Any) -> None:
         self.learner = learner
         self.epochs: int = getattr(learner, "epochs", 1)
 
-    def begin(self, classes: NDArray[np.int32], n_features: int) -> None:
+    def begin(self, classes: NDArray[np.int32], n_features: int, n_occurring: int | None = None) -> None:
         """Keep what every call of ``learn`` is told; see `StreamLearner.begin`."""
         self._classes = classes
 
@@ -92,6 +152,10 @@ class PluginLearner:
         """Let it predict and learn rows; see `StreamLearner.learn_rows`."""
         scores: NDArray[np.float64] = self.learner.learn(X, codes, classes=self._classes)
         return scores
+
+    def learn_along(self, X: Any, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
+        """Let it learn rows, and look at what it counts; see `StreamLearner.learn_along`."""
+        return learn_in_pieces(self, X, codes, stops)
 
     def end_of_pass(self, last: bool) -> None:
         """Say so to a learner that wants to know."""
@@ -128,12 +192,5 @@ def batch_counters(learner: Any) -> dict[str, int]:
     support = getattr(learner, "support_vectors_", None)
     if support is None:
         return counters
-    model_bytes = _bytes(support) + _bytes(learner.dual_coef_)
+    model_bytes = matrix_bytes(support) + matrix_bytes(learner.dual_coef_)
     return {"support_vectors": support.shape[0], "model_bytes": model_bytes} | counters
-
-
-def _bytes(matrix: Any) -> int:
-    """Return the bytes of a dense or CSR matrix."""
-    if isinstance(matrix, np.ndarray):
-        return matrix.nbytes
-    return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)

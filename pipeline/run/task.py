@@ -14,29 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from ...learners import registry
-from .. import data
-from ..randomness import random_state
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
 from ..study.learner_factory import make_learner
+from .material import Material, material
 from .prequential import fit_batch, stream_through
-from .splits import Fold, split
-
-
-def _test_mistakes(learner: Any, part: Fold, codes: NDArray[np.int32]) -> int:
-    """Count wrong predictions on `part`, judged by `codes`, block by block."""
-    wrong = 0
-    for start, stop, X in part.blocks():
-        wrong += int(np.count_nonzero(learner.predict(X) != codes[start:stop]))
-    return wrong
-
-
-def _accuracy(learner: Any, test: Fold) -> float:
-    return 1 - _test_mistakes(learner, test, test.codes) / len(test.codes)
+from .splits import Fold
+from .stream_learner import mistakes_on
 
 
 @dataclass(frozen=True)
@@ -46,34 +33,26 @@ class Learnt:
     Attributes
     ----------
     learner : estimator
-    stream : data.Stream
-    train : Fold
-        The rows it was given, in their order, with their clean codes.
-    noisy : ndarray of int32, shape (n,)
-        The labels it was given.
-    held_out : tuple of (Fold, ndarray of int32) or None
-        The rows that judge a grid, with their noisy labels.
-    test : Fold or None
-        The clean test part.
+    material : Material
+        What it was given, and what it is tested on.
     outcome : CellResult
         What was counted along the stream.
     """
 
     learner: Any
-    stream: data.Stream
-    train: Fold
-    noisy: NDArray[np.int32]
-    held_out: tuple[Fold, NDArray[np.int32]] | None
-    test: Fold | None
+    material: Material
     outcome: CellResult
 
 
-def learn_cell(cell: Cell) -> Learnt:
+def learn_cell(cell: Cell, *, all_features: bool = True) -> Learnt:
     """Make a cell's learner and let it learn the cell's stream.
 
     Parameters
     ----------
     cell : Cell
+    all_features : bool, default=True
+        Whether the learner must know features by their own numbers, for whoever looks into it or has it
+        predict; else those that do not occur may be left out, which changes nothing that is counted.
 
     Returns
     -------
@@ -83,46 +62,39 @@ def learn_cell(cell: Cell) -> Learnt:
     _limit_blas()
     _load_plugins(cell.execution.plugins)
     spec = cell.spec
-    stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed)
+    given = material(spec)
+    if all_features:
+        given = given.with_all_features()
     learner = make_learner(spec.learner, dict(spec.params))
-    part, test = split(spec, stream)
-    n_classes = len(stream.classes)
-    rng = random_state(spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise)
-    noisy = spec.noise.corrupt(part.codes, n_classes, rng)
-    n = len(part.rows)
-    held_out = None
-    if spec.stage == "tune" and spec.judge == "validation":
-        n -= max(1, round(n * spec.validation_fraction))
-        held_out = Fold(part.X, part.rows[n:], part.codes[n:]), noisy[n:]
-    train = Fold(part.X, part.rows[:n], part.codes[:n])
     if registry.is_batch(learner):
-        outcome = fit_batch(learner, train, noisy[:n])
-    else:
-        classes = np.arange(n_classes, dtype=np.int32)
-        accuracy = None
-        if test is not None and spec.test_curve and spec.stage == "run":
-            accuracy = functools.partial(_accuracy, learner, test)
-        outcome = stream_through(learner, train, noisy[:n], cell, classes, accuracy)
-    return Learnt(learner, stream, train, noisy[:n], held_out, test, outcome)
+        return Learnt(learner, given, fit_batch(learner, given.train, given.noisy))
+    classes = np.arange(len(given.stream.classes), dtype=np.int32)
+    accuracy = None
+    if given.test is not None and spec.test_curve and spec.stage == "run":
+        accuracy = functools.partial(_accuracy, learner, given.test)
+    return Learnt(learner, given, stream_through(learner, given.train, given.noisy, cell, classes, accuracy))
+
+
+def _accuracy(learner: Any, test: Fold) -> float:
+    return 1 - mistakes_on(learner, test, test.codes) / len(test.codes)
 
 
 def _stream_cell(cell: Cell) -> CellResult:
-    learnt = learn_cell(cell)
-    measured: dict[str, Any] = {}
-    if learnt.held_out is not None:
+    learnt = learn_cell(cell, all_features=False)
+    given, row = learnt.material, learnt.outcome.row
+    if given.held_out is not None:
         # Judged by the labels the learner is given, noise included: never clean labels, never test data.
-        rest, given = learnt.held_out
-        measured["validation_mistakes"] = _test_mistakes(learnt.learner, rest, given)
-        measured["validation_examples"] = len(given)
-    test = learnt.test
+        rest, noisy = given.held_out
+        row["validation_mistakes"] = mistakes_on(learnt.learner, rest, noisy)
+        row["validation_examples"] = len(noisy)
+    test = given.test
     if test is not None and cell.spec.stage == "run":
-        wrong = _test_mistakes(learnt.learner, test, test.codes)
         n_test = len(test.codes)
-        measured |= {"test_mistakes": wrong, "test_examples": n_test, "test_accuracy": 1 - wrong / n_test}
-    learnt.outcome.row |= measured | {
-        "n_features": int(learnt.stream.X.shape[1]),
-        "noise_realised": float(np.mean(learnt.noisy != learnt.train.codes)),
-    }
+        row["test_mistakes"] = mistakes_on(learnt.learner, test, test.codes)
+        row["test_examples"] = n_test
+        row["test_accuracy"] = 1 - row["test_mistakes"] / n_test
+    row["n_features"] = given.train.n_features
+    row["noise_realised"] = given.noise_realised
     return learnt.outcome
 
 
@@ -165,6 +137,11 @@ def run_cell(cell: Cell) -> CellResult:
     row["started"] = started
     row["worker"] = f"{socket.gethostname()}:{os.getpid()}"
     return CellResult(row, curve)
+
+
+def failed(cell: Cell, error: BaseException) -> CellResult:
+    """Return the outcome of a cell that ended without one of its own."""
+    return CellResult(describe(cell) | {"status": "failed", "error": f"{type(error).__name__}: {error}"})
 
 
 def describe(cell: Cell) -> dict[str, Any]:

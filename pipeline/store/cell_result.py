@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+# Columns of the curves table, all of one length.
+Curve: TypeAlias = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 
 @dataclass
@@ -14,9 +20,9 @@ class CellResult:
     ----------
     row : dict
         The cell's row of the cells table, by column; columns that are missing are null.
-    curve : dict of str to list
+    curve : mapping of str to list or ndarray
         Its rows of the curves table, by column without the key; empty for a failed cell.
     """
 
     row: dict[str, Any]
-    curve: dict[str, list[Any]] = field(default_factory=dict)
+    curve: Curve = field(default_factory=dict)

@@ -10,10 +10,12 @@ import contextlib
 import uuid
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InputError
+from .cell_result import Curve
 from .schema import CELLS, CURVES, IDENTITY, SCHEMA_VERSION, SCHEMAS, version_of
 
 
@@ -130,7 +132,8 @@ class Parts:
 
     def _read(self, folder: str, name: str, columns: list[str] | None = None) -> pa.Table:
         with self.fs.open(f"{self.root}/{folder}/{name}", "rb") as file:
-            return pq.read_table(file, columns=columns, page_checksum_verification=True)
+            # Not `read_table`: it imports all of Arrow's data sets first.
+            return pq.ParquetFile(file, page_checksum_verification=True).read(columns)
 
     def _is_intact(self, folder: str, name: str) -> bool:
         try:
@@ -159,23 +162,36 @@ def to_parquet(table: pa.Table) -> bytes:
     return content
 
 
-def part_of(rows: list[dict[str, Any]], curves: list[dict[str, list[Any]]]) -> tuple[pa.Table, pa.Table]:
+def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, pa.Table]:
     """Return finished cells as the two tables of a part.
 
     Parameters
     ----------
     rows : list of dict
         A row of the cells table each; columns that are missing are null.
-    curves : list of dict of str to list
+    curves : list of Curve
         Their rows of the curves table, by column without the key; empty for a cell without a curve.
     """
-    columns: dict[str, list[Any]] = {name: [] for name in CURVES.names}
-    for row, curve in zip(rows, curves, strict=True):
-        length = len(curve.get("t", ()))
-        nothing = [None] * length
-        for name, values in columns.items():
-            values += [row["key"]] * length if name == "key" else curve.get(name, nothing)
+    lengths = [len(curve.get("t", ())) for curve in curves]
+    keys = np.repeat(np.array([row["key"] for row in rows], object), lengths)
+    columns = [
+        keys if field.name == "key" else _column([curve.get(field.name) for curve in curves], lengths, field)
+        for field in CURVES
+    ]
     return pa.Table.from_pylist(rows, schema=CELLS), pa.table(columns, schema=CURVES)
+
+
+def _column(stretches: list[Any], lengths: list[int], field: pa.Field) -> pa.Array:
+    """Return a column of the curves table of what each cell has for it; None: nothing, it is null there."""
+    if all(stretch is None for stretch in stretches):
+        return pa.nulls(sum(lengths), field.type)
+    if all(isinstance(stretch, np.ndarray) for stretch in stretches):
+        return pa.array(np.concatenate(stretches), field.type)
+    arrays = [
+        pa.nulls(length, field.type) if stretch is None else pa.array(stretch, field.type)
+        for stretch, length in zip(stretches, lengths, strict=True)
+    ]
+    return pa.chunked_array(arrays, field.type)
 
 
 def _with_all_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -124,7 +124,7 @@ class Store:
         """Return the keys that `write_plan` recorded last."""
         try:
             with self.fs.open(f"{self.root}/plan.parquet", "rb") as file:
-                keys: list[str] = pq.read_table(file)["key"].to_pylist()
+                keys: list[str] = pq.ParquetFile(file).read()["key"].to_pylist()
         except (OSError, pa.ArrowException):
             raise InputError(
                 f"{self.url}/plan.parquet: missing or damaged: run the study again to write it"

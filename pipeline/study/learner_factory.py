@@ -129,8 +129,9 @@ def grid_points(spec: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
     >>> list(grid_points(spec))
     [{'loss': 'hinge', 'r': 0.1}, {'loss': 'hinge', 'r': 1.0}]
     """
-    for values in itertools.product(*spec.grid.values()):
-        yield {**spec.fixed, **dict(zip(spec.grid, values, strict=True))}
+    fixed, grid = spec.fixed, spec.grid
+    for values in itertools.product(*grid.values()):
+        yield {**fixed, **dict(zip(grid, values, strict=True))}
 
 
 def with_dataset_parameters(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from ...learners import registry
 from .. import data
@@ -48,10 +51,10 @@ class Plan:
 
     def tuning_cells(self) -> Iterator[Cell]:
         """Yield one cell on the reserved seed for every grid point of every (dataset, algorithm, noise)."""
-        for task, noise, algorithm in self._groups():
-            if algorithm.grid:
-                for point in grid_points(algorithm):
-                    yield self._cell(task, algorithm, noise, TUNING_SEED, "tune", point)
+        for task, noise, entry in self._groups():
+            if entry.algorithm.grid:
+                for point in grid_points(entry.algorithm):
+                    yield self._cell(task, entry, noise, TUNING_SEED, "tune", point)
 
     def evaluation_cells(self, winners: Winners) -> Iterator[Cell]:
         """Yield the cells of the study's seeds, but for those of `matched_cells`.
@@ -61,14 +64,15 @@ class Plan:
         winners : mapping
             Parameters that won the grid, by `CellSpec.group`; groups with a grid but no winner are left out.
         """
-        for task, noise, algorithm in self._groups():
+        for task, noise, entry in self._groups():
+            algorithm = entry.algorithm
             params: dict[str, Scalar] | None = algorithm.fixed
             if algorithm.grid:
                 params = winners.get((task.label, algorithm.label, noise))
             if params is None or algorithm.support_of:
                 continue
             for seed in self.study.seeds:
-                yield self._cell(task, algorithm, noise, seed, "run", params)
+                yield self._cell(task, entry, noise, seed, "run", params)
 
     def matched_cells(self, sizes: SupportSizes) -> Iterator[Cell]:
         """Yield the cells of the study's seeds whose parameters are other cells' support sizes.
@@ -78,7 +82,8 @@ class Plan:
         sizes : mapping
             Support vectors at the end, by `CellSpec.group` and seed; a cell whose model has none is left out.
         """
-        for task, noise, algorithm in self._groups():
+        for task, noise, entry in self._groups():
+            algorithm = entry.algorithm
             for seed in self.study.seeds if algorithm.support_of else ():
                 own = {
                     key: sizes.get(((task.label, label, noise), seed))
@@ -87,12 +92,13 @@ class Plan:
                 # A stream without a mistake leaves no support vector; there is no budget below 1.
                 found = {key: max(1, size) for key, size in own.items() if size is not None}
                 if len(found) == len(own):
-                    yield self._cell(task, algorithm, noise, seed, "run", {**algorithm.fixed, **found})
+                    yield self._cell(task, entry, noise, seed, "run", {**algorithm.fixed, **found})
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
         """Count the cells that `matched_cells` leaves out, by algorithm and the one it is matched with."""
         missing: dict[tuple[str, str], int] = {}
-        for task, noise, algorithm in self._groups():
+        for task, noise, entry in self._groups():
+            algorithm = entry.algorithm
             for label in set(algorithm.support_of.values()):
                 lacking = sum(((task.label, label, noise), seed) not in sizes for seed in self.study.seeds)
                 if lacking:
@@ -102,17 +108,18 @@ class Plan:
 
     def split_cells(self) -> Iterator[Cell]:
         """Yield one cell for every way in which a task's rows are divided: by seed, the reserved one too."""
-        algorithm, noise = self.study.algorithms[0], self.study.noise[0]
+        entry, noise = self._entry(self.study.algorithms[0]), self.study.noise[0]
         for task in self.tasks:
             if self.n_tuning_cells:
-                yield self._cell(task, algorithm, noise, TUNING_SEED, "tune", {})
+                yield self._cell(task, entry, noise, TUNING_SEED, "tune", {})
             for seed in self.study.seeds:
-                yield self._cell(task, algorithm, noise, seed, "run", {})
+                yield self._cell(task, entry, noise, seed, "run", {})
 
-    @property
+    @cached_property
     def n_tuning_cells(self) -> int:
         """How many cells `tuning_cells` yields."""
-        return sum(sum(1 for _ in grid_points(each)) for _, _, each in self._groups() if each.grid)
+        grids = (entry.algorithm.grid for _, _, entry in self._groups())
+        return sum(math.prod(map(len, grid.values())) for grid in grids if grid)
 
     @property
     def n_evaluation_cells(self) -> int:
@@ -120,35 +127,35 @@ class Plan:
         study = self.study
         return len(self.tasks) * len(study.algorithms) * len(study.noise) * len(study.seeds)
 
-    def _groups(self) -> Iterator[tuple[data.TaskRef, Noise, AlgorithmSpec]]:
+    def _groups(self) -> Iterator[tuple[data.TaskRef, Noise, _Entry]]:
         # Tasks outermost: a worker then meets the cells of one data set in a row and opens it once.
         for task in self.tasks:
             dataset = self.datasets[task.label]
-            algorithms = [
-                with_dataset_parameters(each, dataset, self.learners[each.label])
+            entries = [
+                self._entry(with_dataset_parameters(each, dataset, self.learners[each.label]))
                 for each in self.study.algorithms
             ]
             for noise in self.study.noise:
-                for algorithm in algorithms:
-                    yield task, noise, algorithm
+                for entry in entries:
+                    yield task, noise, entry
 
     def _cell(
         self,
         task: data.TaskRef,
-        algorithm: AlgorithmSpec,
+        entry: _Entry,
         noise: Noise,
         seed: int,
         stage: StageName,
         params: dict[str, Scalar],
     ) -> Cell:
-        study, dataset = self.study, self.datasets[task.label]
+        study, dataset, algorithm = self.study, self.datasets[task.label], entry.algorithm
         spec = CellSpec(
             dataset=task,
             fingerprint=self.fingerprints[task.label],
             algorithm=algorithm.label,
             learner=algorithm.name,
-            algorithm_version=self.learners[algorithm.label].version,
-            params=tuple(sorted({**params, **algorithm.strategy}.items())),
+            algorithm_version=entry.version,
+            params=tuple(sorted({**params, **entry.strategy}.items())),
             noise=noise,
             seed=seed,
             root_seed=study.root_seed,
@@ -164,8 +171,21 @@ class Plan:
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
         )
+        return Cell(spec, entry.execution)
+
+    def _entry(self, algorithm: AlgorithmSpec) -> _Entry:
         grid = json.dumps(algorithm.grid, sort_keys=True) if algorithm.grid else None
-        return Cell(spec, Execution(grid, self.plugins, study.time_limit))
+        execution = Execution(grid, self.plugins, self.study.time_limit)
+        return _Entry(algorithm, self.learners[algorithm.label].version, algorithm.strategy, execution)
+
+
+class _Entry(NamedTuple):
+    """What all cells of an algorithm have in common."""
+
+    algorithm: AlgorithmSpec
+    version: int
+    strategy: dict[str, Scalar]
+    execution: Execution
 
 
 def _least(*limits: int | None) -> int | None:

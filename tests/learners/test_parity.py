@@ -232,7 +232,9 @@ def test_capped_soft_confidence_goes_on_where_the_exact_step_is_lost_in_rounding
     model = SoftConfidenceWeighted("SCW-I", C=C, covariance=covariance, projection=projection)
     phi = norm.ppf(model.eta)
     model.begin(np.array([0, 1]), 1)
-    model.coef_[:], model.sigma_[:] = 1.0, v
+    # A full Σ is shown in an array of its own.
+    sigma = model.sigma_ if covariance == "diagonal" else model._sigma[:1, :1]
+    model.coef_[:], sigma[:] = 1.0, v
     model.learn_rows(np.array([[1.0]]), np.array([0]))
     assert model.n_updates_ == 1
     assert model.coef_.item() == pytest.approx(1 - C * v, rel=1e-15)

@@ -34,11 +34,22 @@ BENCHMARKS = {
     "multiclass": Benchmark(
         "one pass of the learners of many classes beside scikit-learn's.", ("multiclass",)
     ),
+    "full": Benchmark(
+        "an update of AROW with full covariance beside SciPy's symmetric product of that size.", ("full",)
+    ),
     "kernel": Benchmark(
         "the tile of kernel values beside NumPy, whole streams beside plain loops.", ("kernel",)
     ),
     "svm": Benchmark(
         "LASVM beside scikit-learn's SVC on a9a and MNIST, where these are present; some minutes.", ("svm",)
+    ),
+    "cell": Benchmark(
+        "whole cells of small tasks beside the bare pass of their learners; USPS, MNIST and the Amazon "
+        "reviews, where these are present.",
+        ("cell",),
+    ),
+    "peers": Benchmark(
+        "the linear learners beside what is installed of scikit-learn, River and Vowpal Wabbit.", ("peers",)
     ),
     "overhead": Benchmark("what a cell costs beside its learning, and how two threads scale.", ("overhead",)),
     "ingestion": Benchmark(

@@ -1,4 +1,4 @@
-"""Linear learners: one pass beside scikit-learn's, and beside reading the memory once.
+"""Linear learners: one pass beside scikit-learn's, beside reading the memory once, and with rows checked.
 
 How fast a pass is depends on how many rows update, so a generated stream on which about half of them do is
 measured beside a real one on which few do.
@@ -7,6 +7,7 @@ measured beside a real one on which few do.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,11 @@ from ...learners.numeric.compiled import compiled
 from ...learners.numeric.rows import as_rows, n_rows, row, squared_norm
 from ...pipeline.data import describe, expand, open_stream
 from .timing import Measurement, best_times, milliseconds
+
+# What of the speed of `learn_rows` is left to the public `learn`, which checks its rows.
+CHECKED_AIM = "≥ 0.9"
+# The share of MNIST's features that are not 0.
+STORED = 0.19
 
 # MNIST's shape, and that of RCV1's training part with its 75 non-zeros a row.
 DENSE = (60_000, 784)
@@ -68,6 +74,36 @@ def sparse_stream(rng: np.random.RandomState) -> tuple[Any, Any]:
     )
     y = (X @ rng.standard_normal(d) > 0) ^ (rng.random_sample(n) < 0.05)
     return X, y.astype(np.int32)
+
+
+def thinned(rng: np.random.RandomState, X: Any) -> Any:
+    """Return a dense stream as CSR with as many non-zeros as MNIST has, at random places."""
+    return sp.csr_matrix(X * (rng.random_sample(X.shape) < STORED))
+
+
+def measure_checks(name: str, X: Any, y: Any) -> list[Measurement]:
+    """Measure `learn` on rows that nobody has looked at beside `learn_rows`."""
+    rows, codes, classes = as_rows(X), y.astype(np.int32), np.array([0, 1])
+    works: dict[str, Callable[[], object]] = {}
+    for label, make in (("PA-I", PassiveAggressive), ("AROW", AROW)):
+        checked, unchecked = make(), make()
+        # Both in the midst of a stream.
+        for learner in (checked, unchecked):
+            learner.begin(classes, X.shape[1])
+        works[f"{label} learn"] = partial(checked.learn, X, y)
+        works[f"{label} learn_rows"] = partial(unchecked.learn_rows, rows, codes)
+    times = best_times(works)
+    stored = "" if isinstance(X, np.ndarray) else f" CSR, {X.nnz / len(y):.0f} non-zeros a row"
+    return [
+        Measurement(
+            f"{label}, {name}, {X.shape[0]:,}×{X.shape[1]} {X.dtype}{stored}: rows checked",
+            f"learn {milliseconds(times[f'{label} learn'])}",
+            f"learn_rows {milliseconds(times[f'{label} learn_rows'])}",
+            times[f"{label} learn_rows"] / times[f"{label} learn"],
+            CHECKED_AIM,
+        )
+        for label in ("PA-I", "AROW")
+    ]
 
 
 def scikit_learn_pass(X: Any, y: Any) -> Callable[[], object]:
@@ -129,14 +165,19 @@ def measure_dense(name: str, X: Any, y: Any) -> list[Measurement]:
 def measure() -> list[Measurement]:
     """Run the benchmark."""
     rng = np.random.RandomState(0)
-    measurements = measure_dense("Gaussian stream", *dense_stream(rng))
+    X, y = dense_stream(rng)
+    measurements = measure_dense("Gaussian stream", X, y) + measure_checks("Gaussian stream", X, y)
     mnist = mnist_stream()
     if mnist is None:
         reason = "not on this machine: singlepass data fetch mnist"
         measurements.append(Measurement("MNIST 3 against the rest", "skipped", reason, float("nan")))
     else:
         measurements += measure_dense("MNIST 3 against the rest", *mnist)
-    X, y = sparse_stream(rng)
+    sparse = sparse_stream(rng)
+    measurements += measure_checks("Gaussian stream, thinned", thinned(rng, X), y)
+    if mnist is not None:
+        measurements += measure_checks("MNIST 3 against the rest", sp.csr_matrix(mnist[0]), mnist[1])
+    X, y = sparse
     times = best_times(
         {
             "PA-I": lambda: PassiveAggressive().fit(X, y),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import operator
 import re
 import time
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+
+_COMPARED = {"≥": operator.ge, ">": operator.gt, "≤": operator.le}
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Measurement:
     ours, peer : str
         The figure for singlepass, and the one it is compared with.
     ratio : float
-        Larger is better.
+        Larger is better, but where the aim is a bound from above.
     aim : str
         What the project asks of the ratio, empty where it asks nothing.
     """
@@ -45,11 +48,10 @@ class Measurement:
         >>> Measurement("work", "1 s", "2 s", 2.0, "≥ 3").verdict
         '≥ 3: missed'
         """
-        bound = re.match(r"([≥>]) ([\d.]+)", self.aim)
+        bound = re.match(r"([≥>≤]) ([\d.]+)", self.aim)
         if bound is None:
             return self.aim
-        least = float(bound[2])
-        reached = self.ratio >= least if bound[1] == "≥" else self.ratio > least
+        reached = _COMPARED[bound[1]](self.ratio, float(bound[2]))
         return self.aim if reached or math.isnan(self.ratio) else f"{self.aim}: missed"
 
 

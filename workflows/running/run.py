@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ...pipeline.analysis.study_results import StudyResults, read_results
 from ...pipeline.errors import InputError
-from ...pipeline.run.cluster import compute, connect
 from ...pipeline.run.splits import check_splits
+from ...pipeline.run.workers import Compute, workers
 from ...pipeline.store.cell_result import CellResult
 from ...pipeline.store.store import Store, exclusive
 from ...pipeline.study.cell import Cell
@@ -20,9 +20,6 @@ from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
 from .provenance import provenance
 from .stages import Stage, Tuning
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 # A part is written after this many seconds: what a kill can lose at most.
 FLUSH_SECONDS = 2.0
@@ -70,12 +67,12 @@ class _Workers:
 
     stack: ExitStack
     options: dict[str, Any]
-    client: Client | None = None
+    compute: Compute | None = None
 
-    def get(self) -> Client:
-        if self.client is None:
-            self.client = self.stack.enter_context(connect(**self.options))
-        return self.client
+    def get(self) -> Compute:
+        if self.compute is None:
+            self.compute = self.stack.enter_context(workers(**self.options))
+        return self.compute
 
 
 def _plan(study: Study, file: Path | None, plugins: tuple[str, ...]) -> Plan:
@@ -115,7 +112,7 @@ def run_study(
     plugins : tuple of str, default=()
         Python files with further learners.
     threads, scheduler, scheduler_file
-        See `singlepass.pipeline.run.cluster.connect`.
+        See `singlepass.pipeline.run.workers.workers`.
     retry_failed : bool, default=False
         Compute failed and stopped cells again.
     command : str, default=None
@@ -202,7 +199,11 @@ class _Run:
                 self.store.write_plan(self.keys)
         if missing:
             _compute(
-                (cell for cell in stage.cells() if cell.key not in self.known),
+                (
+                    cell.with_key(key)
+                    for key, cell in zip(own, stage.cells(), strict=True)
+                    if key not in self.known
+                ),
                 self.workers.get(),
                 self.store,
                 self.progress,
@@ -227,7 +228,7 @@ class _Run:
         self.store.write_json("study.json", self.plan.study.model_dump(mode="json"))
 
 
-def _compute(cells: Iterable[Cell], client: Client, store: Store, progress: RunProgress) -> None:
+def _compute(cells: Iterable[Cell], compute: Compute, store: Store, progress: RunProgress) -> None:
     """Run cells and write them in parts; what is finished when the run is interrupted is written too."""
     pending: list[CellResult] = []
     last_flush = time.monotonic()
@@ -245,6 +246,6 @@ def _compute(cells: Iterable[Cell], client: Client, store: Store, progress: RunP
             flush()
 
     try:
-        compute(client, cells, collect)
+        compute(cells, collect)
     finally:
         flush()

@@ -11,7 +11,13 @@ from numba.extending import overload, register_jitable
 from ...numeric.compiled import INLINE, compiled
 from ...numeric.rows import entry, in_kernels_only, n_entries, n_rows, new_state, row
 from ...numeric.vector import class_sums
-from .covariance import check_full_size, rank_one_downdate
+from .full_covariance import (
+    full_matrix,
+    n_classes_of,
+    new_full_covariance,
+    subtract_outer,
+    variance_of_difference,
+)
 
 _linear_sums = class_sums(lambda ir, w, x: ir.fmul(w, x))
 _variances = class_sums(lambda ir, s, x: ir.fmul(ir.fmul(s, x), x))
@@ -60,8 +66,8 @@ def new_class_covariance(shape, n_features, n_classes, scale=1.0):
     Returns
     -------
     sigma : ndarray of float64
-        "diagonal": as `new_class_state`. "full": of shape (K, d, Kd), the row of Σ that belongs to each
-        feature of each block.
+        "diagonal": as `new_class_state`. "full": of shape (1, rows, width), what `new_full_covariance`
+        returns for a vector of one block a class.
     buffer : ndarray of float64
         Where a kernel keeps ΣΔf of a full Σ.
 
@@ -73,15 +79,13 @@ def new_class_covariance(shape, n_features, n_classes, scale=1.0):
     if shape == "diagonal":
         sigma = new_class_state(n_features, n_classes, scale, place=1)
         return sigma, np.empty(sigma.shape[-1])
-    check_full_size(n_features, n_classes)
-    sigma = np.zeros((n_features * n_classes, n_features * n_classes))
-    np.fill_diagonal(sigma, scale)
-    return sigma.reshape(n_classes, n_features, -1), np.empty(n_features * n_classes)
+    sigma, buffer = new_full_covariance(n_features, scale, n_classes)
+    return sigma[np.newaxis], buffer
 
 
 def class_covariance(sigma, n_classes):
     """Return Σ as users see it: of shape (K, d), or (Kd, Kd) with the blocks in the order of the classes."""
-    return by_class(sigma, n_classes) if sigma.ndim == 2 else sigma.reshape(sigma.shape[2], -1)
+    return by_class(sigma, n_classes) if sigma.ndim == 2 else full_matrix(sigma[0])
 
 
 @register_jitable(**INLINE)
@@ -115,6 +119,7 @@ def class_scores(X, W, scores):
 @register_jitable(**INLINE)
 def add_to_pair(W, a, x, y, z):
     """Add ``a Δf = a (f(x, y) - f(x, z))``: a x to block y, -a x to block z."""
+    y, z = np.uintp(y), np.uintp(z)
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
         W[j, y] += a * x_j
@@ -131,6 +136,8 @@ def _pair_variance(sigma, x, y, z, s):
     if sigma.ndim == 2:
 
         def diagonal(sigma, x, y, z, s):
+            # As with `entry`, unsigned numbers spare the loop tests for negative ones.
+            y, z = np.uintp(y), np.uintp(z)
             v = 0.0
             for k in range(n_entries(x)):
                 j, x_j = entry(x, k)
@@ -138,31 +145,7 @@ def _pair_variance(sigma, x, y, z, s):
             return v
 
         return diagonal
-
-    def full(sigma, x, y, z, s):
-        # Σ is symmetric: its rows are its columns.
-        s[:] = 0.0
-        for k in range(n_entries(x)):
-            j, x_j = entry(x, k)
-            if x_j != 0.0:
-                own, other = sigma[y, j], sigma[z, j]
-                for i in range(s.shape[0]):
-                    s[i] += x_j * (own[i] - other[i])
-        own, other = block(s, sigma, y), block(s, sigma, z)
-        v = 0.0
-        for k in range(n_entries(x)):
-            j, x_j = entry(x, k)
-            v += x_j * (own[j] - other[j])
-        return v
-
-    return full
-
-
-@register_jitable(**INLINE)
-def block(s, sigma, z):
-    """Return the part of a vector over all blocks that belongs to class `z`."""
-    d = sigma.shape[1]
-    return s[z * d : (z + 1) * d]
+    return lambda sigma, x, y, z, s: variance_of_difference(sigma[0], x, y, z, s)
 
 
 def update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
@@ -180,27 +163,29 @@ def _update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
     if sigma.ndim == 2:
 
         def diagonal(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
+            y, z = np.uintp(y), np.uintp(z)
             for k in range(n_entries(x)):
                 j, x_j = entry(x, k)
-                own, other = sigma[j, y] * x_j, sigma[j, z] * x_j
-                mu[j, y] += alpha * own
-                mu[j, z] -= alpha * other
+                # All is read before anything is written: the compiler knows not that y and z differ.
+                mu_y, mu_z, sigma_y, sigma_z = mu[j, y], mu[j, z], sigma[j, y], sigma[j, z]
+                own, other = sigma_y * x_j, sigma_z * x_j
+                mu[j, y] = mu_y + alpha * own
+                mu[j, z] = mu_z - alpha * other
                 if precision:
-                    sigma[j, y] /= 1.0 + gamma * (own * x_j)
-                    sigma[j, z] /= 1.0 + gamma * (other * x_j)
+                    sigma[j, y] = sigma_y / (1.0 + gamma * (own * x_j))
+                    sigma[j, z] = sigma_z / (1.0 + gamma * (other * x_j))
                 else:
                     # Positive but for rounding.
-                    sigma[j, y] = max(sigma[j, y] - (beta * own) * own, 0.0)
-                    sigma[j, z] = max(sigma[j, z] - (beta * other) * other, 0.0)
+                    sigma[j, y] = max(sigma_y - (beta * own) * own, 0.0)
+                    sigma[j, z] = max(sigma_z - (beta * other) * other, 0.0)
 
         return diagonal
 
     def full(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
-        n = s.shape[0]
-        for c in range(sigma.shape[0]):
-            part = block(s, sigma, c)
-            for j in range(part.shape[0]):
-                mu[j, c] += alpha * part[j]
-        rank_one_downdate(sigma.reshape((n, n)), s, beta)
+        d = mu.shape[0]
+        for c in range(n_classes_of(sigma[0])):
+            for j in range(d):
+                mu[j, c] += alpha * s[0, c * d + j]
+        subtract_outer(sigma[0], s, beta)
 
     return full

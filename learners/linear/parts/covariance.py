@@ -1,8 +1,8 @@
 """Σ, the confidence of the second-order learners: what is done with it, for both of its shapes.
 
-"full": a (d, d) array kept exactly symmetric. "diagonal": a (d,) array σ. Which one a kernel works on is
-chosen when it is compiled, so that an algorithm is written once. `s` is a (d,) buffer that holds Σx between
-the functions (not that of a diagonal and CSR rows).
+"full": a 2-D array (see `full_covariance`). "diagonal": a (d,) array σ. Which one a kernel works on is chosen
+when it is compiled, so that an algorithm is written once. `s` is a buffer that holds Σx between the functions
+(not that of a diagonal and CSR rows): of shape (d,), and of a full Σ its row 0.
 
 With a diagonal, dense rows and the covariance projection, an update waits in `s` until the next row is there:
 both are then one pass over the state, and memory is read during the update.
@@ -23,10 +23,7 @@ from ...numeric.rows import (
     weighted_squared_norm,
 )
 from ...numeric.vector import is_sparse_row, lane_pass, zero_like
-
-# A (d, d) matrix above this is refused: d = 23,170 is far beyond what d² work per example makes sense for,
-# and a limit of its own fails alike on every machine, where asking for the free memory would not.
-_MAX_BYTES = 4 * 2**30
+from .full_covariance import full_matrix, new_full_covariance, subtract_outer, variance_of_row
 
 # An update that waits is (True, α, β).
 NOTHING_WAITS = (False, 0.0, 0.0)
@@ -44,8 +41,8 @@ def new_covariance(shape, n_features, scale=1.0):
 
     Returns
     -------
-    sigma : ndarray of float64, shape (d, d) or (d,)
-    buffer : ndarray of float64, shape (d,)
+    sigma : ndarray of float64, shape (rows, width) or (d,)
+    buffer : ndarray of float64, shape (4, width) or (d,)
         Where a kernel keeps Σx.
 
     Raises
@@ -55,45 +52,12 @@ def new_covariance(shape, n_features, scale=1.0):
     """
     if shape == "diagonal":
         return new_state(n_features, scale, place=1), new_state(n_features, place=2)
-    check_full_size(n_features)
-    sigma = np.zeros((n_features, n_features))
-    np.fill_diagonal(sigma, scale)
-    return sigma, np.empty(n_features)
+    return new_full_covariance(n_features, scale)
 
 
-def check_full_size(n_features, n_classes=1):
-    """Raise ValueError when a full matrix of a block for each of `n_classes` would take more than 4 GiB."""
-    n_bytes = 8 * (n_features * n_classes) ** 2
-    if n_bytes > _MAX_BYTES:
-        classes = f" and {n_classes} classes" if n_classes > 1 else ""
-        raise ValueError(
-            f"covariance='full' with {n_features} features{classes} needs {n_bytes} bytes "
-            f"({n_bytes / 2**30:.1f} GiB, the limit is {_MAX_BYTES / 2**30:.0f} GiB); "
-            "use covariance='diagonal'"
-        )
-
-
-def multiply(sigma, x, s):
-    """Write Σx into `s` (full) or do nothing (diagonal), in a kernel."""
-    raise in_kernels_only("multiply")
-
-
-@overload(multiply)
-def _multiply(sigma, x, s):
-    if sigma.ndim == 1:
-        return lambda sigma, x, s: None
-
-    def full(sigma, x, s):
-        # Σ is symmetric: its rows are its columns, and only those of the row's non-zeros are read.
-        s[:] = 0.0
-        for k in range(n_entries(x)):
-            j, x_j = entry(x, k)
-            if x_j != 0.0:
-                sigma_j = sigma[j]
-                for i in range(s.shape[0]):
-                    s[i] += x_j * sigma_j[i]
-
-    return full
+def covariance_matrix(sigma):
+    """Return Σ as users see it: of shape (d, d), in an array of its own, or the diagonal itself."""
+    return sigma if sigma.ndim == 1 else full_matrix(sigma)
 
 
 def variance(sigma, x, s):
@@ -105,12 +69,7 @@ def variance(sigma, x, s):
 def _variance(sigma, x, s):
     if sigma.ndim == 1:
         return lambda sigma, x, s: weighted_squared_norm(sigma, x)
-
-    def full(sigma, x, s):
-        multiply(sigma, x, s)
-        return dot(s, x)
-
-    return full
+    return lambda sigma, x, s: variance_of_row(sigma, x, s)
 
 
 def _shrink(ir, mu, sigma, s, alpha, beta):
@@ -228,9 +187,9 @@ def _update(mu, sigma, x, s, alpha, beta, gamma, precision):
         return diagonal
 
     def full(mu, sigma, x, s, alpha, beta, gamma, precision):
-        for i in range(s.shape[0]):
-            mu[i] += alpha * s[i]
-        rank_one_downdate(sigma, s, beta)
+        for i in range(mu.shape[0]):
+            mu[i] += alpha * s[0, i]
+        subtract_outer(sigma, s, beta)
         return NOTHING_WAITS
 
     return full
@@ -253,19 +212,6 @@ def _finish_update(mu, sigma, s, waiting):
             _update_and_score_dense((mu, sigma, s), s, (alpha, beta))
 
     return diagonal
-
-
-@register_jitable(**INLINE)
-def rank_one_downdate(sigma, s, beta):
-    """Subtract ``β s sᵀ`` from a full matrix, leaving it exactly symmetric."""
-    d = s.shape[0]
-    for i in range(d):
-        s_i = s[i]
-        if s_i != 0.0:
-            sigma_i = sigma[i]
-            for j in range(d):
-                # s_i s_j first: that product commutes exactly, (β s_i) s_j does not.
-                sigma_i[j] -= beta * (s_i * s[j])
 
 
 @register_jitable(**INLINE)

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from singlepass.pipeline.analysis.averages import long_table, primary_metric, scores
+from singlepass.pipeline.analysis.averages import Averages, primary_metric
 from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
+from singlepass.pipeline.analysis.subsets import among, within
 from singlepass.pipeline.noise import CLEAN
 
 from .cells import cell, frame
@@ -26,7 +27,7 @@ def test_mean_and_spread_over_seeds() -> None:
         cell("d", "A", 7, test_accuracy=0.1, stage="tune"),
         cell("d", "A", 0, test_accuracy=0.1, noise="0.1"),
     )
-    table = scores(cells, METRICS["test_accuracy"], CLEAN, study_design(cells, STUDY))
+    table = Averages(cells).scores(METRICS["test_accuracy"], CLEAN, study_design(cells, STUDY))
     assert list(table.mean.columns) == ["B", "A"]
     assert table.mean.loc["d", "A"] == pytest.approx(0.85)
     assert table.sd.loc["d", "A"] == pytest.approx(np.sqrt(0.005))
@@ -46,7 +47,7 @@ def test_incomplete_blocks_are_dropped_and_say_what_they_lack() -> None:
         cell("none", "A", 0),
         cell("none", "A", 1),
     )
-    table = scores(cells, METRICS["test_accuracy"], CLEAN, study_design(cells, STUDY))
+    table = Averages(cells).scores(METRICS["test_accuracy"], CLEAN, study_design(cells, STUDY))
     complete, dropped = table.complete_blocks(["A", "B"])
     assert list(complete.index) == ["full"]
     assert {block.dataset: block.missing for block in dropped} == {
@@ -60,7 +61,7 @@ def test_incomplete_blocks_are_dropped_and_say_what_they_lack() -> None:
 def test_many_missing_seeds_are_cut_short() -> None:
     cells = frame(cell("d", "A", 9))
     design = study_design(cells, {"seeds": list(range(10))})
-    table = scores(cells, METRICS["test_accuracy"], CLEAN, design)
+    table = Averages(cells).scores(METRICS["test_accuracy"], CLEAN, design)
     assert table.missing == {("d", "A"): "seeds 0, 1, 2, 3, 4 and 4 more"}
 
 
@@ -68,9 +69,30 @@ def test_order_of_rows_in_the_store_does_not_matter() -> None:
     rows = [cell(f"d{i}", a, s, mistakes=i + s) for i in (1, 2, 10) for a in "AB" for s in (0, 1)]
     forth, back = frame(*rows), frame(*reversed(rows))
     metric = METRICS["mistakes"]
-    one = long_table(forth, metric, study_design(forth, STUDY))
-    pd.testing.assert_frame_equal(one, long_table(back, metric, study_design(back, STUDY)))
+    one = Averages(forth).long_table(metric, study_design(forth, STUDY))
+    pd.testing.assert_frame_equal(one, Averages(back).long_table(metric, study_design(back, STUDY)))
     assert one["dataset"].unique().tolist() == ["d1", "d2", "d10"]
+
+
+def test_parts_of_a_study_have_the_means_of_the_whole() -> None:
+    rows = [cell(f"d{i}", a, s, test_accuracy=0.1 * (i + s)) for i in range(3) for a in "AB" for s in (0, 1)]
+    cells = frame(*rows, cell("d1", "A", 0, noise="0.1"))
+    whole, averages = study_design(cells, STUDY), Averages(cells)
+    metric = METRICS["test_accuracy"]
+    part = among(within(whole, ["d1", "d2"]), ["A"])
+    for noise in whole.noise:
+        every, some = (averages.scores(metric, noise, design) for design in (whole, part))
+        alone = Averages(cells).scores(metric, noise, part)
+        for table in ("mean", "sd", "count"):
+            expected = getattr(every, table).loc[["d1", "d2"], ["A"]]
+            pd.testing.assert_frame_equal(getattr(some, table), expected)
+            pd.testing.assert_frame_equal(getattr(some, table), getattr(alone, table))
+        assert some.missing == alone.missing
+    assert averages.measured(metric) == {"A", "B"}
+    assert averages.scores(metric, whole.noise[1], part).missing == {
+        ("d1", "A"): "seed 1",
+        ("d2", "A"): "all seeds",
+    }
 
 
 def test_primary_metric() -> None:

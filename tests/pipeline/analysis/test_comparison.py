@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from singlepass.pipeline.analysis.averages import Averages
 from singlepass.pipeline.analysis.comparison import compare, overall_ranks
 from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
@@ -49,7 +50,7 @@ def clear_order(n: int, k: int) -> np.ndarray:
 @pytest.mark.parametrize("seeds", [1, 2, 10])
 def test_n_is_data_sets_whatever_the_seeds(seeds: int) -> None:
     cells, design = study(clear_order(7, 3), seeds=seeds)
-    comparison = compare(cells, ACCURACY, CLEAN, design)
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
     assert (comparison.n, comparison.k) == (7, 3)
     assert comparison.mean_ranks.to_dict() == {"A": 1, "B": 2, "C": 3}
     assert [pair.p for pair in comparison.pairs] == [2 / 2**7] * 3
@@ -57,7 +58,7 @@ def test_n_is_data_sets_whatever_the_seeds(seeds: int) -> None:
 
 def test_bars_and_differences_agree() -> None:
     cells, design = study(clear_order(8, 3))
-    comparison = compare(cells, ACCURACY, CLEAN, design)
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
     assert len(comparison.different) == 3
     assert comparison.cliques == []
 
@@ -69,7 +70,7 @@ def test_without_friedman_no_pair_differs() -> None:
     accuracy[:4, 2], accuracy[4:, 2] = 0.9, 0.1
     accuracy[:4, 3], accuracy[4:, 3] = 0.1, 0.9
     cells, design = study(accuracy)
-    comparison = compare(cells, ACCURACY, CLEAN, design)
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
     assert min(pair.p_holm for pair in comparison.pairs) <= 0.05
     assert comparison.friedman is not None
     assert comparison.friedman.p > 0.05
@@ -79,14 +80,14 @@ def test_without_friedman_no_pair_differs() -> None:
 
 def test_two_algorithms_are_left_to_wilcoxon() -> None:
     cells, design = study(clear_order(6, 2))
-    comparison = compare(cells, ACCURACY, CLEAN, design)
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
     assert comparison.friedman is None
     assert comparison.different == {frozenset("AB")}
 
 
 def test_one_data_set_gets_ranks_and_no_test() -> None:
     cells, design = study(clear_order(1, 4), seeds=5)
-    comparison = compare(cells, ACCURACY, CLEAN, design)
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
     assert list(comparison.mean_ranks) == [1, 2, 3, 4]
     assert comparison.friedman is None
     assert comparison.pairs == []
@@ -96,14 +97,14 @@ def test_one_data_set_gets_ranks_and_no_test() -> None:
 
 def test_one_algorithm() -> None:
     cells, design = study(clear_order(5, 1))
-    comparison = compare(cells, ACCURACY, CLEAN, design)
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
     assert comparison.mean_ranks.to_dict() == {"A": 1.0}
     assert comparison.pairs == []
 
 
 def test_all_ties() -> None:
     cells, design = study(np.full((7, 3), 0.5))
-    comparison = compare(cells, ACCURACY, CLEAN, design)
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
     assert comparison.all_tied
     assert comparison.friedman is not None
     assert comparison.friedman.p == 1.0
@@ -113,7 +114,7 @@ def test_all_ties() -> None:
 def test_an_algorithm_without_results_is_left_out_not_the_data_sets() -> None:
     cells, design = study(clear_order(6, 4))
     cells.loc[cells["algorithm"] == "B", ["status", "test_accuracy"]] = ["failed", np.nan]
-    comparison = compare(cells, ACCURACY, CLEAN, design)
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
     assert comparison.left_out == ["B"]
     assert (comparison.n, comparison.k) == (6, 3)
 
@@ -122,7 +123,7 @@ def test_a_failed_seed_drops_its_data_set() -> None:
     cells, design = study(clear_order(6, 3))
     hit = (cells["dataset"] == "d2") & (cells["algorithm"] == "C") & (cells["seed"] == 1)
     cells.loc[hit, ["status", "test_accuracy"]] = ["failed", np.nan]
-    comparison = compare(cells, ACCURACY, CLEAN, design)
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
     assert comparison.n == 5
     assert [(block.dataset, block.missing) for block in comparison.dropped] == [("d2", {"C": "seed 1"})]
 
@@ -130,7 +131,7 @@ def test_a_failed_seed_drops_its_data_set() -> None:
 def test_nothing_complete() -> None:
     cells, design = study(clear_order(2, 3))
     cells = cells[~((cells["algorithm"] == "A") & (cells["seed"] == 0))]
-    comparison = compare(cells, ACCURACY, CLEAN, design)
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
     assert comparison.n == 0
     assert comparison.mean_ranks.empty
     assert len(comparison.dropped) == 2
@@ -143,7 +144,7 @@ def test_overall_ranks_average_noise_within_data_sets() -> None:
     here = (cells["noise"] == "0.3") & (cells["algorithm"] == "B")
     cells.loc[here & (cells["dataset"] == "d0"), "test_accuracy"] += 0.5
     cells = cells[~(here & (cells["dataset"] == "d2") & (cells["seed"] == 0))]
-    comparisons = [compare(cells, ACCURACY, noise, design) for noise in (CLEAN, Noise(0.3))]
+    comparisons = [compare(Averages(cells), ACCURACY, noise, design) for noise in (CLEAN, Noise(0.3))]
     assert [c.n for c in comparisons] == [3, 2]
     assert overall_ranks(comparisons).to_dict() == {"A": 1.25, "B": 1.75}
     assert overall_ranks([]).empty

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from singlepass.pipeline.analysis.curves import mean_curves
+from singlepass.pipeline.analysis.curves import CellCurves, mean_curves
 from singlepass.pipeline.noise import Noise
 
 
@@ -32,7 +32,7 @@ def tables(points: dict[str, dict[int, int]], *, status: str = "ok") -> tuple[pd
 
 def test_mean_and_spread_at_shared_checkpoints() -> None:
     cells, curves = tables({"A0": {1: 1, 10: 4, 100: 10}, "A1": {1: 1, 10: 6, 100: 14}, "B0": {1: 0, 100: 3}})
-    a, b = mean_curves(cells, curves, dataset="d", noise=Noise(0.1), algorithms=["A", "B", "C"])
+    a, b = mean_curves(CellCurves(cells, curves), dataset="d", noise=Noise(0.1), algorithms=["A", "B", "C"])
     assert (a.algorithm, a.seeds, a.t.tolist(), a.mean.tolist()) == ("A", 2, [1, 10, 100], [1, 5, 12])
     assert a.sd == pytest.approx([0, 2**0.5, 8**0.5])
     assert (b.algorithm, b.seeds, b.sd.tolist()) == ("B", 1, [0, 0])
@@ -40,23 +40,38 @@ def test_mean_and_spread_at_shared_checkpoints() -> None:
 
 def test_streams_of_different_length_meet_on_the_shorter() -> None:
     cells, curves = tables({"A0": {10: 10, 20: 20, 40: 30}, "A1": {5: 5, 30: 30}})
-    [curve] = mean_curves(cells, curves, dataset="d", noise=Noise(0.1), algorithms=["A"])
+    [curve] = mean_curves(CellCurves(cells, curves), dataset="d", noise=Noise(0.1), algorithms=["A"])
     assert curve.t.tolist() == [5, 10, 20, 30]
     assert curve.mean.tolist() == [5, 10, 20, 27.5]
 
 
 def test_only_finished_cells_of_that_data_set_and_noise() -> None:
     cells, curves = tables({"A0": {1: 1}})
-    assert mean_curves(cells, curves, dataset="other", noise=Noise(0.1), algorithms=["A"]) == []
-    assert mean_curves(cells, curves, dataset="d", noise=Noise(0.2), algorithms=["A"]) == []
-    assert mean_curves(cells, curves.iloc[:0], dataset="d", noise=Noise(0.1), algorithms=["A"]) == []
+    assert mean_curves(CellCurves(cells, curves), dataset="other", noise=Noise(0.1), algorithms=["A"]) == []
+    assert mean_curves(CellCurves(cells, curves), dataset="d", noise=Noise(0.2), algorithms=["A"]) == []
+    assert (
+        mean_curves(CellCurves(cells, curves.iloc[:0]), dataset="d", noise=Noise(0.1), algorithms=["A"]) == []
+    )
     failed, _ = tables({"A0": {1: 1}}, status="failed")
-    assert mean_curves(failed, curves, dataset="d", noise=Noise(0.1), algorithms=["A"]) == []
+    assert mean_curves(CellCurves(failed, curves), dataset="d", noise=Noise(0.1), algorithms=["A"]) == []
+
+
+def test_order_of_rows_in_the_store_does_not_matter() -> None:
+    cells, curves = tables({"A0": {1: 1, 10: 4, 100: 10}, "A1": {1: 1, 10: 6, 100: 14}, "B0": {1: 0, 100: 3}})
+    shuffled = CellCurves(cells.iloc[::-1], curves.sample(frac=1, random_state=3))
+    asked = {"dataset": "d", "noise": Noise(0.1), "algorithms": ["A", "B"]}
+    forth, back = (mean_curves(each, **asked) for each in (CellCurves(cells, curves), shuffled))
+    for one, other in zip(forth, back, strict=True):
+        assert (one.algorithm, one.t.tolist(), one.mean.tolist()) == (
+            other.algorithm,
+            other.t.tolist(),
+            other.mean.tolist(),
+        )
 
 
 def test_a_stopped_cell_counts_as_far_as_it_came() -> None:
     cells, curves = tables({"A0": {10: 1, 20: 3}}, status="stopped")
-    [curve] = mean_curves(cells, curves, dataset="d", noise=Noise(0.1), algorithms=["A"])
+    [curve] = mean_curves(CellCurves(cells, curves), dataset="d", noise=Noise(0.1), algorithms=["A"])
     assert curve.t.tolist() == [10, 20]
 
 
@@ -64,8 +79,7 @@ def test_a_column_as_a_function_of_another() -> None:
     cells, curves = tables({"A0": {10: 1, 20: 3, 30: 3}, "A1": {10: 2, 20: 4, 30: 6}})
     curves["accuracy"] = [0.5, 0.7, 0.75, 0.6, 0.7, 0.8]
     [curve] = mean_curves(
-        cells,
-        curves,
+        CellCurves(cells, curves),
         dataset="d",
         noise=Noise(0.1),
         algorithms=["A"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from singlepass.pipeline.analysis.averages import Averages
 from singlepass.pipeline.analysis.comparison import compare
 from singlepass.pipeline.analysis.design import Design, study_design
 from singlepass.pipeline.analysis.metrics import METRICS
@@ -73,11 +74,13 @@ def test_tasks_of_some_data_sets(study: tuple[pd.DataFrame, Design]) -> None:
 def test_comparisons_within_a_part(study: tuple[pd.DataFrame, Design]) -> None:
     cells, design = study
     accuracy = METRICS["test_accuracy"]
-    part = compare(cells, accuracy, CLEAN, within(design, ["usps[0-vs-1]", "usps[round]", "spam[of 2020]"]))
+    part = compare(
+        Averages(cells), accuracy, CLEAN, within(design, ["usps[0-vs-1]", "usps[round]", "spam[of 2020]"])
+    )
     # Those at even places rank C first, those at odd ones A.
     assert part.n == 3
     assert part.mean_ranks.to_dict() == pytest.approx({"A": 7 / 3, "B": 2, "C": 5 / 3})
-    some = compare(cells, accuracy, CLEAN, among(design, ["C", "A", "unknown"]))
+    some = compare(Averages(cells), accuracy, CLEAN, among(design, ["C", "A", "unknown"]))
     assert (some.n, some.k) == (9, 2)
     assert list(some.scores.columns) == ["C", "A"]
     assert some.mean_ranks.to_dict() == pytest.approx({"C": 13 / 9, "A": 14 / 9})

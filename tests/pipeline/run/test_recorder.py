@@ -5,39 +5,41 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from singlepass.learners import Passage, count_mistakes, count_wrong
 from singlepass.pipeline.counts import COUNTS
-from singlepass.pipeline.run import stopwatch
-from singlepass.pipeline.run.recorder import MISTAKES, Recorder, declared, is_mistake
-from singlepass.pipeline.run.stopwatch import Stopwatch
+from singlepass.pipeline.run.recorder import MISTAKES, Recorder, declared
 
 NAN = float("nan")
-
-
-class Clock:
-    """A clock that goes on when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def perf_counter(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(stopwatch, "time", made)
-    return made
+NOWHERE = np.empty(0, np.int64)
 
 
 def codes(*values: int) -> np.ndarray:
     return np.array(values, dtype=np.int32)
 
 
+def is_mistake(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Which predictions are mistakes, in NumPy: signed margin <= 0 or not a number."""
+    if scores.ndim == 1:
+        margin = np.where(labels == 1, scores, -scores)
+    else:
+        each = np.arange(len(labels))
+        others = scores.copy()
+        others[each, labels] = -np.inf
+        margin = scores[each, labels] - others.max(axis=1)
+    return ~(margin > 0)
+
+
+def passage(scores: np.ndarray, seconds: list[float], **counts: list[int]) -> Passage:
+    return Passage(scores, seconds, {name: list(values) for name, values in counts.items()})
+
+
 def test_mistakes_of_two_classes() -> None:
     scores = np.array([1.0, -1.0, 1.0, -1.0, 0.0, 0.0, NAN])
-    wrong = is_mistake(scores, codes(1, 1, 0, 0, 1, 0, 1))
-    assert wrong.tolist() == [False, True, True, False, True, True, True]
+    labels = codes(1, 1, 0, 0, 1, 0, 1)
+    assert is_mistake(scores, labels).tolist() == [False, True, True, False, True, True, True]
+    counts = np.zeros(3, np.int64)
+    assert count_mistakes(scores.reshape(-1, 1), labels, np.array([1, 3, 7]), counts) == 5
+    assert counts.tolist() == [0, 2, 5]
 
 
 def test_mistakes_of_many_classes() -> None:
@@ -45,9 +47,22 @@ def test_mistakes_of_many_classes() -> None:
         [[0.0, 2.0, 1.0], [0.0, 2.0, 1.0], [1.0, 1.0, 0.0], [NAN, 2.0, 1.0], [-1.0, -2.0, -3.0]]
     )
     before = scores.copy()
+    labels = codes(1, 2, 0, 1, 0)
     # A tie is a mistake, and so is a score that is no number.
-    assert is_mistake(scores, codes(1, 2, 0, 1, 0)).tolist() == [False, True, True, True, False]
+    assert is_mistake(scores, labels).tolist() == [False, True, True, True, False]
+    counts = np.zeros(5, np.int64)
+    assert count_mistakes(scores, labels, np.arange(1, 6), counts) == 3
+    assert counts.tolist() == [0, 1, 2, 3, 3]
     np.testing.assert_array_equal(scores, before)
+
+
+@pytest.mark.parametrize("n_classes", [1, 3, 7])
+def test_wrong_predictions_are_those_of_argmax(n_classes: int) -> None:
+    rng = np.random.RandomState(n_classes)
+    scores = rng.choice([-np.inf, -1.0, 0.0, 1.0, np.inf, NAN], (400, n_classes))
+    labels = rng.randint(0, max(2, n_classes), 400).astype(np.int32)
+    predicted = scores.argmax(axis=1) if n_classes > 1 else scores[:, 0] >= 0.0
+    assert count_wrong(scores, labels) == np.count_nonzero(predicted != labels)
 
 
 def test_what_a_learner_does_not_count_is_none() -> None:
@@ -57,59 +72,45 @@ def test_what_a_learner_does_not_count_is_none() -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_last_point_of_the_curve_is_the_totals(clock: Clock, n_classes: int) -> None:
+@pytest.mark.parametrize("cuts", [[50], [30, 50], [5, 10, 12, 30, 44, 50]])
+def test_the_last_point_of_the_curve_is_the_totals(n_classes: int, cuts: list[int]) -> None:
     rng = np.random.RandomState(n_classes)
-    n, stops = 50, np.array([10, 30], dtype=np.int64)
+    n, stops = 50, np.array([10, 30, 50])
     clean, noisy = (rng.randint(0, n_classes, n).astype(np.int32) for _ in range(2))
     scores = rng.standard_normal((n, n_classes) if n_classes > 2 else n)
-    updates = {"updates": 0}
-    watch = Stopwatch()
-    recorder = Recorder(noisy, clean, stops, lambda: updates, watch)
-    with watch:
-        for start in range(0, n, 10):
-            rows = slice(start, start + 10)
-            # The rows of a step may come in pieces.
-            recorder.note([scores[rows][:3], scores[rows][3:]])
-            updates["updates"] += 4
-            clock.now += 1
-            recorder.at(recorder.seen, last=recorder.seen == n)
+    recorder = Recorder(noisy, clean)
+    # The rows may come in pieces; each says what there was at the stops in it.
+    for start, stop in zip([0, *cuts], cuts, strict=False):
+        noted = stops[(stops > start) & (stops <= stop)]
+        seconds = [(t - start) / 10 for t in noted.tolist()]
+        piece = passage(scores[start:stop], seconds, updates=(noted * 2).tolist())
+        recorder.add(piece, noted - start, start / 10)
     assert recorder.seen == n
     curve, totals = recorder.curve(), recorder.totals()
-    assert curve["t"] == [10, 30, 50]
-    assert curve["fit_seconds"] == [1, 3, 5]
-    assert curve["updates"] == [4, 12, 20]
-    assert curve["support_vectors"] == [None] * 3
-    assert "test_accuracy" not in curve
+    assert list(curve["t"]) == [10, 30, 50]
+    np.testing.assert_allclose(curve["fit_seconds"], [1, 3, 5])
+    assert list(curve["updates"]) == [20, 60, 100]
+    assert not {"support_vectors", "test_accuracy"} & curve.keys()
     for name, labels in zip(MISTAKES, (noisy, clean), strict=True):
         wrong = is_mistake(scores, labels)
-        assert curve[name] == [int(wrong[:t].sum()) for t in (10, 30, 50)]
+        assert list(curve[name]) == [int(wrong[:t].sum()) for t in (10, 30, 50)]
         assert totals[name] == curve[name][-1]
 
 
-def test_totals_are_of_the_rows_so_far(clock: Clock) -> None:
-    labels = codes(1, 1, 1, 1)
-    recorder = Recorder(labels, codes(1, 0, 1, 0), np.array([4]), dict, Stopwatch())
-    recorder.note([np.array([1.0, 1.0])])
+def test_a_curve_can_end_between_two_checkpoints() -> None:
+    recorder = Recorder(codes(1, 1, 1, 1), codes(1, 0, 1, 0))
+    recorder.add(passage(np.array([1.0, 1.0]), []), NOWHERE, 0.0)
     assert recorder.totals() == {"mistakes": 0, "mistakes_clean": 1}
-    recorder.at(2)
-    assert recorder.curve()["t"] == []
-    recorder.at(2, last=True)
-    assert recorder.curve()["t"] == [2]
-    assert recorder.curve()["mistakes_clean"] == [1]
+    assert list(recorder.curve()["t"]) == []
+    recorder.end({"updates": 1}, 2.5)
+    curve = recorder.curve()
+    found = {name: list(curve[name]) for name in ("t", "mistakes_clean", "updates", "fit_seconds")}
+    assert found == {"t": [2], "mistakes_clean": [1], "updates": [1], "fit_seconds": [2.5]}
 
 
-def test_measuring_accuracy_does_not_count_as_learning(clock: Clock) -> None:
-    def accuracy() -> float:
-        clock.now += 100
-        return 0.75
-
-    watch = Stopwatch()
-    recorder = Recorder(codes(1, 1), codes(1, 1), np.array([1, 2]), dict, watch, accuracy)
-    with watch:
-        for t in (1, 2):
-            recorder.note([np.array([1.0])])
-            clock.now += 1
-            recorder.at(t)
-    assert recorder.curve()["test_accuracy"] == [0.75, 0.75]
-    assert recorder.curve()["fit_seconds"] == [1, 2]
-    assert watch.seconds == 2
+def test_accuracy_is_noted_point_by_point() -> None:
+    recorder = Recorder(codes(1, 1), codes(1, 1))
+    for accuracy in (0.75, 1.0):
+        recorder.add(passage(np.array([1.0]), [0.1]), np.array([1]), 0.0)
+        recorder.note_accuracy(accuracy)
+    assert list(recorder.curve()["test_accuracy"]) == [0.75, 1.0]

@@ -40,28 +40,6 @@ def test_blocks_add_up_and_what_is_between_them_does_not_count(clock: Clock) -> 
     assert watch.seconds == 5
 
 
-def test_paused_time_does_not_count(clock: Clock) -> None:
-    watch = Stopwatch(limit=4)
-    with watch:
-        clock.now += 1
-        with watch.paused():
-            clock.now += 50
-            assert watch.seconds == 1
-            assert not watch.over
-        clock.now += 2
-    assert watch.seconds == 3
-
-
-def test_it_goes_on_after_an_error_in_a_pause(clock: Clock) -> None:
-    watch = Stopwatch()
-    with watch:
-        with suppress(ValueError), watch.paused():
-            clock.now += 50
-            raise ValueError
-        clock.now += 1
-    assert watch.seconds == 1
-
-
 def test_a_block_that_raises_counts_up_to_there(clock: Clock) -> None:
     watch = Stopwatch()
     with suppress(ValueError), watch:

@@ -11,7 +11,8 @@ from scipy.sparse import csr_array
 from singlepass.learners import AROW, Perceptron, registry
 from singlepass.learners.contract import StreamLearner
 from singlepass.pipeline.counts import COUNTS
-from singlepass.pipeline.run.stream_learner import PluginLearner, rows_of_block, stream_learner
+from singlepass.pipeline.run.splits import Fold
+from singlepass.pipeline.run.stream_learner import PluginLearner, blocks_of, stream_learner
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
@@ -105,7 +106,9 @@ def test_pieces_of_a_block_are_matrices(kind: Any) -> None:
     learner = Stranger()
     adapter = stream_learner(learner)
     adapter.begin(np.arange(2, dtype=np.int32), 2)
-    rows = rows_of_block(adapter, block)
+    fold = Fold(block, np.arange(6), np.zeros(6, np.int32))
+    ((start, stop, rows),) = blocks_of(adapter, fold)
+    assert (start, stop) == (0, 6)
     adapter.learn_rows(rows(0, 2), np.array([0, 1]))
     adapter.learn_rows(rows(2, 6), np.array([1, 1, 0, 0]))
     (first, codes), (second, _) = learner.given

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from singlepass.learners import AROW, LASVM, registry
+from singlepass.learners import AROW, LASVM, ConfidenceWeighted, registry
 from singlepass.pipeline import data
 from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.randomness import random_state
-from singlepass.pipeline.run import splits
+from singlepass.pipeline.run import splits, stream_learner
 from singlepass.pipeline.run import task as cell_module
-from singlepass.pipeline.run.recorder import is_mistake
+from singlepass.pipeline.run.material import material
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import CELLS, PROVENANCE
 from singlepass.pipeline.study.cell import Cell
@@ -30,7 +30,7 @@ def cell_of(algorithm: dict[str, Any], dataset: dict[str, Any] | None = None, **
 
 def integers(outcome: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     row = {name: value for name, value in outcome.row.items() if name not in PROVENANCE}
-    return row, {name: value for name, value in outcome.curve.items() if name != "fit_seconds"}
+    return row, {name: list(value) for name, value in outcome.curve.items() if name != "fit_seconds"}
 
 
 def test_the_counts_are_those_of_the_learner_alone() -> None:
@@ -64,44 +64,48 @@ def test_the_counts_of_many_classes_are_those_of_the_learner_alone() -> None:
     assert row["status"] == "ok", row["error"]
     assert row["mistakes"] == learner.n_mistakes_
     assert row["updates"] == learner.n_updates_
-    assert row["mistakes_clean"] == is_mistake(scores, part.codes).sum()
+    each = np.arange(len(scores))
+    others = np.where(np.arange(10) == part.codes[:, np.newaxis], -np.inf, scores).max(axis=1)
+    assert row["mistakes_clean"] == np.count_nonzero(scores[each, part.codes] <= others)
     assert 0.15 < row["noise_realised"] == (noisy != part.codes).mean() < 0.25
     assert test is not None
     assert row["test_mistakes"] == (learner.predict(stream.X[test.rows]) != test.codes).sum()
     assert row["test_accuracy"] > 0.8
 
 
-@pytest.mark.parametrize("block_bytes", [1, 3000, 1 << 22])
+@pytest.mark.parametrize("block_rows", [1, 7, 1000])
 @pytest.mark.parametrize("algorithm", [{"name": "AROW"}, {"name": "Perceptron", "average": True}])
 @pytest.mark.parametrize("dataset", [{"name": "digits", "task": "round"}, {"name": "digits"}])
 def test_no_block_size_changes_an_integer(
-    block_bytes: int, algorithm: dict[str, Any], dataset: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    block_rows: int, algorithm: dict[str, Any], dataset: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = cell_of(algorithm, dataset)
+    cell = cell_of(algorithm, dataset, protocol="holdout")
     expected = integers(run_cell(cell))
-    monkeypatch.setattr(splits, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(stream_learner, "BLOCK_ROWS", block_rows)
     assert integers(run_cell(cell)) == expected
 
 
 def test_rows_are_gone_once_they_are_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = cell_of({"name": "ConfidenceWeighted"})
     expected = integers(run_cell(cell))
-    gather = splits.take_rows
+    given = material(cell.spec)
+    values = given.train.X.copy()
+    mine = replace(given, train=replace(given.train, X=values))
+    learn_along, handed_over = ConfidenceWeighted.learn_along, []
 
-    class Overwriting:
-        """Hands out one block at a time and ruins it when the next one is asked for."""
+    def learn_and_ruin(learner: Any, rows: Any, *arguments: Any) -> Any:
+        passage = learn_along(learner, rows, *arguments)
+        if rows[0].shape == values.shape:
+            values[rows[1]] = np.nan
+            handed_over.append(len(rows[1]))
+        return passage
 
-        last: np.ndarray | None = None
-
-        def __call__(self, X: Any, rows: Any) -> Any:
-            if self.last is not None:
-                self.last[:] = np.nan
-            self.last = gather(X, rows)
-            return self.last
-
-    monkeypatch.setattr(splits, "BLOCK_BYTES", 4000)
-    monkeypatch.setattr(splits, "take_rows", Overwriting())
+    monkeypatch.setattr(ConfidenceWeighted, "learn_along", learn_and_ruin)
+    monkeypatch.setattr(stream_learner, "BLOCK_ROWS", 10)
+    monkeypatch.setattr(cell_module, "material", lambda spec: mine)
     assert integers(run_cell(cell)) == expected
+    assert max(handed_over) == 10
+    assert sum(handed_over) == len(given.train.rows)
 
 
 def test_checkpoints_do_not_change_the_outcome() -> None:
@@ -134,14 +138,6 @@ def test_learners_finish_after_the_last_pass() -> None:
     assert row["test_accuracy"] == learner.score(stream.X[test.rows], test.codes)
     learner = LASVM(**dict(cell.spec.params) | {"finish": False}).fit(stream.X[part.rows], noisy)
     assert row["support_vectors"] != learner.n_support_
-
-
-def test_is_mistake() -> None:
-    codes = np.array([1, 0, 1, 0, 1], dtype=np.int32)
-    scores = np.array([2.0, 2.0, 0.0, -1.0, np.nan])
-    assert is_mistake(scores, codes).tolist() == [False, True, True, False, True]
-    many = np.array([[1.0, 2.0, 0.0], [1.0, 1.0, 0.0], [3.0, 1.0, 0.0]])
-    assert is_mistake(many, np.array([1, 0, 0], dtype=np.int32)).tolist() == [False, True, False]
 
 
 class Prior:

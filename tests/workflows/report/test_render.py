@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -252,6 +253,13 @@ def test_many_data_sets_are_folded(tmp_path: Path) -> None:
     assert "36 rows, see [tables/test-accuracy-noise-0.1.csv](tables/test-accuracy-noise-0.1.csv)" in markdown
     assert "the first task of each base set; 1 of 36 data sets in all" in markdown
     assert any("(36 rows)" in text for text in page.text)
+
+
+def test_garbage_is_collected_as_before_once_a_report_is_written(tmp_path: Path) -> None:
+    before = gc.get_threshold()
+    with pytest.raises(InputError):
+        write_report(tmp_path)
+    assert gc.get_threshold() == before
 
 
 def test_nothing_to_report(tmp_path: Path) -> None:

@@ -71,10 +71,10 @@ def test_all_algorithms_meet_the_same_noise(finished: Path) -> None:
     assert run.loc[run["noise"] != "0", "noise_realised"].between(0.1, 0.3).all()
 
 
-def test_a_finished_run_computes_nothing_and_starts_no_cluster(
+def test_a_finished_run_computes_nothing_and_asks_for_no_workers(
     finished: Path, study_file: Path, silent: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("singlepass.workflows.running.run.connect", None)
+    monkeypatch.setattr("singlepass.workflows.running.run.workers", None)
     study, _ = find_study(str(study_file))
     summary = run_study(study, str(finished), progress=silent)
     assert (summary.computed, summary.reused, summary.failed) == (0, 28, 0)

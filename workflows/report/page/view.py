@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ....pipeline.analysis.averages import primary_metric
+from ....pipeline.analysis.averages import Averages, primary_metric
 from ....pipeline.analysis.comparison import Comparison, compare
+from ....pipeline.analysis.curves import CellCurves
 from ....pipeline.analysis.design import Coverage, Design, study_coverage, study_design
 from ....pipeline.analysis.metrics import METRICS, Metric
 from ....pipeline.analysis.study_results import StudyResults
@@ -63,10 +64,11 @@ class StudyView:
         """The store's cells table."""
         return self.results.cells
 
-    @property
-    def curves(self) -> pd.DataFrame:
-        """The store's curves table."""
-        return self.results.curves
+    @cached_property
+    def curves(self) -> CellCurves:
+        """The store's curves, and the test error in percent along them."""
+        curves = self.results.curves
+        return CellCurves(self.cells, curves.assign(test_error=100 * (1 - curves["test_accuracy"])))
 
     @cached_property
     def design(self) -> Design:
@@ -82,6 +84,11 @@ class StudyView:
     def metric(self) -> Metric:
         """What algorithms are judged by."""
         return primary_metric(self.cells)
+
+    @cached_property
+    def averages(self) -> Averages:
+        """Means over seeds, which tables, ranks and tests share."""
+        return Averages(self.cells)
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
@@ -109,7 +116,7 @@ class StudyView:
         list of Comparison
             One per noise rate of the part.
         """
-        return [compare(self.cells, metric, noise, part) for noise in part.noise]
+        return [compare(self.averages, metric, noise, part) for noise in part.noise]
 
     @property
     def noisy(self) -> bool:

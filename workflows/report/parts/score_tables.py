@@ -8,20 +8,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ....pipeline.analysis.averages import long_table, scores
+from ....pipeline.analysis.averages import Averages
 from ....pipeline.analysis.design import Design
 from ....pipeline.analysis.metrics import Metric
 from ..page.table import TableBlock, TableCell
 from ..words.markup import slug
 
 
-def score_tables(cells: pd.DataFrame, metric: Metric, design: Design) -> list[TableBlock]:
+def score_tables(averages: Averages, metric: Metric, design: Design) -> list[TableBlock]:
     """Mean ± standard deviation over seeds, data sets by algorithms, one table per noise rate.
 
     Parameters
     ----------
-    cells : DataFrame
-        The store's cells table.
+    averages : Averages
+        Of the study's cells.
     metric : Metric
         What to print.
     design : Design
@@ -33,11 +33,11 @@ def score_tables(cells: pd.DataFrame, metric: Metric, design: Design) -> list[Ta
         One per noise rate that has any value; for a single data set one in all, algorithms by noise rates.
     """
     tables = []
-    everything = long_table(cells, metric, design)
+    everything = averages.long_table(metric, design)
     if len(design.datasets) == 1:
-        return [_single_table(cells, metric, design, everything)] if len(everything) else []
+        return [_single_table(averages, metric, design, everything)] if len(everything) else []
     for noise in design.noise:
-        table = scores(cells, metric, noise, design)
+        table = averages.scores(metric, noise, design)
         if not table.count.to_numpy().any():
             continue
         values = table.mean.to_numpy(float), table.sd.to_numpy(float)
@@ -82,13 +82,11 @@ def _scored(
     return cells
 
 
-def _single_table(
-    cells: pd.DataFrame, metric: Metric, design: Design, everything: pd.DataFrame
-) -> TableBlock:
+def _single_table(averages: Averages, metric: Metric, design: Design, everything: pd.DataFrame) -> TableBlock:
     [dataset] = design.datasets
     columns, header = [], ["algorithm"]
     for noise in design.noise:
-        table = scores(cells, metric, noise, design)
+        table = averages.scores(metric, noise, design)
         if table.count.to_numpy().any():
             partial = [(dataset, name) in table.missing for name in design.algorithms]
             line = table.mean.to_numpy(float)[0], table.sd.to_numpy(float)[0]

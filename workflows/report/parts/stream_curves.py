@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ....pipeline.analysis.curves import Curve
 from ..page.blocks import Panels, Picture
-from ..plots.curve_plots import Axis, curves_sheet, learning_curves
+from ..plots.curve_plots import Axis, learning_curves
 from ..plots.styles import Styles
 
 
@@ -46,11 +46,11 @@ def curve_panels(panels: Sequence[CurvePanel], styles: Styles, axis: Axis, title
     -------
     Panels
     """
-    sheet = curves_sheet([(panel.short, panel.curves) for panel in panels], styles, axis)
+    drawings, sheet = learning_curves([(panel.short, panel.curves) for panel in panels], styles, axis)
     return Panels(
         [
-            Picture(panel.title, panel.heading, learning_curves(panel.curves, styles, axis))
-            for panel in panels
+            Picture(panel.title, panel.heading, drawing)
+            for panel, drawing in zip(panels, drawings, strict=True)
         ],
         sheet=Picture(title, title, sheet, file),
     )

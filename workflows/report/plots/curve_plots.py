@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .legends import legend_below
-from .svg import PANEL, draw, new_figure, theme
+from .svg import PANEL, draw, new_figure, resize, theme
 from .ticks import draw_grid, number_logarithmically, number_plainly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ....pipeline.analysis.curves import Curve
     from .styles import Styles
@@ -90,38 +91,15 @@ def _curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis) -> 
     draw_grid(axes)
 
 
-def learning_curves(curves: Sequence[Curve], styles: Styles, axis: Axis) -> str:
-    """Draw one panel of learning curves: mean over seeds, shaded by one standard deviation.
-
-    Parameters
-    ----------
-    curves : sequence of Curve
-        One per algorithm.
-    styles : Styles
-        Of the study's algorithms.
-    axis : Axis
-        What is drawn.
-
-    Returns
-    -------
-    str
-        SVG without a legend: the page has one for all panels.
-    """
-    with theme():
-        figure = new_figure(*PANEL)
-        # The last tick's number reaches out to the right of the axis.
-        axes = figure.add_axes((0.155, 0.17, 0.785, 0.79))
-        _curves(axes, curves, styles, axis)
-        return draw(figure)
-
-
-def curves_sheet(panels: Sequence[tuple[str, Sequence[Curve]]], styles: Styles, axis: Axis) -> str:
-    """Draw several panels of learning curves on one sheet with a legend, for a file of its own.
+def learning_curves(
+    panels: Sequence[tuple[str, Sequence[Curve]]], styles: Styles, axis: Axis
+) -> tuple[list[str], str]:
+    """Draw panels of learning curves: mean over seeds, shaded by one standard deviation.
 
     Parameters
     ----------
     panels : sequence of (title, curves)
-        In reading order.
+        In reading order; of each panel the curves of several algorithms.
     styles : Styles
         Of the study's algorithms.
     axis : Axis
@@ -129,24 +107,42 @@ def curves_sheet(panels: Sequence[tuple[str, Sequence[Curve]]], styles: Styles, 
 
     Returns
     -------
-    str
-        SVG, three panels to a row.
+    drawings : list of str
+        SVG of each panel without title and legend: the page has one for all panels.
+    sheet : str
+        SVG of all, three panels to a row, with titles and a legend, for a file of its own.
     """
     with theme():
-        columns = min(3, len(panels))
-        rows = -(-len(panels) // columns)
-        # Two names to a panel's width, spread evenly over the rows.
-        drawn = {curve.algorithm for _, curves in panels for curve in curves}
-        names = [name for name in styles if name in drawn]
-        legend_rows = -(-len(names) // (2 * columns))
-        legend = 22.0 * legend_rows + 8
-        width, height = 330.0 * columns, 250.0 * rows + legend
-        figure = new_figure(width, height)
-        for i, (title, curves) in enumerate(panels):
-            left = 330.0 * (i % columns) + 56
-            bottom = height - 250.0 * (i // columns) - 206
-            axes = figure.add_axes((left / width, bottom / height, 252 / width, 180 / height))
+        figure = new_figure(*PANEL)
+        # Made once for both pictures that it is in: to make a panel takes as long as to draw it.
+        for _, curves in panels:
+            # The last tick's number reaches out to the right of the axis.
+            axes = figure.add_axes((0.155, 0.17, 0.785, 0.79), visible=False)
             _curves(axes, curves, styles, axis)
-            axes.set_title(title, loc="left")
-        legend_below(figure, styles, names, -(-len(names) // legend_rows))
-        return draw(figure)
+        drawings = []
+        for axes in figure.axes:
+            axes.set_visible(True)
+            drawings.append(draw(figure))
+            axes.set_visible(False)
+        return drawings, _sheet(figure, panels, styles)
+
+
+def _sheet(figure: Figure, panels: Sequence[tuple[str, Sequence[Curve]]], styles: Styles) -> str:
+    """Lay the panels of a figure side by side."""
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    # Two names to a panel's width, spread evenly over the rows.
+    drawn = {curve.algorithm for _, curves in panels for curve in curves}
+    names = [name for name in styles if name in drawn]
+    legend_rows = -(-len(names) // (2 * columns))
+    legend = 22.0 * legend_rows + 8
+    width, height = 330.0 * columns, 250.0 * rows + legend
+    resize(figure, width, height)
+    for i, (axes, (title, _)) in enumerate(zip(figure.axes, panels, strict=True)):
+        left = 330.0 * (i % columns) + 56
+        bottom = height - 250.0 * (i // columns) - 206
+        axes.set_position((left / width, bottom / height, 252 / width, 180 / height))
+        axes.set_title(title, loc="left")
+        axes.set_visible(True)
+    legend_below(figure, styles, names, -(-len(names) // legend_rows))
+    return draw(figure)

@@ -14,6 +14,7 @@ import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .styles import PALETTE
@@ -43,6 +44,8 @@ def theme() -> Iterator[None]:
     settings: Any = {
         "svg.fonttype": "none",
         "svg.hashsalt": "singlepass",
+        # Titles stay where they are put; room for them is not looked for.
+        "axes.titley": 1.0,
         # A "$" in a name is a dollar sign.
         "text.parse_math": False,
         "axes.formatter.use_mathtext": False,
@@ -88,6 +91,12 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width / 72, height / 72), dpi=72)
 
 
+def resize(figure: Figure, width: float, height: float) -> None:
+    """Give a figure another size in CSS pixels."""
+    figure.set_size_inches(width / 72, height / 72)
+
+
+@cache
 def text_width(text: str, size: float = 11) -> float:
     """Width of a text in CSS pixels, in Matplotlib's own (wide) font."""
     from matplotlib.font_manager import FontProperties

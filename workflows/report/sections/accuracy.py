@@ -21,7 +21,7 @@ _FEWEST_SEEDS = 5
 
 def section(view: StudyView) -> Section | None:
     """Print and draw test accuracy; None without a test part."""
-    tables = score_tables(view.cells, METRICS["test_accuracy"], view.design)
+    tables = score_tables(view.averages, METRICS["test_accuracy"], view.design)
     if not tables:
         return None
     note = Text(
@@ -42,13 +42,13 @@ def section(view: StudyView) -> Section | None:
 def mistakes(view: StudyView) -> Section | None:
     """Print mistakes against clean and given labels; None where no algorithm predicts along the stream."""
     design = view.design
-    clean = score_tables(view.cells, METRICS["mistakes_clean"], design)
+    clean = score_tables(view.averages, METRICS["mistakes_clean"], design)
     if not clean:
         return None
     # Without noise the given labels are the clean ones, and the table would be printed twice; a single data
     # set has one table of all noise.
     kept = design if view.single else replace(design, noise=[noise for noise in design.noise if noise.rate])
-    given = score_tables(view.cells, METRICS["mistakes"], kept) if view.noisy else []
+    given = score_tables(view.averages, METRICS["mistakes"], kept) if view.noisy else []
     note = Text(
         "Mistakes along the training stream, each example predicted before it is learnt from: mean ± "
         f"standard deviation over seeds. The best of a {'column' if view.single else 'row'} is bold.",

@@ -35,8 +35,6 @@ class Quantity:
         Columns of the curves table: what is drawn, against what.
     axis : Axis
         Names and scale of the axes.
-    error : bool
-        Draw ``100 (1 - value)`` for a share that is right.
     """
 
     name: str
@@ -45,7 +43,6 @@ class Quantity:
     column: str
     axis: Axis
     against: str = "t"
-    error: bool = False
 
 
 _TEST_ERRORS = (
@@ -53,19 +50,17 @@ _TEST_ERRORS = (
         "test-error",
         "Test error along the stream",
         "Test error of the model after so many examples; both axes are logarithmic.",
-        "test_accuracy",
+        "test_error",
         Axis("examples seen", "test error, %", log=True),
-        error=True,
     ),
     Quantity(
         "test-error-by-labels",
         "Test error against labels asked for",
         "Test error of the model after so many labels; QueryAll asks for the label of every example. "
         "Both axes are logarithmic.",
-        "test_accuracy",
+        "test_error",
         Axis("labels asked for", "test error, %", log=True),
         against="queried",
-        error=True,
     ),
 )
 
@@ -102,15 +97,10 @@ def _with_switches(curve: Curve, cells: pd.DataFrame) -> Curve:
 
 def _drawn(view: StudyView, quantity: Quantity, datasets: Sequence[str]) -> list[Block]:
     cells, curves, noise = view.cells, view.curves, view.design.noise[0]
-    if not curves[quantity.column].notna().any() or not curves[quantity.against].notna().any():
-        return []
-    if quantity.error:
-        curves = curves.assign(**{quantity.column: 100 * (1 - curves[quantity.column])})
     title = f"{quantity.title}, {noise.label}"
     panels = []
     for dataset in datasets:
         lines = mean_curves(
-            cells,
             curves,
             dataset=dataset,
             noise=noise,
@@ -119,7 +109,7 @@ def _drawn(view: StudyView, quantity: Quantity, datasets: Sequence[str]) -> list
             against=quantity.against,
             from_zero=False,
         )
-        if lines and quantity.error and quantity.against == "t":
+        if lines and quantity.column == "test_error" and quantity.against == "t":
             at = (cells["dataset"] == dataset) & (cells["noise"] == noise.slug)
             lines = [_with_switches(line, cells[at]) for line in lines]
         if lines:

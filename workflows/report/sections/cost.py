@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ....pipeline.analysis.averages import long_table, scores
+from ....pipeline.analysis.averages import Averages
 from ....pipeline.analysis.design import Design, evaluation_rows
 from ....pipeline.analysis.metrics import METRICS
 from ..page.blocks import Section
@@ -14,16 +14,16 @@ from ..page.view import StudyView
 
 def section(view: StudyView) -> Section:
     """Print updates per example and speed of every algorithm."""
-    return Section("cost", "Updates and speed", [_cost_table(view.cells, view.design)])
+    return Section("cost", "Updates and speed", [_cost_table(view.cells, view.averages, view.design)])
 
 
-def _cost_table(cells: pd.DataFrame, design: Design) -> TableBlock:
+def _cost_table(cells: pd.DataFrame, averages: Averages, design: Design) -> TableBlock:
     """Updates per example and speed of every algorithm, averaged over data sets, by noise rate."""
     updates, speed, queries = (METRICS[name] for name in ("update_rate", "examples_per_second", "query_rate"))
     header = ["algorithm", *(f"updates, {noise.short} noise" for noise in design.noise), "examples/s"]
     columns = []
     for noise in design.noise:
-        columns.append(scores(cells, updates, noise, design).mean.mean(axis=0))
+        columns.append(averages.scores(updates, noise, design).mean.mean(axis=0))
     done = evaluation_rows(cells, status="ok")
     rate = done.assign(rate=speed.of(done)).groupby("algorithm")["rate"].median().reindex(design.algorithms)
     rows = [
@@ -43,7 +43,7 @@ def _cost_table(cells: pd.DataFrame, design: Design) -> TableBlock:
         header.insert(-1, "labels asked for")
         for row, share in zip(rows, asked, strict=True):
             row.insert(-1, TableCell(queries.show(float(share), unit=True)))
-    data = pd.concat([long_table(cells, metric, design).assign(metric=metric.name) for metric in metrics])
+    data = pd.concat([averages.long_table(metric, design).assign(metric=metric.name) for metric in metrics])
     return TableBlock(
         name="cost",
         title="Updates per example and speed",

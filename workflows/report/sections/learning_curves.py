@@ -48,7 +48,7 @@ def section(view: StudyView) -> Section | None:
 
 
 def _curves(view: StudyView, dataset: str, noise: Noise) -> list[Curve]:
-    return mean_curves(view.cells, view.curves, dataset=dataset, noise=noise, algorithms=view.drawn)
+    return mean_curves(view.curves, dataset=dataset, noise=noise, algorithms=view.drawn)
 
 
 def _note(view: StudyView, shown: Sequence[str], firsts: Sequence[str], levels: Sequence[Noise]) -> str:

@@ -6,12 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....learners import take_rows
 from ....pipeline.analysis.design import evaluation_rows
 from ....pipeline.errors import InputError
-from ....pipeline.run.replay import learn_again
-from ....pipeline.study.study import Study
-from ....pipeline.study.study_file import parse_study
 from ..page.blocks import Block, Heading, Legend, Panels, Picture, Section, Text
 from ..page.view import StudyView
 from ..plots.solution_plots import Solution, legend_mark, legend_names, solution_panel, solutions_sheet
@@ -23,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ....pipeline.run.task import Learnt
+    from ....pipeline.study.study import Study
 
 # Each panel costs 15 to 50 kB of the page.
 _MOST_DATASETS = 4
@@ -38,6 +35,9 @@ def section(view: StudyView) -> Section | None:
     """
     if not view.results.study.get("solutions"):
         return None
+    # Here and below: learners take as long to import as a small study's figures to draw.
+    from ....pipeline.study.study_file import parse_study
+
     try:
         study = parse_study(view.results.study)
     except InputError as error:
@@ -67,8 +67,8 @@ def section(view: StudyView) -> Section | None:
         if drawn:
             some = models[drawn[0].name]
             at = f"{noise.label}, seed {seed}"
-            blocks += _group(place, dataset, drawn, models, some.stream.classes, at)
-            learnt_from = max(learnt_from, len(some.train.rows))
+            blocks += _group(place, dataset, drawn, models, some.material.stream.classes, at)
+            learnt_from = max(learnt_from, len(some.material.train.rows))
     if blocks:
         blocks.insert(0, Text(_note(f"{noise.label} with seed {seed}", learnt_from, len(datasets)), "soft"))
     if problems:
@@ -97,13 +97,15 @@ def _note(at: str, learnt_from: int, datasets: int) -> str:
 
 def _model(study: Study, row: dict[Any, Any]) -> Learnt | str:
     """Return a cell's model, or why there is none to draw."""
+    from ....pipeline.run.replay import learn_again
+
     if row.get("status") != "ok":
         return {"failed": "its cell failed", "stopped": "it was stopped at its time limit"}.get(
             str(row.get("status")), "its cell has not run yet"
         )
     try:
         learnt = learn_again(study, row)
-        if len(learnt.stream.classes) != 2:
+        if len(learnt.material.stream.classes) != 2:
             return "it has more than two classes"
         if not hasattr(learnt.learner, "decision_function"):
             return "its learner has no decision_function"
@@ -141,23 +143,25 @@ def _codes_of(support: NDArray[np.float64], learnt: Learnt) -> NDArray[np.int32]
     # As complex numbers two coordinates have one order, so that one search finds a row.
     wanted, place = np.unique(support[:, 0] + 1j * support[:, 1], return_inverse=True)
     codes = np.full(len(wanted), -1, np.int32)
-    for start, stop, X in learnt.train.blocks() if len(wanted) else ():
+    for start, stop, X in learnt.material.train.blocks() if len(wanted) else ():
         rows = _dense(X)
         values = rows[:, 0] + 1j * rows[:, 1]
         at = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
         same = wanted[at] == values
-        codes[at[same]] = learnt.noisy[start:stop][same]
+        codes[at[same]] = learnt.material.noisy[start:stop][same]
     found: NDArray[np.int32] = codes[place]
     return found
 
 
 def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[str, str]]]:
     """Return what is drawn of one data set's models, all on one scale, and those whose scores fail."""
+    from ....learners import take_rows
+
     parts = {}
     drawn: list[Solution] = []
     failed: list[tuple[str, str]] = []
     for name, learnt in models.items():
-        train = learnt.train
+        train = learnt.material.train
         points = _dense(take_rows(train.X, train.rows[:_MOST_POINTS]))
         try:
             vectors = _support(learnt)
@@ -176,7 +180,7 @@ def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[st
         except Exception as error:  # of a learner of the user's own
             failed.append((name, _reason(error)))
             continue
-        codes = learnt.noisy[: len(points)]
+        codes = learnt.material.noisy[: len(points)]
         # What is a support vector is drawn as one.
         others = ~np.isin(points[:, 0] + 1j * points[:, 1], support[:, 0] + 1j * support[:, 1])
         support_codes = _codes_of(support, learnt)
@@ -187,7 +191,7 @@ def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[st
 def _scores(learnt: Learnt, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return f on a grid, its rows of the kind that was learnt from: no other kernel is compiled for it."""
     across, up = np.meshgrid(x, y)
-    X: Any = learnt.train.X
+    X: Any = learnt.material.train.X
     grid: Any = np.column_stack([across.ravel(), up.ravel()]).astype(X.dtype)
     if not isinstance(X, np.ndarray):
         grid = type(X)(grid)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from ....pipeline.analysis.averages import long_table, scores
+from ....pipeline.analysis.averages import Averages
 from ....pipeline.analysis.curves import mean_curves
 from ....pipeline.analysis.design import Design, evaluation_rows
 from ....pipeline.analysis.metrics import METRICS, Metric
@@ -36,10 +36,10 @@ def section(view: StudyView) -> Section | None:
     if not names:
         return None
     own = done[done["algorithm"].isin(names)]
-    sizes = score_tables(own, METRICS["support_vectors"], view.design)
+    sizes = score_tables(view.averages, METRICS["support_vectors"], view.design)
     groups = task_groups(view.cells, view.design)[:_MOST]
     blocks: list[Block] = [
-        _models(view.cells, view.design, names),
+        _models(view.averages, view.design, names),
         Text(
             "Support vectors at the end, mean ± standard deviation over seeds; the fewest are bold.", "soft"
         ),
@@ -58,7 +58,7 @@ def _errors(view: StudyView, own: pd.DataFrame, groups: Sequence[TaskGroup], nam
     error = "test error" if view.metric.direction == "higher" else "online error"
     pictures = []
     for place, group in enumerate(groups, 1):
-        points = _points(view.cells, view.metric, noise, within(view.design, group.datasets), names)
+        points = _points(view.averages, view.metric, noise, within(view.design, group.datasets), names)
         if len(points):
             drawn = points, view.styles, [str(learners[name]) for name in points.index], f"{error}, %"
             pictures.append(
@@ -93,7 +93,6 @@ def _along_the_stream(view: StudyView, groups: Sequence[TaskGroup], names: list[
     for group in groups:
         dataset = group.datasets[0]
         found = mean_curves(
-            view.cells,
             view.curves,
             dataset=dataset,
             noise=noise,
@@ -122,19 +121,19 @@ def _along_the_stream(view: StudyView, groups: Sequence[TaskGroup], names: list[
 
 
 def _points(
-    cells: pd.DataFrame, metric: Metric, noise: Noise, design: Design, names: list[str]
+    averages: Averages, metric: Metric, noise: Noise, design: Design, names: list[str]
 ) -> pd.DataFrame:
     """Return mean support vectors and error (%) over tasks, one row an algorithm that has both."""
-    size = scores(cells, METRICS["support_vectors"], noise, design).mean[names].mean(axis=0, skipna=False)
-    value = scores(cells, metric, noise, design).mean[names].mean(axis=0, skipna=False)
+    size = averages.scores(METRICS["support_vectors"], noise, design).mean[names].mean(axis=0, skipna=False)
+    value = averages.scores(metric, noise, design).mean[names].mean(axis=0, skipna=False)
     error = 100 * (1 - value if metric.direction == "higher" else value)
     return pd.DataFrame({"size": size, "error": error}).dropna()
 
 
-def _models(cells: pd.DataFrame, design: Design, names: list[str]) -> TableBlock:
+def _models(averages: Averages, design: Design, names: list[str]) -> TableBlock:
     """Support vectors, kernel evaluations per example and bytes, averaged over data sets and noise rates."""
     metrics = [METRICS[name] for name in ("support_vectors", "evaluation_rate", "model_kilobytes")]
-    data = pd.concat([long_table(cells, each, design).assign(metric=each.name) for each in metrics])
+    data = pd.concat([averages.long_table(each, design).assign(metric=each.name) for each in metrics])
     means = data.groupby(["metric", "algorithm"])["mean"].mean()
     rows = [
         [

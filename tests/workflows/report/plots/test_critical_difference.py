@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from singlepass.pipeline.analysis.averages import Averages
 from singlepass.pipeline.analysis.comparison import Comparison, compare
 from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
@@ -22,7 +23,7 @@ STYLES = styles_of(ALGORITHMS)
 
 def compared(results: StudyResults, noise: float) -> Comparison:
     design = study_design(results.cells, results.study)
-    return compare(results.cells, METRICS["test_accuracy"], Noise(noise), design)
+    return compare(Averages(results.cells), METRICS["test_accuracy"], Noise(noise), design)
 
 
 @pytest.fixture(scope="module")

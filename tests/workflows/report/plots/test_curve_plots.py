@@ -19,11 +19,24 @@ STYLES = styles_of(["AROW"])
 def test_logarithmic_axes_of_few_and_zero_values(t: list[float], mean: list[float]) -> None:
     """A warning of Matplotlib's is an error here."""
     curve = Curve("AROW", np.array(t), np.array(mean), np.zeros(len(t)), 1)
-    svg = learning_curves([curve], STYLES, Axis("examples seen", "test error, %", log=True))
+    [svg], _ = learning_curves([("", [curve])], STYLES, Axis("examples seen", "test error, %", log=True))
     assert svg.count("<text") > 2
 
 
 def test_unknown_values_are_not_drawn() -> None:
     t = np.array([10.0, 20.0, 30.0])
     curve = Curve("AROW", t, np.array([np.nan, 3.0, np.inf]), np.zeros(3), 1)
-    assert "nan" not in learning_curves([curve], STYLES, Axis("t", "%", log=True)).lower()
+    [svg], sheet = learning_curves([("", [curve])], STYLES, Axis("t", "%", log=True))
+    assert "nan" not in f"{svg} {sheet}".lower()
+
+
+def test_a_panel_is_the_same_whatever_stands_beside_it() -> None:
+    t = np.array([10.0, 20.0, 30.0])
+    panels = [
+        (name, [Curve("AROW", t, scale * t, 0.1 * t, 2)]) for name, scale in (("one", 0.3), ("two", 40.0))
+    ]
+    axis = Axis(y="mistakes")
+    drawings, sheet = learning_curves(panels, STYLES, axis)
+    assert drawings == [learning_curves([panel], STYLES, axis)[0][0] for panel in panels]
+    assert all(f">{name}</text>" in sheet for name, _ in panels)
+    assert not any(f">{name}</text>" in "".join(drawings) for name, _ in panels)

@@ -1,0 +1,98 @@
+"""What the linear learners share: their loops, which a pipeline enters once for many rows."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..estimator.online_classifier import OnlineClassifier
+from ..estimator.pieces import Passage
+from ..numeric.loops import LOOPS_HAVE_A_CLOCK
+from ..numeric.rows import Matrix, Rows, as_rows
+
+_NOTHING = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+
+
+class LinearClassifier(OnlineClassifier):
+    """Base of the learners whose state is arrays of numbers by feature, and whose loops are compiled whole.
+
+    A subclass defines, in place of ``_pass``,
+
+    - ``_loop()``: return its loop, a `learning_loop`, and what it takes after the scores.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes, and what else a subclass defines.
+    """
+
+    _reads_orders = True
+
+    @property
+    def indifferent_to_absent_features(self) -> bool:
+        # A full covariance is refused by the number of all features.
+        return getattr(self, "covariance", "diagonal") == "diagonal"
+
+    @property
+    def model_bytes_(self) -> int:
+        return super().model_bytes_ + self._absent_bytes
+
+    def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
+        super().begin(classes, n_features, n_occurring)
+        self._absent_bytes = 0
+        if n_occurring is not None:
+            # Arrays by feature and of fixed size: what one more feature takes is found with one and with two.
+            one, two = (self._bytes_with(n) for n in (1, 2))
+            self._absent_bytes = (n_features - n_occurring) * (two - one)
+
+    def _bytes_with(self, n_features: int) -> int:
+        small = object.__new__(type(self))
+        small.__dict__.update(self.__dict__)
+        if len(self.classes_) > 2:
+            small._allocate_classes(n_features, len(self.classes_))
+        else:
+            small._allocate(n_features)
+        return small.model_bytes_
+
+    def _loop(self) -> tuple[Any, tuple[Any, ...]]:
+        """Return the loop for two classes, and its arguments after the scores."""
+        raise self._undefined("_loop")
+
+    def _loop_of_classes(self) -> tuple[Any, tuple[Any, ...]]:
+        """Return the loop for more than two classes, and its arguments after the scores."""
+        raise self._undefined("_loop_of_classes")
+
+    def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
+        return self._run(X, codes, scores, *_NOTHING)
+
+    def _pass_classes(
+        self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]
+    ) -> tuple[int, int]:
+        return self._run(X, codes, scores, *_NOTHING)
+
+    def _run(
+        self,
+        X: Rows,
+        codes: NDArray[np.int32],
+        scores: NDArray[np.float64],
+        *noted: NDArray[Any],
+    ) -> tuple[int, int]:
+        loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
+        outcome: tuple[int, int] = loop(X, codes, scores, *noted, *state)
+        return outcome
+
+    def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
+        # What a learner counts besides is known to it alone.
+        counts_more = type(self).counters is not OnlineClassifier.counters
+        if counts_more or not LOOPS_HAVE_A_CLOCK:
+            return super().learn_along(X, codes, stops)
+        labels = np.ascontiguousarray(codes, dtype=np.int32)
+        scores = self._new_scores(len(labels))
+        changed, seconds = np.empty(len(stops), np.int64), np.empty(len(stops))
+        before = self.n_updates_
+        mistakes, updates = self._run(as_rows(X), labels, scores, stops, changed, seconds)
+        self.n_examples_ += len(labels)
+        self.n_mistakes_ += mistakes
+        self.n_updates_ += updates
+        # The bytes of the model stay as they are.
+        counts = {name: np.full(len(stops), value) for name, value in self.counters().items()}
+        return Passage(scores, seconds, counts | {"updates": changed + before})

@@ -1,0 +1,147 @@
+"""A matrix whose rows are read in an order: by kernels where they lie, or gathered into a new one."""
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .compiled import compiled
+from .rows import Matrix, Rows, as_rows, count_rows, read_only, row, row_range
+
+MatrixT = TypeVar("MatrixT", bound=Matrix)
+
+# What is gathered is gathered in blocks of about this many bytes: long beside what a block costs, short
+# beside a stream that does not fit into memory.
+_BLOCK_BYTES = 1 << 22
+
+
+def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
+    """Return a matrix and the order in which its rows are read, in the form in which kernels take them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), csr_matrix or csr_array, or tuple (data, indices, indptr)
+        What `as_rows` takes; not copied.
+    order : array-like of int of shape (m,)
+        Row numbers, 0 … n - 1, in any order and with repetition.
+
+    Returns
+    -------
+    tuple of ndarray
+        ``(values, order)`` or ``(data, indices, indptr, order)``, read-only; of m rows for `count_rows`,
+        `row_range` and kernels.
+
+    Raises
+    ------
+    IndexError
+        When a row number is outside 0 … n - 1: kernels do not look.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = ordered_rows(np.array([[1.0], [2.0], [3.0]]), [2, 0])
+    >>> count_rows(rows), in_order(row_range(rows, 1, 2)).tolist()
+    (2, [[1.0]])
+    """
+    rows = as_rows(X)
+    order = _row_numbers(order, count_rows(rows))
+    return (*rows, order) if isinstance(rows, tuple) else (rows, order)
+
+
+def is_ordered(X: Rows) -> bool:
+    """Tell whether rows are a matrix and an order."""
+    return isinstance(X, tuple) and len(X) != 3
+
+
+def in_order(X: Rows) -> Rows:
+    """Return rows without an order of their own: gathered where they have one."""
+    if not is_ordered(X):
+        return X
+    return take_rows(X[:-1] if len(X) == 4 else X[0], X[-1])
+
+
+def blocks_in_order(X: Rows) -> Iterator[tuple[int, int, Rows]]:
+    """Yield rows as `in_order` returns them: start, stop and the rows between, a few MB at a time."""
+    n = count_rows(X)
+    size = max(1, n)
+    if is_ordered(X):
+        values = X[0]
+        # A CSR row stores a value and a column index per non-zero.
+        each = (
+            values.shape[1] * values.itemsize
+            if len(X) == 2
+            else len(values) // max(1, len(X[2]) - 1) * (values.itemsize + X[1].itemsize)
+        )
+        size = max(16, _BLOCK_BYTES // max(1, each))
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        yield start, stop, in_order(row_range(X, start, stop))
+
+
+def _row_numbers(order: ArrayLike, n: int) -> NDArray[np.int64]:
+    numbers = np.ascontiguousarray(order, dtype=np.int64)
+    if numbers.size and not (numbers.min() >= 0 and numbers.max() < n):
+        raise IndexError(f"row numbers must be 0 to {n - 1}, got {numbers.min()} to {numbers.max()}")
+    return read_only(numbers)
+
+
+@compiled
+def _take_dense(X, order, out):
+    for i in range(order.shape[0]):
+        out[i] = X[order[i]]
+
+
+@compiled
+def _take_csr(X, order, data, indices, indptr):
+    for i in range(order.shape[0]):
+        values, columns = row(X, order[i])
+        start, stop = indptr[i], indptr[i + 1]
+        data[start:stop] = values
+        indices[start:stop] = columns
+
+
+def take_rows(X: MatrixT, order: ArrayLike) -> MatrixT:
+    """Gather rows into a new matrix without holding the GIL while copying.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), csr_matrix, csr_array, or tuple (data, indices, indptr)
+        float32 or float64, as for `as_rows`.
+    order : array-like of int of shape (m,)
+        Row numbers, 0 … n - 1, in any order and with repetition.
+
+    Returns
+    -------
+    ndarray, csr_matrix, csr_array or tuple
+        Rows in that order: the same kind and dtype as `X`, C-contiguous, own memory.
+
+    Raises
+    ------
+    IndexError
+        When a row number is outside 0 … n - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> take_rows(np.array([[1.0], [2.0], [3.0]]), [2, 0]).ravel().tolist()
+    [3.0, 1.0]
+    """
+    out: Any
+    rows = as_rows(X)
+    n = count_rows(rows)
+    order = _row_numbers(order, n)
+    if not isinstance(rows, tuple):
+        out = np.empty((len(order), rows.shape[1]), rows.dtype)
+        _take_dense(rows, order, out)
+        return out
+    indptr = np.zeros(len(order) + 1, np.int64)
+    np.cumsum(np.diff(rows[2]).take(order), out=indptr[1:])
+    indptr = indptr.astype(np.int64 if indptr[-1] > np.iinfo(np.int32).max else rows[2].dtype)
+    data, indices = np.empty(indptr[-1], rows[0].dtype), np.empty(indptr[-1], rows[1].dtype)
+    _take_csr(rows, order, data, indices, indptr)
+    if isinstance(X, tuple):
+        out = read_only(data), read_only(indices), read_only(indptr)
+        return out
+    kind: Any = type(X)
+    return kind((data, indices, indptr), shape=(len(order), X.shape[1]))

@@ -1,0 +1,151 @@
+"""What a cell learns from and is tested on: made once in a process for all cells that share it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from threading import Condition
+
+import numpy as np
+from cachetools import LRUCache, cached, cachedmethod
+from numpy.typing import NDArray
+
+from .. import data
+from ..randomness import random_state
+from ..study.cell import CellSpec
+from .excerpts import Excerpt, excerpt, held_bytes
+from .splits import Fold, chosen_rows, split
+
+# Cells come task by task: what they share is used again soon or never. The parts of some twenty repetitions
+# of small tasks fit, and a big one's; little beside the memory of a machine.
+_SHARED_BYTES = 1 << 28
+# Of that for the orders and labels of one repetition, at all its levels of noise. A stream of more than some
+# 150,000 rows has them made for each of its cells, which take much longer.
+_ORDERS_BYTES = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What the cells of one (data set, noise, seed) share, whatever the algorithm.
+
+    Attributes
+    ----------
+    stream : data.Stream
+    train : Fold
+        The rows to learn from, in their order, with their clean codes.
+    noisy : ndarray of int32, shape (n,)
+        The labels that a learner is given for them.
+    noise_realised : float
+        Share of those that are not the clean ones.
+    held_out : tuple of (Fold, ndarray of int32) or None
+        The rows that judge a grid, with their noisy labels.
+    test : Fold or None
+        The clean test part.
+    """
+
+    stream: data.Stream
+    train: Fold
+    noisy: NDArray[np.int32]
+    noise_realised: float
+    held_out: tuple[Fold, NDArray[np.int32]] | None
+    test: Fold | None
+
+    def with_all_features(self) -> Material:
+        """Return the same with every feature under its own number."""
+        held_out = self.held_out
+        if held_out is not None:
+            held_out = replace(held_out[0], renumbered=None), held_out[1]
+        test = None if self.test is None else replace(self.test, renumbered=None)
+        return replace(self, train=replace(self.train, renumbered=None), held_out=held_out, test=test)
+
+    @property
+    def n_bytes(self) -> int:
+        """What its own arrays take."""
+        folds = [self.train, *([self.test] if self.test is not None else [])]
+        return self.noisy.nbytes + sum(fold.rows.nbytes + fold.codes.nbytes for fold in folds)
+
+
+def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
+    # All repetitions read the same rows, unless they are drawn anew: then it is another stream.
+    return stream, spec.protocol == "holdout", spec.max_examples, spec.root_seed
+
+
+@cached(LRUCache(_SHARED_BYTES // 2, lambda made: made.n_bytes), _read_of, condition=Condition())
+def _excerpt(spec: CellSpec, stream: data.Stream) -> Excerpt:
+    rows, chosen = stream.rows, chosen_rows(spec, stream)
+    if chosen is not None:
+        rows = chosen if rows is None else rows[chosen]
+    matrices = [(stream.X, rows)]
+    if spec.protocol == "holdout" and stream.X_test is not None:
+        matrices.append((stream.X_test, stream.rows_test))
+    return excerpt(matrices)
+
+
+def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
+    cut = spec.judge, spec.test_fraction, spec.validation_fraction, spec.folds
+    return spec.noise, spec.stage, *cut, spec.max_train, spec.max_test
+
+
+class _Source:
+    """What the cells of one (data set, seed) share, whatever the noise: the stream and what is read of it."""
+
+    def __init__(self, spec: CellSpec) -> None:
+        self.stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed)
+        self.excerpt = _excerpt(spec, self.stream)
+        self.materials: LRUCache[Hashable, Material] = LRUCache(_ORDERS_BYTES, lambda made: made.n_bytes)
+        self.making = Condition()
+
+    @property
+    def n_bytes(self) -> int:
+        """What it may come to take, or keep from being freed."""
+        return self.excerpt.n_bytes + held_bytes(self.stream.X) + _ORDERS_BYTES
+
+    @cachedmethod(attrgetter("materials"), _cuts_of, condition=attrgetter("making"))
+    def material(self, spec: CellSpec) -> Material:
+        """Return what cells of one level of noise learn from and are tested on."""
+        stream, near = self.stream, self.excerpt
+        part, test = split(spec, stream)
+        n_classes = len(stream.classes)
+        rng = random_state(
+            spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
+        )
+        noisy = spec.noise.corrupt(part.codes, n_classes, rng)
+        part = near.fold(part, 0)
+        if test is not None:
+            test = near.fold(test, 1 if test.X is stream.X_test else 0)
+        n, held_out = len(part.rows), None
+        if spec.stage == "tune" and spec.judge == "validation":
+            n -= max(1, round(n * spec.validation_fraction))
+            held_out = part.part(n), noisy[n:]
+        train, given = part.part(0, n), noisy[:n]
+        return Material(stream, train, given, float(np.mean(given != train.codes)), held_out, test)
+
+
+def _rows_of(spec: CellSpec) -> tuple[Hashable, ...]:
+    return spec.dataset, spec.fingerprint, spec.root_seed, spec.seed, spec.protocol, spec.max_examples
+
+
+@cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _rows_of, condition=Condition())
+def _source(spec: CellSpec) -> _Source:
+    return _Source(spec)
+
+
+def material(spec: CellSpec) -> Material:
+    """Return what a cell learns from and is tested on.
+
+    Parameters
+    ----------
+    spec : CellSpec
+
+    Returns
+    -------
+    Material
+        Shared between threads; its arrays are not to be written to.
+
+    Raises
+    ------
+    InputError
+        The data cannot be found or are not what they should be, or cannot be split as asked; see `split`.
+    """
+    return _source(spec).material(spec)

@@ -1,0 +1,162 @@
+"""Rows read through an order, passes noted at stops, features left out: none of it changes anything."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from singlepass.learners import AROW, ROMMA, ordered_rows, take_rows
+from singlepass.learners.linear import linear_classifier
+from singlepass.learners.numeric import orders
+
+from .streams import any_learner, as_csr, every_learner, every_multiclass_learner, noisy_stream
+
+ROWS = 60
+STOPS = np.array([1, 7, 30, 45])
+
+
+def stream_of(n_classes, dtype=np.float64):
+    X, y = noisy_stream(n_classes, n=ROWS)
+    return X.astype(dtype), y.astype(np.int32)
+
+
+def begun(learner, n_classes, n_features, *n_occurring):
+    model = clone(learner)
+    model.begin(np.arange(n_classes), n_features, *n_occurring)
+    return model
+
+
+def assert_same_model(one, other, X):
+    np.testing.assert_array_equal(one.score_rows(X), other.score_rows(X))
+    assert one.counters() == other.counters()
+    assert (one.n_examples_, one.n_mistakes_) == (other.n_examples_, other.n_mistakes_)
+
+
+def check_order(learner, n_classes, dtype, sparse):
+    X, y = stream_of(n_classes, dtype)
+    if sparse:
+        X = as_csr(X)
+    # Rows that are left out, and rows that come again.
+    order = np.random.RandomState(3).randint(0, ROWS, 90)
+    gathered, codes = take_rows(X, order), y[order]
+    plain, through = begun(learner, n_classes, X.shape[1]), begun(learner, n_classes, X.shape[1])
+    rows = ordered_rows(X, order)
+    np.testing.assert_array_equal(plain.learn_rows(gathered, codes), through.learn_rows(rows, codes))
+    assert_same_model(plain, through, X)
+    np.testing.assert_array_equal(plain.score_rows(gathered), plain.score_rows(rows))
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
+@any_learner
+def test_an_order_is_what_rows_gathered_in_it_are(learner, sparse):
+    check_order(learner, 2, np.float64, sparse)
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
+@every_multiclass_learner
+def test_an_order_of_many_classes(learner, sparse):
+    check_order(learner, 5, np.float64, sparse)
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
+def test_an_order_of_single_precision(sparse):
+    check_order(AROW(), 2, np.float32, sparse)
+
+
+def check_stops(learner, n_classes):
+    X, y = stream_of(n_classes)
+    rows = ordered_rows(X, np.arange(ROWS)[::-1])
+    codes = y[::-1]
+    whole, noting, pieces = (begun(learner, n_classes, X.shape[1]) for _ in range(3))
+    passage = noting.learn_along(rows, codes, STOPS)
+    np.testing.assert_array_equal(passage.scores, whole.learn_rows(rows, codes))
+    assert_same_model(whole, noting, X)
+    start = 0
+    for i, stop in enumerate(STOPS):
+        pieces.learn_rows(X[::-1][start:stop].copy(), codes[start:stop])
+        start = stop
+        counted = pieces.counters()
+        assert {name: int(values[i]) for name, values in passage.counts.items()} == counted
+    seconds = np.asarray(passage.seconds)
+    assert len(seconds) == len(STOPS)
+    assert (np.diff(seconds) >= 0).all()
+    assert (seconds >= 0).all()
+    # A second stretch goes on where the first ended.
+    more = noting.learn_along(rows, codes, np.array([ROWS]))
+    whole.learn_rows(rows, codes)
+    assert [int(values[0]) for values in more.counts.values()] == list(whole.counters().values())
+
+
+@any_learner
+def test_what_is_noted_at_stops_is_what_is_counted_there(learner):
+    check_stops(learner, 2)
+
+
+@every_multiclass_learner
+def test_what_is_noted_at_stops_of_many_classes(learner):
+    check_stops(learner, 5)
+
+
+@pytest.mark.parametrize("learner", [AROW(), ROMMA()], ids=repr)
+def test_a_platform_without_a_clock_notes_the_same(learner, monkeypatch):
+    monkeypatch.setattr(linear_classifier, "LOOPS_HAVE_A_CLOCK", False)
+    check_stops(learner, 2)
+
+
+class Counting(AROW):
+    """An AROW that counts something of its own along the stream."""
+
+    def counters(self):
+        return super().counters() | {"complexity": self.n_examples_ // 10}
+
+
+def test_what_a_learner_counts_besides_is_noted_too():
+    check_stops(Counting(), 2)
+
+
+def check_absent(learner, n_classes):
+    X, y = stream_of(n_classes)
+    # Every third feature occurs, of many.
+    n_features = 3 * X.shape[1] + 40
+    wide = np.zeros((ROWS, n_features))
+    wide[:, 1 : 3 * X.shape[1] : 3] = X
+    wide, narrow = sp.csr_matrix(wide), sp.csr_matrix(X)
+    numbered = begun(learner, n_classes, n_features, X.shape[1])
+    everything = begun(learner, n_classes, n_features)
+    scores = numbered.learn_rows(narrow, y)
+    np.testing.assert_array_equal(scores, everything.learn_rows(wide, y))
+    np.testing.assert_array_equal(numbered.score_rows(narrow), everything.score_rows(wide))
+    assert numbered.counters() == everything.counters()
+
+
+@every_learner
+def test_features_that_never_occur_can_be_left_out(learner):
+    if not learner.indifferent_to_absent_features:
+        assert isinstance(learner, ROMMA) or getattr(learner, "covariance", "diagonal") == "full"
+    else:
+        check_absent(learner, 2)
+
+
+@every_multiclass_learner
+def test_features_of_many_classes_can_be_left_out(learner):
+    if learner.indifferent_to_absent_features:
+        check_absent(learner, 5)
+
+
+def test_blocks_of_an_order_are_its_rows(monkeypatch):
+    X, _ = stream_of(2)
+    order = np.random.RandomState(0).permutation(ROWS)
+    monkeypatch.setattr(orders, "_BLOCK_BYTES", 17 * X.shape[1] * X.itemsize)
+    found = list(orders.blocks_in_order(ordered_rows(X, order)))
+    assert [stop - start for start, stop, _ in found] == [17, 17, 17, 9]
+    np.testing.assert_array_equal(np.vstack([rows for _, _, rows in found]), X[order])
+    ((start, stop, rows),) = orders.blocks_in_order(X)
+    assert (start, stop) == (0, ROWS)
+    assert np.shares_memory(rows, X)
+
+
+@pytest.mark.parametrize("order", [[0, ROWS], [-1]])
+def test_an_order_is_checked(order):
+    X, _ = stream_of(2)
+    with pytest.raises(IndexError, match=f"row numbers must be 0 to {ROWS - 1}"):
+        ordered_rows(X, order)

@@ -1,0 +1,151 @@
+"""What cells share: made once, within a limit, and the same as if each had made its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from singlepass.pipeline.run import excerpts, material
+from singlepass.pipeline.run.excerpts import excerpt, held_bytes
+from singlepass.pipeline.run.splits import Fold
+from singlepass.pipeline.run.task import run_cell
+from singlepass.pipeline.store.schema import PROVENANCE
+from singlepass.pipeline.study.cell import Cell
+from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study_file import parse_study
+
+ALGORITHMS = [
+    {"name": "AROW"},
+    {"name": "AROW", "label": "full", "covariance": "full"},
+    {"name": "ROMMA"},
+    {"name": "KernelPerceptron"},
+]
+
+
+def cells_of(
+    dataset: dict[str, Any], algorithms: list[dict[str, Any]] | None = None, **study: Any
+) -> list[Cell]:
+    table = {"name": "s", "seeds": 2, "noise": [0.0, 0.2], "folds": 3, "datasets": [dataset], **study}
+    plan = make_plan(parse_study({**table, "algorithms": algorithms or ALGORITHMS}))
+    return list(plan.evaluation_cells({}))
+
+
+def forget() -> None:
+    material._source.cache.clear()
+    material._excerpt.cache.clear()
+
+
+def integers(cell: Cell) -> dict[str, Any]:
+    outcome = run_cell(cell)
+    assert outcome.row["status"] == "ok", outcome.row["error"]
+    row = {name: value for name, value in outcome.row.items() if name not in PROVENANCE}
+    return row | {f"curve {name}": list(v) for name, v in outcome.curve.items() if name != "fit_seconds"}
+
+
+@pytest.fixture
+def sparse_file(tmp_path: Any) -> dict[str, Any]:
+    rng = np.random.RandomState(0)
+    lines = []
+    for i in range(300):
+        columns = np.unique(rng.randint(1, 5000, 12))
+        lines.append(f"{i % 2} " + " ".join(f"{j}:{rng.randint(1, 9) + i % 2}" for j in columns))
+    path = tmp_path / "sparse.svm"
+    path.write_text("\n".join(lines) + "\n")
+    return {"path": str(path), "max_examples": 200}
+
+
+@pytest.mark.parametrize("protocol", ["crossval", "holdout", "prequential"])
+def test_an_excerpt_changes_no_integer(
+    protocol: str, sparse_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for dataset in (sparse_file, {"name": "digits", "task": "pair:3,5", "max_examples": 150}):
+        cells = cells_of(dataset, protocol=protocol)
+        forget()
+        found = [integers(cell) for cell in cells]
+        forget()
+        with monkeypatch.context() as patched:
+            # Nothing is small enough to be copied or renumbered.
+            patched.setattr(excerpts, "_MOST_BYTES", 0)
+            assert [integers(cell) for cell in cells] == found
+        forget()
+
+
+def test_learners_know_no_features_that_do_not_occur(sparse_file: dict[str, Any]) -> None:
+    forget()
+    cell = cells_of(sparse_file)[0]
+    given = material.material(cell.spec)
+    assert given.train.n_features > 4000 > 2500 > given.train.n_occurring
+    assert given.with_all_features().train.n_occurring is None
+    # The bytes of a model are those of all features.
+    assert run_cell(cell).row["model_bytes"] == 3 * 8 * given.train.n_features
+
+
+def test_algorithms_share_what_does_not_depend_on_them() -> None:
+    forget()
+    cells = cells_of({"name": "digits", "task": "round"})
+    made = {id(material.material(cell.spec)) for cell in cells}
+    assert len(made) == 2 * 2
+    spec = cells[0].spec
+    assert material.material(replace(spec, algorithm="other", params=())) is material.material(spec)
+    for change in ({"max_train": 50}, {"max_test": 9}, {"folds": 5}, {"root_seed": 3}, {"stage": "tune"}):
+        assert material.material(replace(spec, **change)) is not material.material(spec)  # type: ignore[arg-type]
+
+
+def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget()
+    cells = cells_of({"name": "gauss", "n_train": 400}, seeds=40, algorithms=ALGORITHMS[:1])
+    limit = material._source.cache.maxsize
+    assert limit == 2**28
+    for cell in cells:
+        material.material(cell.spec)
+    # Each is reckoned with the room for its orders: fewer are kept than were made.
+    kept = material._source.cache
+    assert kept.currsize <= limit
+    assert len(kept) * material._ORDERS_BYTES <= limit
+    for source in kept.values():
+        assert source.materials.currsize <= material._ORDERS_BYTES
+    forget()
+
+
+def test_a_map_of_a_file_takes_next_to_nothing(tmp_path: Any) -> None:
+    X = np.ones((1000, 50))
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert held_bytes(X) >= X.nbytes
+    assert held_bytes(mapped) < 10_000
+    assert held_bytes(mapped[10:].view()) < 10_000
+    assert held_bytes(sp.csr_matrix(X)) >= 1000 * 50 * 12
+
+
+def test_an_excerpt_has_the_rows_of_its_matrices() -> None:
+    rng = np.random.RandomState(0)
+    X = sp.random(40, 300, 0.02, "csr", random_state=rng)
+    X_test = sp.random(30, 300, 0.02, "csr", random_state=rng)
+    rows = np.sort(rng.permutation(40)[:15])
+    made = excerpt([(X, rows), (X_test, None)])
+    fold = Fold(X, rng.permutation(rows), np.zeros(15, np.int32))
+    near = made.fold(fold, 0)
+    np.testing.assert_array_equal(near.X[near.rows].toarray(), X[fold.rows].toarray())
+    occurring = np.flatnonzero(X[rows].getnnz(axis=0) + X_test.getnnz(axis=0))
+    assert near.n_occurring == len(occurring)
+    np.testing.assert_array_equal(near.renumbered[near.rows].toarray(), X[fold.rows].toarray()[:, occurring])
+    held_out = made.fold(Fold(X_test, np.arange(30), np.zeros(30, np.int32)), 1)
+    assert held_out.X is X_test
+    np.testing.assert_array_equal(held_out.renumbered.toarray(), X_test.toarray()[:, occurring])
+
+
+def test_a_run_in_pieces_gives_the_same_table(sparse_file: dict[str, Any]) -> None:
+    """A cell alone, as a worker that has met no other runs it."""
+    cells = cells_of(sparse_file, algorithms=ALGORITHMS[:2])
+    forget()
+    together = pd.DataFrame([integers(cell) for cell in cells])
+    alone = []
+    for cell in reversed(cells):
+        forget()
+        alone.append(integers(cell))
+    pd.testing.assert_frame_equal(together, pd.DataFrame(alone[::-1]))
