@@ -65,7 +65,7 @@ def spread(builder, scalar, lanes):
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, lanes), [0] * lanes))
 
 
-def _fold_together(builder, vectors):
+def fold_together(builder, vectors):
     """Fold each of the vectors; return their sums in order, in one vector or more.
 
     Two half-folded vectors share one addition, so that a tile needs hardly more shuffles than one vector.
@@ -141,7 +141,7 @@ def _tile_of(shape):
                 pairs = [(a, b) for a in left for b in right]
                 for place, (a, b) in zip(sums, pairs, strict=True):
                     builder.store(fused(builder, a, b, builder.load(place)), place)
-            folded = _fold_together(builder, [builder.load(place) for place in sums])
+            folded = fold_together(builder, [builder.load(place) for place in sums])
             per_vector = folded[0].type.count
             for r in range(rows):
                 start = r * columns
