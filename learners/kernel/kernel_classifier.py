@@ -1,4 +1,8 @@
-"""What the kernel learners share: the blocks of the stream, the support set, its counters and parameters."""
+"""What the kernel learners share: the blocks of the stream, the support set, its counters and parameters.
+
+Over 300 lines: the bases of kernel learners, of those that cache rows and of those of many classes share one
+loop over blocks.
+"""
 
 import itertools
 from collections.abc import Iterator
@@ -21,8 +25,12 @@ from .support.cached_support import CachedSupport
 from .support.support_set import SupportSet
 from .values.functions import KERNELS
 
-#: Rows of a block. The outcome does not depend on it.
+#: Rows of a block at least. The outcome does not depend on it.
 BLOCK_ROWS = 60
+
+# With few support vectors what a block costs whatever their number would be as much as its products: it has
+# more rows then, up to so many times as many, as long as its kernel values are no more than these.
+_MOST_TIMES, _BLOCK_VALUES = 4, 40_000
 
 
 def block_ranges(n: int, block_rows: int = BLOCK_ROWS) -> Iterator[tuple[int, int]]:
@@ -158,14 +166,20 @@ class KernelClassifier(OnlineClassifier):
     def _blocks(self, n):
         return block_ranges(n, self._block_rows)
 
+    def _rows_of_block(self, size):
+        """Return how many rows a block has that meets `size` support vectors."""
+        return max(self._block_rows, min(_MOST_TIMES * self._block_rows, _BLOCK_VALUES // (size + 1)))
+
     def _pass(self, X, codes, scores):
         return self._learn_blocks(self._learn_block, X, codes, scores)
 
     def _learn_blocks(self, learn_block, X, codes, scores):
         """Run a loop over block after block; return mistakes and updates."""
         store = self._store_for(X)
-        mistakes = updates = 0
-        for start, stop in self._blocks(count_rows(X)):
+        mistakes = updates = start = 0
+        n = count_rows(X)
+        while start < n:
+            stop = min(n, start + self._rows_of_block(self._support.size))
             rows = row_range(X, start, stop)
             view = store.open_block(rows, stop - start, self.n_examples_ - self._pass_start + start)
             size, wrong, changed, evaluations = learn_block(
@@ -175,6 +189,7 @@ class KernelClassifier(OnlineClassifier):
             mistakes += wrong
             updates += changed
             self.n_kernel_evaluations_ += evaluations
+            start = stop
         self.n_support_ = self._support.size
         return mistakes, updates
 
@@ -183,8 +198,10 @@ class KernelClassifier(OnlineClassifier):
         if support is None:
             scores[:] = 0.0
             return
-        for start, stop in self._blocks(len(scores)):
-            support.scores(row_range(X, start, stop), stop - start, scores[start:stop])
+        rows = self._rows_of_block(support.size)
+        room = support.room(min(rows, len(scores)))
+        for start, stop in block_ranges(len(scores), rows):
+            support.scores(row_range(X, start, stop), stop - start, scores[start:stop], room)
 
     def _support_to_score(self):
         """Return the support set that scores are taken from, None while there is none."""
@@ -255,6 +272,10 @@ class RowCachingClassifier(KernelClassifier):
     @property
     def _support(self):
         return self._store.support if self._store else None
+
+    def _rows_of_block(self, _size):
+        # A cached row of kernel values is as wide as there is room for a block to join.
+        return self._block_rows
 
     @property
     def _is_again(self):

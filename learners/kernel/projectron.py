@@ -10,8 +10,8 @@ from ..numeric.margins import signed
 from ..numeric.rows import count_rows, n_rows, row, squared_norm
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
 from .support.block_view import add, score_of
-from .support.cholesky import grow_factor, projection, squared_projection
 from .support.class_scores import add_pair, score_classes
+from .support.inverse_factor import grow_factor, project, projected, room_to_project
 
 
 @compiled
@@ -21,7 +21,7 @@ def _learn(view, n, codes, scores, eta, U, plus, rounding):
     With U > 0 the threshold is that of eq. 13 instead of `eta`.
     """
     mistakes = updates = evaluations = 0
-    z = np.empty((1, view.alpha.shape[0]))
+    work = room_to_project(view)
     for t in range(codes.shape[0]):
         y = signed(codes[t])
         scores[t] = score_of(view, n, t)
@@ -35,7 +35,7 @@ def _learn(view, n, codes, scores, eta, U, plus, rounding):
         if not view.own[t] < np.inf:
             continue
         # ‖P k‖² and the squared distance δ² that the projection leaves, eqs. 8 and 9.
-        norm = squared_projection(view, n, t, z)
+        norm = project(view, n, t, work)
         squared_distance = max(0.0, view.own[t] - norm)
         if squared_distance < rounding * view.own[t]:
             squared_distance = 0.0
@@ -45,11 +45,11 @@ def _learn(view, n, codes, scores, eta, U, plus, rounding):
             updates += 1
             threshold = (2.0 * l - norm - 0.5) / (2.0 * U) if U > 0.0 else eta
             if distance <= threshold:
-                d = projection(view, n, z)
+                d = projected(n, work)
                 for i in range(n):
                     view.alpha[i] += y * d[i]
             else:
-                grow_factor(view, n, z, squared_distance)
+                grow_factor(view, n, work, squared_distance)
                 n = add(view, n, t, y)
         else:
             norm = view.own[t] - squared_distance
@@ -57,7 +57,7 @@ def _learn(view, n, codes, scores, eta, U, plus, rounding):
             if gain > 0.0 and norm > 0.0:
                 updates += 1
                 τ = min(l / norm, 2.0 * gain / norm, 1.0)
-                d = projection(view, n, z)
+                d = projected(n, work)
                 for i in range(n):
                     view.alpha[i] += τ * y * d[i]
     return n, mistakes, updates, evaluations
@@ -67,7 +67,7 @@ def _learn(view, n, codes, scores, eta, U, plus, rounding):
 def _learn_classes(view, n, codes, scores, eta, rounding):
     """As with two; the projection is added to the right class, taken from the best wrong one."""
     mistakes = updates = evaluations = 0
-    solved = np.empty((1, view.alpha.shape[1]))
+    work = room_to_project(view)
     for t in range(codes.shape[0]):
         y, s = codes[t], scores[t]
         z = score_classes(view, n, t, y, s)
@@ -79,16 +79,16 @@ def _learn_classes(view, n, codes, scores, eta, rounding):
         if not view.own[t] < np.inf:
             continue
         updates += 1
-        squared_distance = view.own[t] - squared_projection(view, n, t, solved)
+        squared_distance = view.own[t] - project(view, n, t, work)
         if squared_distance < rounding * view.own[t]:
             squared_distance = 0.0
         if math.sqrt(squared_distance) <= eta:
-            d = projection(view, n, solved)
+            d = projected(n, work)
             for i in range(n):
                 view.alpha[y, i] += d[i]
                 view.alpha[z, i] -= d[i]
         else:
-            grow_factor(view, n, solved, squared_distance)
+            grow_factor(view, n, work, squared_distance)
             n = add_pair(view, n, t, 1.0, y, z)
     return n, mistakes, updates, evaluations
 
@@ -107,6 +107,8 @@ class _Projecting(KernelClassifier):
     """A learner that projects rows onto the span of its support set."""
 
     _keeps_square = True
+
+    algorithm_version = 2
 
     def _check_own_parameters(self):
         check_nonnegative(self, "eta")
@@ -149,9 +151,10 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
 
     Notes
     -----
-    The Cholesky factor of K_S is kept in float64: 8 n² bytes for n support vectors, half of which are read on
-    a mistake, and the other half when it is projected. A δ² below 1e-12 k(x, x)
-    (1e-6 where kernel values are float32) is rounding and counts as 0.
+    The inverse of the Cholesky factor of K_S is kept in float64: 8 n² bytes for n support vectors, half of
+    which are read, once, on a mistake. A δ² below 1e-12 k(x, x) (1e-6 where kernel values are float32) is
+    rounding and counts as 0. With an `eta` near 0 and float64 rows that are all but dependent, rounding has a
+    say in which of them join, and projections have few digits.
 
     See Also
     --------

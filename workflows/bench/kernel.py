@@ -4,10 +4,10 @@ A pass is judged by the share of the tile's own rate at which it evaluates kerne
 additions of the inner products alone, exponentials and updates being what the share misses). What keeps a
 pass below it:
 
-- with few support vectors, what a block costs whatever their number: its products with itself, copying it
-  into aligned rows, and some calls from Python, together as much as the products with a hundred of them;
-- in a Projectron, on each mistake, half the n × n factor read for the distance, and the other half for a
-  projection, at the speed of whichever cache (or memory) holds it.
+- with few support vectors, what a row costs whatever their number: copying it to aligned memory, and its
+  share of some calls from Python;
+- in a Projectron, on each mistake, half an n × n matrix read, at the speed of whichever cache (or memory)
+  holds it.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ from numba.extending import register_jitable
 
 from ...numeric.compiled import INLINE, compiled
 from ...numeric.rows import dot
+from ..values.functions import apply_to_row
+from ..values.row_products import products_of_row
 
 
 class BlockView(NamedTuple):
@@ -19,8 +21,6 @@ class BlockView(NamedTuple):
 
     #: (b or more, slots): values of the rows with the support vectors, kept up to date for rows yet to come.
     values: np.ndarray
-    #: (b or more, b or more): values of each row with those before it.
-    gram: np.ndarray
     #: (b,): k(x, x) of each row; not finite where it overflowed: such a row is not learnt.
     own: np.ndarray
     #: (slots,), or (K, slots) of K > 2 classes: the coefficients, with their sign.
@@ -31,6 +31,13 @@ class BlockView(NamedTuple):
     origin: np.ndarray
     #: (slots, slots), or empty: a matrix over the support set, for learners that keep one.
     square: np.ndarray
+    #: The rows (see `row_products`) and (b,): their squared norms.
+    rows: object
+    norms: np.ndarray
+    #: The kernel function (see `apply_to_row`).
+    function: tuple[int, float, float, int]
+    #: (1, b or more): room for the values of one row with those after it.
+    later: np.ndarray
     #: Number in the stream of the block's first row.
     first: int
 
@@ -41,13 +48,24 @@ def score_of(view, n, t):
     return dot(view.alpha[:n], view.values[t][:n])
 
 
+@compiled
+def _values_with_later(rows, norms, function, t, later):
+    """Write the kernel values of row t of a block with the rows after it into ``later[0]``."""
+    first, stop = t + 1, norms.shape[0]
+    if first < stop:
+        products_of_row(rows, t, first, stop, later)
+        apply_to_row(function, later[0][first:stop], norms[t], norms[first:stop])
+
+
 @register_jitable(**INLINE)
 def replace_row(view, slot, t):
     """Make row t the support vector in `slot`, taken or not; its coefficients are the caller's to write."""
     view.born[slot] = view.first + t
     view.origin[slot] = -1 - t
+    # Most rows never join: their values with the rows after them are computed when they do.
+    _values_with_later(view.rows, view.norms, view.function, t, view.later)
     for s in range(t + 1, view.own.shape[0]):
-        view.values[s, slot] = view.gram[s, t]
+        view.values[s, slot] = view.later[0, s]
 
 
 @register_jitable(**INLINE)

@@ -6,13 +6,34 @@ import numpy as np
 
 from ...numeric.rows import as_rows
 from ..values.dense_products import PADDING
-from ..values.functions import apply_kernel
-from ..values.row_storage import DenseRows, SparseRows, grown, own_products, padded
+from ..values.functions import apply_kernel, function_in_loops, own_values
+from ..values.row_storage import DenseRows, SparseRows, aligned, grown, padded
 from .block_view import BlockView, scores_of_block
 from .class_scores import class_scores_of_block
 
 # Slots come in multiples of it: whole tiles, and whole cache lines.
 _SLOTS = 4 * PADDING
+
+
+class BlockRoom:
+    """What the values of one block after another are written into.
+
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+    n : int
+        Rows of a block at most.
+    slots : int
+        Support vectors at most.
+    """
+
+    def __init__(self, rows, n, slots):
+        self.n, self.slots = n, slots
+        self.rows = rows.room(n)
+        height = padded(n, PADDING)
+        self.values, self.later = aligned((height, slots), rows.dtype), aligned((1, height), rows.dtype)
+        self.norms, self.own = np.empty(height, rows.dtype), np.empty(height)
+        self.origin = np.empty(slots, np.int64)
 
 
 class SupportSet:
@@ -58,7 +79,7 @@ class SupportSet:
         companions=False,
         growth=2.0,
     ):
-        self._function = function
+        self._function, self._function_in_loops = function, function_in_loops(function, dtype)
         self.rows = (SparseRows if sparse else DenseRows)(n_features, dtype)
         self._sparse, self._dtype, self._growth = sparse, dtype, growth
         self._keeps_square, self._keeps_companions = square, companions
@@ -67,7 +88,12 @@ class SupportSet:
         self._alpha, self.companions, self._born = np.zeros(shape), np.zeros(shape), np.zeros(0, np.int64)
         self._square = np.zeros((0, 0))
         self._open: Any = None
+        self._room: BlockRoom | None = None
         self.size = 0
+
+    def __getstate__(self):
+        # What a block is written into is made again.
+        return vars(self) | {"_room": None}
 
     def reserve(self, n):
         """Make room for `n` support vectors, a multiple of what there was."""
@@ -102,16 +128,20 @@ class SupportSet:
         packed : tuple
             The rows as `rows` packs them, and their squared norms.
         view : BlockView
+            Good until the next one.
         """
         self.reserve(self.size + n)
-        packed = self.rows.pack(block)
-        gram, norms = own_products(self.rows, packed, n)
-        apply_kernel(self._function, gram, n, n, norms, norms, triangle=True)
-        values = np.empty((len(gram), len(self.norms)), self._dtype)
-        self._fill(packed, n, norms, values)
-        own = gram.diagonal()[:n].astype(np.float64)
-        state = self._alpha, self._born, self._slots.copy(), self._square
-        return (packed, norms), BlockView(values, gram, own, *state, first)
+        room = self._room
+        if room is None or n > room.n or len(self.norms) > room.slots:
+            room = self._room = BlockRoom(self.rows, n, len(self.norms))
+        packed, norms = self._fill(block, n, room)
+        own = room.own[:n]
+        own_values(self._function_in_loops, norms, own)
+        room.origin[:] = self._slots
+        rows = self.rows.block_in_loops(packed, room.rows)
+        state = self._alpha, self._born, room.origin, self._square
+        later = norms, self._function_in_loops, room.later
+        return (packed, norms), BlockView(room.values, own, *state, rows, *later, first)
 
     def open_block(self, block, n, first):
         """Return the `BlockView` of `n` rows, for a loop after which `commit` is called; else as `view`."""
@@ -136,9 +166,13 @@ class SupportSet:
         self.rows.keep(new, rows, numbers)
         self.norms[new] = norms[numbers]
 
-    def _fill(self, packed, n, norms, values):
-        self.rows.products(packed, n, self.size, values)
-        apply_kernel(self._function, values, n, self.size, norms, self.norms)
+    def _fill(self, block, n, room):
+        """Write kernel values into `room`; return the rows as `rows` packs them, and their squared norms."""
+        packed, norms = self.rows.pack(block, room.rows), room.norms[:n]
+        self.rows.squared_norms(packed, norms, room.rows)
+        self.rows.products(packed, n, self.size, room.values, room.rows)
+        apply_kernel(self._function, room.values, n, self.size, norms, self.norms)
+        return packed, norms
 
     def add_rows(self, rows, norms, alpha):
         """Fill an empty set with the rows of a matrix, with their squared norms and coefficients."""
@@ -154,18 +188,20 @@ class SupportSet:
         part.add_rows(self.matrix(slots), self.norms[slots], self.alpha[slots])
         return part
 
-    def values(self, block, n):
-        """Return the kernel values of `n` rows with the support vectors, (n or more, `size` or more)."""
-        packed = self.rows.pack(block)
-        gram, norms = own_products(self.rows, packed, n)
-        values = np.empty((len(gram), padded(self.size, PADDING)), self._dtype)
-        self._fill(packed, n, norms, values)
-        return values
+    def room(self, n):
+        """Return room to score blocks of up to `n` rows in: one of its own for each thread."""
+        return BlockRoom(self.rows, n, len(self.norms))
 
-    def scores(self, block, n, scores):
+    def values(self, block, n, room=None):
+        """Return the kernel values of `n` rows with the support vectors, (n or more, `size` or more)."""
+        room = self.room(n) if room is None else room
+        self._fill(block, n, room)
+        return room.values
+
+    def scores(self, block, n, scores, room=None):
         """Write the scores of `n` rows, f(x) or those of all classes, into `scores`."""
         write = scores_of_block if self._alpha.ndim == 1 else class_scores_of_block
-        write(self.values(block, n), n, self._alpha, self.size, scores)
+        write(self.values(block, n, room), n, self._alpha, self.size, scores)
 
     @property
     def alpha(self):

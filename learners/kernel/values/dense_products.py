@@ -34,6 +34,10 @@ def _tile_shape():
 
 TILE_ROWS, TILE_COLUMNS = _tile_shape()
 
+#: Rows of A that meet the rows of B in turn, a multiple of PADDING: at a few hundred features they stay in
+#: the cache that is next to the processor.
+ROWS_TOGETHER = 60
+
 #: Rows that one row is multiplied with at a time; a divisor of PADDING.
 STRIP = 4
 
@@ -61,7 +65,7 @@ def spread(builder, scalar, lanes):
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, lanes), [0] * lanes))
 
 
-def _fold_together(builder, vectors):
+def fold_together(builder, vectors):
     """Fold each of the vectors; return their sums in order, in one vector or more.
 
     Two half-folded vectors share one addition, so that a tile needs hardly more shuffles than one vector.
@@ -137,7 +141,7 @@ def _tile_of(shape):
                 pairs = [(a, b) for a in left for b in right]
                 for place, (a, b) in zip(sums, pairs, strict=True):
                     builder.store(fused(builder, a, b, builder.load(place)), place)
-            folded = _fold_together(builder, [builder.load(place) for place in sums])
+            folded = fold_together(builder, [builder.load(place) for place in sums])
             per_vector = folded[0].type.count
             for r in range(rows):
                 start = r * columns
@@ -154,6 +158,7 @@ def _tile_of(shape):
 
 _tile = _tile_of(lambda: (TILE_ROWS, TILE_COLUMNS))
 _strip = _tile_of(lambda: (1, STRIP))
+_single = _tile_of(lambda: (1, 1))
 
 
 @compiled
@@ -163,9 +168,17 @@ def dense_products(A, n_a, B, n_b, out):
     All arrays are of one dtype; the width of A and B is a multiple of LANES, every other extent one of
     PADDING. What is written beyond `n_a` and `n_b` has no meaning.
     """
-    for j in range(0, n_b, TILE_COLUMNS):
-        for i in range(0, n_a, TILE_ROWS):
-            _tile(A, i, B, j, out, i)
+    for first in range(0, n_a, ROWS_TOGETHER):
+        for j in range(0, n_b, TILE_COLUMNS):
+            for i in range(first, min(first + ROWS_TOGETHER, n_a), TILE_ROWS):
+                _tile(A, i, B, j, out, i)
+
+
+@compiled
+def squared_norms(A, n_a, out):
+    """Write the inner product of each of the first `n_a` rows of A with itself into ``out[0]``."""
+    for i in range(n_a):
+        _single(A, i, A, i, out, 0)
 
 
 @compiled

@@ -60,6 +60,24 @@ def apply_to_row(function, values, norm, norms):
         _poly_row(values, gamma, coef0, degree)
 
 
+@compiled
+def own_values(function, norms, own):
+    """Write k(x, x) of rows, by their squared norms, into `own`: the values that `apply_kernel` gives."""
+    number, gamma, coef0, degree = function
+    values = norms.copy()
+    if number == _RBF:
+        # At distance 0, but for a norm that overflows.
+        for j in range(values.shape[0]):
+            distance = (norms[j] + norms[j]) - (values[j] + values[j])
+            values[j] = -gamma * distance
+        for j in range(values.shape[0]):
+            values[j] = exponential(values[j])
+    elif number == _POLY:
+        _poly_row(values, gamma, coef0, degree)
+    for j in range(values.shape[0]):
+        own[j] = values[j]
+
+
 def apply_kernel(function, products, n_a, n_b, norms_a, norms_b, triangle=False):
     """Replace inner products by kernel values, in place.
 

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from ...numeric.compiled import INLINE
+from ...numeric.compiled import INLINE, compiled
 from ...numeric.rows import in_kernels_only
 from ...numeric.vector import zero_like
 from .dense_products import LANES, ArrayInCode, fused, strip_products
@@ -71,6 +71,18 @@ def _products_of_row(rows, i, first, last, out):
             spread[columns[k]] = 0
 
     return products_of_sparse_row
+
+
+@compiled
+def sparse_squared_norms(rows, norms):
+    """Write the inner product of each row of a tuple of CSR rows with itself into `norms`."""
+    values, columns, start, stop, _end, _spread, sums = rows
+    lanes = sums.shape[1]
+    for i in range(norms.shape[0]):
+        for k in range(start[i], stop[i]):
+            lane = columns[k] & (lanes - 1)
+            sums[0, lane] = _fused(values[k], values[k], sums[0, lane])
+        norms[i] = _fold_and_clear(sums)
 
 
 def keep_row(rows, slot, block, t):

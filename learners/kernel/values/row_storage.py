@@ -6,7 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...numeric.rows import count_rows, read_only
-from .dense_products import LANES, PADDING, dense_products, triangle_products
+from .dense_products import LANES, PADDING, dense_products, squared_norms, triangle_products
+from .row_products import sparse_squared_norms
 from .sparse_products import sparse_products
 
 
@@ -58,17 +59,20 @@ class DenseRows:
         self.n_features, self.dtype = n_features, dtype
         self._rows = np.zeros((0, padded(n_features, LANES[dtype.itemsize])), dtype)
 
-    def pack(self, block):
-        """Return rows of the stream in the form the other methods take."""
+    def room(self, n):
+        """Return what `pack` and the other methods write into, for blocks of up to `n` rows."""
+        return aligned((padded(n, PADDING), self._rows.shape[1]), self._rows.dtype, np.zeros)
+
+    def pack(self, block, room=None):
+        """Return rows of the stream in the form the other methods take, in a `room` if there is one."""
         if isinstance(block, tuple):
             block = sp.csr_matrix(_from_zero(block), shape=(count_rows(block), self.n_features)).toarray()
-        rows = aligned((padded(len(block), PADDING), self._rows.shape[1]), self._rows.dtype)
+        rows = self.room(len(block)) if room is None else room[: padded(len(block), PADDING)]
+        # Beyond the features there are zeros; rows beyond the last one have no meaning.
         rows[: len(block), : self.n_features] = block
-        rows[: len(block), self.n_features :] = 0.0
-        rows[len(block) :] = 0.0
         return rows
 
-    def products(self, packed, n, size, out):
+    def products(self, packed, n, size, out, _room=None):
         """Write the inner products of `n` packed rows with the first `size` support vectors into `out`."""
         dense_products(packed, n, self._rows, size, out)
 
@@ -76,6 +80,11 @@ class DenseRows:
     def own_products(packed, n, out):
         """Write the inner product of each packed row with itself and those before it into `out`."""
         triangle_products(packed, n, out)
+
+    @staticmethod
+    def squared_norms(packed, out, _room):
+        """Write the inner product of each packed row with itself into `out`."""
+        squared_norms(packed, len(out), out.reshape(1, -1))
 
     def reserve(self, capacity):
         """Make room for `capacity` support vectors."""
@@ -92,6 +101,11 @@ class DenseRows:
     def in_loops(self, _packed):
         """Return the rows as loops take them: see `row_products`."""
         return self._rows
+
+    @staticmethod
+    def block_in_loops(packed, _room):
+        """Return packed rows as loops take them."""
+        return packed
 
     def matrix(self, order):
         """Return the support vectors of the given numbers as a matrix."""
@@ -122,7 +136,12 @@ class SparseRows:
         lanes = LANES[self._values.itemsize]
         self._scratch = np.zeros(n_features, dtype), np.zeros((1, lanes), dtype)
 
-    def pack(self, block):
+    def room(self, _n):
+        """Return what the other methods write into: zeros that are zeros again afterwards."""
+        spread, sums = (np.zeros_like(array) for array in self._scratch)
+        return np.zeros(self.n_features, np.int32), spread, sums
+
+    def pack(self, block, _room=None):
         """Return rows of the stream in the form the other methods take."""
         if not isinstance(block, tuple):
             rows = sp.csr_matrix(block)
@@ -133,19 +152,24 @@ class SparseRows:
         indices = read_only(indices.astype(self._columns.dtype, copy=False))
         return data, indices, read_only(indptr.astype(np.int64))
 
-    def _products_with(self, packed, rows, start, stop, size, out, triangle):
+    def _products_with(self, packed, rows, start, stop, size, out, triangle, room=None):
         lanes = LANES[self._values.itemsize]
-        sparse_products(packed, rows, start, stop, size, lanes, self.n_features, out, triangle)
+        places = np.zeros(self.n_features, np.int32) if room is None else room[0]
+        sparse_products(packed, rows, start, stop, size, lanes, places, out, triangle)
 
-    def products(self, packed, n, size, out):
+    def products(self, packed, n, size, out, room=None):
         """Write the inner products of the packed rows with the first `size` support vectors into `out`."""
         rows = self._values, self._columns
-        self._products_with(packed, rows, self._start, self._stop, size, out, False)
+        self._products_with(packed, rows, self._start, self._stop, size, out, False, room)
 
     def own_products(self, packed, n, out):
         """Write the inner product of each packed row with itself and those before it into `out`."""
         data, indices, indptr = packed
         self._products_with(packed, (data, indices), indptr[:-1], indptr[1:], n, out, True)
+
+    def squared_norms(self, packed, out, room):
+        """Write the inner product of each packed row with itself into `out`."""
+        sparse_squared_norms(self.block_in_loops(packed, room), out)
 
     def reserve(self, capacity):
         """Make room for `capacity` support vectors."""
@@ -189,6 +213,11 @@ class SparseRows:
         self.make_room(len(packed[0]))
         places = self._start, self._stop, self._end
         return self._values, self._columns, *places, *self._scratch
+
+    def block_in_loops(self, packed, room):
+        """Return packed rows as loops take them."""
+        data, indices, indptr = packed
+        return data, indices, indptr[:-1], indptr[1:], self._end, *room[1:]
 
     def matrix(self, order):
         """Return the support vectors of the given numbers as a matrix."""

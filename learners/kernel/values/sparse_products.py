@@ -81,7 +81,7 @@ def _products(block, rows, start, stop, n_b, triangle, lanes, places, out):
             places[indices[k]] = 0
 
 
-def sparse_products(block, rows, start, stop, n_b, lanes, n_features, out, triangle=False):
+def sparse_products(block, rows, start, stop, n_b, lanes, places, out, triangle=False):
     """Write the inner products of CSR rows with the first `n_b` of other sparse rows.
 
     Parameters
@@ -94,9 +94,10 @@ def sparse_products(block, rows, start, stop, n_b, lanes, n_features, out, trian
     n_b : int
     lanes : int
         Lanes of an accumulator.
-    n_features : int
+    places : ndarray of int32, shape (n_features,)
+        Scratch: zeros, and zeros again afterwards.
     out : ndarray of shape (n or more, n_b or more)
     triangle : bool, default=False
         Leave out those of row i with others beyond its group of rows: for rows with themselves.
     """
-    _products(block, rows, start, stop, n_b, triangle, lanes, np.zeros(n_features, np.int32), out)
+    _products(block, rows, start, stop, n_b, triangle, lanes, places, out)
