@@ -24,10 +24,11 @@ from .pieces import Passage, learn_in_pieces
 from .rollback import rolled_back
 from .validation import (
     FLOATS,
+    NotCanonicalError,
+    checked_later,
     finite_rows,
     label_codes,
-    refuse_nonfinite,
-    safe_blocks,
+    refuse_learnt,
     safe_rows,
     sorted_classes,
 )
@@ -78,7 +79,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     _takes_many_classes = False
 
-    #: Whether the loops take rows as `ordered_rows` returns them; else those are gathered, block by block.
+    #: Whether the loops come to the rows of X by ``row(X, t)`` alone. They then take them as `ordered_rows`
+    #: returns them, else those are gathered, block by block; and as `rows_to_check` does.
     _reads_orders = False
 
     #: The attributes that hold the arrays of the model: `model_bytes_` sums them. One that a setting does
@@ -166,16 +168,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         2
         """
         self.check_parameters()
-        if not self.__sklearn_is_fitted__():
-            # A stream whose first rows are refused has not begun.
-            with rolled_back(self):
-                X, codes = self._validate_first(X, y, classes)
-                return self._learn_given(X, codes, self._scores_tell)
-        X, codes = self._validate_next(X, y, classes)
-        if not self._is_small_beside(X):
-            return self._learn_given(X, codes, False)
-        with rolled_back(self, [getattr(self, name) for name in self._state]):
-            return self._learn_given(X, codes, True)
+        try:
+            return self._learn_once(X, y, classes, beforehand=False)
+        except NotCanonicalError:
+            return self._learn_once(X, y, classes, beforehand=True)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from rows in order; `learn` without the scores.
@@ -205,12 +201,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         self.check_parameters()
-        # The model is begun afresh in new arrays: the one before stays intact.
-        with rolled_back(self):
-            X, codes = self._validate_first(X, y, None)
-            rows = safe_rows(X) if self._scores_tell else finite_rows(X)
-            if not np.isfinite(self.learn_rows(rows, codes)).all():
-                refuse_nonfinite(rows)
+        try:
+            rows, codes = self._fit_once(X, y, beforehand=False)
+        except NotCanonicalError:
+            rows, codes = self._fit_once(X, y, beforehand=True)
         self.end_of_pass(self.epochs == 1)
         for left in reversed(range(self.epochs - 1)):
             self.learn_rows(rows, codes)
@@ -427,17 +421,40 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         # the least that there is: for single rows no more is asked.
         return bool(3 * 8 * self.n_features_in_ <= n_bytes and 3 * self.model_bytes_ <= n_bytes)
 
-    def _learn_given(self, X: Any, codes: NDArray[np.int32], by_scores: bool) -> NDArray[np.float64]:
-        """Learn from a matrix, refusing bad rows: `by_scores` when some have been learnt, else beforehand."""
-        if not by_scores:
+    def _learn_once(self, X: Any, y: Any, classes: Any, beforehand: bool) -> NDArray[np.float64]:
+        """Do as `learn` does; see `_learn_given`."""
+        if not self.__sklearn_is_fitted__():
+            # A stream whose first rows are refused has not begun.
+            with rolled_back(self):
+                X, codes = self._validate_first(X, y, classes)
+                return self._learn_given(X, codes, beforehand)[1]
+        X, codes = self._validate_next(X, y, classes)
+        if not self._is_small_beside(X):
             return self.learn_rows(finite_rows(X), codes)
-        scores = []
-        for start, rows in safe_blocks(X):
-            scores.append(self.learn_rows(rows, codes[start : start + count_rows(rows)]))
-            # Scores of good rows may overflow, too.
-            if not np.isfinite(scores[-1]).all():
-                refuse_nonfinite(rows, start)
-        return scores[0] if len(scores) == 1 else np.concatenate(scores)
+        with rolled_back(self, [getattr(self, name) for name in self._state]):
+            return self._learn_given(X, codes, beforehand)[1]
+
+    def _fit_once(self, X: Any, y: Any, beforehand: bool) -> tuple[Rows, NDArray[np.int32]]:
+        """Make the first pass of `fit`; return the rows and label codes for further ones."""
+        # The model is begun afresh in new arrays: the one before stays intact.
+        with rolled_back(self):
+            X, codes = self._validate_first(X, y, None)
+            return self._learn_given(X, codes, beforehand)[0], codes
+
+    def _learn_given(
+        self, X: Any, codes: NDArray[np.int32], beforehand: bool
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Learn from a matrix, refusing bad rows; return its rows and their scores.
+
+        Unless the columns are to be checked `beforehand`, it raises NotCanonicalError half-way for bad ones.
+        """
+        if not self._scores_tell:
+            rows = finite_rows(X)
+            return rows, self.learn_rows(rows, codes)
+        rows = safe_rows(X) if beforehand or not self._reads_orders else checked_later(X)
+        scores = self.learn_rows(rows, codes)
+        refuse_learnt(rows, scores)
+        return rows, scores
 
     @property
     def model_bytes_(self) -> int:

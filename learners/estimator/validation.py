@@ -1,23 +1,26 @@
 """Checks of rows and labels that a user gives, and their form for loops."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import ArrayLike, NDArray
 
 from ..numeric.compiled import compiled
-from ..numeric.rows import Rows, as_rows, first_nonfinite_row, read_only, row_range
+from ..numeric.rows import (
+    Rows,
+    as_rows,
+    first_nonfinite_row,
+    is_canonical,
+    read_only,
+    row_range,
+    rows_to_check,
+)
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
-# Non-zeros of a CSR block: their indices (1 MB) stay in a core's cache until they are learnt, and what the
-# call of a loop costs is little beside them.
-_BLOCK_ENTRIES = 1 << 18
-
-# The falls among so many indices are counted in 32 bits, as wide as the indices: half the work of 64.
-_COUNTED_AT_ONCE = 1 << 20
+# So few indices (256 KB) stay in a core's cache until they are learnt: what a check beforehand costs is not
+# worth compiling a loop a second time.
+_FEW_INDICES = 1 << 16
 
 
 def safe_rows(X: Any) -> Rows:
@@ -36,92 +39,58 @@ def safe_rows(X: Any) -> Rows:
     Raises
     ------
     ValueError
-        For column indices outside the matrix.
+        For column indices outside the matrix, and for rows outside the indices.
     """
     if isinstance(X, np.ndarray):
         return as_rows(X if X.flags.aligned else X.copy())
     indices, indptr = (read_only(np.ascontiguousarray(part)) for part in (X.indices, X.indptr))
-    if not _is_canonical(indices, indptr, X.shape[1]):
+    if not _all_canonical(indices, indptr, X.shape[1]):
         if X.nnz and not (X.indices.min() >= 0 and X.indices.max() < X.shape[1]):
             raise ValueError(f"X is a CSR matrix with column indices outside 0 to {X.shape[1] - 1}")
+        if not (indptr[0] >= 0 and np.all(indptr[:-1] <= indptr[1:]) and indptr[-1] <= len(indices)):
+            raise ValueError("X is a CSR matrix whose indptr falls or points outside its indices")
         # Squared norms are those of the row, so each column may occur only once.
         X = X.copy()
         X.sum_duplicates()
     return as_rows(X)
 
 
-def safe_blocks(X: Any) -> Iterator[tuple[int, Rows]]:
-    """Return a matrix as blocks of rows for loops, as `safe_rows` does it with the whole.
+class NotCanonicalError(Exception):
+    """Raised when a loop that checks its rows has come to one that is not canonical."""
 
-    A block of a CSR matrix is checked when it is asked for, and lies in the cache then: learnt at once, its
-    rows are read from memory once. A dense matrix is one block, for nothing of it is looked at.
+
+def checked_later(X: Any) -> Rows:
+    """Return a matrix as `safe_rows` does, or one whose rows are checked when a loop comes to them.
+
+    The latter where it spares time. After the loop `refuse_learnt` tells what it came to.
 
     Parameters
     ----------
     X : ndarray of shape (n, d) or CSR matrix
         As for `safe_rows`.
 
-    Yields
-    ------
-    start : int
-        The number of the block's first row.
-    rows : ndarray of shape (n, d) or tuple (data, indices, indptr)
+    Returns
+    -------
+    ndarray of shape (n, d) or tuple
+        What `safe_rows` or `rows_to_check` returns.
 
     Raises
     ------
     ValueError
-        For column indices outside the matrix, by the block that holds them.
+        As for `safe_rows`.
     """
     # Indices that `as_rows` has to convert are read beforehand anyway.
-    if isinstance(X, np.ndarray) or X.indices.dtype != np.int32:
-        yield 0, safe_rows(X)
-        return
-    rows, n = as_rows(X), X.shape[0]
-    step = max(1, _BLOCK_ENTRIES * n // max(1, X.indices.size))
-    for start in range(0, n, step):
-        block = row_range(rows, start, start + step)
-        if not _is_canonical(block[1], block[2], X.shape[1]):
-            # SciPy's own slices leave out columns outside the matrix.
-            indptr = block[2]
-            cut = slice(indptr[0], indptr[-1])
-            parts = block[0][cut], block[1][cut], indptr - indptr[0]
-            block = safe_rows(type(X)(parts, shape=(len(indptr) - 1, X.shape[1])))
-        yield start, block
-
-
-@register_jitable
-def _count_falls(indices):  # type: ignore[no-untyped-def]
-    """Return how often an index is not above the one before."""
-    falls, before = np.int32(0), indices[0]
-    for k in range(1, indices.shape[0]):
-        index = indices[np.uintp(k)]
-        falls = np.int32(falls + np.int32(before >= index))
-        before = index
-    return falls
+    if isinstance(X, np.ndarray) or X.indices.dtype != np.int32 or X.indices.size <= _FEW_INDICES:
+        return safe_rows(X)
+    return rows_to_check(X)
 
 
 @compiled
-def _is_canonical(indices, indptr, n_columns):  # type: ignore[no-untyped-def]
-    """Tell whether the indices of every CSR row rise strictly within 0 … n_columns - 1."""
-    n = indptr.shape[0] - 1
-    start, stop = indptr[0], indptr[n]
-    if not 0 <= start <= stop <= indices.shape[0]:
-        return False
-    # Over all rows at once, however short they are; where a row begins, the indices may fall.
-    falls = 0
-    for begin in range(start, stop, _COUNTED_AT_ONCE):
-        falls += _count_falls(indices[begin : min(begin + _COUNTED_AT_ONCE + 1, stop)])
-    for i in range(n):
-        first, end = indptr[i], indptr[i + 1]
-        if not start <= first <= end <= stop:
+def _all_canonical(indices, indptr, n_columns):  # type: ignore[no-untyped-def]
+    for i in range(indptr.shape[0] - 1):
+        if not is_canonical(indices, np.intp(indptr[i]), np.intp(indptr[i + 1]), n_columns):
             return False
-        if first < end:
-            if first > start:
-                falls -= indices[first - 1] >= indices[first]
-            # The smallest and the largest, if they rise.
-            if indices[first] < 0 or indices[end - 1] >= n_columns:
-                return False
-    return falls == 0
+    return True
 
 
 def _distinct(y: NDArray[Any]) -> NDArray[Any]:
@@ -152,8 +121,10 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
         For a label that is none of them.
     """
     if len(classes) == 2:
-        codes: NDArray[Any] = y == classes[1]
-        known = codes | (y == classes[0])
+        # Numbers of Python are compared in the type of the labels, without copying these.
+        first, second = classes.tolist() if y.dtype.kind in "iu" else classes
+        codes: NDArray[Any] = y == second
+        known = codes | (y == first)
     else:
         try:
             codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
@@ -173,15 +144,13 @@ def _listed(classes: NDArray[Any]) -> str:
     return f"{str(classes[:10].tolist())[:-1]}, … ({len(classes)} of them)]"
 
 
-def refuse_nonfinite(rows: Rows, start: int = 0) -> None:
+def refuse_nonfinite(rows: Rows) -> None:
     """Raise ValueError for a row with a NaN or infinity.
 
     Parameters
     ----------
     rows : ndarray of shape (n, d) or tuple (data, indices, indptr)
         What `safe_rows` returns.
-    start : int, default=0
-        The number of the first of them.
     """
     i = first_nonfinite_row(rows)
     if i >= 0:
@@ -189,7 +158,33 @@ def refuse_nonfinite(rows: Rows, start: int = 0) -> None:
         if isinstance(values, tuple):
             values = values[0][slice(*values[2])]
         what = "NaN" if np.isnan(values).any() else "infinity"
-        raise ValueError(f"Input X contains {what} in row {start + i} (counted from 0).")
+        raise ValueError(f"Input X contains {what} in row {i} (counted from 0).")
+
+
+def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
+    """Raise for rows that should not have been learnt.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d) or tuple
+        What `checked_later` returns.
+    scores : ndarray
+        Those of the rows: a bad feature makes them so.
+
+    Raises
+    ------
+    NotCanonicalError
+        When the loop came to a row that is not canonical: `safe_rows` is asked then.
+    ValueError
+        For a row with a NaN or infinity.
+    """
+    if isinstance(rows, tuple):
+        if any(rows[4:]):
+            raise NotCanonicalError
+        rows = rows[:3]
+    # Scores of good rows may overflow, too.
+    if not np.isfinite(scores).all():
+        refuse_nonfinite(rows)
 
 
 def finite_rows(X: Any) -> Rows:

@@ -51,7 +51,7 @@ def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
 
 def is_ordered(X: Rows) -> bool:
     """Tell whether rows are a matrix and an order."""
-    return isinstance(X, tuple) and len(X) != 3
+    return isinstance(X, tuple) and len(X) in (2, 4)
 
 
 def in_order(X: Rows) -> Rows:

@@ -1,10 +1,12 @@
 """What a learner does with one row, once for dense and once for CSR, chosen when a kernel is compiled.
 
 A matrix enters a kernel as a 2-D C-contiguous array or as a CSR tuple ``(data, indices, indptr)``; either may
-come with the order in which its rows are read, as ``(array, order)`` or ``(data, indices, indptr, order)``. A
-row is a 1-D array (in an order a tuple of that and of the row to come, which is fetched meanwhile) or a tuple
+come with the order in which its rows are read, as ``(array, order)`` or ``(data, indices, indptr, order)``.
+CSR that nobody has looked at is ``(data, indices, indptr, n_features, refused)`` (see `rows_to_check`). A row
+is a 1-D array (in an order a tuple of that and of the row to come, which is fetched meanwhile) or a tuple
 ``(data, indices)``. Weights and all other state are float64 arrays indexed by feature, and so is the
 arithmetic: a float32 stream and the same values in float64 give the same outcome.
+(Over 300 lines: all that tells the kinds of rows apart.)
 """
 
 from typing import Any, TypeAlias
@@ -16,11 +18,15 @@ from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
 from .compiled import INLINE, compiled
-from .vector import is_sparse_row, lane_sums, prefetch
+from .vector import is_sparse_row, lane_sums, prefetch, rises
+from .views import borrowed, stretch
 
 # What `as_rows` returns, and what it takes.
 Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
+
+# How many arrays a CSR matrix without an order has, before it is checked and after.
+_CSR = (5, 3)
 
 _dot = lane_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
 _squares = lane_sums(1, lambda ir, x: [ir.fmul(x, x)])
@@ -79,9 +85,21 @@ def n_rows(X):
 def _n_rows(X):
     if not isinstance(X, types.BaseTuple):
         return lambda X: X.shape[0]
-    if len(X) == 3:
+    if len(X) in _CSR:
         return lambda X: X[2].shape[0] - 1
     return lambda X: X[-1].shape[0]
+
+
+@register_jitable(**INLINE)
+def is_canonical(indices, start, stop, n_features):
+    """Tell whether the CSR row from `start` to `stop` is there and rises within 0 … n_features - 1."""
+    if not 0 <= start <= stop <= indices.shape[0]:
+        return False
+    if start == stop:
+        return True
+    # The smallest and the largest, if they rise.
+    within = indices[start] >= 0 and indices[stop - 1] < n_features
+    return within and rises(stretch(indices, start, stop))
 
 
 def row(X, i):
@@ -92,32 +110,44 @@ def row(X, i):
 @overload(row, jit_options=INLINE)
 def _row(X, i):
     if not isinstance(X, types.BaseTuple):
-        return lambda X, i: X[i]
+        return lambda X, i: borrowed(X)[i]
 
     if len(X) == 3:
 
         def csr_row(X, i):
-            data, indices, indptr = X
+            data, indices, indptr = borrowed(X)
             start, stop = indptr[i], indptr[i + 1]
-            return data[start:stop], indices[start:stop]
+            return stretch(data, start, stop), stretch(indices, start, stop)
 
         return csr_row
+
+    if len(X) == 5:
+
+        def csr_row_checked(X, i):
+            data, indices, indptr, n_features, refused = borrowed(X)
+            start, stop = np.intp(indptr[i]), np.intp(indptr[i + 1])
+            if not is_canonical(indices, start, stop, n_features[0]):
+                refused[0] = True
+                start = stop = 0
+            return stretch(data, start, stop), stretch(indices, start, stop)
+
+        return csr_row_checked
 
     if len(X) == 2:
 
         def dense_row_in_order(X, i):
-            values, order = X
+            values, order = borrowed(X)
             return values[order[i]], values[order[min(i + 1, order.shape[0] - 1)]]
 
         return dense_row_in_order
 
     def csr_row_in_order(X, i):
-        data, indices, indptr, order = X
+        data, indices, indptr, order = borrowed(X)
         following = order[min(i + 1, order.shape[0] - 1)]
         prefetch(data, indptr[following], indptr[following + 1])
         prefetch(indices, indptr[following], indptr[following + 1])
         start, stop = indptr[order[i]], indptr[order[i] + 1]
-        return data[start:stop], indices[start:stop]
+        return stretch(data, start, stop), stretch(indices, start, stop)
 
     return csr_row_in_order
 
@@ -133,6 +163,8 @@ def _part(X, start, stop):
         return lambda X, start, stop: X[start:stop]
     if len(X) == 3:
         return lambda X, start, stop: (X[0], X[1], X[2][start : stop + 1])
+    if len(X) == 5:
+        return lambda X, start, stop: (X[0], X[1], X[2][start : stop + 1], X[3], X[4])
     if len(X) == 2:
         return lambda X, start, stop: (X[0], X[1][start:stop])
     return lambda X, start, stop: (X[0], X[1], X[2], X[3][start:stop])
@@ -252,11 +284,31 @@ def as_rows(X: Matrix) -> Rows:
     return read_only(data), read_only(indices), read_only(indptr)
 
 
+def rows_to_check(X: sp.csr_matrix | sp.csr_array) -> tuple[NDArray[Any], ...]:
+    """Return a CSR matrix in a form in which kernels look at the indices of each row when they come to it.
+
+    A row whose indices do not rise strictly within 0 … d - 1 is taken for one without entries.
+
+    Parameters
+    ----------
+    X : csr_matrix or csr_array of shape (n, d)
+        float32 or float64, with indices of 32 bits; nothing of it has been looked at.
+
+    Returns
+    -------
+    tuple of ndarray
+        ``(data, indices, indptr, n_features, refused)``: the last is of shape (1,), and True when a kernel
+        has come to such a row.
+    """
+    data, indices, indptr = as_rows(X)
+    return data, indices, indptr, np.array([X.shape[1]]), np.zeros(1, np.bool_)
+
+
 def count_rows(X: Rows) -> int:
     """Return the number of rows of what `as_rows` or `ordered_rows` returned."""
     if not isinstance(X, tuple):
         return X.shape[0]
-    return len(X[2]) - 1 if len(X) == 3 else len(X[-1])
+    return len(X[2]) - 1 if len(X) in _CSR else len(X[-1])
 
 
 def row_range(X: Rows, start: int, stop: int) -> Rows:
@@ -270,6 +322,6 @@ def row_range(X: Rows, start: int, stop: int) -> Rows:
     """
     if not isinstance(X, tuple):
         return X[start:stop]
-    if len(X) == 3:
-        return X[0], X[1], X[2][start : stop + 1]
+    if len(X) in _CSR:
+        return *X[:2], X[2][start : stop + 1], *X[3:]
     return *X[:-1], X[-1][start:stop]

@@ -28,12 +28,6 @@ BAD = [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")]
 as_dense_and_csr = pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csr_array])
 
 
-@pytest.fixture
-def short_blocks(monkeypatch):
-    """Cut CSR matrices into blocks of a few rows."""
-    monkeypatch.setattr(validation, "_BLOCK_ENTRIES", 8)
-
-
 def spoilt(value, row=-1, column=1):
     rows = X.copy()
     rows[row, column] = value
@@ -48,7 +42,7 @@ def everything(learner):
 @any_learner
 @pytest.mark.parametrize(("bad", "name"), BAD)
 @as_dense_and_csr
-def test_a_bad_last_row_changes_nothing(learner, bad, name, convert, short_blocks):
+def test_a_bad_last_row_changes_nothing(learner, bad, name, convert):
     model = clone(learner)
     message = rf"^Input X contains {name} in row 59 \(counted from 0\)\.$"
     before = dict(vars(model))
@@ -69,7 +63,7 @@ def test_a_bad_last_row_changes_nothing(learner, bad, name, convert, short_block
 
 @pytest.mark.parametrize("learner", OF_MANY_CLASSES + SEVERAL_CONSTRAINTS, ids=repr)
 @as_dense_and_csr
-def test_a_bad_last_row_of_many_classes_changes_nothing(learner, convert, short_blocks):
+def test_a_bad_last_row_of_many_classes_changes_nothing(learner, convert):
     rows, labels = noisy_classes(0)
     bad = rows.copy()
     bad[-1, 0] = np.nan
@@ -97,7 +91,7 @@ def test_a_bad_feature_makes_the_score_of_its_row_one(learner, convert):
 
 @pytest.mark.parametrize("column", [-1, 3, 2**31 - 1])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_a_bad_column_in_the_last_row_changes_nothing(column, index, short_blocks):
+def test_a_bad_column_in_the_last_row_changes_nothing(column, index):
     model = AROW()
     broken = sp.csr_matrix(X + 1)  # no zeros: the last row has three entries
     broken.indices, broken.indptr = broken.indices.astype(index), broken.indptr.astype(index)
@@ -122,7 +116,7 @@ def test_indices_of_64_bits_are_not_cut_to_32():
 
 
 @pytest.mark.parametrize("disorder", ["unsorted", "split in two"])
-def test_rows_that_are_not_canonical_are_learnt_as_if_they_were(disorder, short_blocks):
+def test_rows_that_are_not_canonical_are_learnt_as_if_they_were(disorder):
     plain = sp.csr_matrix(X + 1)
     given = plain.copy()
     if disorder == "unsorted":
@@ -146,9 +140,9 @@ def test_rows_that_are_not_canonical_are_learnt_as_if_they_were(disorder, short_
     assert (given.indices == stored).all()
 
 
-def test_what_is_canonical(short_blocks):
+def test_what_is_canonical():
     def canonical(indices, indptr, n_columns=5):
-        return validation._is_canonical(np.array(indices, np.int32), np.array(indptr, np.int32), n_columns)
+        return validation._all_canonical(np.array(indices, np.int32), np.array(indptr, np.int32), n_columns)
 
     assert canonical([], [0])
     assert canonical([], [0, 0, 0])
@@ -179,7 +173,7 @@ def test_what_is_canonical(short_blocks):
 
 
 @as_dense_and_csr
-def test_scores_of_good_rows_may_overflow(convert, short_blocks):
+def test_scores_of_good_rows_may_overflow(convert):
     """Nothing is refused then, and the outcome is that of the rows one by one."""
     rows = np.random.RandomState(0).choice([-1e200, 1e200], size=(40, 3))
     labels = np.arange(40) % 2
@@ -196,7 +190,7 @@ def test_scores_of_good_rows_may_overflow(convert, short_blocks):
 
 @as_dense_and_csr
 @pytest.mark.parametrize("size", [1, 7, 60])
-def test_how_bad_rows_are_found_does_not_change_what_is_learnt(convert, size, short_blocks):
+def test_how_bad_rows_are_found_does_not_change_what_is_learnt(convert, size):
     """Short chunks are looked at beforehand, long ones by their scores."""
     model, expected = AROW(), AROW()
     expected.begin(np.array([0, 1]), 3)

@@ -8,11 +8,13 @@ from singlepass.learners import as_rows, row_range, take_rows
 from singlepass.learners.numeric.compiled import compiled
 from singlepass.learners.numeric.rows import (
     add_scaled,
+    count_rows,
     dot,
     dot_and_weighted_squared_norm,
     linear_scores,
     n_rows,
     row,
+    rows_to_check,
     squared_norm,
     weighted_squared_norm,
 )
@@ -133,3 +135,64 @@ def test_row_range_of_part_of_a_matrix():
     linear_scores(part, w, scores)
     np.testing.assert_allclose(scores, X[8:14] @ w, rtol=1e-12)
     assert take_rows(part, [1])[0].tolist() == X[9].data.tolist()
+
+
+# Indices of a row among ten features, and whether they are canonical.
+ROWS = [
+    ([], True),
+    ([0], True),
+    ([9], True),
+    ([10], False),
+    ([-1], False),
+    ([-1, 3], False),
+    ([0, 9], True),
+    ([3, 3], False),
+    ([4, 2], False),
+    ([0, 2**31 - 1, 5], False),
+]
+
+
+@pytest.mark.parametrize(("indices", "good"), ROWS)
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_a_row_that_is_not_canonical_is_refused_and_empty(indices, good, index):
+    n = len(indices)
+    # Between rows that are good.
+    columns = np.array([1, 5, *indices, 0, 9], index)
+    matrix = sp.csr_matrix(np.zeros((3, 10)))
+    matrix.data, matrix.indices = np.ones(n + 4), columns
+    matrix.indptr = np.array([0, 2, n + 2, n + 4], index)
+    rows, w, scores = rows_to_check(matrix), 2.0 ** np.arange(10), np.empty(3)
+    linear_scores(rows, w, scores)
+    assert bool(rows[4][0]) is not good
+    assert scores.tolist() == [34.0, sum(2.0**j for j in indices) if good else 0.0, 513.0]
+    # Rows cut from them tell the same array.
+    part = row_range(rows_to_check(matrix), 1, 3)
+    assert count_rows(part) == 2
+    linear_scores(part, w, scores[:2])
+    assert bool(part[4][0]) is not good
+
+
+@pytest.mark.parametrize("indptr", [[0, 5, 4], [0, -1, 4], [-1, 4, 4], [0, 4, 5], [0, 4, 2**31 - 1]])
+def test_rows_outside_the_indices_are_refused(indptr):
+    matrix = sp.csr_matrix(np.ones((2, 2)))
+    matrix.indptr = np.array(indptr, np.int32)
+    rows, scores = rows_to_check(matrix), np.empty(2)
+    linear_scores(rows, np.ones(2), scores)
+    assert rows[4][0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 18, 31, 32, 33, 48, 49, 50, 100])
+def test_a_fall_is_seen_wherever_it_is(n):
+    scores = np.empty(1)
+    columns = 2 * np.arange(n, dtype=np.int32)
+    rows = rows_to_check(sp.csr_matrix((np.ones(n), columns, [0, n]), (1, 200)))
+    linear_scores(rows, np.ones(200), scores)
+    assert not rows[4][0]
+    for k in range(1, n):
+        for index in (columns[k - 1], columns[k - 1] - 1):
+            bad = columns.copy()
+            bad[k] = index
+            rows = rows_to_check(sp.csr_matrix((np.ones(n), bad, [0, n]), (1, 200)))
+            linear_scores(rows, np.ones(200), scores)
+            assert rows[4][0], k
+            assert scores[0] == 0.0

@@ -1,0 +1,173 @@
+"""CSR chunks that are checked while they are learnt: the outcome is that of a check beforehand."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from singlepass.learners import AROW, PassiveAggressive, Perceptron, as_rows
+from singlepass.learners.estimator import online_classifier, validation
+from singlepass.learners.numeric.rows import rows_to_check
+
+from ..streams import every_learner, noisy_classes, noisy_stream, state
+
+# Rows on both sides of 16, where the pairs of indices begin to be compared as vectors, and empty ones.
+X, Y = noisy_stream(3, n=90, d=40, density=0.5)
+X[[4, 89], :] = 0.0
+MIDDLE = 45
+LEARNERS = [PassiveAggressive(), AROW()]
+each_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+
+
+@pytest.fixture(autouse=True)
+def looked_at_along(monkeypatch):
+    """Check chunks along however short they are, and return how many were."""
+    taken = []
+
+    def note(X):
+        rows = validation.checked_later(X)
+        taken.extend([1] if isinstance(rows, tuple) and len(rows) == 5 else [])
+        return rows
+
+    monkeypatch.setattr(validation, "_FEW_INDICES", -1)
+    monkeypatch.setattr(online_classifier, "checked_later", note)
+    return taken
+
+
+def spoilt(kind):
+    """Return the stream with one bad row in its middle."""
+    matrix = sp.csr_matrix(X)
+    start, stop = matrix.indptr[MIDDLE], matrix.indptr[MIDDLE + 1]
+    if kind == "negative index":
+        matrix.indices[start] = -1
+    elif kind == "index too large":
+        matrix.indices[stop - 1] = 40
+    elif kind == "index too large inside":
+        matrix.indices[start + 3] = 2**31 - 1
+    elif kind == "indptr that falls":
+        matrix.indptr[MIDDLE] = stop + 1
+    elif kind == "indptr outside":
+        matrix.indptr[MIDDLE] = -3
+    else:
+        assert kind == "last row too long"
+        matrix.indptr[-1] += 5
+    return matrix
+
+
+OUTSIDE = ["negative index", "index too large", "index too large inside"]
+LOST = ["indptr that falls", "indptr outside", "last row too long"]
+
+
+def everything(learner):
+    return state(learner), {name: id(value) for name, value in vars(learner).items()}
+
+
+@each_learner
+@pytest.mark.parametrize("kind", OUTSIDE + LOST)
+def test_a_bad_row_in_the_middle_changes_nothing(learner, kind, looked_at_along):
+    message = "column indices outside 0 to 39$" if kind in OUTSIDE else "whose indptr falls or points outside"
+    model = clone(learner)
+    for method in (model.learn, model.fit):
+        with pytest.raises(ValueError, match=message):
+            method(spoilt(kind), Y)
+        assert vars(model) == vars(clone(learner))
+    model.learn(sp.csr_matrix(X), Y)
+    kept = everything(model)
+    with pytest.raises(ValueError, match=message):
+        model.learn(spoilt(kind), Y)
+    assert everything(model) == kept
+    assert len(looked_at_along) == 4
+
+
+@each_learner
+@pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (-np.inf, "infinity")])
+def test_a_value_that_is_not_finite_changes_nothing(learner, value, name):
+    bad = sp.csr_matrix(X)
+    bad.data[bad.indptr[MIDDLE]] = value
+    model = clone(learner).fit(sp.csr_matrix(X), Y)
+    kept = everything(model)
+    with pytest.raises(ValueError, match=rf"^Input X contains {name} in row {MIDDLE} \(counted from 0\)\.$"):
+        model.learn(bad, Y)
+    assert everything(model) == kept
+
+
+@each_learner
+def test_rows_that_are_not_canonical_are_made_so(learner):
+    plain = sp.csr_matrix(X)
+    start, stop = plain.indptr[MIDDLE], plain.indptr[MIDDLE + 1]
+    unsorted = plain.copy()
+    for part in (unsorted.data, unsorted.indices):
+        part[start:stop] = part[start:stop][::-1]
+    first = plain.data[start] / 2
+    halved = sp.csr_matrix(
+        (
+            np.insert(np.where(np.arange(plain.nnz) == start, first, plain.data), start, first),
+            np.insert(plain.indices, start, plain.indices[start]),
+            plain.indptr + (np.arange(91) > MIDDLE),
+        ),
+        plain.shape,
+    )
+    for given in (unsorted, halved):
+        stored = given.indices.copy()
+        ours, expected = clone(learner), clone(learner)
+        for _ in range(2):
+            assert ours.learn(given, Y).tolist() == expected.learn(plain, Y).tolist()
+        assert state(ours) == state(expected)
+        assert (given.indices == stored).all()
+        ours, expected = (clone(learner).set_params(epochs=2).fit(rows, Y) for rows in (given, plain))
+        assert state(ours) == state(expected)
+
+
+def check_equal_to_learn_rows(learner, rows, labels, size):
+    classes = np.unique(labels)
+    ours, expected = clone(learner), clone(learner)
+    expected.begin(classes, rows.shape[1])
+    for start in range(0, len(labels), size):
+        part, codes = sp.csr_matrix(rows[start : start + size]), labels[start : start + size]
+        scores = ours.learn(part, codes, classes=classes)
+        np.testing.assert_array_equal(scores, expected.learn_rows(as_rows(part), codes))
+    assert state(ours) == state(expected)
+
+
+@each_learner
+@pytest.mark.parametrize("size", [30, 90])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_good_rows_are_learnt_as_learn_rows_does(learner, size, dtype, looked_at_along):
+    check_equal_to_learn_rows(learner, X.astype(dtype), Y, size)
+    assert len(looked_at_along) == 90 // size
+
+
+def test_good_rows_of_many_classes_are_learnt_as_learn_rows_does(looked_at_along):
+    check_equal_to_learn_rows(Perceptron(), *noisy_classes(0, density=0.5), 60)
+    assert len(looked_at_along) == 2
+
+
+@every_learner
+@pytest.mark.exhaustive
+def test_every_learner_takes_rows_to_check(learner, looked_at_along):
+    check_equal_to_learn_rows(learner, X, Y, 90)
+    assert len(looked_at_along) == 1
+
+
+def test_which_chunks_are_checked_along(monkeypatch):
+    def along(X):
+        return len(validation.checked_later(X)) == 5
+
+    matrix = sp.csr_matrix(X)
+    assert along(matrix)
+    assert not along(X)
+    monkeypatch.setattr(validation, "_FEW_INDICES", matrix.nnz)
+    assert not along(matrix)
+    monkeypatch.setattr(validation, "_FEW_INDICES", -1)
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    assert not along(matrix)
+
+
+def test_nothing_is_copied():
+    matrix = sp.csr_array(X)
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        part.flags.writeable = False
+    rows = rows_to_check(matrix)
+    parts = zip(rows, (matrix.data, matrix.indices, matrix.indptr), strict=False)
+    assert all(np.shares_memory(ours, given) for ours, given in parts)
+    PassiveAggressive().learn(matrix, Y)
