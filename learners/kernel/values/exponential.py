@@ -1,4 +1,4 @@
-"""exp(x) of x <= 0 for loops that vectorise, the same on every machine."""
+"""exp(x) of x <= 0, of one value or of a vector of them, the same on every machine."""
 
 import math
 
@@ -17,32 +17,40 @@ _PRECISIONS = {types.float32: (23, 12, 7, -86.0), types.float64: (52, 32, 13, -7
 _LN2_REST = 2.3190468138462996e-17
 
 
-@intrinsic
-def exponential(_typing_context, x):
-    """Return exp(x) of an x <= 0, to about one unit in the last place, in a kernel.
+def emit_exponential(builder, kind, x):
+    """Emit exp(x) of x <= 0, a scalar or a vector of float32 or float64, to about one unit in the last place.
 
     After Cody and Waite: x = n ln 2 + r, exp(r) by a polynomial, n added to the exponent. Where exp(x) would
     leave the normal range of the precision it is 0; NaN stays NaN.
     """
-    mantissa, high_bits, degree, lowest = _PRECISIONS[x]
-    integer = ir.IntType(32 if x == types.float32 else 64)
+    mantissa, high_bits, degree, lowest = _PRECISIONS[kind]
     ln2_high = math.floor(math.log(2.0) * 2.0**high_bits) / 2.0**high_bits
     ln2_low = (math.log(2.0) - ln2_high) + _LN2_REST
+    bits = ir.IntType(32 if kind == types.float32 else 64)
+    is_vector = isinstance(x.type, ir.VectorType)
+    integer = ir.VectorType(bits, x.type.count) if is_vector else bits
 
-    def codegen(_context, builder, _signature, arguments):
-        (x,) = arguments
-        real = x.type
-        # Added, it rounds to an integer, which then is in the last bits of the sum.
-        rounder = real(1.5 * 2.0**mantissa)
-        shifted = fused(builder, x, real(1.0 / math.log(2.0)), rounder)
-        n = builder.fsub(shifted, rounder)
-        r = fused(builder, n, real(-ln2_low), fused(builder, n, real(-ln2_high), x))
-        p = real(1.0 / math.factorial(degree))
-        for k in reversed(range(degree)):
-            p = fused(builder, p, r, real(1.0 / math.factorial(k)))
-        exponent = builder.shl(builder.bitcast(shifted, integer), integer(mantissa))
-        value = builder.bitcast(builder.add(builder.bitcast(p, integer), exponent), real)
-        value = builder.select(builder.fcmp_ordered(">=", x, real(lowest)), value, real(0.0))
-        return builder.select(builder.fcmp_unordered("uno", x, x), x, value)
+    def constant(type_, value):
+        return ir.Constant(type_, [value] * type_.count if is_vector else value)
 
-    return x(x), codegen
+    def real(value):
+        return constant(x.type, value)
+
+    # Added, it rounds to an integer, which then is in the last bits of the sum.
+    rounder = real(1.5 * 2.0**mantissa)
+    shifted = fused(builder, x, real(1.0 / math.log(2.0)), rounder)
+    n = builder.fsub(shifted, rounder)
+    r = fused(builder, n, real(-ln2_low), fused(builder, n, real(-ln2_high), x))
+    p = real(1.0 / math.factorial(degree))
+    for k in reversed(range(degree)):
+        p = fused(builder, p, r, real(1.0 / math.factorial(k)))
+    exponent = builder.shl(builder.bitcast(shifted, integer), constant(integer, mantissa))
+    value = builder.bitcast(builder.add(builder.bitcast(p, integer), exponent), x.type)
+    value = builder.select(builder.fcmp_ordered(">=", x, real(lowest)), value, real(0.0))
+    return builder.select(builder.fcmp_unordered("uno", x, x), x, value)
+
+
+@intrinsic
+def exponential(_typing_context, x):
+    """Return exp(x) of an x <= 0, in a kernel."""
+    return x(x), lambda _context, builder, _signature, arguments: emit_exponential(builder, x, *arguments)
