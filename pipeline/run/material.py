@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from threading import Condition
-from weakref import WeakValueDictionary
+from threading import Condition, Lock
+from weakref import ReferenceType, ref
 
 import numpy as np
 from cachetools import LRUCache, cached, cachedmethod
@@ -24,6 +24,8 @@ _SHARED_BYTES = 1 << 28
 # Of that for the orders and labels of a task: those of sixty repetitions and levels of noise, but no more
 # than this. A stream of over a million rows has them made for each of its cells, which take much longer.
 _ORDERS, _ORDERS_BYTES = 64, 1 << 24
+# What the objects of an order take, about.
+_OBJECTS = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +64,10 @@ class Material:
 
     @property
     def n_bytes(self) -> int:
-        """What its own arrays take."""
+        """What its own arrays take, those that they are stretches of as a whole, and some objects."""
         folds = [self.train, *([self.test] if self.test is not None else [])]
-        return self.noisy.nbytes + sum(fold.rows.nbytes + fold.codes.nbytes for fold in folds)
+        arrays = [self.noisy, *(array for fold in folds for array in (fold.rows, fold.codes))]
+        return _OBJECTS + sum(array.nbytes if array.base is None else array.base.nbytes for array in arrays)
 
 
 def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
@@ -85,10 +88,10 @@ class _Source:
         self.stream, self.excerpt = stream, excerpt(matrices)
         arrays = [stream.y, stream.rows, stream.y_test, stream.rows_test]
         own = sum(array.nbytes for array in arrays if array is not None)
-        # An order is a row number of eight bytes and two codes of four for each row, some objects besides.
+        # An order is a row number of eight bytes and two codes of four for each row.
         n = len(stream.y) if chosen is None else len(chosen)
         n += 0 if stream.y_test is None else len(stream.y_test)
-        room = min(_ORDERS * (16 * n + (1 << 12)), _ORDERS_BYTES)
+        room = min(_ORDERS * (16 * n + _OBJECTS), _ORDERS_BYTES)
         self.n_bytes = own + self.excerpt.n_bytes + room
         self.materials: LRUCache[Hashable, Material] = LRUCache(room, lambda made: made.n_bytes)
         self.making = Condition()
@@ -121,8 +124,10 @@ def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
 
 _source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)
 
-# Sources that are kept, by what names them: a stream need not be looked up for every cell.
-_known: WeakValueDictionary[Hashable, _Source] = WeakValueDictionary()
+# Sources by what names them, as long as they are kept: a stream need not be looked up for every cell. The
+# repetitions of a few tasks.
+_known: LRUCache[Hashable, ReferenceType[_Source]] = LRUCache(1024)
+_looking = Lock()
 
 
 def material(spec: CellSpec) -> Material:
@@ -143,8 +148,11 @@ def material(spec: CellSpec) -> Material:
         The data cannot be found or are not what they should be, or cannot be split as asked; see `split`.
     """
     name = spec.dataset, spec.fingerprint, spec.root_seed, spec.seed, spec.protocol, spec.max_examples
-    source = _known.get(name)
+    with _looking:
+        reference = _known.get(name)
+    source = reference() if reference is not None else None
     if source is None:
-        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed)
-        source = _known[name] = _source(spec, stream)
+        source = _source(spec, data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed))
+        with _looking:
+            _known[name] = ref(source)
     return source.material(spec)

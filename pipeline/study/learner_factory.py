@@ -61,10 +61,11 @@ class ResolvedLearner:
     def check(self, params: Mapping[str, Any]) -> None:
         """Raise TypeError or ValueError for parameters that the learner does not take."""
         made = self.make(params)
-        # A learner of the user's own may have neither method: its cells then say what is wrong.
-        check = getattr(made, "check_parameters", None) or getattr(made, "_validate_params", None)
-        if check is not None:
-            check()
+        # A learner of the user's own may declare nothing to check: its cells then say what is wrong.
+        if hasattr(made, "check_parameters"):
+            made.check_parameters()
+        elif hasattr(made, "_parameter_constraints"):
+            made._validate_params()
 
     def takes_many_classes(self, params: Mapping[str, Any]) -> bool:
         """Tell whether it takes more than two classes; yes of one that does not say."""
