@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from singlepass.learners import AROW, Perceptron, registry
 from singlepass.learners.contract import StreamLearner
@@ -182,3 +183,23 @@ def test_scores_of_another_shape_fail_the_cell(
     row = run_cell(next(plan.evaluation_cells({}))).row
     assert row["status"] == "failed"
     assert "learn() returned scores of shape" in row["error"]
+
+
+class Bare(ClassifierMixin, BaseEstimator):
+    """A scikit-learn classifier of the shortest kind: it declares no constraints of its parameters."""
+
+    def __init__(self, a: float = 1.0) -> None:
+        self.a = a
+
+    def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
+        return np.ones(X.shape[0])
+
+    def fit(self, X: Any, y: Any) -> Bare:
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.ones(X.shape[0], np.int32)
+
+
+def test_a_bare_classifier_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert row_of(monkeypatch, Bare, a=2.0)["n_examples"] == 60
