@@ -21,9 +21,9 @@ from .splits import Fold, chosen_rows, split
 # Cells come task by task: what they share is used again soon or never. Some twenty small tasks fit, or one or
 # two of those that are just small enough to be copied; little beside the memory of a machine.
 _SHARED_BYTES = 1 << 28
-# Of that for the orders and labels of a task: those of sixty repetitions and levels of noise, but no more
-# than this. A stream of over a million rows has them made for each of its cells, which take much longer.
-_ORDERS, _ORDERS_BYTES = 64, 1 << 24
+# Of that for the orders and labels of a task: those of so many repetitions and levels of noise, but no more
+# bytes. A stream of over a million rows has them made for each of its cells, which take much longer.
+_ORDERS, _ORDERS_BYTES = 256, 1 << 24
 # What the objects of an order take, about.
 _OBJECTS = 1 << 12
 
