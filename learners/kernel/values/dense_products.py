@@ -34,12 +34,13 @@ def _tile_shape():
 
 TILE_ROWS, TILE_COLUMNS = _tile_shape()
 
+#: Rows that one row is multiplied with at a time: a divisor of PADDING, at most the lanes that their sums
+#: are folded into. With fewer, each addition waits longer for the one before it.
+STRIP = 6
+
 #: Rows of A that meet the rows of B in turn, a multiple of PADDING: at a few hundred features they stay in
 #: the cache that is next to the processor.
 ROWS_TOGETHER = 60
-
-#: Rows that one row is multiplied with at a time; a divisor of PADDING.
-STRIP = 4
 
 
 def _select(builder, first, second, lanes):

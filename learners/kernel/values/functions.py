@@ -50,9 +50,12 @@ def _rbf_row(_typing_context, values, norm, norms, gamma):
                 value = emit_exponential(builder, values.dtype, exponent)
                 builder.store(value, places[0]).align = values.dtype.bitwidth // 8
 
-        whole = builder.and_(length, length.type(-lanes))
-        replace(length.type(0), whole, lanes)
-        replace(whole, length, 1)
+        # What is left of the last vector by shorter ones: rows are often short.
+        done = length.type(0)
+        for width in (lanes, lanes // 4, 1):
+            whole = builder.and_(length, length.type(-width))
+            replace(done, whole, width)
+            done = whole
         return context.get_dummy_value()
 
     return types.void(values, norm, norms, gamma), codegen

@@ -1,6 +1,8 @@
 """What holds for all kernel learners: exactness, storage, counters; and equality with linear ones."""
 
 import itertools
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -202,3 +204,25 @@ def test_kernel_evaluations_are_those_of_an_implementation_on_demand(learner):
     elif isinstance(learner, Forgetron):
         expected += sizes[(margins <= 0) & (sizes == learner.budget)].sum()
     assert model.n_kernel_evaluations_ == expected
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_threads_score_with_one_model(sparse):
+    """What the values of a block are written into is each call's own."""
+    X, y = noisy_stream(30, n=600, d=40, density=0.3)
+    Z = as_csr(X) if sparse else X
+    model = KernelPerceptron(gamma=0.1).fit(Z, y)
+    parts = [Z[start:] for start in range(0, 400, 10)]
+    expected = [model.decision_function(part).tolist() for part in parts]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            assert [scores.tolist() for scores in pool.map(model.decision_function, parts)] == expected
+
+
+def test_a_pickle_holds_nothing_of_the_last_block():
+    X, y = noisy_stream(31, n=100, d=5)
+    model = KernelPerceptron().fit(X, y)
+    assert model._support._room is not None
+    again = pickle.loads(pickle.dumps(model))
+    assert again._support._room is None
+    assert again.learn(X, y).tolist() == model.learn(X, y).tolist()

@@ -124,6 +124,22 @@ def test_exponential(dtype):
 
 
 @both_precisions
+@pytest.mark.parametrize("width", [1, 7, 8, 15, 16, 17, 40])
+def test_a_kernel_value_does_not_depend_on_its_place_in_a_vector(dtype, width):
+    random = np.random.RandomState(width)
+    products = random.standard_normal((1, width)).astype(dtype)
+    norms = (2 + random.uniform(size=width)).astype(dtype)
+    function = "rbf", 0.7, 0.0, 1
+    expected = products.copy()
+    for j in range(width):
+        one = products[:, j : j + 1].copy()
+        apply_kernel(function, one, 1, 1, norms[:1], norms[j : j + 1])
+        expected[0, j] = one[0, 0]
+    apply_kernel(function, products, 1, width, norms[:1], norms)
+    assert products.tolist() == expected.tolist()
+
+
+@both_precisions
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_row_is_at_distance_zero_of_itself(dtype, sparse):
     X = rows_of(6, 30, 50, dtype) * 100
