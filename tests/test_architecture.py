@@ -16,6 +16,7 @@ _KERNEL = (*_LOWER, "learners/kernel/values", "learners/kernel/support")
 _TABLES = ("pipeline", "pipeline/data/io", "pipeline/data/tables")
 _FORMATS = (*_TABLES, "pipeline/data/formats")
 _RUN = ("learners", "pipeline", "pipeline/data", "pipeline/study", "pipeline/store")
+_WORKERS = (*_RUN, "pipeline/run")
 _PAGE = (
     "pipeline",
     "pipeline/analysis",
@@ -45,6 +46,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "pipeline/study": ("learners", "pipeline", "pipeline/data"),
     "pipeline/store": ("pipeline",),
     "pipeline/run": _RUN,
+    "pipeline/workers/cluster": _WORKERS,
+    "pipeline/workers": (*_WORKERS, "pipeline/workers/cluster"),
     "pipeline/analysis": ("pipeline", "pipeline/study", "pipeline/store"),
     "workflows/report/words": ("pipeline", "pipeline/analysis"),
     "workflows/report/plots": ("pipeline", "pipeline/analysis", "workflows/report/words"),
@@ -58,7 +61,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "workflows/report/parts",
     ),
     "workflows/report": (*_PAGE, "workflows/report/parts", "workflows/report/sections"),
-    "workflows/running": (*_RUN, "pipeline/run", "pipeline/analysis"),
+    "workflows/running": (*_WORKERS, "pipeline/workers", "pipeline/workers/cluster", "pipeline/analysis"),
     "workflows/bench": (
         *_RUN,
         "learners/numeric",

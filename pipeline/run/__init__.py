@@ -1,1 +1,1 @@
-"""Running cells: splits, the stream through a learner, and the workers that do it."""
+"""What happens in a cell: its material, the stream through a learner, what is noted of it."""

@@ -12,12 +12,12 @@ from typing import Any, Protocol
 from ...pipeline.analysis.study_results import StudyResults, read_results
 from ...pipeline.errors import InputError
 from ...pipeline.run.splits import check_splits
-from ...pipeline.run.workers import Compute, workers
 from ...pipeline.store.cell_result import CellResult
 from ...pipeline.store.store import Store, exclusive
 from ...pipeline.study.cell import Cell
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
+from ...pipeline.workers.workers import Compute, workers
 from .provenance import provenance
 from .stages import Stage, Tuning
 
@@ -112,7 +112,7 @@ def run_study(
     plugins : tuple of str, default=()
         Python files with further learners.
     threads, scheduler, scheduler_file
-        See `singlepass.pipeline.run.workers.workers`.
+        See `singlepass.pipeline.workers.workers.workers`.
     retry_failed : bool, default=False
         Compute failed and stopped cells again.
     command : str, default=None

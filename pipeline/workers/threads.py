@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
+from ..run.task import failed, run_cell
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
-from .task import failed, run_cell
 
 # Finished cells are handed on together this often: long beside what handing on takes, short beside a flush.
 _BATCH_SECONDS = 0.05

@@ -12,7 +12,7 @@ import joblib
 from ..errors import InputError
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
-from .cluster import compute, connect
+from .cluster.feed import compute, connect
 from .threads import compute_in_threads
 
 # Runs cells and hands their outcomes on, batch by batch, in the caller's thread.

@@ -13,14 +13,14 @@ import pytest
 
 from singlepass.learners import registry
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.run import threads
 from singlepass.pipeline.run.task import run_cell
-from singlepass.pipeline.run.threads import compute_in_threads
-from singlepass.pipeline.run.workers import workers
 from singlepass.pipeline.store.cell_result import CellResult
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
+from singlepass.pipeline.workers import threads
+from singlepass.pipeline.workers.threads import compute_in_threads
+from singlepass.pipeline.workers.workers import workers
 
 
 class Leaving:

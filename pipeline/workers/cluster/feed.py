@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
-from ..store.cell_result import CellResult
-from ..study.cell import Cell
-from .task import failed, run_cell
+from ...errors import InputError
+from ...run.task import failed, run_cell
+from ...store.cell_result import CellResult
+from ...study.cell import Cell
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -1,0 +1,1 @@
+"""Who runs the cells: threads of this process, or the workers of a Dask cluster."""
