@@ -29,27 +29,52 @@ def app() -> None:
 @click.argument("study")
 @click.option("--out", help="Folder or fsspec URL of the results.  [default: results/<study>]")
 @click.option("--threads", type=click.IntRange(min=1), help="Threads.  [default: one a core]")
+@click.option(
+    "--cluster", metavar="FILE|local:N", help="Start a Dask cluster: as the file says, or N processes."
+)
 @click.option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler, tcp://….")
 @click.option("--scheduler-file", metavar="FILE", help="Scheduler file of a running Dask cluster.")
 @click.option(
+    "--patience",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="How long to wait for a cluster that does not answer.  [default: 600]",
+)
+@click.option(
+    "--cell-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Give up a cell that has not ended after so long, and mark it crashed.  [default: a day]",
+)
+@click.option("--allow-mismatch", is_flag=True, help="Compute on workers with other versions, too.")
+@click.option(
     "--plugin", "plugins", multiple=True, metavar="FILE", help="Python file with your own learners."
 )
-@click.option("--retry-failed", is_flag=True, help="Compute failed and stopped cells again.")
+@click.option("--retry-failed", is_flag=True, help="Compute failed, crashed and stopped cells again.")
 def run(
     study: str,
     out: str | None,
     threads: int | None,
+    cluster: str | None,
     scheduler: str | None,
     scheduler_file: str | None,
+    patience: float | None,
+    cell_limit: float | None,
+    allow_mismatch: bool,
     plugins: tuple[str, ...],
     retry_failed: bool,
 ) -> None:
     """Run STUDY (a shipped study's name or a TOML file), or what is missing of it, and write its report."""
-    if threads is not None and (scheduler or scheduler_file):
+    given = {"--cluster": cluster, "--scheduler": scheduler, "--scheduler-file": scheduler_file}
+    named = [name for name, value in given.items() if value]
+    if threads is not None and named:
         raise click.UsageError("--threads is for runs in this process: a cluster's workers have their own")
+    if len(named) > 1:
+        raise click.UsageError(f"{' and '.join(named)}: name one cluster")
     from ..pipeline import data
     from .progress import progress_display
     from .running.run import run_study
+    from .running.workers import CELL_LIMIT, PATIENCE, WorkerOptions
     from .shipped import find_study
 
     found, file = find_study(study)
@@ -61,9 +86,15 @@ def run(
             progress=progress,
             file=file,
             plugins=tuple(str(Path(path).resolve()) for path in plugins),
-            threads=threads,
-            scheduler=scheduler,
-            scheduler_file=scheduler_file,
+            options=WorkerOptions(
+                threads=threads,
+                cluster=cluster,
+                scheduler=scheduler,
+                scheduler_file=scheduler_file,
+                patience=PATIENCE if patience is None else patience,
+                cell_limit=cell_limit or CELL_LIMIT,
+                allow_mismatch=allow_mismatch,
+            ),
             retry_failed=retry_failed,
             command=shlex.join(["singlepass", *sys.argv[1:]]),
         )
@@ -172,7 +203,7 @@ def _report(results: str, to: str | None) -> None:
 
 
 def _show_failed(cells: pd.DataFrame) -> None:
-    failed = cells[cells["status"] == "failed"]
+    failed = cells[cells["status"].isin(["failed", "crashed"])]
     columns = ["dataset", "algorithm", "params", "noise", "seed", "error"]
     click.echo(failed[columns].head(FAILED_SHOWN).to_string(index=False), err=True)
     if len(failed) > FAILED_SHOWN:

@@ -147,7 +147,7 @@ def study_coverage(cells: pd.DataFrame, planned: int) -> Coverage:
     runs = evaluation_rows(cells)
     return Coverage(
         ok=int((runs["status"] == "ok").sum()),
-        failed=int((runs["status"] == "failed").sum()),
+        failed=int(runs["status"].isin(["failed", "crashed"]).sum()),
         stopped=int((runs["status"] == "stopped").sum()),
         tuning=len(cells) - len(runs),
         lost=int((cells["status"] != "ok").sum() - (runs["status"] != "ok").sum()),

@@ -3,7 +3,8 @@
 `expand` turns a study entry into task references, `fingerprint` names their content, `open_stream` opens one
 wherever it is needed. `describe` lists what there is; `fetch` downloads and `convert` parses ahead of a run.
 Inside `watched`, files that are downloaded or parsed tell how far they are. `stream_blocks` reads a file in
-its order without conversion, `stream_rows` an opened stream, both in bounded memory.
+its order without conversion, `stream_rows` an opened stream, both in bounded memory. `pins_of` says which
+tables a study is about, `lacking` which of them a machine has not, `chunks` and `receive` bring them there.
 """
 
 from __future__ import annotations
@@ -11,22 +12,36 @@ from __future__ import annotations
 from .descriptions import convert, describe, fetch
 from .formats.blocks import Block, stream_blocks, stream_rows
 from .io.progress import watched
+from .pins import Pin, pin
 from .resolve import expand, fingerprint, open_stream
 from .sources import DatasetRow
+from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
+from .tables.cache import cache_folder
 from .tables.stream import Stream
 from .tables.tasks import TaskRef
 
 __all__ = [
     "Block",
+    "Chunk",
     "DatasetRow",
+    "Lack",
+    "Pin",
     "Stream",
     "TaskRef",
+    "cache_folder",
+    "chunks",
+    "complete",
     "convert",
     "describe",
     "expand",
     "fetch",
     "fingerprint",
+    "lacking",
     "open_stream",
+    "parcel",
+    "pin",
+    "pins_of",
+    "receive",
     "stream_blocks",
     "stream_rows",
     "watched",

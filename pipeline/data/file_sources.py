@@ -13,6 +13,7 @@ from ..errors import InputError, did_you_mean
 from .catalogue.catalogue import CATALOGUE
 from .formats.files import file_options, read_file
 from .io.checksums import file_sha256
+from .pins import pinned
 from .public.declarations import Family, PublicSet, StandIn, arranged
 from .public.download import data_folder, locate, present
 from .sources import Dataset, DatasetRow, FixedSource, offered_tasks
@@ -30,6 +31,23 @@ class ConvertedSource(FixedSource):
     def parse(self, options: Options) -> Table:
         """Parse the files."""
 
+    @abstractmethod
+    def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
+        """Return the paths of the files, downloaded when missing, if that is wanted.
+
+        Raises
+        ------
+        InputError
+            When one cannot be had.
+        """
+
+    @abstractmethod
+    def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
+        """Return the recipe of a table that is parsed from these files."""
+
+    def recipe(self, options: Options) -> dict[str, Any]:
+        return pinned(self.name, options) or self.recipe_of(self.files(options), options)
+
     def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
         return converted_table(recipe, partial(self._parse_unchanged, recipe, options))
 
@@ -43,8 +61,8 @@ class ConvertedSource(FixedSource):
 
     def _parse_unchanged(self, recipe: Mapping[str, Any], options: Options) -> Table:
         table = apply_feature_options(self.name, self.parse(options), options)
-        if self.recipe(options) != recipe:
-            raise InputError(f"data set {self.name!r}: a file changed while it was being read; run again")
+        if self.recipe_of(self.files(options), options) != recipe:
+            raise InputError(f"data set {self.name!r}: a file has changed since the study began; run again")
         return table
 
 
@@ -58,10 +76,12 @@ class FileSource(ConvertedSource):
     def options(self, given: Options) -> Mapping[str, Option]:
         return file_options(self.path, given)
 
-    def recipe(self, options: Options) -> dict[str, Any]:
-        paths = [self.path, *([Path(str(options["test"]))] if options["test"] else [])]
+    def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
+        return self.path, *([Path(str(options["test"]))] if options["test"] else [])
+
+    def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
         # The suffix decides format and compression; the folder a file lies in decides nothing.
-        hashes = [[path.suffixes[-2:], file_sha256(path)] for path in paths]
+        hashes = [[path.suffixes[-2:], file_sha256(path)] for path in files]
         others = {key: value for key, value in options.items() if key != "test"}
         return {"files": hashes, "options": others}
 
@@ -82,8 +102,17 @@ class PublicSource(ConvertedSource):
     def classes(self, options: Options) -> tuple[str, ...]:
         return self.entry.classes or super().classes(options)
 
-    def recipe(self, options: Options) -> dict[str, Any]:
-        hashes = [file_sha256(path) for path in self.locate()]
+    def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
+        if download:
+            return self.locate()
+        paths = {file.name: present(self.entry, file) for file in self.entry.files}
+        missing = [name for name, path in paths.items() if path is None]
+        if missing:
+            raise InputError(f"data set {self.name!r}: {missing[0]} is not there")
+        return tuple(path for path in paths.values() if path is not None)
+
+    def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
+        hashes = [file_sha256(path) for path in files]
         return {"set": self.name, "version": self.entry.version, "files": hashes, "options": dict(options)}
 
     def parse(self, options: Options) -> Table:

@@ -144,6 +144,11 @@ def failed(cell: Cell, error: BaseException) -> CellResult:
     return CellResult(describe(cell) | {"status": "failed", "error": f"{type(error).__name__}: {error}"})
 
 
+def crashed(cell: Cell, reason: str) -> CellResult:
+    """Return the outcome of a cell that takes its process along, or never ends."""
+    return CellResult(describe(cell) | {"status": "crashed", "error": reason})
+
+
 def describe(cell: Cell) -> dict[str, Any]:
     """Return the columns of the cells table that are known before the cell is run."""
     spec = cell.spec

@@ -6,27 +6,42 @@ import contextlib
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
+
+import psutil
 
 from ..run.task import failed, run_cell
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
+from .apart import run_apart
+from .in_flight import InFlight
+from .limited import overdue
 
 # Finished cells are handed on together this often: long beside what handing on takes, short beside a flush.
 _BATCH_SECONDS = 0.05
 # A thread that comes back from compiled code asks for the interpreter, and is given it after this long. With
 # Python's own 5 ms it would wait longer than most cells of a small study take, whenever this thread stores.
 _SWITCH_SECONDS = 0.0005
-
+# Between two looks for cells that have not ended.
+_LOOK_SECONDS = 0.5
+# Of the memory that is free when a cell is run apart, the share that it may take.
+_SHARE_OF_MEMORY = 0.8
 
 # An outcome, an error of the iterator, or None from each thread at its end.
 _Finished: TypeAlias = CellResult | BaseException | None
 
 
 def compute_in_threads(
-    n_threads: int, cells: Iterable[Cell], done: Callable[[list[CellResult]], None]
+    n_threads: int,
+    cells: Iterable[Cell],
+    done: Callable[[list[CellResult]], None],
+    *,
+    cell_limit: float,
+    in_flight: InFlight,
 ) -> None:
     """Run cells, one after the other in each thread.
 
@@ -37,27 +52,27 @@ def compute_in_threads(
     ----------
     n_threads : int
     cells : iterable of Cell
-        Read lazily.
+        Read lazily. Those that the run before was at when it died are run in a process apart, at the end.
     done : callable
         Called in this thread with each batch of outcomes as they come in, in no particular order.
+    cell_limit : float
+        Seconds after which a cell that has not ended is given up.
+    in_flight : InFlight
+        Told which cells are being run.
     """
-    pool = _Pool(iter(cells))
-    # Daemons: a run that is interrupted does not wait for a cell of an hour.
-    threads = [threading.Thread(target=pool.work, daemon=True) for _ in range(n_threads)]
-    at_work, users_choice = n_threads, sys.getswitchinterval()
+    pool = _Pool(cells, n_threads, cell_limit, in_flight)
+    users_choice = sys.getswitchinterval()
     try:
         sys.setswitchinterval(_SWITCH_SECONDS)
-        for thread in threads:
-            thread.start()
-        while at_work:
+        for slot in range(n_threads):
+            pool.start(slot)
+        while pool.at_work:
             pool.wait()
             time.sleep(_BATCH_SECONDS)
-            batch = pool.take()
-            _hand_on(batch, done)
-            at_work -= sum(each is None for each in batch)
-            for each in batch:
-                if isinstance(each, BaseException):
-                    raise each
+            _hand_on(pool.take(), done)
+        for cell in pool.suspects:
+            memory = _SHARE_OF_MEMORY * psutil.virtual_memory().available
+            done([run_apart(cell, limit=cell_limit, memory=memory)])
     finally:
         pool.stop()
         sys.setswitchinterval(users_choice)
@@ -69,48 +84,104 @@ def _hand_on(batch: list[_Finished], done: Callable[[list[CellResult]], None]) -
     outcomes = [each for each in batch if isinstance(each, CellResult)]
     if outcomes:
         done(outcomes)
+    for each in batch:
+        if isinstance(each, BaseException):
+            raise each
+
+
+@dataclass
+class _Place:
+    """What a thread is at."""
+
+    slot: int
+    cell: Cell | None = None
+    began: float = 0.0
 
 
 class _Pool:
     """Cells that threads take from an iterator, and what comes of them."""
 
-    def __init__(self, cells: Iterable[Cell]) -> None:
+    def __init__(self, cells: Iterable[Cell], n_threads: int, cell_limit: float, in_flight: InFlight) -> None:
         self._cells = iter(cells)
-        self._taking = threading.Lock()
+        self._lock = threading.Lock()
         self._stopped = False
         self._finished: SimpleQueue[_Finished] = SimpleQueue()
-        self._first: list[_Finished] = []
+        self._first: deque[_Finished] = deque()
+        self._places: list[_Place] = [_Place(slot) for slot in range(n_threads)]
+        self._limit, self._in_flight = cell_limit, in_flight
+        self.suspects: list[Cell] = []
+        self.at_work = 0
+
+    def start(self, slot: int) -> None:
+        """Start a thread."""
+        self._places[slot] = _Place(slot)
+        self.at_work += 1
+        # A daemon: a run that is interrupted does not wait for a cell of an hour.
+        threading.Thread(target=self._work, args=(self._places[slot],), daemon=True).start()
 
     def wait(self) -> None:
-        """Wait until something is finished."""
-        self._first.append(self._finished.get())
+        """Wait until something is finished, or given up."""
+        while not self._first:
+            with contextlib.suppress(Empty):
+                self._first.append(self._finished.get(timeout=_LOOK_SECONDS))
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Replace the threads whose cells do not end."""
+        for place in [*self._places]:
+            with self._lock:
+                cell = place.cell
+                if cell is None or time.monotonic() - place.began <= self._limit:
+                    continue
+                self._places[place.slot] = _Place(place.slot)
+            self._first.append(overdue(cell, self._limit))
+            self.at_work -= 1
+            self.start(place.slot)
 
     def take(self) -> list[_Finished]:
         """Return what is finished."""
-        batch, self._first = self._first, []
+        batch = [*self._first]
+        self._first.clear()
         with contextlib.suppress(Empty):
             while True:
                 batch.append(self._finished.get_nowait())
+        self.at_work -= sum(each is None for each in batch)
         return batch
 
     def stop(self) -> None:
         """Let every thread end after its cell."""
         self._stopped = True
 
-    def work(self) -> None:
+    def _work(self, place: _Place) -> None:
         """Run cells until there are none."""
         try:
-            while (cell := self._next()) is not None:
+            while (cell := self._next(place)) is not None:
                 try:
-                    self._finished.put(run_cell(cell))
+                    outcome = run_cell(cell)
                 except BaseException as error:  # a plug-in that exits ends its cell, not the thread
-                    self._finished.put(failed(cell, error))
+                    outcome = failed(cell, error)
+                if not self._ends(place):
+                    return
+                self._finished.put(outcome)
         except BaseException as error:
             self._stopped = True
             self._finished.put(error)
-        finally:
-            self._finished.put(None)
+        self._finished.put(None)
 
-    def _next(self) -> Cell | None:
-        with self._taking:
-            return None if self._stopped else next(self._cells, None)
+    def _next(self, place: _Place) -> Cell | None:
+        with self._lock:
+            for cell in () if self._stopped else self._cells:
+                if cell.key in self._in_flight.left:
+                    self.suspects.append(cell)
+                    continue
+                self._in_flight.begin(place.slot, cell.key)
+                place.cell, place.began = cell, time.monotonic()
+                return cell
+            self._in_flight.end(place.slot)
+            return None
+
+    def _ends(self, place: _Place) -> bool:
+        """Note that a thread's cell has ended; return False when it had been given up by then."""
+        with self._lock:
+            place.cell = None
+            return self._places[place.slot] is place

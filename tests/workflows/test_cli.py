@@ -146,9 +146,9 @@ def test_an_output_that_cannot_be_written(singlepass: Call, study_file: Path, tm
 
 def test_a_scheduler_that_does_not_answer(singlepass: Call, study_file: Path) -> None:
     # Port 9 (discard) has no listener on any sane machine.
-    result = singlepass("run", study_file.name, "--scheduler", "tcp://127.0.0.1:9")
-    assert_one_line(result, "tcp://127.0.0.1:9", "does not answer")
-    result = singlepass("run", study_file.name, "--scheduler-file", "none.json")
+    result = singlepass("run", study_file.name, "--scheduler", "tcp://127.0.0.1:9", "--patience", "1")
+    assert_one_line(result, "tcp://127.0.0.1:9", "did not answer")
+    result = singlepass("run", study_file.name, "--scheduler-file", "none.json", "--patience", "0")
     assert_one_line(result, "none.json")
 
 

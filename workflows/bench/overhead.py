@@ -14,6 +14,7 @@ import pandas as pd
 from ...pipeline.study.study import Study
 from ...pipeline.study.study_file import parse_study
 from ..running.run import run_study
+from ..running.workers import WorkerOptions
 from .timing import Measurement, milliseconds
 
 # benchopt's cost of one (data set, solver, repetition), measured on a machine like the project's own.
@@ -62,7 +63,9 @@ def _seconds(study: Study, threads: int, progress: _Silent | None = None) -> flo
     """Run a study into an empty folder; return the wall time."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        summary = run_study(study, folder, progress=progress or _Silent(), threads=threads)
+        summary = run_study(
+            study, folder, progress=progress or _Silent(), options=WorkerOptions(threads=threads)
+        )
         seconds = time.perf_counter() - began
         if summary.failed or summary.reused:
             raise RuntimeError(f"{summary.failed} cells failed, {summary.reused} were there before")

@@ -2,68 +2,66 @@
 
 from __future__ import annotations
 
-import platform
 import subprocess
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from importlib import metadata
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = (
-    "singlepass",
-    "numpy",
-    "scipy",
-    "numba",
-    "scikit-learn",
-    "dask",
-    "distributed",
-    "pandas",
-    "pyarrow",
-)
+from ...pipeline.workers.environment import Environment
 
 
-def provenance(fingerprints: Mapping[str, str], command: str | None) -> dict[str, Any]:
-    """Return what a run that begins now is made with.
+def provenance(
+    environments: Mapping[str, Environment],
+    fingerprints: Mapping[str, str],
+    command: str | None,
+    began: datetime,
+) -> dict[str, Any]:
+    """Return what a run is made with.
 
     Parameters
     ----------
+    environments : mapping of str to Environment
+        What computes, by address of the worker; "" is this process.
     fingerprints : mapping of str to str
         Of the data, by label of the task.
     command : str or None
         The command line that asked for the run.
+    began : datetime
 
     Returns
     -------
     dict
-        Plain values, for JSON.
+        Plain values, for JSON. Versions, platform and processor are those of the workers; where they are not
+        alike, of the kind that most of them are, and all kinds are listed with their workers.
     """
+    kinds: list[tuple[Environment, list[str]]] = []
+    for address, machine in environments.items():
+        known = next((addresses for kind, addresses in kinds if kind == machine), None)
+        if known is None:
+            kinds.append((machine, [address]))
+        else:
+            known.append(address)
+    kinds.sort(key=lambda each: -len(each[1]))
+    found = {"command": command, "started": began.isoformat(timespec="seconds")} | _of(kinds[0][0])
+    found["git"] = _git_commit()
+    if "" not in environments:
+        found["workers"] = len(environments)
+    if len(kinds) > 1:
+        found["environments"] = [_of(kind) | {"workers": sorted(addresses)} for kind, addresses in kinds]
+    return found | {"fingerprints": dict(fingerprints)}
+
+
+def _of(machine: Environment) -> dict[str, Any]:
+    packages = dict(machine.versions)
+    python = packages.pop("python")
     return {
-        "command": command,
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-        "packages": {name: _version(name) for name in _PACKAGES},
-        "platform": platform.platform(),
-        "cpu": _cpu(),
-        "git": _git_commit(),
-        "fingerprints": dict(fingerprints),
+        "python": python,
+        "packages": packages,
+        "code": machine.code[:16],
+        "platform": machine.platform,
+        "cpu": machine.cpu,
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _cpu() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _git_commit() -> str | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from ...pipeline.analysis.study_results import StudyResults, read_results
 from ...pipeline.errors import InputError
@@ -17,12 +18,14 @@ from ...pipeline.store.store import Store, exclusive
 from ...pipeline.study.cell import Cell
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
-from ...pipeline.workers.workers import Compute, workers
+from ...pipeline.workers.environment import Environment
 from .provenance import provenance
 from .stages import Stage, Tuning
+from .workers import WorkerOptions, Workers, workers
 
 # A part is written after this many seconds: what a kill can lose at most.
 FLUSH_SECONDS = 2.0
+_THREADS = WorkerOptions()
 
 
 class RunProgress(Protocol):
@@ -47,8 +50,8 @@ class Summary:
     results : StudyResults
         Everything the store now holds of the study.
     computed, reused, failed, stopped : int
-        Cells computed now, cells found in the store, and among both those that failed and those that were
-        stopped at their time limit.
+        Cells computed now, cells found in the store, and among both those that failed or crashed and those
+        that were stopped at their time limit.
     seconds : float
         Wall time.
     """
@@ -66,13 +69,16 @@ class _Workers:
     """Connects to the workers when the first cell needs them: a finished study starts none."""
 
     stack: ExitStack
-    options: dict[str, Any]
-    compute: Compute | None = None
+    options: WorkerOptions
+    plan: Plan
+    output: str
+    note: Callable[[str], None]
+    found: Workers | None = None
 
-    def get(self) -> Compute:
-        if self.compute is None:
-            self.compute = self.stack.enter_context(workers(**self.options))
-        return self.compute
+    def get(self) -> Workers:
+        if self.found is None:
+            self.found = self.stack.enter_context(workers(self.options, self.plan, self.output, self.note))
+        return self.found
 
 
 def _plan(study: Study, file: Path | None, plugins: tuple[str, ...]) -> Plan:
@@ -91,9 +97,7 @@ def run_study(
     progress: RunProgress,
     file: Path | None = None,
     plugins: tuple[str, ...] = (),
-    threads: int | None = None,
-    scheduler: str | None = None,
-    scheduler_file: str | None = None,
+    options: WorkerOptions = _THREADS,
     retry_failed: bool = False,
     command: str | None = None,
 ) -> Summary:
@@ -111,10 +115,10 @@ def run_study(
         errors name it.
     plugins : tuple of str, default=()
         Python files with further learners.
-    threads, scheduler, scheduler_file
-        See `singlepass.pipeline.workers.workers.workers`.
+    options : WorkerOptions
+        Who runs the cells; by default threads of this process, one a core.
     retry_failed : bool, default=False
-        Compute failed and stopped cells again.
+        Compute failed, crashed and stopped cells again.
     command : str, default=None
         The command line that asked for the run, for the report.
 
@@ -125,7 +129,7 @@ def run_study(
     Raises
     ------
     InputError
-        Something in the study, the output or the scheduler is not as it must be.
+        Something in the study, the output or the cluster is not as it must be.
     """
     began = time.perf_counter()
     plan = _plan(study, file, plugins)
@@ -137,8 +141,8 @@ def run_study(
         held = store.read_json("study.json").get("name", study.name)
         if held != study.name:
             progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
-        connection = {"threads": threads, "scheduler": scheduler, "scheduler_file": scheduler_file}
-        run = _Run(plan, store, progress, _Workers(stack, connection), command, retry_failed)
+        found = _Workers(stack, options, plan, out, progress.note)
+        run = _Run(plan, store, progress, found, command, retry_failed)
         stage: Stage | None = Tuning(plan)
         while stage is not None:
             run.stage(stage)
@@ -151,7 +155,7 @@ def run_study(
         results=results,
         computed=run.computed,
         reused=len(results.cells) - run.computed,
-        failed=int((results.cells["status"] == "failed").sum()),
+        failed=int(results.cells["status"].isin(["failed", "crashed"]).sum()),
         stopped=int((results.cells["status"] == "stopped").sum()),
         seconds=time.perf_counter() - began,
     )
@@ -178,6 +182,8 @@ class _Run:
         self.known = {key for key, status in done.items() if status == "ok" or not retry_failed}
         self.keys: list[str] = []
         self.reused = self.computed = 0
+        self._began, self._recorded = datetime.now(UTC), 0
+        self._earlier_runs = store.read_json("provenance.json").get("runs", [])
 
     def stage(self, stage: Stage) -> None:
         """Compute the cells of a stage that the store lacks."""
@@ -186,9 +192,6 @@ class _Run:
         if missing and not self.computed:
             check_splits(self.plan.split_cells())
             self._record_study()
-            runs = self.store.read_json("provenance.json").get("runs", [])
-            this_run = provenance(self.plan.fingerprints, self.command)
-            self.store.write_json("provenance.json", {"runs": [*runs, this_run]})
             self.progress.start(self.total, self.reused)
         self.keys += own
         self.reused += len(own) - missing
@@ -207,6 +210,7 @@ class _Run:
                 self.workers.get(),
                 self.store,
                 self.progress,
+                self.record_environments,
             )
 
     def end(self) -> None:
@@ -218,6 +222,13 @@ class _Run:
             self.store.write_plan(self.keys)
             self.progress.start(self.total, self.reused)
 
+    def record_environments(self, environments: Mapping[str, Environment]) -> None:
+        """Write what computes, whenever another machine has joined."""
+        if len(environments) != self._recorded:
+            self._recorded = len(environments)
+            this_run = provenance(environments, self.plan.fingerprints, self.command, self._began)
+            self.store.write_json("provenance.json", {"runs": [*self._earlier_runs, this_run]})
+
     @property
     def total(self) -> int:
         """Cells of the plan."""
@@ -228,13 +239,21 @@ class _Run:
         self.store.write_json("study.json", self.plan.study.model_dump(mode="json"))
 
 
-def _compute(cells: Iterable[Cell], compute: Compute, store: Store, progress: RunProgress) -> None:
+def _compute(
+    cells: Iterable[Cell],
+    found: Workers,
+    store: Store,
+    progress: RunProgress,
+    record: Callable[[Mapping[str, Environment]], None],
+) -> None:
     """Run cells and write them in parts; what is finished when the run is interrupted is written too."""
     pending: list[CellResult] = []
     last_flush = time.monotonic()
 
     def flush() -> None:
         nonlocal last_flush
+        if pending:
+            record(found.environments())
         store.write(pending)
         pending.clear()
         last_flush = time.monotonic()
@@ -246,6 +265,6 @@ def _compute(cells: Iterable[Cell], compute: Compute, store: Store, progress: Ru
             flush()
 
     try:
-        compute(cells, collect)
+        found.compute(cells, collect)
     finally:
         flush()

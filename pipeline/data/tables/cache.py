@@ -113,6 +113,28 @@ def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Ta
     return _load(folder) or freeze(table)
 
 
+def kept_folder(recipe: Mapping[str, Any]) -> Path | None:
+    """Return the folder of a table that has been parsed before, None where it has not."""
+    folder = _folder_of(recipe)
+    return None if _read_manifest(folder) is None else folder
+
+
+def adopt(recipe: Mapping[str, Any], scratch: Path) -> None:
+    """Move the files of a table, made on another machine, into place.
+
+    Raises
+    ------
+    InputError
+        They are damaged, or the cache cannot be written.
+    """
+    folder = _folder_of(recipe)
+    if _load(scratch) is None:
+        raise InputError(f"{scratch}: what came of a table is damaged")
+    _put(scratch, folder)
+    if kept_folder(recipe) is None:
+        raise InputError(f"{folder.parent}: the cache cannot be written")
+
+
 def recipe_key(recipe: Mapping[str, Any]) -> str:
     """Return the hash that names the folder of a recipe."""
     text = json.dumps({"converter": CONVERTER_VERSION, **recipe}, sort_keys=True)
@@ -147,15 +169,19 @@ def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
             "recipe": dict(recipe),
         }
         (scratch / _MANIFEST).write_text(json.dumps(manifest, indent=1))
-        if folder.exists() and _load(folder) is None:
-            shutil.rmtree(folder, ignore_errors=True)
-        # Fails when another process was quicker: its folder holds the same.
-        with suppress(OSError):
-            scratch.rename(folder)
+        _put(scratch, folder)
     except OSError as error:
         raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _put(scratch: Path, folder: Path) -> None:
+    if folder.exists() and _load(folder) is None:
+        shutil.rmtree(folder, ignore_errors=True)
+    # Fails when another process was quicker: its folder holds the same.
+    with suppress(OSError):
+        scratch.rename(folder)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any] | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 from singlepass.learners import registry
+from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.cell_result import CellResult
@@ -19,8 +22,9 @@ from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.pipeline.workers import threads
+from singlepass.pipeline.workers.in_flight import InFlight
 from singlepass.pipeline.workers.threads import compute_in_threads
-from singlepass.pipeline.workers.workers import workers
+from singlepass.workflows.running.workers import CELL_LIMIT, WorkerOptions, workers
 
 
 class Leaving:
@@ -45,27 +49,41 @@ def cells_of(learner: str = "Perceptron", seeds: int = 40) -> list[Cell]:
     return list(plan.evaluation_cells({}))
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "cache_folder", lambda: tmp_path)
+
+
+def in_threads(
+    n_threads: int,
+    cells: Iterable[Cell],
+    done: Callable[[list[CellResult]], None],
+    cell_limit: float = CELL_LIMIT,
+) -> None:
+    with InFlight("out", n_threads) as in_flight:
+        compute_in_threads(n_threads, cells, done, cell_limit=cell_limit, in_flight=in_flight)
+
+
 def test_every_cell_is_run_once_whatever_the_number_of_threads() -> None:
     cells = cells_of()
     expected = {cell.key: run_cell(cell).row["mistakes"] for cell in cells}
     for n_threads in (1, 3, 60):
         batches: list[list[CellResult]] = []
-        compute_in_threads(n_threads, iter(cells), batches.append)
+        in_threads(n_threads, iter(cells), batches.append)
         rows = [outcome.row for batch in batches for outcome in batch]
         assert len(rows) == len(cells)
         assert {row["key"]: row["mistakes"] for row in rows} == expected
 
 
 def test_no_cells_are_done_at_once() -> None:
-    compute_in_threads(2, [], pytest.fail)
+    in_threads(2, [], pytest.fail)
 
 
 def test_a_learner_that_exits_ends_its_cell_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry._plugins, "Leaving", Leaving)
     cells = [*cells_of("Leaving", seeds=1), *cells_of(seeds=5)]
     rows: list[dict[str, Any]] = []
-    with workers(threads=1) as compute:
-        compute(cells, lambda batch: rows.extend(outcome.row for outcome in batch))
+    in_threads(1, cells, lambda batch: rows.extend(outcome.row for outcome in batch))
     assert [row["status"] for row in rows] == ["failed", *["ok"] * 5]
     assert rows[0]["error"] == "SystemExit: 3"
     assert rows[0]["key"] == cells[0].key
@@ -78,7 +96,7 @@ def test_an_error_in_the_plan_is_raised_where_cells_are_asked_for() -> None:
 
     rows: list[CellResult] = []
     with pytest.raises(LookupError, match="no more of them"):
-        compute_in_threads(2, cells(), rows.extend)
+        in_threads(2, cells(), rows.extend)
     assert len(rows) == 3
 
 
@@ -104,7 +122,7 @@ def test_what_is_interrupted_takes_no_further_cells(monkeypatch: pytest.MonkeyPa
     before = threading.active_count()
     given = cells()
     with pytest.raises(KeyboardInterrupt):
-        compute_in_threads(2, given, interrupted)
+        in_threads(2, given, interrupted)
     go_on.set()
     for thread in threading.enumerate():
         if thread.daemon and "work" in thread.name:
@@ -113,7 +131,10 @@ def test_what_is_interrupted_takes_no_further_cells(monkeypatch: pytest.MonkeyPa
 
 
 def test_fewer_threads_than_one_are_refused() -> None:
-    with pytest.raises(InputError, match="threads must be 1 or more, got 0"), workers(threads=0):
+    table = {"name": "s", "datasets": [{"name": "digits"}], "algorithms": [{"name": "Perceptron"}]}
+    plan = make_plan(parse_study(table))
+    given = WorkerOptions(threads=0), plan, "out", pytest.fail
+    with pytest.raises(InputError, match="threads must be 1 or more, got 0"), workers(*given):
         pass
 
 
@@ -122,9 +143,68 @@ def test_what_was_finished_is_handed_on_when_it_is_interrupted(monkeypatch: pyte
         raise KeyboardInterrupt
 
     interval = sys.getswitchinterval()
-    monkeypatch.setattr(threads, "time", SimpleNamespace(sleep=interrupted))
+    monkeypatch.setattr(threads, "time", SimpleNamespace(sleep=interrupted, monotonic=time.monotonic))
     rows: list[CellResult] = []
     with pytest.raises(KeyboardInterrupt):
-        compute_in_threads(1, cells_of(seeds=2000), rows.extend)
+        in_threads(1, cells_of(seeds=2000), rows.extend)
     assert 1 <= len(rows) < 2000
     assert sys.getswitchinterval() == interval
+
+
+class Endless:
+    """A learner that never comes back."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {}
+
+    def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
+        threading.Event().wait()
+        raise AssertionError
+
+    fit = learn
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.zeros(X.shape[0], np.int32)
+
+
+def test_a_cell_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._plugins, "Endless", Endless)
+    run_cell(cells_of(seeds=1)[0])
+    cells = [*cells_of("Endless", seeds=1), *cells_of(seeds=5)]
+    rows: list[dict[str, Any]] = []
+    in_threads(1, cells, lambda batch: rows.extend(outcome.row for outcome in batch), cell_limit=3)
+    assert {row["key"]: row["status"] for row in rows} == {
+        cell.key: "crashed" if cell is cells[0] else "ok" for cell in cells
+    }
+    assert rows[0]["error"] == "had not ended after 3 s"
+
+
+def test_the_cells_of_a_run_that_died_are_known_to_the_next() -> None:
+    with InFlight("out", 2) as first:
+        assert first.left == frozenset()
+        first.begin(0, "a" * 32)
+        first.begin(1, "b" * 32)
+        first.end(1)
+        # Another process looks while this one is dead, as it were.
+        second = InFlight("out", 1)
+        assert second.left == {"a" * 32}
+        second.__enter__().begin(0, "c" * 32)
+        second.__exit__(KeyboardInterrupt, None, None)
+        third = InFlight("out", 3)
+        assert third.left == {"a" * 32}
+        with third:
+            third.begin(0, "d" * 32)
+        assert InFlight("out", 3).left == frozenset()
+        assert InFlight("elsewhere", 3).left == frozenset()
+
+
+def test_a_suspect_is_run_in_a_process_apart() -> None:
+    cells = cells_of(seeds=3)
+    with InFlight("out", 1) as died:
+        died.begin(0, cells[1].key)
+        rows: list[dict[str, Any]] = []
+        in_threads(1, cells, lambda batch: rows.extend(outcome.row for outcome in batch))
+    assert [row["key"] for row in rows] == [cells[0].key, cells[2].key, cells[1].key]
+    assert [row["status"] for row in rows] == ["ok"] * 3
+    assert len({row["worker"] for row in rows}) == 2
+    assert rows[2]["mistakes"] == run_cell(cells[1]).row["mistakes"]

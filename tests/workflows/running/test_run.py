@@ -22,6 +22,7 @@ from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report import write_report
 from singlepass.workflows.running.run import run_study
+from singlepass.workflows.running.workers import WorkerOptions
 from singlepass.workflows.shipped import find_study
 
 
@@ -39,7 +40,7 @@ def assert_same(first: Path, second: Path) -> None:
 @pytest.fixture
 def finished(study_file: Path, tmp_path: Path, silent: Any) -> Path:
     study, _ = find_study(str(study_file))
-    run_study(study, str(tmp_path / "one"), progress=silent, threads=1)
+    run_study(study, str(tmp_path / "one"), progress=silent, options=WorkerOptions(threads=1))
     return tmp_path / "one"
 
 
@@ -84,7 +85,7 @@ def test_two_threads_give_what_one_gives(
     finished: Path, study_file: Path, tmp_path: Path, silent: Any
 ) -> None:
     study, _ = find_study(str(study_file))
-    run_study(study, str(tmp_path / "two"), progress=silent, threads=2)
+    run_study(study, str(tmp_path / "two"), progress=silent, options=WorkerOptions(threads=2))
     assert_same(finished, tmp_path / "two")
 
 
@@ -126,7 +127,7 @@ def test_a_cluster_of_processes_gives_what_threads_give(
     finished: Path, study_file: Path, tmp_path: Path, silent: Any, cluster: str
 ) -> None:
     study, _ = find_study(str(study_file))
-    run_study(study, str(tmp_path / "cluster"), progress=silent, scheduler=cluster)
+    run_study(study, str(tmp_path / "cluster"), progress=silent, options=WorkerOptions(scheduler=cluster))
     assert_same(finished, tmp_path / "cluster")
     assert read_results(str(tmp_path / "cluster")).cells["worker"].nunique() == 2
 
@@ -144,7 +145,7 @@ def test_a_study_of_many_classes(tmp_path: Path, silent: Any, protocol: str) -> 
     (tmp_path / "s.toml").write_text(text)
     study, _ = find_study(str(tmp_path / "s.toml"))
     out = tmp_path / "out"
-    summary = run_study(study, str(out), progress=silent, threads=2)
+    summary = run_study(study, str(out), progress=silent, options=WorkerOptions(threads=2))
     assert (summary.computed, summary.failed) == (2 * (6 * 2 + 2), 0)
     cells, curves = tables(out)
     digits = cells[(cells["dataset"] == "digits") & (cells["stage"] == "run")]
@@ -195,7 +196,9 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, silent: Any) -> None:
     # No cell twice: as many rows on disk as there are cells.
     on_disk = pd.concat([pd.read_parquet(part) for part in parts.glob("*.parquet")])
     assert len(on_disk) == on_disk["key"].nunique() == 40
-    run_study(study, str(tmp_path / "whole"), progress=silent, plugins=plugins, threads=2)
+    run_study(
+        study, str(tmp_path / "whole"), progress=silent, plugins=plugins, options=WorkerOptions(threads=2)
+    )
     assert_same(tmp_path / "whole", tmp_path / "killed")
 
 

@@ -18,6 +18,7 @@ from singlepass.workflows.report.page.blocks import Legend, Panels, Section, Tex
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.sections import solutions
 from singlepass.workflows.running.run import run_study
+from singlepass.workflows.running.workers import WorkerOptions
 
 from ...conftest import Silent
 from ...synthetic_results import make_results
@@ -46,7 +47,7 @@ TABLE = {
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     folder = str(tmp_path_factory.mktemp("flat"))
-    run_study(parse_study(TABLE), folder, progress=Silent(), threads=1)
+    run_study(parse_study(TABLE), folder, progress=Silent(), options=WorkerOptions(threads=1))
     return read_results(folder)
 
 

@@ -1,0 +1,163 @@
+"""A cell in a process of its own: one that takes its process along takes nothing else.
+
+``python -m singlepass.pipeline.workers.apart N`` is that process: it reads a cell from its standard input and
+writes the outcome to the file descriptor N.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+import psutil
+
+from .. import data
+from ..run.task import crashed, run_cell
+from ..store.cell_result import CellResult
+from ..study.cell import Cell
+
+# A process may be ended from outside, for want of memory or by whoever administers a machine: once or twice
+# says nothing of the cell.
+TRIES = 3
+# Between two looks at time and memory of the process: it starts in a second, and fills a gigabyte in 0.1 s.
+_LOOK_SECONDS = 0.05
+# What a process takes at most to be gone when it has ended.
+_LEAVE_SECONDS = 5.0
+_LENGTH = struct.Struct("<Q")
+
+
+def run_apart(
+    cell: Cell,
+    *,
+    limit: float | None = None,
+    memory: float | None = None,
+    pins: Iterable[data.Pin] = (),
+    given_up: Callable[[], bool] = lambda: False,
+) -> CellResult:
+    """Run a cell in a process of its own, again if that ends without an outcome.
+
+    Parameters
+    ----------
+    cell : Cell
+    limit : float, default=None
+        Seconds after which it is given up, at once; None: never.
+    memory : float, default=None
+        Bytes that the process may take; None: no bound.
+    pins : iterable of Pin, default=()
+        The tables that data sets are.
+    given_up : callable
+        Whether nobody waits for the outcome any more; the process is ended then.
+
+    Returns
+    -------
+    CellResult
+        Status "crashed" when the process ended without an outcome `TRIES` times, or took too long.
+    """
+    reasons: list[str] = []
+    while len(reasons) < TRIES and not given_up():
+        outcome, reason = _try(pickle.dumps((cell, tuple(pins))), limit, memory, given_up)
+        if outcome is not None:
+            return outcome
+        reasons.append(reason)
+        if reason.startswith("had not ended"):
+            return crashed(cell, reason)
+    return crashed(cell, f"took its process along {len(reasons)} times: {', '.join(dict.fromkeys(reasons))}")
+
+
+def _try(
+    message: bytes, limit: float | None, memory: float | None, given_up: Callable[[], bool]
+) -> tuple[CellResult | None, str]:
+    """Return an outcome, or None and why there is none."""
+    reader, writer = os.pipe()
+    command = [sys.executable, "-m", __name__, str(writer)]
+    quiet = subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, pass_fds=[writer]
+        )
+    finally:
+        os.close(writer)
+    received: list[bytes] = []
+    with os.fdopen(reader, "rb") as pipe, process:
+        # In a thread: a pipe that nobody reads holds up who writes to it.
+        reading = threading.Thread(target=lambda: received.append(pipe.read()), daemon=True)
+        reading.start()
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(_LENGTH.pack(len(message)) + message)
+            process.stdin.flush()
+        reason = _watch(process, reading, limit, memory, given_up)
+        # Its standard input is left open until now: its end tells the process that we have gone.
+        process.kill()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        reading.join(_LEAVE_SECONDS)
+    if received and received[0]:
+        with contextlib.suppress(EOFError, pickle.UnpicklingError):
+            outcome: CellResult = pickle.loads(received[0])
+            return outcome, ""
+    return None, reason or _ending(process.returncode)
+
+
+def _watch(
+    process: subprocess.Popen[bytes],
+    reading: threading.Thread,
+    limit: float | None,
+    memory: float | None,
+    given_up: Callable[[], bool],
+) -> str:
+    """Wait until the process has written its outcome or ended; return why it was not waited for longer."""
+    began = time.monotonic()
+    while reading.is_alive() and process.poll() is None:
+        reading.join(_LOOK_SECONDS)
+        if given_up():
+            return "nobody waits for it"
+        if limit is not None and time.monotonic() - began > limit:
+            return f"had not ended after {limit:g} s"
+        if memory is not None:
+            with contextlib.suppress(psutil.Error):
+                if psutil.Process(process.pid).memory_info().rss > memory:
+                    return f"took more than {memory / 1e6:.0f} MB of memory"
+    # Short bounds: what it has left behind (processes of its own) may hold the pipe open.
+    reading.join(_LEAVE_SECONDS)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_LEAVE_SECONDS)
+    return ""
+
+
+def _ending(status: int) -> str:
+    if status < 0:
+        with contextlib.suppress(ValueError):
+            return f"ended by {signal.Signals(-status).name}"
+    return f"exit status {status}"
+
+
+def _main(writer: int) -> None:
+    """Run the cell that comes on standard input."""
+    length = _LENGTH.unpack(sys.stdin.buffer.read(_LENGTH.size))[0]
+    message = sys.stdin.buffer.read(length)
+
+    def leave_with_parent() -> None:
+        sys.stdin.buffer.read()
+        os._exit(1)
+
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+    cell, pins = pickle.loads(message)
+    data.pin(pins)
+    outcome = pickle.dumps(run_cell(cell))
+    with os.fdopen(writer, "wb") as pipe:
+        pipe.write(outcome)
+    # Threads that a learner has left behind are not waited for.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    _main(int(sys.argv[1]))

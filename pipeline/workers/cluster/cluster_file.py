@@ -1,0 +1,160 @@
+"""Starting a cluster from a file that says which: any class with Dask's interface of clusters."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ...errors import InputError
+from .connection import SchedulerPlace
+
+# A worker takes three seconds to start, on a busy machine ten.
+_LOCAL_WAIT_MINUTES = 2.0
+# Of a scheduler that we start. A task whose duration is unknown is taken for a short one (0.5 s by default:
+# it would have too few of them handed to a worker), a worker is handed one cell more than it has threads (the
+# others stay with the scheduler, and are not lost with a worker), and a cell during which two workers have
+# died is run alone.
+SCHEDULER_SETTINGS = {
+    "distributed.scheduler.unknown-task-duration": "10ms",
+    "distributed.scheduler.worker-saturation": 1.1,
+    "distributed.scheduler.allowed-failures": 1,
+}
+
+
+class Adapt(BaseModel):
+    """How many workers there may be, by how much there is to do."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    minimum: int = Field(default=0, ge=0)
+    maximum: int = Field(ge=1)
+
+
+class ClusterFile(BaseModel):
+    """A cluster to be started.
+
+    Attributes
+    ----------
+    class_ : str
+        Where the class is imported from, such as ``"dask_jobqueue.SLURMCluster"``; key ``class``.
+    kwargs : dict
+        What it is called with.
+    scale : int or None
+        Workers (jobs) to ask for.
+    adapt : Adapt or None
+        Instead: bounds between which the cluster chooses itself.
+    wait : float
+        Minutes to wait for the first worker.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    class_: str = Field(alias="class")
+    kwargs: dict[str, Any] = {}
+    scale: int | None = Field(default=None, ge=1)
+    adapt: Adapt | None = None
+    wait: float = Field(default=10.0, gt=0)
+
+
+def read_cluster(text: str) -> ClusterFile:
+    """Return what ``--cluster`` names: ``local:N``, or the path of a file.
+
+    Raises
+    ------
+    InputError
+        It is neither, or the file says something that cannot be.
+    """
+    kind, _, number = text.partition(":")
+    if kind == "local" and number:
+        if not number.isdigit() or int(number) < 1:
+            raise InputError(
+                f"--cluster {text}: after local: comes the number of worker processes, 1 or more"
+            )
+        kwargs = {"n_workers": int(number), "threads_per_worker": 1, "host": "127.0.0.1"}
+        return ClusterFile.model_validate(
+            {"class": "distributed.LocalCluster", "kwargs": kwargs, "wait": _LOCAL_WAIT_MINUTES}
+        )
+    try:
+        content = tomllib.loads(Path(text).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"--cluster {text}: {error.strerror or error}; give a TOML file, or local:N for N processes"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{text}: not TOML: {error}") from None
+    try:
+        found = ClusterFile.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        known = "class, kwargs, scale, adapt, wait"
+        raise InputError(f"{text}: {key}: {first['msg']}; the keys are {known}") from None
+    if found.scale is not None and found.adapt is not None:
+        raise InputError(f"{text}: scale and adapt: give one of them")
+    return found
+
+
+@contextlib.contextmanager
+def started(text: str, note: Callable[[str], None]) -> Iterator[tuple[SchedulerPlace, float]]:
+    """Start a cluster, and end it afterwards.
+
+    Parameters
+    ----------
+    text : str
+        ``local:N``, or the path of a file; see `ClusterFile`.
+    note : callable
+        Told, in a line, where its dashboard is.
+
+    Yields
+    ------
+    place : SchedulerPlace
+    wait : float
+        Seconds to wait for its first worker.
+
+    Raises
+    ------
+    InputError
+        There is no such class, or it cannot be started as the file says.
+    """
+    import dask
+
+    file = read_cluster(text)
+    make = _class_of(file.class_, text)
+    with dask.config.set(SCHEDULER_SETTINGS):
+        try:
+            cluster = make(**file.kwargs)
+            if file.scale is not None:
+                cluster.scale(file.scale)
+            if file.adapt is not None:
+                cluster.adapt(minimum=file.adapt.minimum, maximum=file.adapt.maximum)
+        except Exception as error:
+            lines = str(error).strip().splitlines() or [""]
+            raise InputError(
+                f"--cluster {text}: {file.class_} cannot be started ({type(error).__name__}: {lines[0]})"
+            ) from None
+        try:
+            address = cluster.scheduler_address
+            if link := getattr(cluster, "dashboard_link", None):
+                note(f"dashboard: {link}")
+            yield SchedulerPlace(address, security=getattr(cluster, "security", None)), file.wait * 60
+        finally:
+            with contextlib.suppress(Exception):
+                cluster.close()
+
+
+def _class_of(name: str, text: str) -> Callable[..., Any]:
+    module, _, attribute = name.rpartition(".")
+    try:
+        found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(
+            f"--cluster {text}: class {name!r} cannot be imported ({error}); install its package, or give "
+            "another class, such as distributed.LocalCluster"
+        ) from None
+    return found

@@ -1,0 +1,149 @@
+"""Reaching a scheduler: where it is, and waiting for it, with a line that says so and an end to patience."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InputError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+# One try to connect; a scheduler that answers does so in milliseconds.
+_CONNECT_SECONDS = 5.0
+# Between two tries.
+_PAUSE_SECONDS = 0.5
+# What a client may take to say goodbye to a scheduler that may be gone.
+_CLOSE_SECONDS = 5.0
+
+
+class Lost(Exception):
+    """The scheduler does not answer any more."""
+
+
+@dataclass(frozen=True)
+class SchedulerPlace:
+    """Where a scheduler is.
+
+    Attributes
+    ----------
+    address : str or None
+        Such as ``"tcp://10.0.0.1:8786"``.
+    file : str or None
+        JSON file that ``dask scheduler --scheduler-file`` wrote; one of the two.
+    security : distributed.Security or None
+        None: what Dask's own configuration says, TLS included.
+    """
+
+    address: str | None = None
+    file: str | None = None
+    security: Any = None
+
+    def __str__(self) -> str:
+        return f"scheduler {self.address}" if self.address else f"scheduler file {self.file}"
+
+    def current(self) -> str:
+        """Return the address; a scheduler that comes back may write another one to its file.
+
+        Raises
+        ------
+        OSError
+            The file is not there.
+        InputError
+            It is not what a scheduler writes.
+        """
+        if self.address is not None:
+            return self.address
+        text = Path(str(self.file)).read_text()
+        try:
+            return str(json.loads(text)["address"])
+        except (ValueError, KeyError, TypeError):
+            raise InputError(
+                f"{self}: not the JSON file that `dask scheduler --scheduler-file` writes"
+            ) from None
+
+
+@contextlib.asynccontextmanager
+async def connected(
+    place: SchedulerPlace, patience: float, note: Callable[[str], None]
+) -> AsyncIterator[Client]:
+    """Connect to a scheduler, however often that takes.
+
+    Parameters
+    ----------
+    place : SchedulerPlace
+    patience : float
+        Seconds.
+    note : callable
+        Told, in a line, what is waited for, and that it has come.
+
+    Yields
+    ------
+    distributed.Client
+        Asynchronous.
+
+    Raises
+    ------
+    InputError
+        Nobody answers for `patience` seconds, or what answers is not for us.
+    """
+    # What Dask logs of connections that come and go, line by line, is told in one line here.
+    for name in ("distributed", "tornado.application", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    began, said = time.monotonic(), False
+    while True:
+        try:
+            client = await _connect(place)
+            break
+        except (OSError, TimeoutError) as error:
+            reason = _first_line(error)
+            if isinstance(error, ssl.SSLError):
+                raise InputError(f"{place}: refuses us ({reason}): check Dask's TLS settings") from None
+        if time.monotonic() - began > patience:
+            raise InputError(
+                f"{place}: did not answer for {patience:g} s ({reason}); what is finished is kept, run again "
+                "to go on"
+            ) from None
+        if not said:
+            said = True
+            note(f"{place}: does not answer ({reason}); waiting for it, {patience:g} s at most (--patience)")
+        await asyncio.sleep(_PAUSE_SECONDS)
+    if said:
+        note(f"{place}: is there")
+    try:
+        yield client
+    finally:
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(client.close(), _CLOSE_SECONDS)
+
+
+async def _connect(place: SchedulerPlace) -> Client:
+    from distributed import Client
+
+    try:
+        address = place.current()
+        client: Client = await Client(
+            address,
+            asynchronous=True,
+            timeout=_CONNECT_SECONDS,
+            security=place.security,
+            set_as_default=False,
+        )
+        return client
+    except (ValueError, TypeError, RuntimeError) as error:
+        # An address that is none, or TLS without certificates.
+        raise InputError(f"{place}: {_first_line(error)}") from None
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__

@@ -1,0 +1,133 @@
+"""Who runs cells: threads of this process, or the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import joblib
+
+from ...pipeline import data
+from ...pipeline.errors import InputError
+from ...pipeline.store.cell_result import CellResult
+from ...pipeline.study.cell import Cell
+from ...pipeline.study.plan import Plan
+from ...pipeline.workers.cluster.cluster_file import started
+from ...pipeline.workers.cluster.connection import SchedulerPlace
+from ...pipeline.workers.cluster.feed import Feed
+from ...pipeline.workers.cluster.on_worker import Plugin, Preparation
+from ...pipeline.workers.cluster.workforce import Workforce
+from ...pipeline.workers.environment import Environment, this_environment
+from ...pipeline.workers.in_flight import InFlight
+from ...pipeline.workers.threads import compute_in_threads
+
+# Runs cells and hands their outcomes on, batch by batch, in the caller's thread.
+Compute: TypeAlias = Callable[[Iterable[Cell], Callable[[list[CellResult]], None]], None]
+
+# Seconds for which a cluster is waited for.
+PATIENCE = 600.0
+# No cell that anybody waits for takes longer than a day.
+CELL_LIMIT = 86_400.0
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """Who is to run cells, and how long they are waited for.
+
+    Attributes
+    ----------
+    threads : int or None
+        Threads of this process; None: one a core that it may use. Ignored when a cluster is named.
+    cluster : str or None
+        ``"local:N"``, or the path of a TOML file that says which cluster to start.
+    scheduler : str or None
+        Address of a running Dask scheduler, such as ``"tcp://10.0.0.1:8786"``.
+    scheduler_file : str or None
+        JSON file that ``dask scheduler --scheduler-file`` wrote.
+    patience : float
+        Seconds for which a scheduler, or a worker where there is none, is waited for.
+    cell_limit : float
+        Seconds after which a cell that has not ended is given up and marked "crashed".
+    allow_mismatch : bool
+        Whether workers may have other versions than this process.
+    """
+
+    threads: int | None = None
+    cluster: str | None = None
+    scheduler: str | None = None
+    scheduler_file: str | None = None
+    patience: float = PATIENCE
+    cell_limit: float = CELL_LIMIT
+    allow_mismatch: bool = False
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who runs cells.
+
+    Attributes
+    ----------
+    compute : callable
+        Of cells, an iterable that is read lazily, and what is called with each batch of outcomes.
+    environments : callable
+        Returns what computes, by address of the worker; "" is this process.
+    """
+
+    compute: Compute
+    environments: Callable[[], dict[str, Environment]]
+
+
+@contextlib.contextmanager
+def workers(
+    options: WorkerOptions, plan: Plan, output: str, note: Callable[[str], None]
+) -> Iterator[Workers]:
+    """Have cells run.
+
+    Parameters
+    ----------
+    options : WorkerOptions
+    plan : Plan
+        Its plug-ins and data are what the workers of a cluster must have.
+    output : str
+        Folder or URL of the results.
+    note : callable
+        Told, in a line, what is waited for.
+
+    Yields
+    ------
+    Workers
+
+    Raises
+    ------
+    InputError
+        Fewer threads than one; a cluster that cannot be started.
+    """
+    if not (options.cluster or options.scheduler or options.scheduler_file):
+        if options.threads is not None and options.threads < 1:
+            raise InputError(f"threads must be 1 or more, got {options.threads}")
+        n_threads = options.threads or joblib.cpu_count()
+        with InFlight(output, n_threads) as in_flight:
+            compute = functools.partial(
+                compute_in_threads, n_threads, cell_limit=options.cell_limit, in_flight=in_flight
+            )
+            yield Workers(compute, lambda: {"": this_environment()})
+        return
+    with contextlib.ExitStack() as stack:
+        patience = options.patience
+        if options.cluster:
+            place, wait = stack.enter_context(started(options.cluster, note))
+            patience = max(patience, wait)
+        else:
+            place = SchedulerPlace(options.scheduler, options.scheduler_file)
+        workforce = Workforce(_preparation(options, plan), options.allow_mismatch, note)
+        yield Workers(Feed(place, workforce, patience, note), lambda: workforce.environments)
+
+
+def _preparation(options: WorkerOptions, plan: Plan) -> Preparation:
+    plugins = tuple(Plugin(path, Path(path).read_bytes()) for path in plan.plugins)
+    return Preparation(uuid.uuid4().hex, plugins, data.pins_of(plan.tasks), options.cell_limit)
