@@ -77,6 +77,8 @@ def read_cluster(text: str) -> ClusterFile:
                 f"--cluster {text}: after local: comes the number of worker processes, 1 or more"
             )
         kwargs = {"n_workers": int(number), "threads_per_worker": 1, "host": "127.0.0.1"}
+        # Any free port: the usual one may be another cluster's.
+        kwargs["dashboard_address"] = "127.0.0.1:0"
         return ClusterFile.model_validate(
             {"class": "distributed.LocalCluster", "kwargs": kwargs, "wait": _LOCAL_WAIT_MINUTES}
         )
