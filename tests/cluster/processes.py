@@ -239,7 +239,7 @@ class Processes:
 
 
 def dask() -> list[str]:
-    """Return the command ``dask``; -P: of modules in the current folder none is taken for an installed one."""
+    """Return the command ``dask``; -P: no module in the current folder is taken for an installed one."""
     return [sys.executable, "-P", "-m", "dask"]
 
 
