@@ -10,9 +10,8 @@ import pyarrow.parquet as pq
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.store.schema import IDENTITY, PROVENANCE
 
-# With 8 algorithms, 36 points of their grids and 5 seeds there are 76 cells a task and level of noise: 9 tasks
-# at 3 levels come to 2,052. Threads take 10 s for them on 2 cores of 2020 or so: most of it are the generated
-# ones.
+# With 8 algorithms, 36 points of their grids and 5 seeds there are 76 cells a task and level of noise: 9
+# tasks at 3 levels come to 2,052. Two threads take 10 s for them on the machine that this was written on.
 _TASKS = [
     'name = "digits"\ntask = "group:round"\n',
     'name = "digits"\ntask = "one-vs-rest:3"\n',
@@ -170,5 +169,5 @@ def _differing(name: str, mine: pd.DataFrame, other: pd.DataFrame) -> list[str]:
 
 
 def _exact(value: object) -> str:
-    """Return a value as text that another one does not have; a column of integers with a null is of floats."""
+    """Return a value as text that no other has; a column of integers with a null is of floats."""
     return repr(float(value)) if isinstance(value, int | float) else repr(value)

@@ -1,7 +1,7 @@
 """A cell that takes its process along, never ends or eats memory: it is marked and named, all others are ok.
 
-Contract: such a cell gets status ``crashed`` after three tries alone, the run ends with status 1, and a second
-run computes nothing: only ``--retry-failed`` tries it again.
+Such a cell gets status ``crashed`` after three tries alone, the run ends with status 1, and a second run
+computes nothing: only ``--retry-failed`` tries it again.
 """
 
 from __future__ import annotations
