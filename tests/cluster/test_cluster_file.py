@@ -1,4 +1,4 @@
-"""A cluster from a file: any class that can be imported, its arguments, how many workers, how long to wait."""
+"""A cluster from a file: any class that can be imported, its arguments, how many workers, how long a wait."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_local_cluster_by_its_short_name(processes: Processes, tmp_path: Path)
 
 @pytest.mark.exhaustive
 def test_workers_that_come_late_and_end(processes: Processes, tmp_path: Path) -> None:
-    """Workers of a batch queue: 5 s until one starts, killed after so long that it has computed a few cells."""
+    """Workers of a batch queue: 5 s until one starts, and killed when it has computed a few cells."""
     study = tmp_path / "study.toml"
     study.write_text(narrow_study('name = "Slow"', 'name = "AROW"\nr = [0.1, 1.0]', seeds=20))
     (tmp_path / "slow.py").write_text(slow(0.5))
@@ -65,7 +65,7 @@ def test_workers_that_come_late_and_end(processes: Processes, tmp_path: Path) ->
     threads = processes.client(
         "run", str(study), "--out", str(tmp_path / "threads"), "--threads", "2", *plugin
     )
-    # Some 4 s of its wall time a worker starts, on a machine with nothing else to do 2 s.
+    # A worker takes 2 s of its wall time to start, twice that on a busy machine.
     own = {"PYTHONPATH": str(Path(__file__).parent)}
     client = _run(processes, tmp_path, LATE.format(wall=8.0), *plugin, env=own)
     assert client.wait(LONGEST) == 0, client.said
