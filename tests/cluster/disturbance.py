@@ -273,7 +273,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=9, help="data sets of the study, 228 cells each")
     parser.add_argument("--folder", type=Path, help="where everything is kept; by default a temporary one")
     chosen = parser.parse_args()
-    folder = chosen.folder or Path(tempfile.mkdtemp(prefix="disturbance-"))
+    folder = (chosen.folder or Path(tempfile.mkdtemp(prefix="disturbance-"))).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     # Ended by a signal, it ends like a program that has come to its end: with all that it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

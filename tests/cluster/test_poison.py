@@ -13,9 +13,9 @@ import pytest
 
 from singlepass.pipeline.analysis.study_results import read_results
 
-from .poison import poison
+from .poison import poison, slow
 from .processes import Processes, Running, free_port
-from .studies import doubled, narrow_study
+from .studies import doubled, narrow_study, stored_keys
 
 LONGEST = 150.0
 # Six seconds are long beside a cell of these studies, and short enough to wait for three times.
@@ -171,3 +171,22 @@ def test_memory_in_threads(processes: Processes, tmp_path: Path, out: Path) -> N
     cell = _poisoned(out)
     assert (cell["status"], "MemoryError" in cell["error"]) == ("failed", True)
     _check_second_run(processes, arguments, out)
+
+
+@pytest.mark.exhaustive
+def test_cells_in_flight_when_a_run_is_killed(processes: Processes, tmp_path: Path, out: Path) -> None:
+    """They are not to blame: however often a run is killed from outside, all of them end ok."""
+    (tmp_path / "slow.py").write_text(slow(0.4))
+    (tmp_path / "study.toml").write_text(narrow_study('name = "Slow"', seeds=30))
+    arguments = ["run", str(tmp_path / "study.toml"), "--out", str(out), "--threads", "2"]
+    arguments += ["--plugin", str(tmp_path / "slow.py")]
+    for _ in range(4):
+        before = len(stored_keys(out))
+        client = processes.client(*arguments)
+        client.wait_for(lambda before=before: len(stored_keys(out)) > before, LONGEST, "another part")
+        client.kill()
+    client = processes.client(*arguments)
+    assert client.wait(LONGEST) == 0, client.said
+    cells = read_results(str(out)).cells
+    assert (len(cells), cells["status"].unique().tolist()) == (30, ["ok"])
+    assert doubled(out) == {"cells": 0, "curves": 0}
