@@ -1,0 +1,119 @@
+"""A cluster from a file: any class that can be imported, its arguments, how many workers, how long a wait."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .poison import slow
+from .processes import Processes
+from .studies import assert_same, doubled, narrow_study, stored_keys
+
+LONGEST = 150.0
+LOCAL = """
+class = "distributed.LocalCluster"
+wait = 1
+[kwargs]
+n_workers = 2
+threads_per_worker = 1
+dashboard_address = "127.0.0.1:0"
+"""
+LATE = """
+class = "late_cluster.LateCluster"
+scale = 2
+wait = 1
+[kwargs]
+queue_seconds = 5.0
+wall_seconds = {wall}
+"""
+
+
+def _run(processes: Processes, folder: Path, cluster: str, *more: str, env: dict[str, str] | None = None):
+    (folder / "cluster.toml").write_text(cluster)
+    arguments = ["run", str(folder / "study.toml"), "--cluster", str(folder / "cluster.toml")]
+    return processes.client(*arguments, "--out", str(folder / "out"), *more, env=env)
+
+
+def test_a_local_cluster(processes: Processes, tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(narrow_study('name = "Perceptron"', 'name = "AROW"\nr = [0.1, 1.0]'))
+    threads = processes.client("run", str(study), "--out", str(tmp_path / "threads"), "--threads", "1")
+    client = _run(processes, tmp_path, LOCAL)
+    assert client.wait(LONGEST) == 0, client.said
+    assert threads.wait(LONGEST) == 0, threads.said
+    assert_same(tmp_path / "threads", tmp_path / "out")
+    assert "Traceback" not in client.said
+
+
+def test_a_local_cluster_by_its_short_name(processes: Processes, tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(narrow_study('name = "Perceptron"'))
+    out = tmp_path / "out"
+    client = processes.client("run", str(study), "--out", str(out), "--cluster", "local:2")
+    assert client.wait(LONGEST) == 0, client.said
+    assert len(stored_keys(out)) == 4
+
+
+@pytest.mark.exhaustive
+def test_workers_that_come_late_and_end(processes: Processes, tmp_path: Path) -> None:
+    """Workers of a batch queue: 5 s until one starts, and killed when it has computed a few cells."""
+    study = tmp_path / "study.toml"
+    study.write_text(narrow_study('name = "Slow"', 'name = "AROW"\nr = [0.1, 1.0]', seeds=20))
+    (tmp_path / "slow.py").write_text(slow(0.5))
+    plugin = ["--plugin", str(tmp_path / "slow.py")]
+    threads = processes.client(
+        "run", str(study), "--out", str(tmp_path / "threads"), "--threads", "2", *plugin
+    )
+    # A worker takes 2 s of its wall time to start, twice that on a busy machine.
+    own = {"PYTHONPATH": str(Path(__file__).parent)}
+    client = _run(processes, tmp_path, LATE.format(wall=8.0), *plugin, env=own)
+    assert client.wait(LONGEST) == 0, client.said
+    assert threads.wait(LONGEST) == 0, threads.said
+    assert_same(tmp_path / "threads", tmp_path / "out")
+    assert doubled(tmp_path / "out") == {"cells": 0, "curves": 0}
+    assert "Traceback" not in client.said
+
+
+@pytest.mark.parametrize(
+    ("cluster", "word"),
+    [
+        (LOCAL.replace("LocalCluster", "NoSuchCluster"), "NoSuchCluster"),
+        (LOCAL.replace("distributed.LocalCluster", "no_such_package.Cluster"), "no_such_package"),
+        (LOCAL.replace("distributed.LocalCluster", "math.sqrt"), "math.sqrt"),
+        (LOCAL.replace("wait", "await"), "await"),
+        (LOCAL.replace("wait = 1", 'wait = "long"'), "wait"),
+        (LOCAL.replace("n_workers", "n_wokers"), "n_wokers"),
+        (LOCAL.replace("class =", "clas ="), "clas"),
+        ("class = [", "cluster.toml"),
+    ],
+    ids=[
+        "no-class",
+        "no-module",
+        "no-cluster",
+        "unknown-key",
+        "no-number",
+        "unknown-argument",
+        "no-key",
+        "no-toml",
+    ],
+)
+def test_what_is_wrong_with_a_file(processes: Processes, tmp_path: Path, cluster: str, word: str) -> None:
+    """One line that names it, and nothing else."""
+    (tmp_path / "study.toml").write_text(narrow_study('name = "Perceptron"'))
+    client = _run(processes, tmp_path, cluster)
+    assert client.wait(60) == 2, client.said
+    lines = client.stderr.strip().splitlines()
+    assert len(lines) == 1, client.stderr
+    assert lines[0].startswith("singlepass: error:")
+    assert word in lines[0]
+    assert "cluster.toml" in lines[0]
+    assert stored_keys(tmp_path / "out") == []
+
+
+def test_a_file_that_is_not_there(processes: Processes, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(narrow_study('name = "Perceptron"'))
+    client = processes.client("run", str(tmp_path / "study.toml"), "--cluster", str(tmp_path / "none.toml"))
+    assert client.wait(60) == 2, client.said
+    assert len(client.stderr.strip().splitlines()) == 1
+    assert "none.toml" in client.stderr

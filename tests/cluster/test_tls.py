@@ -1,0 +1,100 @@
+"""Who may talk to a cluster: TLS through Dask's own settings, and no port beyond loopback in local runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from .certificates import make_authority, openssl
+from .poison import slow
+from .processes import Processes, Running, free_port
+from .studies import assert_same, narrow_study, stored_keys
+
+LONGEST = 120.0
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(narrow_study('name = "Perceptron"', 'name = "AROW"\nr = [0.1, 1.0]'))
+    return path
+
+
+@pytest.fixture
+def certified(tmp_path: Path) -> dict[str, str]:
+    """Make certificates and return the settings of who takes part."""
+    if openssl() is None:
+        pytest.skip("needs openssl to make certificates")
+    return make_authority(tmp_path / "certificates")
+
+
+def test_a_cluster_with_tls(
+    processes: Processes, study: Path, tmp_path: Path, certified: dict[str, str]
+) -> None:
+    """It computes what threads compute; who has no certificate, or one of somebody else's, is refused."""
+    port = free_port()
+    address = f"tls://127.0.0.1:{port}"
+    processes.scheduler(port, options=["--protocol", "tls"], env=certified)
+    processes.worker(address, options=["--protocol", "tls"], env=certified)
+    run = ["run", str(study), "--out"]
+    threads = processes.client(*run, str(tmp_path / "threads"), "--threads", "1")
+    client = processes.client(*run, str(tmp_path / "out"), "--scheduler", address, env=certified)
+    assert client.wait(LONGEST) == 0, client.said
+    assert threads.wait(LONGEST) == 0, threads.said
+    assert_same(tmp_path / "threads", tmp_path / "out")
+
+    stranger = make_authority(tmp_path / "stranger")
+    for name, scheme, env in [("none", "tls", {}), ("plain", "tcp", {}), ("other", "tls", stranger)]:
+        where = ["--scheduler", f"{scheme}://127.0.0.1:{port}", "--patience", "5"]
+        refused = processes.client(*run, str(tmp_path / name), *where, env=env)
+        assert refused.wait(60) == 2, refused.said
+        lines = refused.stderr.strip().splitlines()
+        assert lines, "a client that is refused says nothing"
+        assert lines[-1].startswith("singlepass: error:"), refused.stderr
+        assert str(port) in lines[-1]
+        assert "Traceback" not in refused.said
+        assert stored_keys(tmp_path / name) == []
+
+
+def _listening(running: Running) -> set[str]:
+    """Return the addresses that a process and those that it started listen on."""
+    root = psutil.Process(running.popen.pid)
+    found = set()
+    for each in (root, *root.children(recursive=True)):
+        try:
+            connections = each.net_connections(kind="inet")
+        except psutil.NoSuchProcess:
+            continue
+        found |= {one.laddr.ip for one in connections if one.status == psutil.CONN_LISTEN}
+    return found
+
+
+def _watch(client: Running, out: Path) -> set[str]:
+    """Return the addresses that were listened on while it ran."""
+    found: set[str] = set()
+
+    def under_way() -> bool:
+        found.update(_listening(client))
+        return len(stored_keys(out)) > 4
+
+    client.wait_for(under_way, LONGEST, "a few cells")
+    found |= _listening(client)
+    assert client.wait(LONGEST) == 0, client.said
+    return found
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [(["--threads", "2"], set()), (["--cluster", "local:2"], {"127.0.0.1"})],
+    ids=["threads", "local"],
+)
+def test_ports_of_local_runs(
+    processes: Processes, tmp_path: Path, where: list[str], expected: set[str]
+) -> None:
+    (tmp_path / "slow.py").write_text(slow(0.3))
+    study, out = tmp_path / "study.toml", tmp_path / "out"
+    study.write_text(narrow_study('name = "Slow"', seeds=30))
+    arguments = ["run", str(study), "--out", str(out), "--plugin", str(tmp_path / "slow.py"), *where]
+    assert _watch(processes.client(*arguments), out) == expected
