@@ -96,8 +96,11 @@ async def connected(
     InputError
         Nobody answers for `patience` seconds, or what answers is not for us.
     """
-    # What Dask logs of connections that come and go, line by line, is told in one line here.
-    for name in ("distributed", "tornado.application", "asyncio"):
+    # Imported first: Dask sets up its logging when it is.
+    import distributed  # noqa: F401
+
+    # What it logs of connections that come and go, line by line, is told in one line here.
+    for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     began, said = time.monotonic(), False
     while True:

@@ -9,6 +9,7 @@ import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pickle import loads
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -160,7 +161,7 @@ class _Window:
         while True:
             if time.monotonic() - looked >= _LOOK_SECONDS:
                 looked = time.monotonic()
-                threads = await self._answer(self._client.nthreads())
+                threads = await self._answer(self._client.nthreads)
                 self._threads = sum(threads.values())
                 await self._workforce.look(self._client, threads)
                 if threads:
@@ -181,7 +182,7 @@ class _Window:
                 return
             await self._collect()
 
-    async def _answer(self, call: Awaitable[T], or_else: T | None = None) -> T:
+    async def _answer(self, call: Callable[[], Awaitable[T]], or_else: T | None = None) -> T:
         """Return what the scheduler answers, or something else when that takes long.
 
         Raises
@@ -192,7 +193,7 @@ class _Window:
         if self._client.status != "running":
             raise Lost
         try:
-            return await asyncio.wait_for(call, _ANSWER_SECONDS)
+            return await asyncio.wait_for(call(), _ANSWER_SECONDS)
         except asyncio.CancelledError:
             # Of this run, or of futures whose scheduler is gone.
             task = asyncio.current_task()
@@ -248,7 +249,7 @@ class _Window:
         outcomes: list[CellResult] = []
         if whole:
             # One that went with its worker is computed again before this returns, however long that takes.
-            outcomes = await self._answer(self._client.gather(whole, errors="skip"), or_else=[])
+            outcomes = await self._answer(partial(self._client.gather, whole, errors="skip"), or_else=[])
         by_key = {outcome.row["key"]: outcome for outcome in outcomes}
         ready = []
         for future in finished:
@@ -263,7 +264,7 @@ class _Window:
         """Put a cell back that Dask has lost; return an outcome for one that takes all workers along."""
         from distributed import KilledWorker
 
-        error = await self._answer(future.exception()) if future.status == "error" else None
+        error = await self._answer(future.exception) if future.status == "error" else None
         if isinstance(error, KilledWorker):
             each.alone = 0 if each.alone is None else each.alone + 1
             if each.alone >= TRIES:
