@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -9,6 +11,7 @@ import pytest
 
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.cell_result import CellResult
+from singlepass.pipeline.store.parts import LEFT_AFTER
 from singlepass.pipeline.store.schema import CELLS, CURVES
 from singlepass.pipeline.store.store import MAX_PARTS, Store, exclusive
 
@@ -33,6 +36,14 @@ def outcome(key: str, status: str = "ok", mistakes: int = 3) -> CellResult:
     if status != "ok":
         return CellResult(row | {"error": "ValueError: no"})
     return CellResult(row, {"t": [5, 10], "mistakes": [1, mistakes], "mistakes_clean": [1, 2]})
+
+
+def opened_again(store: Store) -> Store:
+    """Open a store as the next run does."""
+    again = Store(store.url)
+    again.prepare()
+    with exclusive(again):
+        return again
 
 
 @pytest.fixture
@@ -62,8 +73,7 @@ def test_columns_that_an_older_version_did_not_have_are_null(store: Store) -> No
         (part,) = parts(store, folder)
         pq.write_table(pq.read_table(part).drop_columns(["model_bytes", "complexity"]), part)
     store.write([outcome("b")])
-    again = Store(store.url)
-    again.prepare()
+    again = opened_again(store)
     assert again.set_aside == []
     assert again.cells()["key"].tolist() == ["a", "b"]
     assert again.cells()["model_bytes"].isna().all()
@@ -105,9 +115,16 @@ def test_what_a_kill_left_half_written_is_dropped(store: Store) -> None:
     store.write([outcome("b")])
     gone = parts(store, "cells")[0]
     gone.unlink()
-    (gone.parent / "part-x.parquet.abc.tmp").write_bytes(b"PAR1")
-    again = Store(store.url)
-    again.prepare()
+    half = gone.parent / "part-x.parquet.abc.tmp"
+    half.write_bytes(b"PAR1")
+    # A worker may be writing what is not old: it stays, and does not count.
+    assert len(opened_again(store).done()) == 1
+    assert half.exists()
+    assert len(parts(store, "curves")) == 2
+    hours_ago = time.time() - 1.1 * LEFT_AFTER.total_seconds()
+    for path in (half, *parts(store, "curves")):
+        os.utime(path, (hours_ago, hours_ago))
+    again = opened_again(store)
     assert len(again.done()) == 1
     assert [path.name for path in parts(again, "curves")] == [path.name for path in parts(again, "cells")]
     assert not list(gone.parent.glob("*.tmp"))
@@ -130,8 +147,7 @@ def test_a_damaged_part_is_named_and_set_aside(store: Store, folder: str, damage
     victim.write_bytes(content)
     with pytest.raises(InputError, match=victim.name):
         store.cells() if folder == "cells" else store.curves()
-    again = Store(store.url)
-    again.prepare()
+    again = opened_again(store)
     assert [Path(name).name for name in again.set_aside] == [victim.name]
     assert len(again.done()) == 1
     assert len(list(Path(again.root, "damaged").iterdir())) == 2
