@@ -22,7 +22,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ..errors import InputError
@@ -140,6 +140,16 @@ def holder_of(folder: Folder) -> Holder | None:
         return _named(folder)
     lock.release()
     return None
+
+
+def silence(folder: Folder) -> timedelta | None:
+    """Return how long ago a lease was renewed, by two clocks: this one and the store's; None without one."""
+    if folder.is_local:
+        return None
+    try:
+        return max(timedelta(), datetime.now(UTC) - folder.modified(LEASE))
+    except FileNotFoundError:
+        return None
 
 
 def _named(folder: Folder) -> Holder | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -21,7 +22,7 @@ from ..errors import InputError
 from .cell_result import CellResult
 from .compaction import Compaction, compact
 from .folder import Folder
-from .hold import Holder, held, holder_of
+from .hold import Holder, held, holder_of, silence
 from .parts import Parts
 from .schema import CELLS, METADATA
 from .tables import in_order, part_of, to_parquet
@@ -202,6 +203,10 @@ class Store:
     def holder(self) -> Holder | None:
         """Return who holds the store, None for nobody."""
         return holder_of(self.folder)
+
+    def silence(self) -> timedelta | None:
+        """Return how long ago the holder renewed its lease; None where there is none."""
+        return silence(self.folder)
 
 
 @contextlib.contextmanager
