@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .parts import Parts
 from .schema import SCHEMAS
@@ -63,8 +64,9 @@ def compact(parts: Parts) -> Compaction:
         if cells is not None and points is not None
     }
     after = len(names) - len(mergeable)
+    sorted_ = {name for name, rows in zip(names, judged, strict=True) if _ascending(rows["key"])}
     for members in _groups(mergeable):
-        if len(members) == 1 and members[0] not in beaten:
+        if len(members) == 1 and members[0] not in beaten and members[0] in sorted_:
             after += 1
             continue
         cells, curves = (_merged(parts, members, within, beaten) for within in ("cells", "curves"))
@@ -74,6 +76,11 @@ def compact(parts: Parts) -> Compaction:
         for name in members:
             parts.remove(name)
     return Compaction(len(names), after, sum(map(len, judged)) - repeats, repeats)
+
+
+def _ascending(keys: pa.ChunkedArray) -> bool:
+    ascending: bool = pc.all(pc.less(keys[:-1], keys[1:])).as_py() is not False
+    return len(keys) < 2 or ascending
 
 
 def _groups(lengths: Mapping[str, tuple[int, int]]) -> list[list[str]]:

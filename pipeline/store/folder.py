@@ -62,8 +62,8 @@ class Folder:
         return f"{self.root}/{name}"
 
     @contextlib.contextmanager
-    def reached(self) -> Iterator[None]:
-        """Name the folder where its file system cannot be asked.
+    def reading(self) -> Iterator[None]:
+        """Say in one line that the folder cannot be read.
 
         Raises
         ------
@@ -75,28 +75,56 @@ class Folder:
         except (InputError, FileNotFoundError, pa.ArrowException):
             raise
         except Exception as error:
-            # Clients of object stores have errors of their own for a network or an account that is not there.
-            if self.is_local and not isinstance(error, OSError):
-                raise
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise InputError(f"{self.url}: cannot be read ({' '.join(reason.split())})") from None
+            raise InputError(f"{self.url}: cannot be read ({self._reason(error)})") from None
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Say in one line that the folder cannot be written to.
+
+        Raises
+        ------
+        InputError
+        """
+        try:
+            yield
+        except InputError:
+            raise
+        except Exception as error:
+            reason = self._reason(error)
+            raise InputError(
+                f"output {self.url}: cannot be written to ({reason}): choose another --out, "
+                "or run again when it can be"
+            ) from None
+
+    def _reason(self, error: Exception) -> str:
+        # Clients of object stores have errors of their own for a network or an account that is not there.
+        if self.is_local and not isinstance(error, OSError):
+            raise error
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return " ".join(str(reason).split())
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file whole, or not at all."""
-        if self.puts_whole:
-            self.fs.pipe_file(self.path(name), content)
-            return
-        temporary = f"{self.path(name)}.{uuid.uuid4().hex}.tmp"
-        if not self.is_local:
-            self.fs.pipe_file(temporary, content)
-            self.fs.mv(temporary, self.path(name))
-            return
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.path(name))
-        _sync_folder(os.path.dirname(temporary))
+        """Write a file whole, or not at all.
+
+        Raises
+        ------
+        InputError
+            It cannot be written.
+        """
+        path, temporary = self.path(name), f"{self.path(name)}.{uuid.uuid4().hex}.tmp"
+        with self.writing():
+            if self.puts_whole:
+                self.fs.pipe_file(path, content)
+            elif self.is_local:
+                with open(temporary, "wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(temporary, path)
+                _sync_folder(os.path.dirname(path))
+            else:
+                self.fs.pipe_file(temporary, content)
+                self.fs.mv(temporary, path)
 
     def read(self, name: str) -> bytes:
         """Return the content of a file.
@@ -105,7 +133,7 @@ class Folder:
         ------
         FileNotFoundError
         """
-        with self.reached():
+        with self.reading():
             content: bytes = self.fs.cat_file(self.path(name))
         return content
 
@@ -119,7 +147,7 @@ class Folder:
             return
         for start in range(0, len(names), _AT_ONCE):
             paths = [self.path(name) for name in names[start : start + _AT_ONCE]]
-            with self.reached():
+            with self.reading():
                 contents = self.fs.cat(paths, on_error="return")
             for path in paths:
                 found = contents.get(path, FileNotFoundError(path))
@@ -127,7 +155,7 @@ class Folder:
 
     def listed(self, folder: str) -> list[str]:
         """Return the names in a folder within, sorted; none where it is not there."""
-        with self.reached(), contextlib.suppress(FileNotFoundError):
+        with self.reading(), contextlib.suppress(FileNotFoundError):
             # Others write here too: what this process has seen before is not what is there.
             self.fs.invalidate_cache(self.path(folder))
             found = self.fs.ls(self.path(folder), detail=False)
@@ -136,16 +164,17 @@ class Folder:
 
     def make(self, folder: str) -> None:
         """Create a folder within."""
-        self.fs.makedirs(self.path(folder), exist_ok=True)
+        with self.writing():
+            self.fs.makedirs(self.path(folder), exist_ok=True)
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
-        with contextlib.suppress(FileNotFoundError):
+        with self.writing(), contextlib.suppress(FileNotFoundError):
             self.fs.rm_file(self.path(name))
 
     def move(self, name: str, to: str) -> None:
         """Move a file within the folder, if it is there."""
-        with contextlib.suppress(FileNotFoundError):
+        with self.writing(), contextlib.suppress(FileNotFoundError):
             self.fs.mv(self.path(name), self.path(to))
 
     def modified(self, name: str) -> datetime:
@@ -155,7 +184,7 @@ class Folder:
         ------
         FileNotFoundError
         """
-        with self.reached():
+        with self.reading():
             when: datetime = self.fs.modified(self.path(name))
         return when
 

@@ -51,7 +51,8 @@ class Parts:
 
         Raises
         ------
-        OSError
+        InputError
+            It cannot be written to.
         """
         for within in SCHEMAS:
             self.folder.make(within)

@@ -66,18 +66,7 @@ class Store:
         InputError
             The output cannot be written to, or holds results of another version.
         """
-        try:
-            self._parts.prepare()
-        except InputError:
-            raise
-        except Exception as error:
-            # Clients of object stores have errors of their own for a network or an account that is not there.
-            if self.folder.is_local and not isinstance(error, OSError):
-                raise
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise InputError(
-                f"output {self.url}: cannot be written to ({reason}): choose another --out"
-            ) from None
+        self._parts.prepare()
         self._parts.check_version()
 
     def tidy(self) -> None:
