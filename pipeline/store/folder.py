@@ -116,10 +116,7 @@ class Folder:
             if self.puts_whole:
                 self.fs.pipe_file(path, content)
             elif self.is_local:
-                with open(temporary, "wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
+                _write_through(temporary, content)
                 os.replace(temporary, path)
                 _sync_folder(os.path.dirname(path))
             else:
@@ -187,6 +184,19 @@ class Folder:
         with self.reading():
             when: datetime = self.fs.modified(self.path(name))
         return when
+
+
+def _write_through(path: str, content: bytes) -> None:
+    """Write a file to the disk, or leave none."""
+    try:
+        with open(path, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        raise
 
 
 def _sync_folder(path: str) -> None:
