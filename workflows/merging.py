@@ -40,8 +40,9 @@ def compact_results(url: str, note: Callable[[str], None]) -> str:
         came_to = store.compact(above=0)
     if came_to is None:
         return f"{url}: holds no cells yet"
+    parts = "part" if came_to.after == 1 else "parts"
     if came_to.before == came_to.after and not came_to.repeats:
-        return f"{url}: nothing to merge: {came_to.cells:,} cells in {came_to.after:,} parts"
+        return f"{url}: nothing to merge: {came_to.cells:,} cells in {came_to.after:,} {parts}"
     dropped = f", {came_to.repeats:,} repeated rows dropped" if came_to.repeats else ""
     return (
         f"{url}: {came_to.before:,} parts became {came_to.after:,}, with {came_to.cells:,} cells{dropped}, "
