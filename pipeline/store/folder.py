@@ -20,8 +20,9 @@ from ..errors import InputError
 
 # Where what is put under a name is there whole or not at all.
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "memory"})
-# Objects of a remote store are asked for this many at once: an answer takes tens of milliseconds.
-_AT_ONCE = 32
+# Objects of a remote store are asked for this many at once: an answer takes tens of milliseconds, and what is
+# answered is in memory, up to some 15 MB each.
+_AT_ONCE = 16
 
 
 class Folder:
@@ -134,10 +135,15 @@ class Folder:
             content: bytes = self.fs.cat_file(self.path(name))
         return content
 
-    def sources(self, names: Sequence[str]) -> Iterator[str | pa.Buffer | Exception]:
-        """Yield for each file what Arrow reads it from, or why there is nothing to read.
+    def sources(self, names: Sequence[str]) -> Iterator[str | pa.Buffer | FileNotFoundError]:
+        """Yield for each file what Arrow reads it from, or that it is not there.
 
         It is the path where there is one; else the content, for which several are asked at once.
+
+        Raises
+        ------
+        InputError
+            A file cannot be read.
         """
         if self.is_local:
             yield from map(self.path, names)
@@ -148,7 +154,14 @@ class Folder:
                 contents = self.fs.cat(paths, on_error="return")
             for path in paths:
                 found = contents.get(path, FileNotFoundError(path))
-                yield found if isinstance(found, Exception) else pa.py_buffer(found)
+                if isinstance(found, FileNotFoundError):
+                    yield found
+                elif isinstance(found, Exception):
+                    # No reason to take a part for damaged.
+                    with self.reading():
+                        raise found
+                else:
+                    yield pa.py_buffer(found)
 
     def listed(self, folder: str) -> list[str]:
         """Return the names in a folder within, sorted; none where it is not there."""

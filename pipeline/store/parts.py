@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from ..errors import InputError
 from .folder import Folder
 from .schema import SCHEMAS, as_now, fits, refuse_other_versions
-from .tables import JUDGED_BY, beaten_keys, to_parquet, without
+from .tables import JUDGED_BY, beaten_keys, only, to_parquet, without
 
 # What is half written and older than this was left by a process that was killed. Nothing reads it, it takes
 # disk only; younger, a worker may be writing it, whoever it was that started the worker.
@@ -76,7 +76,9 @@ class Parts:
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def table(self, within: str, columns: Sequence[str] | None = None) -> pa.Table:
+    def table(
+        self, within: str, columns: Sequence[str] | None = None, keys: Sequence[str] | None = None
+    ) -> pa.Table:
         """Read every part; of several rows of a cell one counts, and the curve that is beside it.
 
         Parameters
@@ -84,6 +86,8 @@ class Parts:
         within : {"cells", "curves"}
         columns : sequence of str, default=None
             Those that are wanted; None: all, null where a part does not have them.
+        keys : sequence of str, default=None
+            Of the cells that are wanted; None: all.
 
         Raises
         ------
@@ -91,6 +95,7 @@ class Parts:
             A part is damaged, or of another version.
         """
         wanted = list(SCHEMAS[within].names if columns is None else columns)
+        planned = pa.array(keys or (), pa.string())
         judged = JUDGED_BY if within == "cells" else ("key",)
 
         def read() -> pa.Table:
@@ -98,8 +103,11 @@ class Parts:
             tables = list(self.read(names, within, list(dict.fromkeys([*wanted, *judged]))))
             cells = tables if within == "cells" else list(self.read(names, "cells", JUDGED_BY))
             beaten = beaten_keys(cells)
-            kept = [without(table, beaten.get(at)).select(wanted) for at, table in enumerate(tables)]
-            return pa.concat_tables([_schema(within, wanted).empty_table(), *kept])
+            kept = [without(table, beaten.get(at)) for at, table in enumerate(tables)]
+            if keys is not None:
+                kept = [only(table, planned) for table in kept]
+            empty = _schema(within, wanted).empty_table()
+            return pa.concat_tables([empty, *(table.select(wanted) for table in kept)])
 
         return self.steadily(read)
 
@@ -219,18 +227,20 @@ class Parts:
     @contextlib.contextmanager
     def _opened(self, source: Any, within: str) -> Iterator[pq.ParquetFile]:
         """Open a part of a version that is readable."""
-        if isinstance(source, Exception):
+        if isinstance(source, FileNotFoundError):
             raise source
         try:
             # Not `read_table`: it imports all of Arrow's data sets first.
-            opened = pq.ParquetFile(source, page_checksum_verification=True)
-        except PermissionError as error:
+            with pq.ParquetFile(source, page_checksum_verification=True) as file:
+                refuse_other_versions(file.schema_arrow, self.url)
+                if not fits(file.schema_arrow, within):
+                    raise pa.ArrowInvalid("columns are missing, or of another type")
+                yield file
+        except OSError as error:
+            # A number comes from the system, not from what is in the file: a permission, a disk, a network.
+            if error.errno is None or isinstance(error, FileNotFoundError):
+                raise
             raise InputError(f"{self.url}: cannot be read ({error.strerror or error})") from None
-        with opened as file:
-            refuse_other_versions(file.schema_arrow, self.url)
-            if not fits(file.schema_arrow, within):
-                raise pa.ArrowInvalid("columns are missing, or of another type")
-            yield file
 
     def _intact(self, names: Sequence[str], within: str) -> Iterator[str]:
         """Yield those of the parts whose pages have the checksums they were written with."""

@@ -67,6 +67,15 @@ class Store:
             The output cannot be written to, or holds results of another version.
         """
         self._parts.prepare()
+        self.check_version()
+
+    def check_version(self) -> None:
+        """Refuse a store with results of another version.
+
+        Raises
+        ------
+        InputError
+        """
         self._parts.check_version()
 
     def tidy(self) -> None:
@@ -147,16 +156,16 @@ class Store:
         frame: pd.DataFrame = pa.concat_tables([empty, *tables]).to_pandas()
         return frame
 
-    def cells(self) -> pd.DataFrame:
-        """Return the cells table, one row a cell, sorted by key."""
-        return self._sorted("cells")
+    def cells(self, keys: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return the cells table, one row a cell, sorted by key; with `keys` only those of these cells."""
+        return self._sorted("cells", keys)
 
-    def curves(self) -> pd.DataFrame:
-        """Return the curves table, sorted by key and t."""
-        return self._sorted("curves")
+    def curves(self, keys: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return the curves table, sorted by key and t; with `keys` only those of these cells."""
+        return self._sorted("curves", keys)
 
-    def _sorted(self, within: str) -> pd.DataFrame:
-        frame: pd.DataFrame = in_order(self._parts.table(within), within).to_pandas()
+    def _sorted(self, within: str, keys: Sequence[str] | None) -> pd.DataFrame:
+        frame: pd.DataFrame = in_order(self._parts.table(within, keys=keys), within).to_pandas()
         return frame
 
     def planned_keys(self) -> list[str]:

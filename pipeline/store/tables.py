@@ -44,6 +44,11 @@ def without(table: pa.Table, keys: pa.Array | None) -> pa.Table:
     return table if keys is None else table.filter(pc.invert(pc.is_in(table["key"], keys)))
 
 
+def only(table: pa.Table, keys: pa.Array) -> pa.Table:
+    """Return a table with only the rows of some cells."""
+    return table.filter(pc.is_in(table["key"], keys))
+
+
 def to_parquet(table: pa.Table) -> bytes:
     """Return a table as the bytes of a Parquet file with checksums."""
     sink = pa.BufferOutputStream()

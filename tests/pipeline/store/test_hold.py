@@ -97,13 +97,13 @@ def test_asking_who_holds_it_refuses_nobody(store: Store) -> None:
     asking, ended = Store(store.url), threading.Event()
 
     def ask() -> None:
-        while not ended.is_set():
+        while not ended.wait(0.005):
             asking.holder()
 
     thread = threading.Thread(target=ask)
     thread.start()
     try:
-        for _ in range(50):
+        for _ in range(20):
             with exclusive(store):
                 pass
     finally:

@@ -255,6 +255,42 @@ def test_of_a_cell_that_was_tried_again_the_curve_is_that_of_the_try_that_counts
     assert store.curves()[["key", "t"]].to_numpy().tolist() == [["a", 5], ["a", 10], ["b", 5], ["b", 10]]
 
 
+def test_rows_of_some_cells_alone(store: Store) -> None:
+    store.write([outcome("a"), outcome("b")])
+    store.write([outcome("c", "failed")])
+    assert store.cells(["c", "a", "x"])["key"].tolist() == ["a", "c"]
+    assert store.curves(["c", "a", "x"])["key"].tolist() == ["a", "a"]
+    assert store.cells([]).empty
+
+
+def test_a_part_that_cannot_be_asked_for_is_not_taken_for_damaged(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk or a network that is away for a moment: nothing is moved."""
+    store.write([outcome("a")])
+
+    def away(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pq, "ParquetFile", away)
+        for ask in (store.cells, store.tidy):
+            with pytest.raises(InputError, match=r"cannot be read \(Input/output error"):
+                ask()
+    assert opened_again(store).done() == {"a": "ok"}
+    there = Store("memory://away/study")
+    there.prepare()
+    there.write([outcome("a")])
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            there.fs, "cat", lambda paths, on_error: {path: RuntimeError("slow down") for path in paths}
+        )
+        for ask in (there.cells, there.tidy):
+            with pytest.raises(InputError, match=r"cannot be read \(slow down"):
+                ask()
+    assert there.done() == {"a": "ok"}
+
+
 def test_only_what_is_new_is_read(store: Store) -> None:
     seen: set[str] = set()
     assert store.new_rows(seen).empty
