@@ -17,7 +17,7 @@ def compact_results(url: str, note: Callable[[str], None]) -> str:
     url : str
         What ``singlepass run`` wrote to.
     note : callable
-        Told of each damaged part in a line.
+        Told in a line of each damaged part, and what is waited for.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def compact_results(url: str, note: Callable[[str], None]) -> str:
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
     store.prepare()
-    with exclusive(store):
+    with exclusive(store, note):
         for part in store.set_aside:
             note(f"{part}: damaged, moved to {url}/damaged; `singlepass run` computes its cells again")
         came_to = store.compact(above=0)

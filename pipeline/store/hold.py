@@ -20,7 +20,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -108,15 +108,21 @@ def _read(folder: Folder, name: str) -> Holder | None:
 
 
 @contextlib.contextmanager
-def held(folder: Folder) -> Iterator[None]:
+def held(folder: Folder, note: Callable[[str], None]) -> Iterator[None]:
     """Hold a store.
+
+    Parameters
+    ----------
+    folder : Folder
+    note : callable
+        Told in a line who is waited for.
 
     Raises
     ------
     InputError
         Somebody else holds it: the line says who.
     """
-    with _locked(folder) if folder.is_local else _leased(folder):
+    with _locked(folder) if folder.is_local else _leased(folder, note):
         yield
 
 
@@ -178,8 +184,8 @@ def _locked(folder: Folder) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _leased(folder: Folder) -> Iterator[None]:
-    _wait_for_the_dead(folder)
+def _leased(folder: Folder, note: Callable[[str], None]) -> Iterator[None]:
+    _wait_for_the_dead(folder, note)
     mine = holder_here()
     folder.write(LEASE, mine.document())
     time.sleep(SETTLING)
@@ -201,7 +207,7 @@ def _leased(folder: Folder) -> Iterator[None]:
                 folder.remove(LEASE)
 
 
-def _wait_for_the_dead(folder: Folder) -> None:
+def _wait_for_the_dead(folder: Folder, note: Callable[[str], None]) -> None:
     """Return when nobody holds the lease any more; refuse as soon as somebody is seen to.
 
     Raises
@@ -209,7 +215,10 @@ def _wait_for_the_dead(folder: Folder) -> None:
     InputError
     """
     first = found = _read(folder, LEASE)
-    until = time.monotonic() + _MISSED * RENEWED_EVERY
+    seconds = _MISSED * RENEWED_EVERY
+    until = time.monotonic() + seconds
+    if found is not None and not found.is_gone:
+        note(f"{folder.url}: {found} was writing to it: waiting up to {seconds:.0f} s for a sign of life")
     while found is not None and not found.is_gone and time.monotonic() < until:
         if found != first:
             raise _refused(folder, found)

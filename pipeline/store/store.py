@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -208,14 +208,20 @@ class Store:
 
 
 @contextlib.contextmanager
-def exclusive(store: Store) -> Iterator[None]:
+def exclusive(store: Store, note: Callable[[str], None] = lambda line: None) -> Iterator[None]:
     """Hold a store, and tidy it: the lock goes with the process, even when it is killed.
+
+    Parameters
+    ----------
+    store : Store
+    note : callable
+        Told in a line what is waited for, at a URL: whether the one who holds it is alive.
 
     Raises
     ------
     InputError
         Another run is writing to it, or it holds results of another version.
     """
-    with held(store.folder):
+    with held(store.folder, note):
         store.tidy()
         yield

@@ -100,7 +100,7 @@ SLOW = """
 from singlepass.learners import Perceptron as _Perceptron
 import time
 
-class SlowPerceptron(_Perceptron):
+class SlowAtUrl(_Perceptron):
     def learn_rows(self, X, codes):
         time.sleep(0.05)
         return super().learn_rows(X, codes)
@@ -110,7 +110,7 @@ class SlowPerceptron(_Perceptron):
 def test_a_killed_run_at_a_url_goes_on_where_it_was(url: str, tmp_path: Path, silent: Any) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     text = 'name = "s"\nseeds = 60\ncheckpoints = 2\n[[datasets]]\nname = "breast-cancer"\n'
-    (tmp_path / "s.toml").write_text(text + '[[algorithms]]\nname = "SlowPerceptron"\n')
+    (tmp_path / "s.toml").write_text(text + '[[algorithms]]\nname = "SlowAtUrl"\n')
     plugins = (str(tmp_path / "slow.py"),)
     command = [sys.executable, "-c", "from singlepass.workflows.cli import main; main()"]
     command += ["run", "s.toml", "--plugin", plugins[0], "--out", url, "--threads", "1"]
