@@ -121,6 +121,26 @@ def report(results: str, to: str | None) -> None:
     _report(results, to)
 
 
+@app.command()
+@click.argument("results")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, for scripts.")
+def status(results: str, as_json: bool) -> None:
+    """Tell how far the run of RESULTS (a folder or URL) is: done, rate, time left, by whom, errors."""
+    from .status import run_status
+
+    found = run_status(results)
+    click.echo(found.json() if as_json else "\n".join(found.lines()))
+
+
+@app.command()
+@click.argument("results")
+def compact(results: str) -> None:
+    """Merge the files that a long run wrote to RESULTS (a folder or URL) into few, while nobody runs it."""
+    from .merging import compact_results
+
+    click.echo(compact_results(results, lambda line: click.echo(line, err=True)))
+
+
 @app.command("list")
 @click.argument("what", type=click.Choice(["learners", "datasets", "studies"]))
 @click.argument("names", nargs=-1)

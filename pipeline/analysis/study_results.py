@@ -59,16 +59,15 @@ def read_results(url: str) -> StudyResults:
     store = Store(url)
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
-    # Read first: of results of another version this says what to do.
-    cells, curves = store.cells(), store.curves()
+    # Asked first: of results of another version this says what to do.
+    store.check_version()
     study, plan = store.read_json("study.json"), store.read_json("plan.json")
     for name, content in (("study.json", study), ("plan.json", plan)):
         if not content:
             raise InputError(f"{url}: {name} is missing: run the study again to write it")
     runs = store.read_json("provenance.json").get("runs", [{}])
     keys = store.planned_keys()
-    cells = cells[cells["key"].isin(keys)].reset_index(drop=True)
-    curves = curves[curves["key"].isin(keys)].reset_index(drop=True)
+    cells, curves = store.cells(keys), store.curves(keys)
     return StudyResults(
         cells,
         curves,

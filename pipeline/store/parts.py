@@ -1,102 +1,182 @@
 """The Parquet parts of a store: written whole, read whole, set aside when damaged.
 
-A part is two files of one name, in ``cells/`` and ``curves/``, each written under a temporary name and
-renamed, curves first: a cell counts as done when its row is there, and then its curve is there too.
+A part is two files of one name, in ``cells/`` and ``curves/``, each written whole, curves first: a cell
+counts as done when its row is there, and then its curve is there too. Names are random and never used twice:
+many processes may write parts at once, and nobody changes a part that has its name. Only the one who holds
+the store (see `hold`) removes parts, and only such whose rows are in another one by then.
 """
 
 from __future__ import annotations
 
 import contextlib
 import uuid
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from typing import Any, TypeVar
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InputError
-from .cell_result import Curve
-from .schema import CELLS, CURVES, IDENTITY, SCHEMA_VERSION, SCHEMAS, version_of
+from .folder import Folder
+from .schema import SCHEMAS, as_now, fits, refuse_other_versions
+from .tables import JUDGED_BY, beaten_keys, only, to_parquet, without
+
+# What is half written and older than this was left by a process that was killed. Nothing reads it, it takes
+# disk only; younger, a worker may be writing it, whoever it was that started the worker.
+LEFT_AFTER = timedelta(hours=1)
+# A reader begins again when parts are merged under it, which the end of a run does once: this often at most.
+_TRIES = 20
+
+_T = TypeVar("_T")
+
+
+class _MergedMeanwhile(Exception):
+    """A part that was listed is not there."""
 
 
 class Parts:
-    """The parts in a folder of any fsspec file system.
+    """The parts in a folder.
 
     Parameters
     ----------
-    fs : fsspec.AbstractFileSystem
-    root : str
-        The folder, as the file system calls it.
-    url : str
-        The folder, as the user calls it.
+    folder : Folder
     """
 
-    def __init__(self, fs: Any, root: str, url: str) -> None:
-        self.fs, self.root, self.url = fs, root, url
+    def __init__(self, folder: Folder) -> None:
+        self.folder, self.url = folder, folder.url
 
     def prepare(self) -> None:
         """Create the folders, and try to write into one.
 
         Raises
         ------
-        OSError
+        InputError
+            It cannot be written to.
         """
-        for folder in SCHEMAS:
-            self.fs.makedirs(f"{self.root}/{folder}", exist_ok=True)
-        probe = f"{self.root}/cells/.write-{uuid.uuid4().hex}"
-        self.fs.pipe_file(probe, b"")
-        self.fs.rm_file(probe)
+        for within in SCHEMAS:
+            self.folder.make(within)
+        with self._probe():
+            pass
 
     def names(self) -> list[str]:
         """Return the names of the parts, sorted."""
-        return [name for name in self._listed("cells") if name.endswith(".parquet")]
+        return [name for name in self.folder.listed("cells") if name.endswith(".parquet")]
 
     def write(self, cells: pa.Table, curves: pa.Table) -> None:
         """Write one part."""
         name = f"part-{uuid.uuid4().hex}.parquet"
-        for folder, table in (("curves", curves), ("cells", cells)):
-            self.replace(f"{folder}/{name}", to_parquet(table))
+        for within, table in (("curves", curves), ("cells", cells)):
+            self.folder.write(f"{within}/{name}", to_parquet(table))
 
     def remove(self, name: str) -> None:
-        """Remove a part: cells first, for curves without their cells are dropped when a store is opened."""
-        for folder in SCHEMAS:
-            self.fs.rm_file(f"{self.root}/{folder}/{name}")
+        """Remove a part: cells first, for curves without cells are nobody's."""
+        for within in SCHEMAS:
+            self.folder.remove(f"{within}/{name}")
 
-    def replace(self, path: str, content: bytes) -> None:
-        """Write a file of the store whole, or not at all."""
-        temporary = f"{self.root}/{path}.{uuid.uuid4().hex}.tmp"
-        self.fs.pipe_file(temporary, content)
-        self.fs.mv(temporary, f"{self.root}/{path}")
+    # -- reading -----------------------------------------------------------------------------------
 
-    def table(self, folder: str, columns: list[str] | None = None) -> pa.Table:
-        """Read every part; of rows of one identity keep one, a successful one if there is.
+    def table(
+        self, within: str, columns: Sequence[str] | None = None, keys: Sequence[str] | None = None
+    ) -> pa.Table:
+        """Read every part; of several rows of a cell one counts, and the curve that is beside it.
 
         Parameters
         ----------
-        folder : {"cells", "curves"}
-        columns : list of str, default=None
+        within : {"cells", "curves"}
+        columns : sequence of str, default=None
             Those that are wanted; None: all, null where a part does not have them.
+        keys : sequence of str, default=None
+            Of the cells that are wanted; None: all.
 
         Raises
         ------
         InputError
             A part is damaged, or of another version.
         """
-        tables = []
-        for name in self.names():
+        wanted = list(SCHEMAS[within].names if columns is None else columns)
+        planned = pa.array(keys or (), pa.string())
+        judged = JUDGED_BY if within == "cells" else ("key",)
+
+        def read() -> pa.Table:
+            names = self.names()
+            tables = list(self.read(names, within, list(dict.fromkeys([*wanted, *judged]))))
+            cells = tables if within == "cells" else list(self.read(names, "cells", JUDGED_BY))
+            beaten = beaten_keys(cells)
+            kept = [without(table, beaten.get(at)) for at, table in enumerate(tables)]
+            if keys is not None:
+                kept = [only(table, planned) for table in kept]
+            empty = _schema(within, wanted).empty_table()
+            return pa.concat_tables([empty, *(table.select(wanted) for table in kept)])
+
+        return self.steadily(read)
+
+    def read(self, names: Sequence[str], within: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Yield parts one after the other; within `steadily`, for one may be gone.
+
+        Parameters
+        ----------
+        names : sequence of str
+        within : {"cells", "curves"}
+        columns : sequence of str
+            Null where a part does not have them.
+
+        Raises
+        ------
+        InputError
+            A part is damaged, or of another version.
+        """
+        schema = _schema(within, columns)
+        for name, source in zip(names, self._sources(names, within), strict=True):
             try:
-                table = self._read(folder, name, columns)
+                with self._opened(source, within) as file:
+                    known = [column for column in columns if column in file.schema_arrow.names]
+                    table = as_now(file.read(known), schema)
+            except FileNotFoundError:
+                raise _MergedMeanwhile(f"{within}/{name}") from None
             except (OSError, pa.ArrowException) as error:
-                raise InputError(
-                    f"{self.url}/{folder}/{name}: damaged Parquet part ({str(error).splitlines()[0]}): "
-                    "run the study again to set it aside and recompute its cells"
-                ) from None
-            self._refuse_other_version(table.schema)
-            tables.append(table if columns is not None else _with_all_columns(table, SCHEMAS[folder]))
-        schema = SCHEMAS[folder]
-        if columns is not None:
-            schema = pa.schema([schema.field(name) for name in columns])
-        return _without_repeats(pa.concat_tables(tables) if tables else schema.empty_table())
+                raise self._damaged(f"{within}/{name}", str(error).splitlines()[0]) from None
+            yield table
+
+    def lengths(self, names: Sequence[str], within: str) -> list[int | None]:
+        """Return how many rows parts have; None where a part has columns that this singlepass does not
+        know."""
+        counted = []
+        for source in self._sources(names, within):
+            with self._opened(source, within) as file:
+                known = set(file.schema_arrow.names) <= set(SCHEMAS[within].names)
+                counted.append(file.metadata.num_rows if known else None)
+        return counted
+
+    def steadily(self, read: Callable[[], _T]) -> _T:
+        """Return what a function returns that lists and reads parts: called again when some were merged
+        meanwhile.
+
+        Raises
+        ------
+        InputError
+            A cell has no curve.
+        """
+        for _ in range(_TRIES):
+            try:
+                return read()
+            except _MergedMeanwhile as gone:
+                if (path := str(gone)).partition("/")[2] in self.names():
+                    raise self._damaged(path, "it is not there") from None
+        raise InputError(f"{self.url}: is being merged all the time: try again later")
+
+    # -- tidying, by the one who holds the store ---------------------------------------------------
+
+    def check_version(self) -> None:
+        """Refuse parts of another version, by the first one that can be read.
+
+        Raises
+        ------
+        InputError
+        """
+        for source in self._sources(self.names()[:1], "cells"):
+            with contextlib.suppress(OSError, pa.ArrowException), self._opened(source, "cells"):
+                pass
 
     def set_damaged_aside(self) -> list[str]:
         """Move parts that cannot be read to ``damaged/``, and return their URLs.
@@ -104,110 +184,79 @@ class Parts:
         Raises
         ------
         InputError
-            A part is of another version: it is not damaged.
+            A part is of another version: it is not damaged, and all stay where they are.
         """
-        aside = []
-        for name in self.names():
-            if not all(self._is_intact(folder, name) for folder in SCHEMAS):
-                self.fs.makedirs(f"{self.root}/damaged", exist_ok=True)
-                for folder in SCHEMAS:
-                    with contextlib.suppress(FileNotFoundError):
-                        self.fs.mv(f"{self.root}/{folder}/{name}", f"{self.root}/damaged/{folder}-{name}")
-                aside.append(f"{self.url}/cells/{name}")
-        return aside
+        names = self.names()
+        # An object store has a checksum of every object, and hands out no other content.
+        curves = self.folder.listed("curves") if self.folder.puts_whole else self._intact(names, "curves")
+        intact = set(curves).intersection(self._intact(names, "cells"))
+        damaged = [name for name in names if name not in intact]
+        for name in damaged:
+            self.folder.make("damaged")
+            for within in SCHEMAS:
+                self.folder.move(f"{within}/{name}", f"damaged/{within}-{name}")
+        return [f"{self.url}/cells/{name}" for name in damaged]
 
     def drop_leftovers(self) -> None:
-        """Remove what a killed run left half-written."""
+        """Remove what killed processes left half-written `LEFT_AFTER` ago, by the file system's clock."""
         whole = set(self.names())
-        for folder in SCHEMAS:
-            for name in self._listed(folder):
-                if name not in whole:
-                    self.fs.rm_file(f"{self.root}/{folder}/{name}")
+        left = [f"{within}/{name}" for within in SCHEMAS for name in self.folder.listed(within)]
+        left = [path for path in left if path.partition("/")[2] not in whole]
+        if not left:
+            return
+        with self._probe() as probe:
+            oldest = self.folder.modified(probe) - LEFT_AFTER
+        for path in left:
+            with contextlib.suppress(FileNotFoundError):
+                if self.folder.modified(path) < oldest:
+                    self.folder.remove(path)
 
-    def _listed(self, folder: str) -> list[str]:
-        with contextlib.suppress(FileNotFoundError):
-            found = self.fs.ls(f"{self.root}/{folder}", detail=False)
-            return sorted(path.rsplit("/", 1)[-1] for path in found)
-        return []
-
-    def _read(self, folder: str, name: str, columns: list[str] | None = None) -> pa.Table:
-        with self.fs.open(f"{self.root}/{folder}/{name}", "rb") as file:
-            # Not `read_table`: it imports all of Arrow's data sets first.
-            return pq.ParquetFile(file, page_checksum_verification=True).read(columns)
-
-    def _is_intact(self, folder: str, name: str) -> bool:
+    @contextlib.contextmanager
+    def _probe(self) -> Iterator[str]:
+        """Write an empty file for a moment."""
+        probe = f"cells/.write-{uuid.uuid4().hex}"
+        self.folder.write(probe, b"")
         try:
-            schema = self._read(folder, name).schema
-        except (OSError, pa.ArrowException):
-            return False
-        self._refuse_other_version(schema)
-        needed = {*IDENTITY[folder], *({"status"} if folder == "cells" else ())}
-        return needed <= set(schema.names) <= set(SCHEMAS[folder].names)
+            yield probe
+        finally:
+            self.folder.remove(probe)
 
-    def _refuse_other_version(self, schema: pa.Schema) -> None:
-        version = version_of(schema)
-        if version != SCHEMA_VERSION:
-            raise InputError(
-                f"{self.url}: holds results of schema version {version or 'unknown'}, this singlepass reads "
-                f"and writes version {SCHEMA_VERSION}: choose another --out, or move the folder away and run "
-                "the study again"
-            )
+    def _sources(self, names: Sequence[str], within: str) -> Iterator[Any]:
+        return self.folder.sources([f"{within}/{name}" for name in names])
 
+    @contextlib.contextmanager
+    def _opened(self, source: Any, within: str) -> Iterator[pq.ParquetFile]:
+        """Open a part of a version that is readable."""
+        if isinstance(source, FileNotFoundError):
+            raise source
+        try:
+            # Not `read_table`: it imports all of Arrow's data sets first.
+            with pq.ParquetFile(source, page_checksum_verification=True) as file:
+                refuse_other_versions(file.schema_arrow, self.url)
+                if not fits(file.schema_arrow, within):
+                    raise pa.ArrowInvalid("columns are missing, or of another type")
+                yield file
+        except OSError as error:
+            # A number comes from the system, not from what is in the file: a permission, a disk, a network.
+            if error.errno is None or isinstance(error, FileNotFoundError):
+                raise
+            raise InputError(f"{self.url}: cannot be read ({error.strerror or error})") from None
 
-def to_parquet(table: pa.Table) -> bytes:
-    """Return a table as the bytes of a Parquet file with checksums."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
+    def _intact(self, names: Sequence[str], within: str) -> Iterator[str]:
+        """Yield those of the parts whose pages have the checksums they were written with."""
+        for name, source in zip(names, self._sources(names, within), strict=True):
+            with contextlib.suppress(OSError, pa.ArrowException), self._opened(source, within) as file:
+                for group in range(file.num_row_groups):
+                    file.read_row_group(group)
+                yield name
 
-
-def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, pa.Table]:
-    """Return finished cells as the two tables of a part.
-
-    Parameters
-    ----------
-    rows : list of dict
-        A row of the cells table each; columns that are missing are null.
-    curves : list of Curve
-        Their rows of the curves table, by column without the key; empty for a cell without a curve.
-    """
-    lengths = [len(curve.get("t", ())) for curve in curves]
-    keys = np.repeat(np.array([row["key"] for row in rows], object), lengths)
-    columns = [
-        keys if field.name == "key" else _column([curve.get(field.name) for curve in curves], lengths, field)
-        for field in CURVES
-    ]
-    return pa.Table.from_pylist(rows, schema=CELLS), pa.table(columns, schema=CURVES)
+    def _damaged(self, path: str, reason: str) -> InputError:
+        cure = "run the study again to set it aside and recompute its cells"
+        if self.folder.puts_whole:
+            cure = f"remove it and {cure}"
+        return InputError(f"{self.url}/{path}: damaged Parquet part ({reason}): {cure}")
 
 
-def _column(stretches: list[Any], lengths: list[int], field: pa.Field) -> pa.Array:
-    """Return a column of the curves table of what each cell has for it; None: nothing, it is null there."""
-    if all(stretch is None for stretch in stretches):
-        return pa.nulls(sum(lengths), field.type)
-    if all(isinstance(stretch, np.ndarray) for stretch in stretches):
-        return pa.array(np.concatenate(stretches), field.type)
-    arrays = [
-        pa.nulls(length, field.type) if stretch is None else pa.array(stretch, field.type)
-        for stretch, length in zip(stretches, lengths, strict=True)
-    ]
-    return pa.chunked_array(arrays, field.type)
-
-
-def _with_all_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Add the columns that a part does not have, null, and put all in order."""
-    for field in schema:
-        if field.name not in table.column_names:
-            table = table.append_column(field, pa.nulls(len(table), field.type))
-    return table.select(schema.names)
-
-
-def _without_repeats(table: pa.Table) -> pa.Table:
-    """Keep one row a key (and t); of a failed and a later successful try the success."""
-    names = [name for name in IDENTITY["curves"] if name in table.column_names]
-    frame = table.select([*names, *({"status"} & set(table.column_names))]).to_pandas()
-    if not frame.duplicated(names).any():
-        return table
-    if "status" in frame:
-        frame = frame.sort_values("status", key=lambda status: status != "ok", kind="stable")
-    return table.take(pa.array(frame.drop_duplicates(names).index.sort_values()))
+def _schema(within: str, columns: Sequence[str]) -> pa.Schema:
+    schema = SCHEMAS[within]
+    return pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)

@@ -1,14 +1,29 @@
-"""The columns of the store, and the version they are of."""
+"""The columns of the store, the version they are of, and how parts of other versions are read.
+
+A part is read when its version is one of `READABLE`, it has all columns that may not be null, and columns
+that are known have their type. Columns that it lacks are null; columns that are not known, of a later
+singlepass of the same version, are left out. So a further column that may be null needs no new version.
+"""
 
 from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 
 from ..counts import COUNTS
+from ..errors import InputError
 
-# Raised when a column changes its meaning or type; further columns that may be null need no new version.
-SCHEMA_VERSION = 3
+# Raised when a column changes its meaning or type.
+SCHEMA_VERSION: Final = 3
+# Versions whose columns mean what this one's do.
+READABLE: Final = frozenset({SCHEMA_VERSION})
 METADATA = {"singlepass_schema": str(SCHEMA_VERSION)}
+
+# How a cell ended. failed: it raised an error; stopped: at its time limit; crashed: it took the process that
+# ran it along, three times.
+Status: TypeAlias = Literal["ok", "failed", "stopped", "crashed"]
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
 _COUNTED = [pa.field(name, pa.int64()) for name in COUNTS]
 CELLS = pa.schema(
@@ -45,6 +60,8 @@ CELLS = pa.schema(
         pa.field("started", pa.timestamp("us", tz="UTC")),
         pa.field("worker", pa.string()),
         pa.field("traceback", pa.string()),
+        # How often it was begun, where processes that ran it died.
+        pa.field("attempts", pa.int64()),
     ],
     metadata=METADATA,
 )
@@ -62,7 +79,7 @@ SCHEMAS = {"cells": CELLS, "curves": CURVES}
 # What one row is told from another by.
 IDENTITY = {"cells": ("key",), "curves": ("key", "t")}
 # Columns that say when, where and how fast: everything else is equal whenever a study is run again.
-PROVENANCE = ("fit_seconds", "total_seconds", "started", "worker", "traceback")
+PROVENANCE = ("fit_seconds", "total_seconds", "started", "worker", "traceback", "attempts")
 
 
 def version_of(schema: pa.Schema) -> int | None:
@@ -75,3 +92,43 @@ def version_of(schema: pa.Schema) -> int | None:
     """
     text = (schema.metadata or {}).get(b"singlepass_schema", b"").decode()
     return int(text) if text.isdigit() else None
+
+
+def refuse_other_versions(schema: pa.Schema, url: str) -> None:
+    """Refuse a part of a version that is not readable.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Of the part.
+    url : str
+        The store, as the user calls it.
+
+    Raises
+    ------
+    InputError
+    """
+    version = version_of(schema)
+    if version not in READABLE:
+        raise InputError(
+            f"{url}: holds results of schema version {version or 'unknown'}, this singlepass reads "
+            f"and writes version {SCHEMA_VERSION}: choose another --out, or move the folder away and run "
+            "the study again"
+        )
+
+
+def fits(schema: pa.Schema, folder: str) -> bool:
+    """Return whether a part of a readable version has the columns it must have, and their types."""
+    return all(
+        schema.field(field.name).type == field.type if field.name in schema.names else field.nullable
+        for field in SCHEMAS[folder]
+    )
+
+
+def as_now(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return what was read of a part with exactly the columns of a schema, null where the part lacks them."""
+    columns = [
+        table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)

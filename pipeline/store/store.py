@@ -2,29 +2,38 @@
 
 ``cells/part-*.parquet`` has one row a cell, ``curves/part-*.parquet`` (long) the learning curves of the part
 with the same name (see `parts`); ``plan.parquet`` the keys of the cells that the study consists of now.
+
+One client at a time holds a store (`exclusive`), tidies it and decides what is computed. Any number of
+processes may read it, and write finished cells into it, while it is held and after.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InputError
 from .cell_result import CellResult
-from .parts import Parts, part_of, to_parquet
-from .schema import METADATA
+from .compaction import Compaction, compact
+from .folder import Folder
+from .hold import Holder, held, holder_of, silence
+from .parts import Parts
+from .schema import CELLS, METADATA
+from .tables import in_order, part_of, to_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# A finished run with more parts than this is rewritten as one: a reader opens few files, a run writes many.
+# A finished run with more parts than this is merged: a reader opens few files, a run writes many.
 MAX_PARTS = 8
+# What progress is told by.
+PROGRESS = ("key", "status", "n_examples", "fit_seconds", "total_seconds", "started", "worker")
 
 
 class Store:
@@ -42,66 +51,77 @@ class Store:
     """
 
     def __init__(self, url: str) -> None:
-        try:
-            self.fs, self.root = fsspec.core.url_to_fs(url)
-        except (ImportError, ValueError) as error:
-            raise InputError(f"output {url}: {error}") from None
-        self.url = url
+        self.folder = Folder(url)
+        self.fs, self.root, self.url = self.folder.fs, self.folder.root, url
         self.set_aside: list[str] = []
-        self._parts = Parts(self.fs, self.root, url)
+        self._parts = Parts(self.folder)
 
     # -- writing -----------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Create the folders, move damaged parts aside, and drop what a killed run left half-written.
+        """Create the folders; what somebody else is writing there is left alone.
 
         Raises
         ------
         InputError
             The output cannot be written to, or holds results of another version.
         """
-        try:
-            self._parts.prepare()
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise InputError(
-                f"output {self.url}: cannot be written to ({reason}): choose another --out"
-            ) from None
+        self._parts.prepare()
+        self.check_version()
+
+    def check_version(self) -> None:
+        """Refuse a store with results of another version.
+
+        Raises
+        ------
+        InputError
+        """
+        self._parts.check_version()
+
+    def tidy(self) -> None:
+        """Move damaged parts aside, and drop what killed processes left half-written; for who holds the
+        store.
+
+        Raises
+        ------
+        InputError
+            The store holds results of another version.
+        """
         self.set_aside += self._parts.set_damaged_aside()
         self._parts.drop_leftovers()
 
     def write(self, results: list[CellResult]) -> None:
-        """Write one part.
+        """Write one part; any number of processes may at once.
 
         Parameters
         ----------
         results : list of CellResult
-            Finished cells, failed ones included.
+            Finished cells, failed ones included, each once.
         """
         if results:
             self._parts.write(*part_of([each.row for each in results], [each.curve for each in results]))
 
-    def compact(self) -> None:
-        """Rewrite many small parts as one, sorted by key.
+    def compact(self, *, above: int = MAX_PARTS) -> Compaction | None:
+        """Merge many small parts into few, each sorted by key; for who holds the store.
 
         Safe to be killed at any point: until the old parts are gone their rows are there twice, and readers
         keep one row a key.
+
+        Parameters
+        ----------
+        above : int
+            So few parts are left as they are, and None is returned.
         """
-        names = self._parts.names()
-        if len(names) <= MAX_PARTS:
-            return
-        self._parts.write(self._cells(), self._curves())
-        for name in names:
-            self._parts.remove(name)
+        return compact(self._parts) if len(self._parts.names()) > above else None
 
     def write_plan(self, keys: Iterable[str]) -> None:
         """Record which cells the study consists of now; rows of an earlier form of it do not count."""
         table = pa.table({"key": pa.array(keys, pa.string())}, metadata=METADATA)
-        self._parts.replace("plan.parquet", to_parquet(table))
+        self.folder.write("plan.parquet", to_parquet(table))
 
     def write_json(self, name: str, content: dict[str, Any]) -> None:
         """Write a small JSON document beside the parts."""
-        self._parts.replace(name, json.dumps(content, indent=1, ensure_ascii=False).encode())
+        self.folder.write(name, json.dumps(content, indent=1, ensure_ascii=False).encode())
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -110,22 +130,50 @@ class Store:
         table = self._parts.table("cells", ["key", "status"])
         return dict(zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True))
 
-    def cells(self) -> pd.DataFrame:
-        """Return the cells table, one row a cell, sorted by key."""
-        frame: pd.DataFrame = self._cells().to_pandas()
+    def new_rows(self, seen: set[str], columns: Sequence[str] = PROGRESS) -> pd.DataFrame:
+        """Return the rows of the parts that were written since the last time.
+
+        Parameters
+        ----------
+        seen : set of str
+            Names of the parts that were read before; empty at first. Those that are read now are added.
+        columns : sequence of str
+            Of the cells table.
+
+        Returns
+        -------
+        DataFrame
+            Rows of one cell may come more than once: when it was tried again, and when parts were merged.
+        """
+
+        def read() -> tuple[list[str], list[pa.Table]]:
+            names = [name for name in self._parts.names() if name not in seen]
+            return names, list(self._parts.read(names, "cells", columns))
+
+        names, tables = self._parts.steadily(read)
+        seen.update(names)
+        empty = CELLS.empty_table().select(list(columns))
+        frame: pd.DataFrame = pa.concat_tables([empty, *tables]).to_pandas()
         return frame
 
-    def curves(self) -> pd.DataFrame:
-        """Return the curves table, sorted by key and t."""
-        frame: pd.DataFrame = self._curves().to_pandas()
+    def cells(self, keys: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return the cells table, one row a cell, sorted by key; with `keys` only those of these cells."""
+        return self._sorted("cells", keys)
+
+    def curves(self, keys: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return the curves table, sorted by key and t; with `keys` only those of these cells."""
+        return self._sorted("curves", keys)
+
+    def _sorted(self, within: str, keys: Sequence[str] | None) -> pd.DataFrame:
+        frame: pd.DataFrame = in_order(self._parts.table(within, keys=keys), within).to_pandas()
         return frame
 
     def planned_keys(self) -> list[str]:
         """Return the keys that `write_plan` recorded last."""
         try:
-            with self.fs.open(f"{self.root}/plan.parquet", "rb") as file:
-                keys: list[str] = pq.ParquetFile(file).read()["key"].to_pylist()
-        except (OSError, pa.ArrowException):
+            content = self.folder.read("plan.parquet")
+            keys: list[str] = pq.ParquetFile(pa.BufferReader(content)).read()["key"].to_pylist()
+        except (OSError, KeyError, pa.ArrowException):
             raise InputError(
                 f"{self.url}/plan.parquet: missing or damaged: run the study again to write it"
             ) from None
@@ -134,7 +182,7 @@ class Store:
     def read_json(self, name: str) -> dict[str, Any]:
         """Return a small JSON document, empty where there is none."""
         try:
-            content: dict[str, Any] = json.loads(self.fs.cat_file(f"{self.root}/{name}"))
+            content: dict[str, Any] = json.loads(self.folder.read(name))
         except FileNotFoundError:
             return {}
         except ValueError as error:
@@ -145,38 +193,35 @@ class Store:
 
     def exists(self) -> bool:
         """Return whether there is a store here."""
-        return bool(self.fs.isdir(f"{self.root}/cells"))
+        if self.folder.is_local:
+            return bool(self.fs.isdir(self.folder.path("cells")))
+        # An object store has no folders: a study that was begun is recorded before its first cell is.
+        return bool(self._parts.names() or self.read_json("study.json"))
 
-    def _cells(self) -> pa.Table:
-        return self._parts.table("cells").sort_by("key")
+    def holder(self) -> Holder | None:
+        """Return who holds the store, None for nobody."""
+        return holder_of(self.folder)
 
-    def _curves(self) -> pa.Table:
-        return self._parts.table("curves").sort_by([("key", "ascending"), ("t", "ascending")])
+    def silence(self) -> timedelta | None:
+        """Return how long ago the holder renewed its lease; None where there is none."""
+        return silence(self.folder)
 
 
 @contextlib.contextmanager
-def exclusive(store: Store) -> Iterator[None]:
-    """Hold the store for one writer; the lock goes with the process, even when it is killed.
+def exclusive(store: Store, note: Callable[[str], None] = lambda line: None) -> Iterator[None]:
+    """Hold a store, and tidy it: the lock goes with the process, even when it is killed.
+
+    Parameters
+    ----------
+    store : Store
+    note : callable
+        Told in a line what is waited for, at a URL: whether the one who holds it is alive.
 
     Raises
     ------
     InputError
-        Another run is writing to the same local folder.
+        Another run is writing to it, or it holds results of another version.
     """
-    protocols = (store.fs.protocol,) if isinstance(store.fs.protocol, str) else store.fs.protocol
-    if "file" not in protocols:
+    with held(store.folder, note):
+        store.tidy()
         yield
-        return
-    import filelock
-
-    lock = filelock.FileLock(f"{store.root}/.lock", blocking=False)
-    try:
-        lock.acquire()
-    except filelock.Timeout:
-        raise InputError(f"output {store.url}: another run is writing to it") from None
-    except NotImplementedError:
-        raise InputError(f"output {store.url}: its file system has no locks: choose another --out") from None
-    try:
-        yield
-    finally:
-        lock.release()

@@ -135,7 +135,7 @@ def run_study(
     plan = _plan(study, file, plugins)
     store = Store(out)
     store.prepare()
-    with exclusive(store), ExitStack() as stack:
+    with exclusive(store, progress.note), ExitStack() as stack:
         for part in store.set_aside:
             progress.note(f"{part}: damaged, moved to {out}/damaged; its cells are computed again")
         held = store.read_json("study.json").get("name", study.name)

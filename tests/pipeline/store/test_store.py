@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
+import time
 from pathlib import Path
 
+import filelock
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.cell_result import CellResult
+from singlepass.pipeline.store.parts import LEFT_AFTER
 from singlepass.pipeline.store.schema import CELLS, CURVES
-from singlepass.pipeline.store.store import MAX_PARTS, Store, exclusive
+from singlepass.pipeline.store.store import MAX_PARTS, PROGRESS, Store, exclusive
 
 
 def outcome(key: str, status: str = "ok", mistakes: int = 3) -> CellResult:
@@ -33,6 +40,14 @@ def outcome(key: str, status: str = "ok", mistakes: int = 3) -> CellResult:
     if status != "ok":
         return CellResult(row | {"error": "ValueError: no"})
     return CellResult(row, {"t": [5, 10], "mistakes": [1, mistakes], "mistakes_clean": [1, 2]})
+
+
+def opened_again(store: Store) -> Store:
+    """Open a store as the next run does."""
+    again = Store(store.url)
+    again.prepare()
+    with exclusive(again):
+        return again
 
 
 @pytest.fixture
@@ -62,8 +77,7 @@ def test_columns_that_an_older_version_did_not_have_are_null(store: Store) -> No
         (part,) = parts(store, folder)
         pq.write_table(pq.read_table(part).drop_columns(["model_bytes", "complexity"]), part)
     store.write([outcome("b")])
-    again = Store(store.url)
-    again.prepare()
+    again = opened_again(store)
     assert again.set_aside == []
     assert again.cells()["key"].tolist() == ["a", "b"]
     assert again.cells()["model_bytes"].isna().all()
@@ -105,9 +119,16 @@ def test_what_a_kill_left_half_written_is_dropped(store: Store) -> None:
     store.write([outcome("b")])
     gone = parts(store, "cells")[0]
     gone.unlink()
-    (gone.parent / "part-x.parquet.abc.tmp").write_bytes(b"PAR1")
-    again = Store(store.url)
-    again.prepare()
+    half = gone.parent / "part-x.parquet.abc.tmp"
+    half.write_bytes(b"PAR1")
+    # A worker may be writing what is not old: it stays, and does not count.
+    assert len(opened_again(store).done()) == 1
+    assert half.exists()
+    assert len(parts(store, "curves")) == 2
+    hours_ago = time.time() - 1.1 * LEFT_AFTER.total_seconds()
+    for path in (half, *parts(store, "curves")):
+        os.utime(path, (hours_ago, hours_ago))
+    again = opened_again(store)
     assert len(again.done()) == 1
     assert [path.name for path in parts(again, "curves")] == [path.name for path in parts(again, "cells")]
     assert not list(gone.parent.glob("*.tmp"))
@@ -130,8 +151,7 @@ def test_a_damaged_part_is_named_and_set_aside(store: Store, folder: str, damage
     victim.write_bytes(content)
     with pytest.raises(InputError, match=victim.name):
         store.cells() if folder == "cells" else store.curves()
-    again = Store(store.url)
-    again.prepare()
+    again = opened_again(store)
     assert [Path(name).name for name in again.set_aside] == [victim.name]
     assert len(again.done()) == 1
     assert len(list(Path(again.root, "damaged").iterdir())) == 2
@@ -184,3 +204,148 @@ def test_results_of_another_version_are_refused_not_mixed(tmp_path: Path) -> Non
         with pytest.raises(InputError, match="holds results of schema version 2, this singlepass reads"):
             read()
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_parts_from_before_a_column_are_read_merged_and_written_on(store: Store) -> None:
+    """`attempts` came without a new version: parts without it, and those of a later singlepass, stay good."""
+    store.write([outcome("a")])
+    (old,) = parts(store, "cells")
+    pq.write_table(pq.read_table(old).drop_columns(["attempts"]), old)
+    store.write([CellResult(outcome("b").row | {"attempts": 3, "status": "crashed"})])
+    again = opened_again(store)
+    assert again.set_aside == []
+    assert again.done() == {"a": "ok", "b": "crashed"}
+    assert again.cells()["attempts"].fillna(-1).tolist() == [-1, 3]
+    again.compact(above=0)
+    assert len(parts(again, "cells")) == 1
+    assert again.cells()["attempts"].fillna(-1).tolist() == [-1, 3]
+
+
+@pytest.mark.parametrize("wrong", ["no data set", "text as seed"])
+def test_a_part_with_other_columns_is_damaged(store: Store, wrong: str) -> None:
+    store.write([outcome("a")])
+    (part,) = parts(store, "cells")
+    table = pq.read_table(part)
+    if wrong == "no data set":
+        pq.write_table(table.drop_columns(["dataset"]), part)
+    else:
+        place = table.column_names.index("seed")
+        pq.write_table(table.set_column(place, "seed", pa.array(["0"])), part)
+    with pytest.raises(InputError, match=r"damaged Parquet part \(columns are missing, or of another"):
+        store.cells()
+    assert len(opened_again(store).set_aside) == 1
+
+
+def test_a_cell_without_its_curve_is_damaged(store: Store) -> None:
+    store.write([outcome("a")])
+    store.write([outcome("b")])
+    gone = parts(store, "curves")[0]
+    gone.unlink()
+    with pytest.raises(InputError, match=f"curves/{gone.name}: damaged Parquet part .it is not there"):
+        store.curves()
+    again = opened_again(store)
+    assert len(again.set_aside) == len(again.done()) == 1
+
+
+def test_of_a_cell_that_was_tried_again_the_curve_is_that_of_the_try_that_counts(store: Store) -> None:
+    stopped = outcome("a", mistakes=1)
+    stopped.row["status"] = "stopped"
+    store.write([CellResult(stopped.row, {"t": [7], "mistakes": [1]})])
+    store.write([outcome("a"), outcome("b")])
+    assert store.curves()[["key", "t"]].to_numpy().tolist() == [["a", 5], ["a", 10], ["b", 5], ["b", 10]]
+
+
+def test_rows_of_some_cells_alone(store: Store) -> None:
+    store.write([outcome("a"), outcome("b")])
+    store.write([outcome("c", "failed")])
+    assert store.cells(["c", "a", "x"])["key"].tolist() == ["a", "c"]
+    assert store.curves(["c", "a", "x"])["key"].tolist() == ["a", "a"]
+    assert store.cells([]).empty
+
+
+def test_a_part_that_cannot_be_asked_for_is_not_taken_for_damaged(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk or a network that is away for a moment: nothing is moved."""
+    store.write([outcome("a")])
+
+    def away(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pq, "ParquetFile", away)
+        for ask in (store.cells, store.tidy):
+            with pytest.raises(InputError, match=r"cannot be read \(Input/output error"):
+                ask()
+    assert opened_again(store).done() == {"a": "ok"}
+    there = Store("memory://away/study")
+    there.prepare()
+    there.write([outcome("a")])
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            there.fs, "cat", lambda paths, on_error: {path: RuntimeError("slow down") for path in paths}
+        )
+        for ask in (there.cells, there.tidy):
+            with pytest.raises(InputError, match=r"cannot be read \(slow down"):
+                ask()
+    assert there.done() == {"a": "ok"}
+
+
+def test_only_what_is_new_is_read(store: Store) -> None:
+    seen: set[str] = set()
+    assert store.new_rows(seen).empty
+    assert list(store.new_rows(seen).columns) == list(PROGRESS)
+    store.write([outcome("a"), outcome("b", "failed")])
+    assert sorted(store.new_rows(seen)["key"]) == ["a", "b"]
+    assert store.new_rows(seen).empty
+    store.write([outcome("c")])
+    assert store.new_rows(seen, ["key", "status"]).to_numpy().tolist() == [["c", "ok"]]
+    # A merged part is a new one.
+    store.compact(above=0)
+    assert sorted(store.new_rows(seen)["status"]) == ["failed", "ok", "ok"]
+    assert store.new_rows(seen).empty
+
+
+def test_a_part_is_on_the_disk_before_it_has_its_name(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: list[str] = []
+    fsync, rename = os.fsync, os.replace
+
+    def noted_fsync(descriptor: int) -> None:
+        kind = "folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file"
+        happened.append(f"{kind} to disk")
+        fsync(descriptor)
+
+    def noted_rename(before: str, after: str) -> None:
+        happened.append(f"named in {Path(after).parent.name}")
+        rename(before, after)
+
+    monkeypatch.setattr(os, "fsync", noted_fsync)
+    monkeypatch.setattr(os, "replace", noted_rename)
+    store.write([outcome("a")])
+    steps = ["file to disk", "named in {}", "folder to disk"]
+    assert happened == [step.format(within) for within in ("curves", "cells") for step in steps]
+
+
+def test_a_full_disk_is_one_line(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match=r"cannot be written to \(No space left on device"):
+        store.write([outcome("a")])
+    assert store.done() == {}
+    assert not list(Path(store.root).rglob("*.tmp"))
+
+
+def test_opening_leaves_the_store_to_the_one_who_holds_it(store: Store) -> None:
+    """A second client is refused before it has moved or removed anything."""
+    store.write([outcome("a")])
+    (part,) = parts(store, "cells")
+    part.write_bytes(b"PAR1")
+    again = Store(store.url)
+    again.prepare()
+    assert part.read_bytes() == b"PAR1"
+    with filelock.FileLock(f"{store.root}/.lock"):
+        with pytest.raises(InputError, match="another run is writing"), exclusive(again):
+            pass
+        assert part.read_bytes() == b"PAR1"

@@ -1,0 +1,108 @@
+"""The two tables of a part: made of finished cells, rid of what other parts have better, made into bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from .cell_result import Curve
+from .schema import CELLS, CURVES, IDENTITY
+
+# What tells which of several rows of a cell counts.
+JUDGED_BY = ("key", "status", "started")
+
+
+def beaten_keys(parts: Sequence[pa.Table]) -> dict[int, pa.Array]:
+    """Return which cells another part has better: by the part's place, their keys.
+
+    A success comes before everything else, then what was begun last: a cell that was tried again is in two
+    parts, and so is one whose part was being merged when the run was killed.
+
+    Parameters
+    ----------
+    parts : sequence of pyarrow.Table
+        Of the cells table, with at least the columns `JUDGED_BY`, each cell once a part.
+    """
+    rows = pa.concat_tables([part.select(JUDGED_BY) for part in parts]) if parts else CELLS.empty_table()
+    if pc.count_distinct(rows["key"]).as_py() == len(rows):
+        return {}
+    frame = rows.select(JUDGED_BY).to_pandas()
+    frame["part"] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    frame["lost"] = frame["status"] != "ok"
+    frame = frame.sort_values(["lost", "started"], ascending=[True, False], kind="stable")
+    beaten = frame[frame.duplicated("key")]
+    return {int(place): pa.array(keys, pa.string()) for place, keys in beaten.groupby("part")["key"]}
+
+
+def without(table: pa.Table, keys: pa.Array | None) -> pa.Table:
+    """Return a table without the rows of some cells."""
+    return table if keys is None else table.filter(pc.invert(pc.is_in(table["key"], keys)))
+
+
+def only(table: pa.Table, keys: pa.Array) -> pa.Table:
+    """Return a table with only the rows of some cells."""
+    return table.filter(pc.is_in(table["key"], keys))
+
+
+def to_parquet(table: pa.Table) -> bytes:
+    """Return a table as the bytes of a Parquet file with checksums."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, pa.Table]:
+    """Return finished cells as the two tables of a part.
+
+    Parameters
+    ----------
+    rows : list of dict
+        A row of the cells table each; columns that are missing are null.
+    curves : list of Curve
+        Their rows of the curves table, by column without the key; empty for a cell without a curve.
+    """
+    lengths = [len(curve.get("t", ())) for curve in curves]
+    keys = np.repeat(np.array([row["key"] for row in rows], object), lengths)
+    columns = [
+        keys if field.name == "key" else _column([curve.get(field.name) for curve in curves], lengths, field)
+        for field in CURVES
+    ]
+    return pa.Table.from_pylist(rows, schema=CELLS), pa.table(columns, schema=CURVES)
+
+
+def _column(stretches: list[Any], lengths: list[int], field: pa.Field) -> pa.Array:
+    """Return a column of the curves table of what each cell has for it; None: nothing, it is null there."""
+    if all(stretch is None for stretch in stretches):
+        return pa.nulls(sum(lengths), field.type)
+    if all(isinstance(stretch, np.ndarray) for stretch in stretches):
+        return pa.array(np.concatenate(stretches), field.type)
+    arrays = [
+        pa.nulls(length, field.type) if stretch is None else pa.array(stretch, field.type)
+        for stretch, length in zip(stretches, lengths, strict=True)
+    ]
+    return pa.chunked_array(arrays, field.type)
+
+
+def in_order(table: pa.Table, within: str) -> pa.Table:
+    """Return a table sorted by what tells its rows apart.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    within : {"cells", "curves"}
+        Which of the two it is.
+    """
+    keys = table["key"].combine_chunks().dictionary_encode()
+    # Numbers in the order of the keys sort many times faster than the keys, and a merged part is in order.
+    rank = np.empty(len(keys.dictionary), np.int64)
+    rank[pc.sort_indices(keys.dictionary).to_numpy()] = np.arange(len(rank))
+    columns = [rank[keys.indices.to_numpy()]]
+    columns += [table[name].to_numpy() for name in IDENTITY[within] if name != "key"]
+    order = np.lexsort(columns[::-1])
+    return table if (np.diff(order) == 1).all() else table.take(pa.array(order))

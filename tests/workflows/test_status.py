@@ -1,0 +1,176 @@
+"""`singlepass status` and `singlepass compact`: what they say, of what runs and of what does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from singlepass.pipeline.store.cell_result import CellResult
+from singlepass.pipeline.store.store import Store, exclusive
+from singlepass.workflows.status import RATE_OVER, run_status
+
+Call = Callable[..., Any]
+
+
+def outcome(key: str, status: str = "ok", *, seconds_ago: float = 0, worker: str = "w:1") -> CellResult:
+    """A cell that took a second and ended so long ago."""
+    names = ("dataset", "parent", "source", "task", "algorithm", "learner", "params", "noise", "stage")
+    row = dict.fromkeys(names, "x") | {"key": key, "seed": 0, "protocol": "prequential", "status": status}
+    began = datetime.now(UTC) - timedelta(seconds=seconds_ago + 1)
+    row |= {"started": began, "total_seconds": 1.0, "worker": worker}
+    if status != "ok":
+        row["error"] = f"ValueError: {status}\nand more"
+    return CellResult(row)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    opened = Store(str(tmp_path / "study"))
+    opened.prepare()
+    opened.write_json("study.json", {"name": "mine"})
+    opened.write_json("plan.json", {"planned": 100})
+    return opened
+
+
+def test_how_far_it_is_and_by_whom(store: Store) -> None:
+    store.write([outcome(f"far{n}", worker="w:2", seconds_ago=7200) for n in range(20)])
+    store.write([outcome(f"near{n}", seconds_ago=10 + n) for n in range(25)])
+    store.write(
+        [outcome("f1", "failed"), outcome("f2", "failed"), outcome("c", "crashed"), outcome("s", "stopped")]
+    )
+    # Tried again: the success counts.
+    store.write([outcome("f2", seconds_ago=1)])
+    with exclusive(store):
+        told = run_status(store.url)
+        lines = list(told.lines())
+    assert (told.study, told.planned) == ("mine", 100)
+    assert told.cells == {"ok": 46, "failed": 1, "stopped": 1, "crashed": 1}
+    # 29 cells ended in the last five minutes, 51 are left.
+    assert told.per_minute == pytest.approx(29 / (RATE_OVER.total_seconds() / 60))
+    assert told.seconds_left == pytest.approx(51 / told.per_minute * 60)
+    assert told.holder.startswith(f"process {os.getpid()} on {socket.gethostname()} since 2")
+    assert [(each.name, each.cells) for each in told.workers] == [("w:1", 29), ("w:2", 20)]
+    assert told.workers[1].seconds_ago == pytest.approx(7200, abs=60)
+    assert told.errors == {"ValueError: failed": 1, "ValueError: stopped": 1, "ValueError: crashed": 1}
+    assert lines[1] == "cells    49 of 100 finished (49%), 1 failed, 1 stopped, 1 crashed"
+    assert lines[2] == "rate     6 cells a minute, about 9 min left"
+    assert lines[3] == f"run by   {told.holder}"
+    assert "  w:2         20 cells, last 2.0 h ago" in lines
+    assert "        1 × ValueError: crashed" in lines
+
+
+def test_a_study_that_has_just_begun(store: Store) -> None:
+    told = run_status(store.url)
+    assert (told.planned, told.per_minute, told.seconds_left) == (100, 0, None)
+    assert list(told.lines())[1:] == [
+        "cells    0 of 100 finished (0%)",
+        "rate     no cell in the last 5 min",
+        "run by   nobody now",
+    ]
+
+
+def test_a_rate_is_over_the_time_that_there_was(store: Store) -> None:
+    store.write([outcome(f"{n}", seconds_ago=n) for n in range(31)])
+    # 31 cells in 30 s.
+    assert run_status(store.url).per_minute == pytest.approx(62, rel=0.2)
+
+
+def test_a_workers_clock_may_be_ahead(store: Store) -> None:
+    store.write([outcome("a", seconds_ago=-3600)])
+    told = run_status(store.url)
+    assert told.workers[0].seconds_ago == 0
+    assert told.per_minute > 0
+
+
+def test_cells_that_the_plan_does_not_have_do_not_count_but_those_of_this_run_do(store: Store) -> None:
+    """Cells that judge grids are planned, but named by the plan only when they are through."""
+    store.write([outcome("planned", seconds_ago=900), outcome("of an earlier form", seconds_ago=900)])
+    store.write_plan(["planned"])
+    assert run_status(store.url).cells["ok"] == 1
+    with exclusive(store):
+        store.write([outcome("judges a grid", seconds_ago=-5)])
+        assert run_status(store.url).cells["ok"] == 2
+    assert run_status(store.url).cells["ok"] == 1
+
+
+def test_asking_while_it_is_written_and_merged(store: Store, singlepass: Call) -> None:
+    ended, problems = threading.Event(), []
+
+    def ask() -> None:
+        while not ended.is_set():
+            try:
+                told = run_status(store.url)
+                assert told.cells["ok"] == sum(worker.cells for worker in told.workers)
+            except BaseException as error:
+                problems.append(error)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    with exclusive(store):
+        for n in range(40):
+            store.write([outcome(f"{n}")])
+            store.compact(above=4)
+    ended.set()
+    asking.join()
+    assert problems == []
+    assert "40 of 100 finished" in singlepass("status", store.url).stdout
+
+
+def test_as_json(store: Store, singlepass: Call) -> None:
+    store.write([outcome("é", "failed")])
+    told = json.loads(singlepass("status", store.url, "--json").stdout)
+    assert told["cells"]["failed"] == 1
+    assert told["workers"][0]["name"] == "w:1"
+
+
+@pytest.mark.parametrize("command", ["status", "compact"])
+def test_no_results_are_one_line(singlepass: Call, tmp_path: Path, command: str) -> None:
+    for place in ("nowhere", "memory://nowhere", "what://is/this"):
+        result = singlepass(command, place)
+        assert result.returncode == 2
+        assert result.stderr.startswith("singlepass: error: ")
+        assert place in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize("name", ["plan.json", "study.json", "cells/part-x.parquet"])
+def test_damage_is_one_line(store: Store, singlepass: Call, name: str) -> None:
+    Path(store.root, name).write_text("{")
+    result = singlepass("status", store.url)
+    assert result.returncode == 2
+    assert name in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_parts_become_one(store: Store, singlepass: Call) -> None:
+    assert singlepass("compact", store.url).stdout == f"{store.url}: holds no cells yet\n"
+    for n in range(5):
+        store.write([outcome(f"{n}"), outcome("again", seconds_ago=n)])
+    result = singlepass("compact", store.url)
+    assert result.stdout.startswith(f"{store.url}: 5 parts became 1, with 6 cells, 4 repeated rows dropped, ")
+    assert len(result.stdout.splitlines()) == 1
+    assert len(list(Path(store.root, "cells").glob("*.parquet"))) == 1
+    assert singlepass("compact", store.url).stdout == f"{store.url}: nothing to merge: 6 cells in 1 part\n"
+    with exclusive(store):
+        refused = singlepass("compact", store.url)
+    assert refused.returncode == 2
+    assert f"another run is writing to it (process {os.getpid()} on" in refused.stderr
+
+
+def test_merging_names_what_is_damaged(store: Store, singlepass: Call) -> None:
+    store.write([outcome("a")])
+    (part,) = Path(store.root, "cells").glob("*.parquet")
+    part.write_bytes(b"PAR1")
+    result = singlepass("compact", store.url)
+    assert result.returncode == 0
+    assert f"{part.name}: damaged, moved to {store.url}/damaged" in result.stderr
+    assert result.stdout == f"{store.url}: holds no cells yet\n"
