@@ -107,6 +107,9 @@ class KernelClassifier(OnlineClassifier):
     #: Whether the learner keeps a float64 matrix over its support set.
     _keeps_square = False
 
+    #: Whether it keeps a triangular one instead.
+    _keeps_factor = False
+
     #: Whether it keeps one more number with each coefficient.
     _keeps_companions = False
 
@@ -155,6 +158,7 @@ class KernelClassifier(OnlineClassifier):
             sparse,
             len(self.classes_),
             self._keeps_square,
+            self._keeps_factor,
             self._keeps_companions,
         )
 

@@ -120,6 +120,19 @@ def as_csr(X):
     return sp.csr_matrix(X)
 
 
+def inverse_factor_of(model):
+    """Return the inverse of the Cholesky factor that a learner keeps in blocks of 8 × 8."""
+    blocks, n = model._support.square, model.n_support_
+    panels = -(-n // 8)
+    inverse = np.zeros((8 * panels, 8 * panels))
+    for panel in range(panels):
+        for j in range(panel + 1):
+            block = blocks[panel * (panel + 1) // 2 + j].reshape(8, 8)
+            inverse[8 * panel : 8 * panel + 8, 8 * j : 8 * j + 8] = block
+    assert not np.any(inverse[n:])
+    return inverse[:n, :n]
+
+
 def factor_of(model):
     """Return the Cholesky factor that a learner keeps beside its transpose, the diagonal as reciprocals."""
     factor = np.array(model._support.square)

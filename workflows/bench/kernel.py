@@ -6,8 +6,8 @@ pass below it:
 
 - with few support vectors, what a row costs whatever their number: copying it to aligned memory, and its
   share of some calls from Python;
-- in a Projectron, on each mistake, half an n × n matrix read, at the speed of whichever cache (or memory)
-  holds it.
+- in a Projectron, for each mistake or two, half an n × n matrix read, at the speed of whichever cache (or
+  memory) holds it.
 """
 
 from __future__ import annotations

@@ -29,14 +29,16 @@ class BlockView(NamedTuple):
     born: np.ndarray
     #: (slots,): where each support vector was when the block began; -1 - t: row t of the block.
     origin: np.ndarray
-    #: (slots, slots), or empty: a matrix over the support set, for learners that keep one.
+    #: (slots, slots), or empty: a matrix over the support set, for learners that keep one; or a triangular
+    #: one in blocks (see `inverse_factor`).
     square: np.ndarray
     #: The rows (see `row_products`) and (b,): their squared norms.
     rows: object
     norms: np.ndarray
     #: The kernel function (see `apply_to_row`).
     function: tuple[int, float, float, int]
-    #: (1, b or more): room for the values of one row with those after it.
+    #: (1, b or more): room for the values of one row with those after it; or, of several rows, the values of
+    #: each row of the block with those before it.
     later: np.ndarray
     #: Number in the stream of the block's first row.
     first: int
@@ -62,7 +64,10 @@ def replace_row(view, slot, t):
     """Make row t the support vector in `slot`, taken or not; its coefficients are the caller's to write."""
     view.born[slot] = view.first + t
     view.origin[slot] = -1 - t
-    # Most rows never join: their values with the rows after them are computed when they do.
+    if view.later.shape[0] > 1:
+        for s in range(t + 1, view.own.shape[0]):
+            view.values[s, slot] = view.later[s, t]
+        return
     _values_with_later(view.rows, view.norms, view.function, t, view.later)
     for s in range(t + 1, view.own.shape[0]):
         view.values[s, slot] = view.later[0, s]

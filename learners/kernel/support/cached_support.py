@@ -73,7 +73,7 @@ class CachedSupport:
 
     def __init__(self, function, n_features, dtype, sparse, cache_mb):
         # Lines of the cache are as wide as there is room: what is not used is lost to it.
-        self.support = SupportSet(function, n_features, dtype, sparse, growth=1.25)
+        self.support = SupportSet(function, n_features, dtype, sparse, growth=1.25, together=True)
         self._function, self._dtype = function_in_loops(function, dtype), dtype
         self._diagonal, self._labels, self._gradients = (np.zeros(0) for _ in range(3))
         self._cache = RowCache(int(cache_mb * 2**20), dtype)

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from ...numeric.rows import as_rows
-from ..values.dense_products import PADDING
+from ..values.dense_products import LANES, PADDING
 from ..values.functions import apply_kernel, function_in_loops, own_values
 from ..values.row_storage import DenseRows, SparseRows, aligned, grown, padded
 from .block_view import BlockView, scores_of_block
 from .class_scores import class_scores_of_block
+from .inverse_factor import factor_shape
 
 # Slots come in multiples of it: whole tiles, and whole cache lines.
 _SLOTS = 4 * PADDING
@@ -25,13 +26,16 @@ class BlockRoom:
         Rows of a block at most.
     slots : int
         Support vectors at most.
+    together : bool, default=False
+        Have room for the values of all rows of a block with one another.
     """
 
-    def __init__(self, rows, n, slots):
+    def __init__(self, rows, n, slots, together=False):
         self.n, self.slots = n, slots
         self.rows = rows.room(n)
         height = padded(n, PADDING)
-        self.values, self.later = aligned((height, slots), rows.dtype), aligned((1, height), rows.dtype)
+        self.values = aligned((height, slots), rows.dtype)
+        self.later = aligned((height if together else 1, height), rows.dtype)
         self.norms, self.own = np.empty(height, rows.dtype), np.empty(height)
         self.origin = np.empty(slots, np.int64)
 
@@ -52,10 +56,15 @@ class SupportSet:
         Coefficients are (slots,) for two classes, (n_classes, slots) for more.
     square : bool, default=False
         Keep a float64 matrix over the support set besides.
+    factor : bool, default=False
+        Keep a triangular one instead, in blocks (see `inverse_factor`).
     companions : bool, default=False
         Keep one more number with each coefficient.
     growth : float, default=2.0
         By how much the room for support vectors grows.
+    together : bool, default=False
+        Compute the kernel values of a block's rows with one another all at once, not for each row that joins:
+        faster where most rows do.
 
     Attributes
     ----------
@@ -76,17 +85,19 @@ class SupportSet:
         sparse,
         n_classes=2,
         square=False,
+        factor=False,
         companions=False,
         growth=2.0,
+        together=False,
     ):
         self._function, self._function_in_loops = function, function_in_loops(function, dtype)
         self.rows = (SparseRows if sparse else DenseRows)(n_features, dtype)
-        self._sparse, self._dtype, self._growth = sparse, dtype, growth
-        self._keeps_square, self._keeps_companions = square, companions
+        self._sparse, self._dtype, self._growth, self._together = sparse, dtype, growth, together
+        self._keeps_square, self._keeps_factor, self._keeps_companions = square, factor, companions
         shape = (0,) if n_classes == 2 else (n_classes, 0)
         self.norms, self._slots = np.zeros(0, dtype), np.arange(0)
         self._alpha, self.companions, self._born = np.zeros(shape), np.zeros(shape), np.zeros(0, np.int64)
-        self._square = np.zeros((0, 0))
+        self._square = np.zeros(factor_shape(0) if factor else (0, 0))
         self._open: Any = None
         self._room: BlockRoom | None = None
         self.size = 0
@@ -109,6 +120,8 @@ class SupportSet:
             self.companions = grown(self.companions, *shape)
         if self._keeps_square:
             self._square = grown(self._square, capacity, capacity)
+        if self._keeps_factor:
+            self._square = grown(self._square, *factor_shape(capacity))
         self.rows.reserve(capacity)
 
     def view(self, block, n, first):
@@ -133,10 +146,13 @@ class SupportSet:
         self.reserve(self.size + n)
         room = self._room
         if room is None or n > room.n or len(self.norms) > room.slots:
-            room = self._room = BlockRoom(self.rows, n, len(self.norms))
+            room = self._room = BlockRoom(self.rows, n, len(self.norms), self._together)
         packed, norms = self._fill(block, n, room)
         own = room.own[:n]
         own_values(self._function_in_loops, norms, own)
+        if self._together:
+            self.rows.own_products(packed, n, room.later)
+            apply_kernel(self._function, room.later, n, n, norms, norms, triangle=True)
         room.origin[:] = self._slots
         rows = self.rows.block_in_loops(packed, room.rows)
         state = self._alpha, self._born, room.origin, self._square
@@ -171,7 +187,9 @@ class SupportSet:
         packed, norms = self.rows.pack(block, room.rows), room.norms[:n]
         self.rows.squared_norms(packed, norms, room.rows)
         self.rows.products(packed, n, self.size, room.values, room.rows)
-        apply_kernel(self._function, room.values, n, self.size, norms, self.norms)
+        # To the end of the last vector: there is room, and what is there has no meaning before a row joins.
+        width = padded(self.size, LANES[self._dtype.itemsize])
+        apply_kernel(self._function, room.values, n, width, norms, self.norms)
         return packed, norms
 
     def add_rows(self, rows, norms, alpha):
@@ -215,8 +233,8 @@ class SupportSet:
 
     @property
     def square(self):
-        """The matrix over the support set, by slot."""
-        return self._square[: self.size, : self.size]
+        """The matrix over the support set, by slot; a triangular one in blocks, with the room for more."""
+        return self._square if self._keeps_factor else self._square[: self.size, : self.size]
 
     def matrix(self, order):
         """Return the support vectors of the given slots."""
@@ -224,4 +242,7 @@ class SupportSet:
 
     def n_bytes(self):
         """Return the bytes of rows, coefficients and the matrix (not of the coefficients' companions)."""
-        return self.rows.n_bytes(self.size) + self.alpha.nbytes + self.square.nbytes
+        numbers = self.size * self.size if self._keeps_square else 0
+        if self._keeps_factor:
+            numbers = self.size * (self.size + 1) // 2
+        return self.rows.n_bytes(self.size) + self.alpha.nbytes + numbers * self._square.itemsize

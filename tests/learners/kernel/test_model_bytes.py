@@ -32,8 +32,10 @@ WITH_ROWS = {
     LASVM: lambda n, _: 3 * NUMBER * n,
     # besides whether it is in V
     RampSVM: lambda n, _: (3 * NUMBER + FLAG) * n,
-    # coefficient; Gram matrix or Cholesky factor
-    (Forgetron, Projectron, ProjectronPlusPlus): lambda n, _: NUMBER * (n + n * n),
+    # coefficient; Gram matrix
+    Forgetron: lambda n, _: NUMBER * (n + n * n),
+    # coefficient; a triangle
+    (Projectron, ProjectronPlusPlus): lambda n, _: NUMBER * (n + n * (n + 1) // 2),
     # likewise, without the scores that the others give each row, or L⁻¹y
     (DistillCachePerceptron, DistillCacheMIRA): lambda n, _: NUMBER * (n + n * n),
     (KernelSecondOrderPerceptron, KernelAROW): lambda n, _: NUMBER * (n + n * n),
@@ -71,5 +73,5 @@ def test_of_more_classes_each_has_its_numbers():
     y = np.where(np.arange(90) % 3 == 2, 2, y)
     plain, distilled = Projectron(gamma=0.1).fit(X, y), DistillCacheMIRA(budget=20, gamma=0.1).fit(X, y)
     n = plain.n_support_
-    assert plain.model_bytes_ == n * 6 * 8 + NUMBER * (3 * n + n * n)
+    assert plain.model_bytes_ == n * 6 * 8 + NUMBER * (3 * n + n * (n + 1) // 2)
     assert distilled.model_bytes_ == 20 * 6 * 8 + NUMBER * (3 * 20 + 20 * 20)

@@ -8,9 +8,14 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
 from singlepass.learners import KernelPerceptron, Projectron, ProjectronPlusPlus, as_rows
-from singlepass.learners.kernel.support.inverse_factor import project, projected, room_to_project
+from singlepass.learners.kernel.support.inverse_factor import (
+    project,
+    projected,
+    projected_norm,
+    room_to_project,
+)
 
-from ..streams import as_csr, noisy_stream, state
+from ..streams import as_csr, inverse_factor_of, noisy_stream, state
 
 seeds = st.integers(0, 2**31 - 1)
 
@@ -42,7 +47,7 @@ def test_projectron_needs_no_more_rows_than_the_kernel_has_dimensions(parameters
 def test_projections_equal_a_least_squares_solve(seed, eta, plus):
     X, y = noisy_stream(seed, n=100, d=4)
     model = (ProjectronPlusPlus if plus else Projectron)(eta=eta, gamma=0.2).fit(X, y)
-    inverse = np.array(model._support.square)
+    inverse = inverse_factor_of(model)
     assert (np.triu(inverse, 1) == 0.0).all()
     lower = np.linalg.inv(inverse)
     slots = model._support.matrix(np.arange(model.n_support_))
@@ -63,16 +68,45 @@ def test_both_products_of_a_projection(seed, n):
     view = model._support.open_block(as_rows(inside), len(inside), 0)
     K = rbf_kernel(inside, gamma=1.0)
     for t in range(len(inside)):
-        norm, d = project_both(view, len(inside), t)
+        norm, d = project_both(view, len(inside), t, -1, 0)
         assert norm == pytest.approx(1.0, abs=1e-9)
         np.testing.assert_allclose(K @ d, K[t], atol=1e-9)
         np.testing.assert_allclose(d, np.eye(len(inside))[t], atol=1e-6)
 
 
+@given(seed=seeds, n=st.integers(1, 40))
+def test_a_row_projected_with_another_is_as_if_alone(seed, n):
+    """To the last bit, in either place."""
+    X, y = noisy_stream(seed, n=60, d=4)
+    model = Projectron(eta=0.1, gamma=1.0)
+    model.learn(X[:n], y[:n], classes=[0, 1])
+    view = model._support.open_block(as_rows(X[40:]), 20, n)
+    for t in range(19):
+        for place, pair in enumerate([(t, t + 1), (t - 1, t)][: t + 1]):
+            alone = project_both(view, model.n_support_, t, -1, 0)
+            together = project_both(view, model.n_support_, *pair, place)
+            assert alone[0] == together[0]
+            np.testing.assert_array_equal(alone[1], together[1])
+
+
+@pytest.mark.parametrize("Learner", [Projectron, ProjectronPlusPlus])
+@pytest.mark.parametrize("eta", [0.1, 0.6])
+def test_what_is_solved_ahead_changes_nothing(Learner, eta):
+    """Row by row nothing can be: many mistakes near one another, some of whose rows join."""
+    X, y = noisy_stream(22, n=400, d=3)
+    whole, single = Learner(eta=eta, gamma=0.3), Learner(eta=eta, gamma=0.3)
+    scores = whole.learn(X, y, classes=[0, 1])
+    one_by_one = [single.learn(X[t : t + 1], y[t : t + 1], classes=[0, 1]) for t in range(len(y))]
+    np.testing.assert_array_equal(scores, np.concatenate(one_by_one))
+    np.testing.assert_array_equal(whole.dual_coef_, single.dual_coef_)
+    assert 1 < whole.n_support_ < whole.n_mistakes_ - 40
+
+
 @numba.njit
-def project_both(view, n, t):
+def project_both(view, n, t, other, place):
     work = room_to_project(view)
-    return project(view, n, t, work), projected(n, work).copy()
+    project(view, n, t, other, work)
+    return projected_norm(n, place, work), projected(n, place, work).copy()
 
 
 @given(seed=seeds, share=st.floats(0.1, 0.9))
