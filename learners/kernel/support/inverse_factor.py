@@ -15,8 +15,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
+from ...numeric.emitters import spread
 from ...numeric.rows import dot
-from ..values.dense_products import LANES, ArrayInCode, fold_together, fused, spread
+from ..values.dense_products import LANES, ArrayInCode, fold_together, fused
 
 # Rows of M taken together, and values to a vector.
 _PANEL = LANES[8]
