@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..numeric.canonical import is_canonical
 from ..numeric.compiled import compiled
 from ..numeric.rows import (
     Rows,
     as_rows,
     first_nonfinite_row,
-    is_canonical,
     read_only,
     row_range,
     rows_to_check,
@@ -102,6 +102,11 @@ def _distinct(y: NDArray[Any]) -> NDArray[Any]:
     return np.unique(y)
 
 
+def _are_positions(classes: NDArray[Any]) -> bool:
+    """Tell whether sorted distinct classes are the integers 0 … K - 1."""
+    return bool(classes.dtype.kind in "iu" and classes[0] == 0 and classes[-1] == len(classes) - 1)
+
+
 def label_codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     """Return the position of each label in the classes.
 
@@ -114,12 +119,21 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     Returns
     -------
     ndarray of int32, shape (n,)
+        `y` itself where that is what it holds.
 
     Raises
     ------
     ValueError
         For a label that is none of them.
     """
+    if (
+        y.dtype == np.int32
+        and y.flags.carray
+        and _are_positions(classes)
+        and y.min() >= 0
+        and y.max() < len(classes)
+    ):
+        return y
     if len(classes) == 2:
         # Numbers of Python are compared in the type of the labels, without copying these.
         first, second = classes.tolist() if y.dtype.kind in "iu" else classes

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import check_nonnegative, check_scale
 from ..numeric.compiled import compiled
+from ..numeric.emitters import zero_like
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import entry, n_entries, n_rows, new_state, row
-from ..numeric.vector import class_sums, lane_sums, zero_like
+from ..numeric.vector import class_sums, lane_sums
 from .multiclass_classifier import MulticlassClassifier, as_coef
 from .parts.classes import copy_scores, new_class_state
 

@@ -6,10 +6,11 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import check_positive
 from ..numeric.compiled import compiled
+from ..numeric.emitters import constant_like
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
-from ..numeric.vector import constant_like, lane_sums
+from ..numeric.vector import lane_sums
 from .linear_classifier import LinearClassifier
 from .parts.covariance import check_covariance, covariance_matrix, is_usable, new_covariance, variance
 from .parts.full_covariance import subtract_outer

@@ -4,12 +4,13 @@ import numpy as np
 from numba.extending import overload
 
 from ..estimator.parameters import check_option, check_positive
+from ..numeric.arrays import is_sparse_row
 from ..numeric.compiled import INLINE
 from ..numeric.floats import SMALLEST_NORMAL
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, in_kernels_only, n_rows, new_state, row, squared_norm
-from ..numeric.vector import is_sparse_row, lane_pass
+from ..numeric.vector import lane_pass
 from .multiclass_classifier import MulticlassClassifier
 from .parts.classes import add_to_pair, new_class_state, score_classes
 

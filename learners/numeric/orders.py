@@ -36,36 +36,43 @@ def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
     ------
     IndexError
         When a row number is outside 0 … n - 1: kernels do not look.
+    TypeError
+        For what `as_rows` does not take.
 
     Examples
     --------
     >>> import numpy as np
-    >>> rows = ordered_rows(np.array([[1.0], [2.0], [3.0]]), [2, 0])
-    >>> count_rows(rows), in_order(row_range(rows, 1, 2)).tolist()
-    (2, [[1.0]])
+    >>> from singlepass.learners import Perceptron
+    >>> X = np.array([[1.0], [2.0], [3.0]])
+    >>> learner = Perceptron().fit(X, ["no", "no", "yes"])
+    >>> learner.score_rows(ordered_rows(X, [2, 0])).tolist()
+    [6.0, 2.0]
     """
     rows = as_rows(X)
     order = _row_numbers(order, count_rows(rows))
     return (*rows, order) if isinstance(rows, tuple) else (rows, order)
 
 
-def is_ordered(X: Rows) -> bool:
+def _is_ordered(X: Rows) -> bool:
     """Tell whether rows are a matrix and an order."""
     return isinstance(X, tuple) and len(X) in (2, 4)
 
 
-def in_order(X: Rows) -> Rows:
+def _in_order(X: Rows) -> Rows:
     """Return rows without an order of their own: gathered where they have one."""
-    if not is_ordered(X):
+    if not _is_ordered(X):
         return X
     return take_rows(X[:-1] if len(X) == 4 else X[0], X[-1])
 
 
 def blocks_in_order(X: Rows) -> Iterator[tuple[int, int, Rows]]:
-    """Yield rows as `in_order` returns them: start, stop and the rows between, a few MB at a time."""
+    """Yield rows without an order of their own, gathered where they have one, a few MB at a time.
+
+    Each time: start, stop and the rows between.
+    """
     n = count_rows(X)
     size = max(1, n)
-    if is_ordered(X):
+    if _is_ordered(X):
         values = X[0]
         # A CSR row stores a value and a column index per non-zero.
         each = (
@@ -76,7 +83,7 @@ def blocks_in_order(X: Rows) -> Iterator[tuple[int, int, Rows]]:
         size = max(16, _BLOCK_BYTES // max(1, each))
     for start in range(0, n, size):
         stop = min(start + size, n)
-        yield start, stop, in_order(row_range(X, start, stop))
+        yield start, stop, _in_order(row_range(X, start, stop))
 
 
 def _row_numbers(order: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -17,8 +17,10 @@ from numba import types
 from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
+from .arrays import is_sparse_row, prefetch
+from .canonical import is_canonical
 from .compiled import INLINE, compiled
-from .vector import is_sparse_row, lane_sums, prefetch, rises
+from .vector import lane_sums
 from .views import borrowed, stretch
 
 # What `as_rows` returns, and what it takes.
@@ -88,18 +90,6 @@ def _n_rows(X):
     if len(X) in _CSR:
         return lambda X: X[2].shape[0] - 1
     return lambda X: X[-1].shape[0]
-
-
-@register_jitable(**INLINE)
-def is_canonical(indices, start, stop, n_features):
-    """Tell whether the CSR row from `start` to `stop` is there and rises within 0 … n_features - 1."""
-    if not 0 <= start <= stop <= indices.shape[0]:
-        return False
-    if start == stop:
-        return True
-    # The smallest and the largest, if they rise.
-    within = indices[start] >= 0 and indices[stop - 1] < n_features
-    return within and rises(stretch(indices, start, stop))
 
 
 def row(X, i):
@@ -271,12 +261,20 @@ def as_rows(X: Matrix) -> Rows:
         Read-only views; the indices of a CSR matrix are int32 wherever they fit, so that 32- and 64-bit
         matrices share one compiled kernel. A tuple is taken to come from here or from `ordered_rows`, and
         returned as it is.
+
+    Raises
+    ------
+    TypeError
+        For sparse matrices of another format, and for what is no matrix.
     """
     if isinstance(X, tuple):
         return X
     if isinstance(X, np.ndarray):
         # np.memmap and other subclasses would each compile anew.
         return read_only(np.asarray(X))
+    if not (sp.issparse(X) and X.format == "csr"):
+        given = f"a sparse matrix of format {X.format!r}" if sp.issparse(X) else type(X).__name__
+        raise TypeError(f"rows must be a NumPy array or a CSR matrix, got {given}")
     # Contiguous as nearly every CSR matrix is; a strided one (`.real` of a complex matrix) is copied.
     data, indices, indptr = (np.ascontiguousarray(part) for part in (X.data, X.indices, X.indptr))
     if indices.dtype != np.int32 and max(X.shape[1], X.nnz) <= np.iinfo(np.int32).max:

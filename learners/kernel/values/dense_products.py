@@ -14,15 +14,13 @@ from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
 from ...numeric.compiled import compiled
-from ...numeric.vector import zero_like
+from ...numeric.emitters import select, zero_like
 
 #: Rows and columns come in multiples of it, whichever tile the machine prefers.
 PADDING = 12
 
 #: Lanes of an accumulator by the size of a value in bytes; rows are padded to a multiple.
 LANES = {4: 16, 8: 8}
-
-_INT32 = ir.IntType(32)
 
 
 def _tile_shape():
@@ -43,11 +41,6 @@ STRIP = 6
 ROWS_TOGETHER = 60
 
 
-def _select(builder, first, second, lanes):
-    """Return the given lanes of two vectors (those of `second` are counted on from those of `first`)."""
-    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_INT32, len(lanes)), lanes))
-
-
 def fused(builder, a, b, c):
     """Emit ``a b + c`` rounded once, for scalars or vectors."""
     kind = a.type
@@ -57,13 +50,6 @@ def fused(builder, a, b, c):
     intrinsic_type = ir.FunctionType(kind, (kind, kind, kind))
     function = cgutils.get_or_insert_function(builder.module, intrinsic_type, f"llvm.fma.{name}")
     return builder.call(function, (a, b, c))
-
-
-def spread(builder, scalar, lanes):
-    """Return a vector whose lanes all hold `scalar`."""
-    undefined = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
-    first = builder.insert_element(undefined, scalar, _INT32(0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, lanes), [0] * lanes))
 
 
 def fold_together(builder, vectors):
@@ -84,7 +70,7 @@ def fold_together(builder, vectors):
             low = [start + lane for start in starts for lane in range(half)]
             pairs = [(vectors[0], vectors[0])]
         high = [lane + half for lane in low]
-        vectors = [builder.fadd(_select(builder, a, b, low), _select(builder, a, b, high)) for a, b in pairs]
+        vectors = [builder.fadd(select(builder, a, b, low), select(builder, a, b, high)) for a, b in pairs]
         lanes, width = len(low), half
     return vectors
 
@@ -149,7 +135,7 @@ def _tile_of(shape):
                 vector = folded[start // per_vector]
                 chosen = list(range(start % per_vector, start % per_vector + columns))
                 row = builder.add(o, ir.Constant(intp, r))
-                out.store(builder, row, j, _select(builder, vector, zero_like(vector), chosen))
+                out.store(builder, row, j, select(builder, vector, zero_like(vector), chosen))
             return context.get_dummy_value()
 
         return signature, codegen

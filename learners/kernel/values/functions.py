@@ -7,8 +7,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
 from ...numeric.compiled import INLINE, compiled
-from ...numeric.vector import zero_like
-from .dense_products import LANES, spread
+from ...numeric.emitters import spread, zero_like
+from .dense_products import LANES
 from .exponential import emit_exponential, exponential
 
 KERNELS = ("rbf", "poly", "linear")
@@ -41,7 +41,7 @@ def _rbf_row(_typing_context, values, norm, norms, gamma):
                 for load in loaded:
                     load.align = values.dtype.bitwidth // 8
                 product, other = loaded
-                own, factor = (x if width == 1 else spread(builder, x, width) for x in (norm, negative))
+                own, factor = (spread(builder, x, width) for x in (norm, negative))
                 distance = builder.fsub(builder.fadd(own, other), builder.fadd(product, product))
                 # Rounding may leave a small negative number for rows that are nearly the same.
                 zero = kind(0.0) if width == 1 else zero_like(product)

@@ -5,13 +5,12 @@ Kept rows enter a loop as one matrix, padded as `dense_products` wants it, or as
 a place for each feature, and `sums`, with one for each lane, are 0 between calls.
 """
 
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
 from ...numeric.compiled import INLINE, compiled
+from ...numeric.emitters import fold, zero_like
 from ...numeric.rows import in_kernels_only
-from ...numeric.vector import zero_like
 from .dense_products import LANES, ArrayInCode, fused, strip_products
 
 
@@ -28,19 +27,9 @@ def _fold_and_clear(_typing_context, sums):
     def codegen(context, builder, signature, arguments):
         lane_sums = ArrayInCode(context, builder, signature.args[0], arguments[0])
         zero = lane_sums.columns.type(0)
-        width = LANES[lane_sums.size]
-        vector = lane_sums.load(builder, zero, zero, width)
+        vector = lane_sums.load(builder, zero, zero, LANES[lane_sums.size])
         lane_sums.store(builder, zero, zero, zero_like(vector))
-        while width > 1:
-            width //= 2
-            low, high = (
-                builder.shuffle_vector(
-                    vector, vector, ir.Constant(ir.VectorType(ir.IntType(32), width), lanes)
-                )
-                for lanes in (list(range(width)), list(range(width, 2 * width)))
-            )
-            vector = builder.fadd(low, high)
-        return builder.extract_element(vector, ir.IntType(32)(0))
+        return fold(builder, vector)
 
     return sums.dtype(sums), codegen
 

@@ -9,8 +9,8 @@ from numba import types
 from numba.extending import intrinsic
 
 from ...numeric.compiled import compiled
-from ...numeric.vector import zero_like
-from .dense_products import LANES, ArrayInCode, fused, spread
+from ...numeric.emitters import spread, zero_like
+from .dense_products import LANES, ArrayInCode, fused
 
 _GROUP = 16
 

@@ -12,7 +12,9 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from ...estimator.parameters import check_option
+from ...numeric.arrays import is_sparse_row
 from ...numeric.compiled import INLINE
+from ...numeric.emitters import zero_like
 from ...numeric.rows import (
     dot,
     dot_and_weighted_squared_norm,
@@ -22,7 +24,7 @@ from ...numeric.rows import (
     new_state,
     weighted_squared_norm,
 )
-from ...numeric.vector import is_sparse_row, lane_pass, zero_like
+from ...numeric.vector import lane_pass
 from .full_covariance import full_matrix, new_full_covariance, subtract_outer, variance_of_row
 
 # An update that waits is (True, α, β).

@@ -14,9 +14,9 @@ import math
 import numpy as np
 from numba.extending import overload, register_jitable
 
+from ...numeric.arrays import is_sparse_row
 from ...numeric.compiled import INLINE, compiled
 from ...numeric.rows import dot, entry, in_kernels_only, n_entries, new_state
-from ...numeric.vector import is_sparse_row
 from .symmetric_tiles import LANES, STRIP, multiply_rows, subtract_products
 
 # A (d, d) matrix above this is refused: d = 23,170 is far beyond what d² work per example makes sense for,

@@ -10,6 +10,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from ...numeric.emitters import fold, select, spread
+
 #: Matrices are cut into blocks of so many rows and columns: a cache line of float64.
 LANES = 8
 
@@ -20,10 +22,8 @@ STRIP = 4
 # Rows of a block whose sums are kept in registers at a time: there are 32 of 64 bytes or 16 of 32.
 _TILE = LANES if llvm.get_host_cpu_features().get("avx512f") else LANES // 2
 
-_INT32 = ir.IntType(32)
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _ZERO = ir.Constant(_VECTOR, [0.0] * LANES)
-_UNDEFINED = ir.Constant(_VECTOR, ir.Undefined)
 
 
 def _load(builder, pointer, index):
@@ -41,22 +41,7 @@ def _store(builder, pointer, index, value):
 def _load_spread(builder, pointer, index):
     """Return a vector whose lanes all hold one number of an array."""
     scalar = builder.load(builder.gep(pointer, [index]))
-    return _select(builder, builder.insert_element(_UNDEFINED, scalar, _INT32(0)), _UNDEFINED, [0] * LANES)
-
-
-def _select(builder, first, second, lanes):
-    """Return the given lanes of two vectors (those of `second` are counted on from those of `first`)."""
-    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_INT32, len(lanes)), lanes))
-
-
-def _fold(builder, vector):
-    """Add the lanes of a vector in a fixed tree: upper half onto lower half until one is left."""
-    width = LANES
-    while width > 1:
-        width //= 2
-        halves = (list(range(width)), list(range(width, 2 * width)))
-        vector = builder.fadd(*(_select(builder, vector, vector, half) for half in halves))
-    return builder.extract_element(vector, _INT32(0))
+    return spread(builder, scalar, LANES)
 
 
 def _transpose(builder, rows):
@@ -68,7 +53,7 @@ def _transpose(builder, rows):
             low, high = rows[r], rows[r + half]
             upper = [LANES + lane - half if lane & half else lane for lane in range(LANES)]
             lower = [LANES + lane if lane & half else lane + half for lane in range(LANES)]
-            rows[r], rows[r + half] = _select(builder, low, high, upper), _select(builder, low, high, lower)
+            rows[r], rows[r + half] = select(builder, low, high, upper), select(builder, low, high, lower)
     return rows
 
 
@@ -105,7 +90,7 @@ def multiply_rows(_typing_context, B, i, x, s):
         for row, start, total in zip(rows, starts, sums, strict=True):
             B_rj = _load(builder, B.data, builder.add(start, block))
             whole = builder.fadd(builder.load(total), builder.fmul(B_rj, x_j))
-            _store(builder, s.data, row, _fold(builder, whole))
+            _store(builder, s.data, row, fold(builder, whole))
         return context.get_dummy_value()
 
     return types.void(B, types.intp, x, s), codegen

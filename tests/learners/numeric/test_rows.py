@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from singlepass.learners import as_rows, row_range, take_rows
+from singlepass.learners import as_rows, ordered_rows, row_range, take_rows
 from singlepass.learners.numeric.compiled import compiled
 from singlepass.learners.numeric.rows import (
     add_scaled,
@@ -181,7 +181,7 @@ def test_rows_outside_the_indices_are_refused(indptr):
     assert rows[4][0]
 
 
-@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 18, 31, 32, 33, 48, 49, 50, 100])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 18, 31, 32, 33, 48, 49, 50, 100])
 def test_a_fall_is_seen_wherever_it_is(n):
     scores = np.empty(1)
     columns = 2 * np.arange(n, dtype=np.int32)
@@ -196,3 +196,27 @@ def test_a_fall_is_seen_wherever_it_is(n):
             linear_scores(rows, np.ones(200), scores)
             assert rows[4][0], k
             assert scores[0] == 0.0
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 6, 15, 16, 17, 40])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_features_that_are_not_there_are_seen_in_rows_of_any_length(n, index):
+    for first, n_features, good in ((0, n, True), (0, n - 1, False), (-1, n, False), (1, n, False)):
+        matrix = sp.csr_matrix((1, n_features))
+        matrix.data, matrix.indices = np.ones(n), np.arange(first, first + n, dtype=index)
+        matrix.indptr = np.array([0, n], index)
+        rows, scores = rows_to_check(matrix), np.empty(1)
+        linear_scores(rows, np.ones(n_features), scores)
+        assert bool(rows[4][0]) is not good
+        assert scores[0] == (n if good else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [(sp.csc_matrix(np.eye(2)), "a sparse matrix of format 'csc'"), ([[1.0]], "list"), (None, "NoneType")],
+)
+def test_what_is_no_matrix_is_refused_in_one_line(given, name):
+    message = f"^rows must be a NumPy array or a CSR matrix, got {name}$"
+    for call in (as_rows, lambda X: ordered_rows(X, [0]), lambda X: take_rows(X, [0])):
+        with pytest.raises(TypeError, match=message):
+            call(given)

@@ -1,0 +1,41 @@
+"""Pieces of LLVM code for vectors: constants, lanes chosen, one value in all lanes, lanes added."""
+
+from llvmlite import ir
+
+_INT32 = ir.IntType(32)
+
+
+def constant_like(value, number):
+    """Return a constant of the type of a floating-point value or of a vector of them."""
+    if isinstance(value.type, ir.VectorType):
+        return ir.Constant(value.type, [number] * value.type.count)
+    return ir.Constant(value.type, number)
+
+
+def zero_like(value):
+    """Return the constant 0 of the type of a floating-point value or of a vector of them."""
+    return constant_like(value, 0.0)
+
+
+def select(builder, first, second, lanes):
+    """Return the given lanes of two vectors (those of `second` are counted on from those of `first`)."""
+    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_INT32, len(lanes)), list(lanes)))
+
+
+def spread(builder, scalar, lanes):
+    """Return a vector whose lanes all hold `scalar` (1 lane: the scalar itself)."""
+    if lanes == 1:
+        return scalar
+    undefined = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
+    first = builder.insert_element(undefined, scalar, _INT32(0))
+    return select(builder, first, undefined, [0] * lanes)
+
+
+def fold(builder, vector):
+    """Add the lanes of a vector in a fixed tree: upper half onto lower half until one is left."""
+    width = vector.type.count
+    while width > 1:
+        width //= 2
+        low, high = (select(builder, vector, vector, range(first, first + width)) for first in (0, width))
+        vector = builder.fadd(low, high)
+    return builder.extract_element(vector, _INT32(0))
