@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...learners import Passage, count_mistakes
+from ...learners.numeric.compiled import compiled
 from ..counts import COUNTS
 from ..store.cell_result import Curve
 
@@ -20,6 +21,13 @@ LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
 def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
     """Return what a learner has counted by the store's columns, None where it does not count."""
     return {name: counters.get(name) for name in LEARNER_COUNTS}
+
+
+@compiled
+def _count_both(scores: Any, noisy: Any, clean: Any, stops: Any, counts: Any) -> Any:
+    """Count the mistakes by noisy and by clean labels, as `count_mistakes` does by one of them."""
+    wrong = count_mistakes(scores, noisy, stops, counts[0])
+    return wrong, count_mistakes(scores, clean, stops, counts[1])
 
 
 class Recorder:
@@ -38,7 +46,7 @@ class Recorder:
 
     def __init__(self, noisy: NDArray[np.int32], clean: NDArray[np.int32]) -> None:
         self.seen = 0
-        self._labels = dict(zip(MISTAKES, (noisy, clean), strict=True))
+        self._noisy, self._clean = noisy, clean
         self._totals = dict.fromkeys(MISTAKES, 0)
         # Stretch by stretch, the columns of each: what a learner counts may begin to be counted on the way.
         self._stretches: list[dict[str, Sequence[Any] | NDArray[Any]]] = []
@@ -56,17 +64,19 @@ class Recorder:
             Seconds of learning before them.
         """
         n = len(passage.scores)
+        rows = slice(self.seen, self.seen + n)
+        counts = np.empty((len(MISTAKES), len(stops)), np.int64)
         scores = passage.scores.reshape(n, -1)
+        totals = _count_both(scores, self._noisy[rows], self._clean[rows], stops, counts)
         points: dict[str, Sequence[Any] | NDArray[Any]] = {
             "t": stops + self.seen,
             "fit_seconds": np.asarray(passage.seconds) + seconds,
         }
-        for name, labels in self._labels.items():
-            at_stops = np.empty(len(stops), np.int64)
-            total = count_mistakes(scores, labels[self.seen : self.seen + n], stops, at_stops)
-            points[name] = at_stops + self._totals[name]
+        for name, at_stops, total in zip(MISTAKES, counts, totals, strict=True):
+            at_stops += self._totals[name]
+            points[name] = at_stops
             self._totals[name] += total
-        points.update((name, values) for name, values in passage.counts.items() if name in LEARNER_COUNTS)
+        points |= {name: values for name, values in passage.counts.items() if name in LEARNER_COUNTS}
         self._stretches.append(points)
         self.seen += n
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import socket
 import time
@@ -18,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from ...learners import registry
 from ..store.cell_result import CellResult
-from ..study.cell import Cell
+from ..study.cell import Cell, sorted_json
 from ..study.learner_factory import make_learner
 from .material import Material, material
 from .prequential import fit_batch, stream_through
@@ -135,8 +134,13 @@ def run_cell(cell: Cell) -> CellResult:
         curve = {}
     row["total_seconds"] = time.perf_counter() - began
     row["started"] = started
-    row["worker"] = f"{socket.gethostname()}:{os.getpid()}"
+    row["worker"] = f"{_host()}:{os.getpid()}"
     return CellResult(row, curve)
+
+
+@functools.cache
+def _host() -> str:
+    return socket.gethostname()
 
 
 def failed(cell: Cell, error: BaseException) -> CellResult:
@@ -155,7 +159,7 @@ def describe(cell: Cell) -> dict[str, Any]:
         "task": spec.dataset.task,
         "algorithm": spec.algorithm,
         "learner": spec.learner,
-        "params": json.dumps(dict(spec.params), sort_keys=True),
+        "params": sorted_json(dict(spec.params)),
         "grid": cell.execution.grid,
         "noise": spec.noise.slug,
         "seed": spec.seed,

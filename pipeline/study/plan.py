@@ -53,8 +53,9 @@ class Plan:
         """Yield one cell on the reserved seed for every grid point of every (dataset, algorithm, noise)."""
         for task, noise, entry in self._groups():
             if entry.algorithm.grid:
+                group = self._group(task, entry, noise, "tune")
                 for point in grid_points(entry.algorithm):
-                    yield self._cell(task, entry, noise, TUNING_SEED, "tune", point)
+                    yield group.cell(TUNING_SEED, point)
 
     def evaluation_cells(self, winners: Winners) -> Iterator[Cell]:
         """Yield the cells of the study's seeds, but for those of `matched_cells`.
@@ -71,8 +72,9 @@ class Plan:
                 params = winners.get((task.label, algorithm.label, noise))
             if params is None or algorithm.support_of:
                 continue
+            group = self._group(task, entry, noise, "run")
             for seed in self.study.seeds:
-                yield self._cell(task, entry, noise, seed, "run", params)
+                yield group.cell(seed, params)
 
     def matched_cells(self, sizes: SupportSizes) -> Iterator[Cell]:
         """Yield the cells of the study's seeds whose parameters are other cells' support sizes.
@@ -92,7 +94,8 @@ class Plan:
                 # A stream without a mistake leaves no support vector; there is no budget below 1.
                 found = {key: max(1, size) for key, size in own.items() if size is not None}
                 if len(found) == len(own):
-                    yield self._cell(task, entry, noise, seed, "run", {**algorithm.fixed, **found})
+                    group = self._group(task, entry, noise, "run")
+                    yield group.cell(seed, {**algorithm.fixed, **found})
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
         """Count the cells that `matched_cells` leaves out, by algorithm and the one it is matched with."""
@@ -111,9 +114,9 @@ class Plan:
         entry, noise = self._entry(self.study.algorithms[0]), self.study.noise[0]
         for task in self.tasks:
             if self.n_tuning_cells:
-                yield self._cell(task, entry, noise, TUNING_SEED, "tune", {})
+                yield self._group(task, entry, noise, "tune").cell(TUNING_SEED, {})
             for seed in self.study.seeds:
-                yield self._cell(task, entry, noise, seed, "run", {})
+                yield self._group(task, entry, noise, "run").cell(seed, {})
 
     @cached_property
     def n_tuning_cells(self) -> int:
@@ -139,15 +142,7 @@ class Plan:
                 for entry in entries:
                     yield task, noise, entry
 
-    def _cell(
-        self,
-        task: data.TaskRef,
-        entry: _Entry,
-        noise: Noise,
-        seed: int,
-        stage: StageName,
-        params: dict[str, Scalar],
-    ) -> Cell:
+    def _group(self, task: data.TaskRef, entry: _Entry, noise: Noise, stage: StageName) -> _CellGroup:
         study, dataset, algorithm = self.study, self.datasets[task.label], entry.algorithm
         spec = CellSpec(
             dataset=task,
@@ -155,9 +150,9 @@ class Plan:
             algorithm=algorithm.label,
             learner=algorithm.name,
             algorithm_version=entry.version,
-            params=tuple(sorted({**params, **entry.strategy}.items())),
+            params=(),
             noise=noise,
-            seed=seed,
+            seed=0,
             root_seed=study.root_seed,
             stage=stage,
             protocol=study.protocol_of(dataset),
@@ -171,7 +166,7 @@ class Plan:
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
         )
-        return Cell(spec, entry.execution)
+        return _CellGroup(spec, entry)
 
     def _entry(self, algorithm: AlgorithmSpec) -> _Entry:
         grid = json.dumps(algorithm.grid, sort_keys=True) if algorithm.grid else None
@@ -186,6 +181,19 @@ class _Entry(NamedTuple):
     version: int
     strategy: dict[str, Scalar]
     execution: Execution
+
+
+class _CellGroup(NamedTuple):
+    """The cells of one (dataset, algorithm, noise): a specification without seed and parameters."""
+
+    spec: CellSpec
+    entry: _Entry
+
+    def cell(self, seed: int, params: dict[str, Scalar]) -> Cell:
+        """Return the cell with these."""
+        entry = self.entry
+        own = tuple(sorted({**params, **entry.strategy}.items()))
+        return Cell(self.spec.at(seed, own), entry.execution)
 
 
 def _least(*limits: int | None) -> int | None:
