@@ -9,6 +9,7 @@ arithmetic: a float32 stream and the same values in float64 give the same outcom
 (Over 300 lines: all that tells the kinds of rows apart.)
 """
 
+from ctypes import addressof, c_char
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -64,8 +65,8 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     """
     # Zeros need no memory until they are touched; anything else is written once.
     memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)
-    start = -memory.ctypes.data % _PAGE + place * _THIRD
-    state = memory[start : start + 8 * n_features].view(np.float64)
+    start = -addressof(c_char.from_buffer(memory)) % _PAGE + place * _THIRD
+    state = np.ndarray(n_features, np.float64, memory, start)
     if value != 0.0:
         state.fill(value)
     return state

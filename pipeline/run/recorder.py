@@ -16,11 +16,12 @@ from ..store.cell_result import Curve
 # Counted here; everything else is counted by learners.
 MISTAKES = ("mistakes", "mistakes_clean")
 LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
+_UNCOUNTED: dict[str, int | None] = dict.fromkeys(sorted(LEARNER_COUNTS))
 
 
 def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
     """Return what a learner has counted by the store's columns, None where it does not count."""
-    return {name: counters.get(name) for name in LEARNER_COUNTS}
+    return _UNCOUNTED | {name: value for name, value in counters.items() if name in LEARNER_COUNTS}
 
 
 @compiled
@@ -46,7 +47,7 @@ class Recorder:
 
     def __init__(self, noisy: NDArray[np.int32], clean: NDArray[np.int32]) -> None:
         self.seen = 0
-        self._noisy, self._clean = noisy, clean
+        self._labels = noisy, clean
         self._totals = dict.fromkeys(MISTAKES, 0)
         # Stretch by stretch, the columns of each: what a learner counts may begin to be counted on the way.
         self._stretches: list[dict[str, Sequence[Any] | NDArray[Any]]] = []
@@ -63,13 +64,12 @@ class Recorder:
         seconds : float
             Seconds of learning before them.
         """
-        n = len(passage.scores)
-        rows = slice(self.seen, self.seen + n)
+        n, seen = len(passage.scores), self.seen
+        noisy, clean = (labels[seen : seen + n] for labels in self._labels)
         counts = np.empty((len(MISTAKES), len(stops)), np.int64)
-        scores = passage.scores.reshape(n, -1)
-        totals = _count_both(scores, self._noisy[rows], self._clean[rows], stops, counts)
+        totals = _count_both(passage.scores.reshape(n, -1), noisy, clean, stops, counts)
         points: dict[str, Sequence[Any] | NDArray[Any]] = {
-            "t": stops + self.seen,
+            "t": stops + seen,
             "fit_seconds": np.asarray(passage.seconds) + seconds,
         }
         for name, at_stops, total in zip(MISTAKES, counts, totals, strict=True):

@@ -19,6 +19,7 @@ from ...learners import registry
 from ..store.cell_result import CellResult
 from ..study.cell import Cell, sorted_json
 from ..study.learner_factory import make_learner
+from ..study.specs import Scalar
 from .material import Material, material
 from .prequential import fit_batch, stream_through
 from .splits import Fold
@@ -148,6 +149,13 @@ def failed(cell: Cell, error: BaseException) -> CellResult:
     return CellResult(describe(cell) | {"status": "failed", "error": f"{type(error).__name__}: {error}"})
 
 
+# Few cells have parameters of their own. Typed: 1 and 1.0 and True are one key, and three texts.
+@functools.lru_cache(maxsize=1024, typed=True)
+def _as_json(*params: str | Scalar) -> str:
+    """Return names and values, one after the other, as JSON."""
+    return sorted_json(dict(zip(params[::2], params[1::2], strict=True)))
+
+
 def describe(cell: Cell) -> dict[str, Any]:
     """Return the columns of the cells table that are known before the cell is run."""
     spec = cell.spec
@@ -159,7 +167,7 @@ def describe(cell: Cell) -> dict[str, Any]:
         "task": spec.dataset.task,
         "algorithm": spec.algorithm,
         "learner": spec.learner,
-        "params": sorted_json(dict(spec.params)),
+        "params": _as_json(*[part for param in spec.params for part in param]),
         "grid": cell.execution.grid,
         "noise": spec.noise.slug,
         "seed": spec.seed,
