@@ -45,7 +45,7 @@ class LinearClassifier(OnlineClassifier):
         self._n_absent = 0 if n_occurring is None else n_features - n_occurring
 
     def _bytes_a_feature(self) -> int:
-        kind = type(self)
+        kind: Any = type(self)
         return _bytes_a_feature(
             kind, tuple([getattr(self, name) for name in _parameters_of(kind)]), len(self.classes_)
         )
@@ -97,7 +97,7 @@ class LinearClassifier(OnlineClassifier):
 
 
 @functools.cache
-def _parameters_of(kind: type[LinearClassifier]) -> tuple[str, ...]:
+def _parameters_of(kind: Any) -> tuple[str, ...]:
     return tuple(kind._get_param_names())
 
 

@@ -65,7 +65,7 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     """
     # Zeros need no memory until they are touched; anything else is written once.
     memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)
-    start = -addressof(c_char.from_buffer(memory)) % _PAGE + place * _THIRD
+    start = -addressof(c_char.from_buffer(memory.data)) % _PAGE + place * _THIRD
     state = np.ndarray(n_features, np.float64, memory, start)
     if value != 0.0:
         state.fill(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -87,7 +88,7 @@ def _first_pass(
     looks = stops if accuracy or limited else _NOWHERE
     for start, stop, rows in blocks_of(learner, part):
         for first, seen in _pieces(start, stop, looks, limited):
-            noted = stops[stops.searchsorted(first, "right") : stops.searchsorted(seen, "right")]
+            noted = stops[bisect.bisect_right(stops, first) : bisect.bisect_right(stops, seen)]
             before = watch.seconds
             with watch:
                 passage = learner.learn_along(rows(first, seen), noisy[first:seen], noted - first)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners import Passage, count_mistakes
-from ...learners.numeric.compiled import compiled
+from ...learners import Passage, mistakes_of_both
 from ..counts import COUNTS
 from ..store.cell_result import Curve
 
@@ -22,13 +21,6 @@ _UNCOUNTED: dict[str, int | None] = dict.fromkeys(sorted(LEARNER_COUNTS))
 def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
     """Return what a learner has counted by the store's columns, None where it does not count."""
     return _UNCOUNTED | {name: value for name, value in counters.items() if name in LEARNER_COUNTS}
-
-
-@compiled
-def _count_both(scores: Any, noisy: Any, clean: Any, stops: Any, counts: Any) -> Any:
-    """Count the mistakes by noisy and by clean labels, as `count_mistakes` does by one of them."""
-    wrong = count_mistakes(scores, noisy, stops, counts[0])
-    return wrong, count_mistakes(scores, clean, stops, counts[1])
 
 
 class Recorder:
@@ -67,7 +59,7 @@ class Recorder:
         n, seen = len(passage.scores), self.seen
         noisy, clean = (labels[seen : seen + n] for labels in self._labels)
         counts = np.empty((len(MISTAKES), len(stops)), np.int64)
-        totals = _count_both(passage.scores.reshape(n, -1), noisy, clean, stops, counts)
+        totals = mistakes_of_both(passage.scores, noisy, clean, stops, counts)
         points: dict[str, Sequence[Any] | NDArray[Any]] = {
             "t": stops + seen,
             "fit_seconds": np.asarray(passage.seconds) + seconds,
