@@ -43,6 +43,19 @@ _LINE, _PAGE = 64, 4096
 _THIRD = 21 * _LINE
 
 
+# So many numbers are written in some tens of microseconds: to give the interpreter away meanwhile, as NumPy
+# does, and to be given it back takes longer.
+_FEW = 1 << 15
+
+
+def _fill(state, value):
+    for i in range(state.shape[0]):
+        state[i] = value
+
+
+_fill_held, _fill_released = compiled(_fill, nogil=False), compiled(_fill)
+
+
 def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np.float64]:
     """Return a float64 array of shape (n_features,) that lies where kernels are fastest.
 
@@ -68,7 +81,7 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     start = -addressof(c_char.from_buffer(memory.data)) % _PAGE + place * _THIRD
     state = np.ndarray(n_features, np.float64, memory, start)
     if value != 0.0:
-        state.fill(value)
+        (_fill_held if n_features <= _FEW else _fill_released)(state, value)
     return state
 
 

@@ -54,7 +54,7 @@ class Plan:
         for task, noise, entry in self._groups():
             if entry.algorithm.grid:
                 group = self._group(task, entry, noise, "tune")
-                for point in grid_points(entry.algorithm):
+                for point in entry.points:
                     yield group.cell(TUNING_SEED, point)
 
     def evaluation_cells(self, winners: Winners) -> Iterator[Cell]:
@@ -73,8 +73,9 @@ class Plan:
             if params is None or algorithm.support_of:
                 continue
             group = self._group(task, entry, noise, "run")
+            own = entry.with_strategy(params)
             for seed in self.study.seeds:
-                yield group.cell(seed, params)
+                yield group.cell(seed, own)
 
     def matched_cells(self, sizes: SupportSizes) -> Iterator[Cell]:
         """Yield the cells of the study's seeds whose parameters are other cells' support sizes.
@@ -95,7 +96,7 @@ class Plan:
                 found = {key: max(1, size) for key, size in own.items() if size is not None}
                 if len(found) == len(own):
                     group = self._group(task, entry, noise, "run")
-                    yield group.cell(seed, {**algorithm.fixed, **found})
+                    yield group.cell(seed, entry.with_strategy({**algorithm.fixed, **found}))
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
         """Count the cells that `matched_cells` leaves out, by algorithm and the one it is matched with."""
@@ -111,12 +112,12 @@ class Plan:
 
     def split_cells(self) -> Iterator[Cell]:
         """Yield one cell for every way in which a task's rows are divided: by seed, the reserved one too."""
-        entry, noise = self._entry(self.study.algorithms[0]), self.study.noise[0]
+        entry, noise = self._entries[0], self.study.noise[0]
         for task in self.tasks:
             if self.n_tuning_cells:
-                yield self._group(task, entry, noise, "tune").cell(TUNING_SEED, {})
+                yield self._group(task, entry, noise, "tune").cell(TUNING_SEED, ())
             for seed in self.study.seeds:
-                yield self._group(task, entry, noise, "run").cell(seed, {})
+                yield self._group(task, entry, noise, "run").cell(seed, ())
 
     @cached_property
     def n_tuning_cells(self) -> int:
@@ -130,14 +131,19 @@ class Plan:
         study = self.study
         return len(self.tasks) * len(study.algorithms) * len(study.noise) * len(study.seeds)
 
+    @cached_property
+    def _entries(self) -> list[_Entry]:
+        return [self._entry(algorithm) for algorithm in self.study.algorithms]
+
     def _groups(self) -> Iterator[tuple[data.TaskRef, Noise, _Entry]]:
         # Tasks outermost: a worker then meets the cells of one data set in a row and opens it once.
         for task in self.tasks:
             dataset = self.datasets[task.label]
-            entries = [
-                self._entry(with_dataset_parameters(each, dataset, self.learners[each.label]))
-                for each in self.study.algorithms
-            ]
+            entries = []
+            for entry in self._entries:
+                algorithm = entry.algorithm
+                own = with_dataset_parameters(algorithm, dataset, self.learners[algorithm.label])
+                entries.append(entry if own is algorithm else self._entry(own))
             for noise in self.study.noise:
                 for entry in entries:
                     yield task, noise, entry
@@ -166,7 +172,7 @@ class Plan:
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
         )
-        return _CellGroup(spec, entry)
+        return _CellGroup(spec, entry.execution)
 
     def _entry(self, algorithm: AlgorithmSpec) -> _Entry:
         grid = json.dumps(algorithm.grid, sort_keys=True) if algorithm.grid else None
@@ -174,7 +180,12 @@ class Plan:
         return _Entry(algorithm, self.learners[algorithm.label].version, algorithm.strategy, execution)
 
 
-class _Entry(NamedTuple):
+# A cell's parameters, sorted by name.
+_Params = tuple[tuple[str, Scalar], ...]
+
+
+@dataclass(frozen=True)
+class _Entry:
     """What all cells of an algorithm have in common."""
 
     algorithm: AlgorithmSpec
@@ -182,18 +193,25 @@ class _Entry(NamedTuple):
     strategy: dict[str, Scalar]
     execution: Execution
 
+    @cached_property
+    def points(self) -> list[_Params]:
+        """The points of the grid."""
+        return [self.with_strategy(point) for point in grid_points(self.algorithm)]
+
+    def with_strategy(self, params: dict[str, Scalar]) -> _Params:
+        """Return parameters as a cell has them."""
+        return tuple(sorted({**params, **self.strategy}.items()))
+
 
 class _CellGroup(NamedTuple):
     """The cells of one (dataset, algorithm, noise): a specification without seed and parameters."""
 
     spec: CellSpec
-    entry: _Entry
+    execution: Execution
 
-    def cell(self, seed: int, params: dict[str, Scalar]) -> Cell:
+    def cell(self, seed: int, params: _Params) -> Cell:
         """Return the cell with these."""
-        entry = self.entry
-        own = tuple(sorted({**params, **entry.strategy}.items()))
-        return Cell(self.spec.at(seed, own), entry.execution)
+        return Cell(self.spec.at(seed, params), self.execution)
 
 
 def _least(*limits: int | None) -> int | None:
