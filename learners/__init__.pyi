@@ -32,6 +32,8 @@ from .linear.perceptron import Perceptron as Perceptron
 from .linear.romma import ROMMA as ROMMA
 from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrderPerceptron
 from .linear.soft_confidence_weighted import SoftConfidenceWeighted as SoftConfidenceWeighted
+from .numeric.counting import mistakes_of_both as mistakes_of_both
+from .numeric.counting import wrong_predictions as wrong_predictions
 from .numeric.margins import count_mistakes as count_mistakes
 from .numeric.margins import count_wrong as count_wrong
 from .numeric.orders import ordered_rows as ordered_rows
@@ -94,7 +96,9 @@ __all__ = [
     "count_wrong",
     "learn_in_pieces",
     "load_plugin",
+    "mistakes_of_both",
     "ordered_rows",
     "row_range",
     "take_rows",
+    "wrong_predictions",
 ]

@@ -330,6 +330,8 @@ MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
     "available": ".registry",
     "count_mistakes": ".numeric.margins",
     "count_wrong": ".numeric.margins",
+    "mistakes_of_both": ".numeric.counting",
+    "wrong_predictions": ".numeric.counting",
     "learn_in_pieces": ".estimator.pieces",
     "load_plugin": ".registry",
     "ordered_rows": ".numeric.orders",

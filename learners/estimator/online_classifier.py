@@ -460,8 +460,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def model_bytes_(self) -> int:
         """Bytes of the model's arrays: weights, covariances and what else an update needs."""
         names = self._state or [name for name in vars(self) if name.startswith("_")]
-        arrays = (getattr(self, name) for name in names)
-        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+        arrays = [getattr(self, name) for name in names]
+        return sum([array.nbytes for array in arrays if isinstance(array, np.ndarray)])
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")

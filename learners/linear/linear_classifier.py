@@ -1,5 +1,7 @@
 """What the linear learners share: their loops, which a pipeline enters once for many rows."""
 
+import functools
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -35,24 +37,18 @@ class LinearClassifier(OnlineClassifier):
 
     @property
     def model_bytes_(self) -> int:
-        return super().model_bytes_ + self._absent_bytes
+        numbered = super().model_bytes_
+        return numbered + self._n_absent * self._bytes_a_feature() if self._n_absent else numbered
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        self._absent_bytes = 0
-        if n_occurring is not None:
-            # Arrays by feature and of fixed size: what one more feature takes is found with one and with two.
-            one, two = (self._bytes_with(n) for n in (1, 2))
-            self._absent_bytes = (n_features - n_occurring) * (two - one)
+        self._n_absent = 0 if n_occurring is None else n_features - n_occurring
 
-    def _bytes_with(self, n_features: int) -> int:
-        small = object.__new__(type(self))
-        small.__dict__.update(self.__dict__)
-        if len(self.classes_) > 2:
-            small._allocate_classes(n_features, len(self.classes_))
-        else:
-            small._allocate(n_features)
-        return small.model_bytes_
+    def _bytes_a_feature(self) -> int:
+        kind: Any = type(self)
+        return _bytes_a_feature(
+            kind, tuple([getattr(self, name) for name in _parameters_of(kind)]), len(self.classes_)
+        )
 
     def _loop(self) -> tuple[Any, tuple[Any, ...]]:
         """Return the loop for two classes, and its arguments after the scores."""
@@ -94,6 +90,23 @@ class LinearClassifier(OnlineClassifier):
         self.n_examples_ += len(labels)
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
+        changed += before
         # The bytes of the model stay as they are.
-        counts = {name: np.full(len(stops), value) for name, value in self.counters().items()}
-        return Passage(scores, seconds, counts | {"updates": changed + before})
+        counts = {"updates": changed, "model_bytes": np.full(len(stops), self.model_bytes_)}
+        return Passage(scores, seconds, counts)
+
+
+@functools.cache
+def _parameters_of(kind: Any) -> tuple[str, ...]:
+    return tuple(kind._get_param_names())
+
+
+@functools.lru_cache(maxsize=1024)
+def _bytes_a_feature(kind: type[LinearClassifier], parameters: tuple[Hashable, ...], n_classes: int) -> int:
+    """Return what one more feature takes: arrays are by feature or of fixed size, so that two sizes tell."""
+    sizes = []
+    for n_features in (1, 2):
+        small = kind(**dict(zip(_parameters_of(kind), parameters, strict=True)))
+        small.begin(np.arange(n_classes), n_features)
+        sizes.append(small.model_bytes_)
+    return sizes[1] - sizes[0]

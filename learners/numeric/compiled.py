@@ -141,8 +141,8 @@ class _SharedCache(FunctionCache):
                 super().save_overload(sig, data)
 
 
-def compiled(function: Callable[..., Any]) -> Any:
-    """Compile a function on first call, without the GIL, and keep the code on disk.
+def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
+    """Compile a function on first call, and keep the code on disk.
 
     No fast-math: a result must not depend on the machine's vector width. ``error_model="numpy"``: a division
     is a division, not a test and a Python exception, so that loops with divisions vectorise; kernels guard
@@ -152,12 +152,15 @@ def compiled(function: Callable[..., Any]) -> Any:
     ----------
     function : function
         Plain loops over arrays, in the subset of Python that Numba compiles.
+    nogil : bool, default=True
+        Whether other threads may have the interpreter meanwhile. What takes a few microseconds is better off
+        without: to be given the interpreter back takes ten times as long.
 
     Returns
     -------
     numba.core.dispatcher.Dispatcher
     """
-    options = {"nogil": True, "error_model": "numpy"}
+    options = {"nogil": nogil, "error_model": "numpy"}
     folder = _folder_of(_package_of(function))
     if folder is None:
         return numba.njit(**options)(function)

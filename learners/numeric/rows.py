@@ -9,6 +9,7 @@ arithmetic: a float32 stream and the same values in float64 give the same outcom
 (Over 300 lines: all that tells the kinds of rows apart.)
 """
 
+from ctypes import addressof, c_char
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -44,6 +45,19 @@ _LINE, _PAGE = 64, 4096
 _THIRD = 21 * _LINE
 
 
+# So many numbers are written in some tens of microseconds: to give the interpreter away meanwhile, as NumPy
+# does, and to be given it back takes longer.
+_FEW = 1 << 15
+
+
+def _fill(state, value):
+    for i in range(state.shape[0]):
+        state[i] = value
+
+
+_fill_held, _fill_released = compiled(_fill, nogil=False), compiled(_fill)
+
+
 def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np.float64]:
     """Return a float64 array of shape (n_features,) that lies where kernels are fastest.
 
@@ -66,10 +80,10 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     """
     # Zeros need no memory until they are touched; anything else is written once.
     memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)
-    start = -memory.ctypes.data % _PAGE + place * _THIRD
-    state = memory[start : start + 8 * n_features].view(np.float64)
+    start = -addressof(c_char.from_buffer(memory.data)) % _PAGE + place * _THIRD
+    state = np.ndarray(n_features, np.float64, memory, start)
     if value != 0.0:
-        state.fill(value)
+        (_fill_held if n_features <= _FEW else _fill_released)(state, value)
     return state
 
 

@@ -69,10 +69,13 @@ def excerpt(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> Excerpt:
         occurs = np.zeros(parts[0][1].shape[1], bool)
         for _, X, _ in parts:
             occurs[X.indices] = True
-        numbers = np.cumsum(occurs) - 1
+        occurring = np.flatnonzero(occurs)
+        # Of the others nothing is asked: their numbers are not even written.
+        numbers = np.empty(len(occurs), parts[0][1].indices.dtype)
+        numbers[occurring] = np.arange(len(occurring))
         for i, (rows, X, _) in enumerate(parts):
-            indices = numbers[X.indices].astype(X.indices.dtype)
-            renumbered = type(X)((X.data, indices, X.indptr), shape=(X.shape[0], int(numbers[-1]) + 1))
+            indices = numbers[X.indices].astype(X.indices.dtype, copy=False)
+            renumbered = type(X)((X.data, indices, X.indptr), shape=(X.shape[0], len(occurring)))
             parts[i] = rows, X, renumbered
             n_bytes += indices.nbytes
     return Excerpt(tuple(parts), n_bytes)

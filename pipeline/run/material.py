@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from threading import Condition, Lock
+from threading import Condition, Lock, local
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -130,6 +130,20 @@ _known: LRUCache[Hashable, ReferenceType[_Source]] = LRUCache(1024)
 _looking = Lock()
 
 
+class _Last(local):
+    """What a thread's last cell was given, as long as it is kept: most often the next one shares it."""
+
+    name: tuple[Hashable, ...] = ()
+    reference: ReferenceType[Material] | None = None
+
+
+_last = _Last()
+
+
+def _name_of(spec: CellSpec) -> tuple[Hashable, ...]:
+    return spec.dataset, spec.fingerprint, spec.root_seed, spec.seed, spec.protocol, spec.max_examples
+
+
 def material(spec: CellSpec) -> Material:
     """Return what a cell learns from and is tested on.
 
@@ -147,7 +161,18 @@ def material(spec: CellSpec) -> Material:
     InputError
         The data cannot be found or are not what they should be, or cannot be split as asked; see `split`.
     """
-    name = spec.dataset, spec.fingerprint, spec.root_seed, spec.seed, spec.protocol, spec.max_examples
+    name = _name_of(spec)
+    cuts = _cuts_of(None, spec)
+    if name + cuts == _last.name and _last.reference is not None:
+        last = _last.reference()
+        if last is not None:
+            return last
+    made = _source_of(spec, name).material(spec)
+    _last.name, _last.reference = name + cuts, ref(made)
+    return made
+
+
+def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
     with _looking:
         reference = _known.get(name)
     source = reference() if reference is not None else None
@@ -155,4 +180,4 @@ def material(spec: CellSpec) -> Material:
         source = _source(spec, data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed))
         with _looking:
             _known[name] = ref(source)
-    return source.material(spec)
+    return source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -87,7 +88,7 @@ def _first_pass(
     looks = stops if accuracy or limited else _NOWHERE
     for start, stop, rows in blocks_of(learner, part):
         for first, seen in _pieces(start, stop, looks, limited):
-            noted = stops[np.searchsorted(stops, first, "right") : np.searchsorted(stops, seen, "right")]
+            noted = stops[bisect.bisect_right(stops, first) : bisect.bisect_right(stops, seen)]
             before = watch.seconds
             with watch:
                 passage = learner.learn_along(rows(first, seen), noisy[first:seen], noted - first)
@@ -125,6 +126,8 @@ def _later_passes(learner: StreamLearner, part: Fold, noisy: NDArray[np.int32], 
 
 def _pieces(start: int, stop: int, stops: NDArray[np.int64], limited: bool) -> Iterator[tuple[int, int]]:
     """Cut a block where something is to be done at some rows, and into short pieces to look at the clock."""
+    if not (limited or len(stops)):
+        return iter([(start, stop)])
     cuts = {stop, *stops[(stops > start) & (stops < stop)].tolist()}
     if limited:
         cuts.update(range(start + _LIMITED_ROWS, stop, _LIMITED_ROWS))

@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners import Passage, count_mistakes
+from ...learners import Passage, mistakes_of_both
 from ..counts import COUNTS
 from ..store.cell_result import Curve
 
 # Counted here; everything else is counted by learners.
 MISTAKES = ("mistakes", "mistakes_clean")
 LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
+_UNCOUNTED: dict[str, int | None] = dict.fromkeys(sorted(LEARNER_COUNTS))
 
 
 def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
     """Return what a learner has counted by the store's columns, None where it does not count."""
-    return {name: counters.get(name) for name in LEARNER_COUNTS}
+    return _UNCOUNTED | {name: value for name, value in counters.items() if name in LEARNER_COUNTS}
 
 
 class Recorder:
@@ -38,7 +39,7 @@ class Recorder:
 
     def __init__(self, noisy: NDArray[np.int32], clean: NDArray[np.int32]) -> None:
         self.seen = 0
-        self._labels = dict(zip(MISTAKES, (noisy, clean), strict=True))
+        self._labels = noisy, clean
         self._totals = dict.fromkeys(MISTAKES, 0)
         # Stretch by stretch, the columns of each: what a learner counts may begin to be counted on the way.
         self._stretches: list[dict[str, Sequence[Any] | NDArray[Any]]] = []
@@ -55,18 +56,19 @@ class Recorder:
         seconds : float
             Seconds of learning before them.
         """
-        n = len(passage.scores)
-        scores = passage.scores.reshape(n, -1)
+        n, seen = len(passage.scores), self.seen
+        noisy, clean = (labels[seen : seen + n] for labels in self._labels)
+        counts = np.empty((len(MISTAKES), len(stops)), np.int64)
+        totals = mistakes_of_both(passage.scores, noisy, clean, stops, counts)
         points: dict[str, Sequence[Any] | NDArray[Any]] = {
-            "t": stops + self.seen,
+            "t": stops + seen,
             "fit_seconds": np.asarray(passage.seconds) + seconds,
         }
-        for name, labels in self._labels.items():
-            at_stops = np.empty(len(stops), np.int64)
-            total = count_mistakes(scores, labels[self.seen : self.seen + n], stops, at_stops)
-            points[name] = at_stops + self._totals[name]
+        for name, at_stops, total in zip(MISTAKES, counts, totals, strict=True):
+            at_stops += self._totals[name]
+            points[name] = at_stops
             self._totals[name] += total
-        points.update((name, values) for name, values in passage.counts.items() if name in LEARNER_COUNTS)
+        points |= {name: values for name, values in passage.counts.items() if name in LEARNER_COUNTS}
         self._stretches.append(points)
         self.seen += n
 

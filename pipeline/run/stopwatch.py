@@ -31,7 +31,9 @@ class Stopwatch:
         self._began = time.perf_counter()
 
     def __exit__(self, *_: object) -> None:
-        self._counted, self._began = self.seconds, None
+        if self._began is not None:
+            self._counted += time.perf_counter() - self._began
+            self._began = None
 
     @property
     def seconds(self) -> float:

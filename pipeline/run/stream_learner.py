@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import learners
-from ...learners import OnlineClassifier, Passage, count_wrong, learn_in_pieces, row_range
+from ...learners import OnlineClassifier, Passage, learn_in_pieces, row_range, wrong_predictions
 from ...learners.contract import StreamLearner
 from ..counts import COUNTS
 from .excerpts import matrix_bytes
@@ -119,7 +119,7 @@ def mistakes_on(learner: Any, part: Fold, codes: NDArray[np.int32]) -> int:
     if is_own(learner):
         for start, stop, rows in blocks_of(learner, part):
             scores = learner.score_rows(rows(start, stop))
-            wrong += count_wrong(scores.reshape(len(scores), -1), codes[start:stop])
+            wrong += wrong_predictions(scores, codes[start:stop])
         return wrong
     for start, stop, X in part.blocks():
         wrong += int(np.count_nonzero(learner.predict(X) != codes[start:stop]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import socket
 import time
@@ -18,8 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from ...learners import registry
 from ..store.cell_result import CellResult
-from ..study.cell import Cell
+from ..study.cell import Cell, sorted_json
 from ..study.learner_factory import make_learner
+from ..study.specs import Scalar
 from .material import Material, material
 from .prequential import fit_batch, stream_through
 from .splits import Fold
@@ -135,8 +135,13 @@ def run_cell(cell: Cell) -> CellResult:
         curve = {}
     row["total_seconds"] = time.perf_counter() - began
     row["started"] = started
-    row["worker"] = f"{socket.gethostname()}:{os.getpid()}"
+    row["worker"] = f"{_host()}:{os.getpid()}"
     return CellResult(row, curve)
+
+
+@functools.cache
+def _host() -> str:
+    return socket.gethostname()
 
 
 def failed(cell: Cell, error: BaseException) -> CellResult:
@@ -147,6 +152,13 @@ def failed(cell: Cell, error: BaseException) -> CellResult:
 def crashed(cell: Cell, reason: str) -> CellResult:
     """Return the outcome of a cell that takes its process along, or never ends."""
     return CellResult(describe(cell) | {"status": "crashed", "error": reason})
+
+
+# Few cells have parameters of their own. Typed: 1 and 1.0 and True are one key, and three texts.
+@functools.lru_cache(maxsize=1024, typed=True)
+def _as_json(*params: str | Scalar) -> str:
+    """Return names and values, one after the other, as JSON."""
+    return sorted_json(dict(zip(params[::2], params[1::2], strict=True)))
 
 
 def describe(cell: Cell) -> dict[str, Any]:
@@ -160,7 +172,7 @@ def describe(cell: Cell) -> dict[str, Any]:
         "task": spec.dataset.task,
         "algorithm": spec.algorithm,
         "learner": spec.learner,
-        "params": json.dumps(dict(spec.params), sort_keys=True),
+        "params": _as_json(*[part for param in spec.params for part in param]),
         "grid": cell.execution.grid,
         "noise": spec.noise.slug,
         "seed": spec.seed,

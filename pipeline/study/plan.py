@@ -53,8 +53,9 @@ class Plan:
         """Yield one cell on the reserved seed for every grid point of every (dataset, algorithm, noise)."""
         for task, noise, entry in self._groups():
             if entry.algorithm.grid:
-                for point in grid_points(entry.algorithm):
-                    yield self._cell(task, entry, noise, TUNING_SEED, "tune", point)
+                group = self._group(task, entry, noise, "tune")
+                for point in entry.points:
+                    yield group.cell(TUNING_SEED, point)
 
     def evaluation_cells(self, winners: Winners) -> Iterator[Cell]:
         """Yield the cells of the study's seeds, but for those of `matched_cells`.
@@ -71,8 +72,10 @@ class Plan:
                 params = winners.get((task.label, algorithm.label, noise))
             if params is None or algorithm.support_of:
                 continue
+            group = self._group(task, entry, noise, "run")
+            own = entry.with_strategy(params)
             for seed in self.study.seeds:
-                yield self._cell(task, entry, noise, seed, "run", params)
+                yield group.cell(seed, own)
 
     def matched_cells(self, sizes: SupportSizes) -> Iterator[Cell]:
         """Yield the cells of the study's seeds whose parameters are other cells' support sizes.
@@ -92,7 +95,8 @@ class Plan:
                 # A stream without a mistake leaves no support vector; there is no budget below 1.
                 found = {key: max(1, size) for key, size in own.items() if size is not None}
                 if len(found) == len(own):
-                    yield self._cell(task, entry, noise, seed, "run", {**algorithm.fixed, **found})
+                    group = self._group(task, entry, noise, "run")
+                    yield group.cell(seed, entry.with_strategy({**algorithm.fixed, **found}))
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
         """Count the cells that `matched_cells` leaves out, by algorithm and the one it is matched with."""
@@ -108,12 +112,12 @@ class Plan:
 
     def split_cells(self) -> Iterator[Cell]:
         """Yield one cell for every way in which a task's rows are divided: by seed, the reserved one too."""
-        entry, noise = self._entry(self.study.algorithms[0]), self.study.noise[0]
+        entry, noise = self._entries[0], self.study.noise[0]
         for task in self.tasks:
             if self.n_tuning_cells:
-                yield self._cell(task, entry, noise, TUNING_SEED, "tune", {})
+                yield self._group(task, entry, noise, "tune").cell(TUNING_SEED, ())
             for seed in self.study.seeds:
-                yield self._cell(task, entry, noise, seed, "run", {})
+                yield self._group(task, entry, noise, "run").cell(seed, ())
 
     @cached_property
     def n_tuning_cells(self) -> int:
@@ -127,27 +131,24 @@ class Plan:
         study = self.study
         return len(self.tasks) * len(study.algorithms) * len(study.noise) * len(study.seeds)
 
+    @cached_property
+    def _entries(self) -> list[_Entry]:
+        return [self._entry(algorithm) for algorithm in self.study.algorithms]
+
     def _groups(self) -> Iterator[tuple[data.TaskRef, Noise, _Entry]]:
         # Tasks outermost: a worker then meets the cells of one data set in a row and opens it once.
         for task in self.tasks:
             dataset = self.datasets[task.label]
-            entries = [
-                self._entry(with_dataset_parameters(each, dataset, self.learners[each.label]))
-                for each in self.study.algorithms
-            ]
+            entries = []
+            for entry in self._entries:
+                algorithm = entry.algorithm
+                own = with_dataset_parameters(algorithm, dataset, self.learners[algorithm.label])
+                entries.append(entry if own is algorithm else self._entry(own))
             for noise in self.study.noise:
                 for entry in entries:
                     yield task, noise, entry
 
-    def _cell(
-        self,
-        task: data.TaskRef,
-        entry: _Entry,
-        noise: Noise,
-        seed: int,
-        stage: StageName,
-        params: dict[str, Scalar],
-    ) -> Cell:
+    def _group(self, task: data.TaskRef, entry: _Entry, noise: Noise, stage: StageName) -> _CellGroup:
         study, dataset, algorithm = self.study, self.datasets[task.label], entry.algorithm
         spec = CellSpec(
             dataset=task,
@@ -155,9 +156,9 @@ class Plan:
             algorithm=algorithm.label,
             learner=algorithm.name,
             algorithm_version=entry.version,
-            params=tuple(sorted({**params, **entry.strategy}.items())),
+            params=(),
             noise=noise,
-            seed=seed,
+            seed=0,
             root_seed=study.root_seed,
             stage=stage,
             protocol=study.protocol_of(dataset),
@@ -171,7 +172,7 @@ class Plan:
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
         )
-        return Cell(spec, entry.execution)
+        return _CellGroup(spec, entry.execution)
 
     def _entry(self, algorithm: AlgorithmSpec) -> _Entry:
         grid = json.dumps(algorithm.grid, sort_keys=True) if algorithm.grid else None
@@ -179,13 +180,38 @@ class Plan:
         return _Entry(algorithm, self.learners[algorithm.label].version, algorithm.strategy, execution)
 
 
-class _Entry(NamedTuple):
+# A cell's parameters, sorted by name.
+_Params = tuple[tuple[str, Scalar], ...]
+
+
+@dataclass(frozen=True)
+class _Entry:
     """What all cells of an algorithm have in common."""
 
     algorithm: AlgorithmSpec
     version: int
     strategy: dict[str, Scalar]
     execution: Execution
+
+    @cached_property
+    def points(self) -> list[_Params]:
+        """The points of the grid."""
+        return [self.with_strategy(point) for point in grid_points(self.algorithm)]
+
+    def with_strategy(self, params: dict[str, Scalar]) -> _Params:
+        """Return parameters as a cell has them."""
+        return tuple(sorted({**params, **self.strategy}.items()))
+
+
+class _CellGroup(NamedTuple):
+    """The cells of one (dataset, algorithm, noise): a specification without seed and parameters."""
+
+    spec: CellSpec
+    execution: Execution
+
+    def cell(self, seed: int, params: _Params) -> Cell:
+        """Return the cell with these."""
+        return Cell(self.spec.at(seed, params), self.execution)
 
 
 def _least(*limits: int | None) -> int | None:

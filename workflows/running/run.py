@@ -187,7 +187,7 @@ class _Run:
 
     def stage(self, stage: Stage) -> None:
         """Compute the cells of a stage that the store lacks."""
-        own = [cell.key for cell in stage.cells()]
+        own = stage.keys
         missing = sum(key not in self.known for key in own)
         if missing and not self.computed:
             check_splits(self.plan.split_cells())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ...pipeline.analysis.tuning import tuned_grids
@@ -28,6 +29,10 @@ class Stage(Protocol):
     def cells(self) -> Iterator[Cell]:
         """Yield the cells, the same ones whenever it is called."""
 
+    @property
+    def keys(self) -> list[str]:
+        """The keys of the cells, in their order."""
+
     def after(self, read: Read) -> Stage | None:
         """Return the next stage once the cells are in the store, None after the last.
 
@@ -41,8 +46,20 @@ class Stage(Protocol):
         """Yield a line about each kind of cell that cannot be run for want of an outcome."""
 
 
+class _Keys:
+    """The keys of a stage, made out once: that takes as long as much else of a cell."""
+
+    def cells(self) -> Iterator[Cell]:
+        raise NotImplementedError
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """See `Stage.keys`."""
+        return [cell.key for cell in self.cells()]
+
+
 @dataclass(frozen=True)
-class Tuning:
+class Tuning(_Keys):
     """The first stage: one cell for every point of every grid, on a seed of their own."""
 
     plan: Plan
@@ -54,11 +71,10 @@ class Tuning:
 
     def after(self, read: Read) -> Stage:
         """Return the study's own cells, with the parameters that won."""
-        planned = [cell.key for cell in self.cells()]
-        if not planned:
+        if not self.keys:
             return Evaluation(self.plan, {})
         rows = read()
-        tuned = tuned_grids(rows[rows["key"].isin(planned)], self.plan.study.winner)
+        tuned = tuned_grids(rows[rows["key"].isin(self.keys)], self.plan.study.winner)
         return Evaluation(self.plan, {grid.group: grid.winner for grid in tuned if grid.winner is not None})
 
     def lacking(self) -> Iterator[str]:
@@ -67,7 +83,7 @@ class Tuning:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(_Keys):
     """The cells on the study's seeds."""
 
     plan: Plan
@@ -84,8 +100,7 @@ class Evaluation:
         if not models:
             return None
         rows = read()
-        planned = {cell.key for cell in self.cells()}
-        rows = rows[(rows["status"] == "ok") & rows["algorithm"].isin(models) & rows["key"].isin(planned)]
+        rows = rows[(rows["status"] == "ok") & rows["algorithm"].isin(models) & rows["key"].isin(self.keys)]
         sizes = {}
         for row in rows.dropna(subset=["support_vectors"]).to_dict("records"):
             group = row["dataset"], row["algorithm"], noise_of(row["noise"])
@@ -98,7 +113,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Matched:
+class Matched(_Keys):
     """The cells with a parameter that is the size of another cell's support set."""
 
     plan: Plan
