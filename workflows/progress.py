@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from datetime import timedelta
 from types import TracebackType
 
 from rich.console import Console
@@ -37,6 +38,21 @@ class _AmountColumn(ProgressColumn):
         return (self.bytes if task.fields["in_bytes"] else self.cells).render(task)
 
 
+class _LeftColumn(ProgressColumn):
+    """The time left: of cells what those that are finished have them expected to take, of files by rate."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_rate = TimeRemainingColumn()
+
+    def render(self, task: Task) -> Text:
+        if task.fields["in_bytes"]:
+            return self.by_rate.render(task)
+        left = task.fields["left"]
+        text = "-:--:--" if left is None else str(timedelta(seconds=round(left)))
+        return Text(text, style="progress.remaining")
+
+
 class Bar:
     """Bars on a terminal: one for the file that is being read, then one for the cells."""
 
@@ -47,7 +63,7 @@ class Bar:
             _AmountColumn(),
             TimeElapsedColumn(),
             TextColumn("left"),
-            TimeRemainingColumn(),
+            _LeftColumn(),
             console=console,
         )
         self.cells: TaskID | None = None
@@ -56,18 +72,23 @@ class Bar:
     def start(self, total: int, already: int) -> None:
         """Show the full length of the cells' bar and what was in the store."""
         self._end_file()
-        self.cells = self.bar.add_task("cells", total=total, completed=already, in_bytes=False)
+        self.cells = self.bar.add_task("cells", total=total, completed=already, in_bytes=False, left=None)
 
     def advance(self, cells: int) -> None:
         """Move the cells' bar."""
         if self.cells is not None:
             self.bar.advance(self.cells, cells)
 
+    def expect(self, seconds: float | None) -> None:
+        """Show how long the rest is expected to take."""
+        if self.cells is not None:
+            self.bar.update(self.cells, left=seconds)
+
     def read(self, name: str, done: int, total: int) -> None:
         """Move the bar of a file; another name is another file."""
         if self.file is None or self.file[0] != name:
             self._end_file()
-            self.file = name, self.bar.add_task(name, total=total or None, in_bytes=True)
+            self.file = name, self.bar.add_task(name, total=total or None, in_bytes=True, left=None)
         self.bar.update(self.file[1], completed=done, total=total or None)
 
     def _end_file(self) -> None:
@@ -95,6 +116,7 @@ class LineProgress:
     def __init__(self) -> None:
         self.total = self.finished = self.reused = 0
         self.file = ""
+        self.left: float | None = None
         self.began = self.last = self.file_began = time.monotonic()
 
     def start(self, total: int, already: int) -> None:
@@ -108,9 +130,12 @@ class LineProgress:
         now = time.monotonic()
         if now - self.last >= PLAIN_INTERVAL:
             self.last = now
-            rate = (self.finished - self.reused) / (now - self.began)
-            left = (self.total - self.finished) / rate if rate > 0 else float("inf")
-            self.note(f"{self.finished}/{self.total} cells, about {left:.0f} s left")
+            left = "" if self.left is None else f", about {timedelta(seconds=round(self.left))} left"
+            self.note(f"{self.finished}/{self.total} cells{left}")
+
+    def expect(self, seconds: float | None) -> None:
+        """Remember how long the rest is expected to take."""
+        self.left = seconds
 
     def read(self, name: str, done: int, total: int) -> None:
         """Say how far a file is, every `PLAIN_INTERVAL` seconds."""

@@ -286,8 +286,8 @@ def as_rows(X: Matrix) -> Rows:
     if isinstance(X, np.ndarray):
         # np.memmap and other subclasses would each compile anew.
         return read_only(np.asarray(X))
+    given = f"a sparse matrix of format {X.format!r}" if sp.issparse(X) else type(X).__name__
     if not (sp.issparse(X) and X.format == "csr"):
-        given = f"a sparse matrix of format {X.format!r}" if sp.issparse(X) else type(X).__name__
         raise TypeError(f"rows must be a NumPy array or a CSR matrix, got {given}")
     # Contiguous as nearly every CSR matrix is; a strided one (`.real` of a complex matrix) is copied.
     data, indices, indptr = (np.ascontiguousarray(part) for part in (X.data, X.indices, X.indptr))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from ...learners import registry
 from .. import data
 from ..errors import InputError
 from ..noise import Noise
 from .cell import Cell, CellSpec, Execution, Group, StageName
+from .cell_group import CellGroup, Params
 from .checks import Learners, check_class_counts, check_study
 from .learner_factory import grid_points, resolve_learner, with_dataset_parameters
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
@@ -49,16 +49,16 @@ class Plan:
     learners: Learners
     plugins: tuple[str, ...]
 
-    def tuning_cells(self) -> Iterator[Cell]:
-        """Yield one cell on the reserved seed for every grid point of every (dataset, algorithm, noise)."""
+    def tuning_groups(self) -> Iterator[CellGroup]:
+        """Yield the cells that judge grids: one on the reserved seed for every point of every grid."""
         for task, noise, entry in self._groups():
             if entry.algorithm.grid:
-                group = self._group(task, entry, noise, "tune")
-                for point in entry.points:
-                    yield group.cell(TUNING_SEED, point)
+                yield self._group(
+                    task, entry, noise, "tune", [(TUNING_SEED, point) for point in entry.points]
+                )
 
-    def evaluation_cells(self, winners: Winners) -> Iterator[Cell]:
-        """Yield the cells of the study's seeds, but for those of `matched_cells`.
+    def evaluation_groups(self, winners: Winners) -> Iterator[CellGroup]:
+        """Yield the cells of the study's seeds, but for those of `matched_groups`.
 
         Parameters
         ----------
@@ -72,12 +72,10 @@ class Plan:
                 params = winners.get((task.label, algorithm.label, noise))
             if params is None or algorithm.support_of:
                 continue
-            group = self._group(task, entry, noise, "run")
             own = entry.with_strategy(params)
-            for seed in self.study.seeds:
-                yield group.cell(seed, own)
+            yield self._group(task, entry, noise, "run", [(seed, own) for seed in self.study.seeds])
 
-    def matched_cells(self, sizes: SupportSizes) -> Iterator[Cell]:
+    def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
         """Yield the cells of the study's seeds whose parameters are other cells' support sizes.
 
         Parameters
@@ -86,7 +84,7 @@ class Plan:
             Support vectors at the end, by `CellSpec.group` and seed; a cell whose model has none is left out.
         """
         for task, noise, entry in self._groups():
-            algorithm = entry.algorithm
+            algorithm, members = entry.algorithm, []
             for seed in self.study.seeds if algorithm.support_of else ():
                 own = {
                     key: sizes.get(((task.label, label, noise), seed))
@@ -95,8 +93,21 @@ class Plan:
                 # A stream without a mistake leaves no support vector; there is no budget below 1.
                 found = {key: max(1, size) for key, size in own.items() if size is not None}
                 if len(found) == len(own):
-                    group = self._group(task, entry, noise, "run")
-                    yield group.cell(seed, entry.with_strategy({**algorithm.fixed, **found}))
+                    members.append((seed, entry.with_strategy({**algorithm.fixed, **found})))
+            if members:
+                yield self._group(task, entry, noise, "run", members)
+
+    def tuning_cells(self) -> Iterator[Cell]:
+        """Yield the cells of `tuning_groups`."""
+        return _cells(self.tuning_groups())
+
+    def evaluation_cells(self, winners: Winners) -> Iterator[Cell]:
+        """Yield the cells of `evaluation_groups`."""
+        return _cells(self.evaluation_groups(winners))
+
+    def matched_cells(self, sizes: SupportSizes) -> Iterator[Cell]:
+        """Yield the cells of `matched_groups`."""
+        return _cells(self.matched_groups(sizes))
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
         """Count the cells that `matched_cells` leaves out, by algorithm and the one it is matched with."""
@@ -115,9 +126,10 @@ class Plan:
         entry, noise = self._entries[0], self.study.noise[0]
         for task in self.tasks:
             if self.n_tuning_cells:
-                yield self._group(task, entry, noise, "tune").cell(TUNING_SEED, ())
-            for seed in self.study.seeds:
-                yield self._group(task, entry, noise, "run").cell(seed, ())
+                yield from self._group(task, entry, noise, "tune", [(TUNING_SEED, ())]).cells()
+            yield from self._group(
+                task, entry, noise, "run", [(seed, ()) for seed in self.study.seeds]
+            ).cells()
 
     @cached_property
     def n_tuning_cells(self) -> int:
@@ -148,7 +160,14 @@ class Plan:
                 for entry in entries:
                     yield task, noise, entry
 
-    def _group(self, task: data.TaskRef, entry: _Entry, noise: Noise, stage: StageName) -> _CellGroup:
+    def _group(
+        self,
+        task: data.TaskRef,
+        entry: _Entry,
+        noise: Noise,
+        stage: StageName,
+        members: list[tuple[int, Params]],
+    ) -> CellGroup:
         study, dataset, algorithm = self.study, self.datasets[task.label], entry.algorithm
         spec = CellSpec(
             dataset=task,
@@ -172,16 +191,12 @@ class Plan:
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
         )
-        return _CellGroup(spec, entry.execution)
+        return CellGroup(spec, entry.execution, members)
 
     def _entry(self, algorithm: AlgorithmSpec) -> _Entry:
         grid = json.dumps(algorithm.grid, sort_keys=True) if algorithm.grid else None
         execution = Execution(grid, self.plugins, self.study.time_limit)
         return _Entry(algorithm, self.learners[algorithm.label].version, algorithm.strategy, execution)
-
-
-# A cell's parameters, sorted by name.
-_Params = tuple[tuple[str, Scalar], ...]
 
 
 @dataclass(frozen=True)
@@ -194,24 +209,18 @@ class _Entry:
     execution: Execution
 
     @cached_property
-    def points(self) -> list[_Params]:
+    def points(self) -> list[Params]:
         """The points of the grid."""
         return [self.with_strategy(point) for point in grid_points(self.algorithm)]
 
-    def with_strategy(self, params: dict[str, Scalar]) -> _Params:
+    def with_strategy(self, params: dict[str, Scalar]) -> Params:
         """Return parameters as a cell has them."""
         return tuple(sorted({**params, **self.strategy}.items()))
 
 
-class _CellGroup(NamedTuple):
-    """The cells of one (dataset, algorithm, noise): a specification without seed and parameters."""
-
-    spec: CellSpec
-    execution: Execution
-
-    def cell(self, seed: int, params: _Params) -> Cell:
-        """Return the cell with these."""
-        return Cell(self.spec.at(seed, params), self.execution)
+def _cells(groups: Iterable[CellGroup]) -> Iterator[Cell]:
+    for group in groups:
+        yield from group.cells()
 
 
 def _least(*limits: int | None) -> int | None:

@@ -45,6 +45,9 @@ class Silent:
     def advance(self, cells: int) -> None:
         self.finished += cells
 
+    def expect(self, seconds: float | None) -> None:
+        """Say nothing."""
+
     def note(self, text: str) -> None:
         self.notes.append(text)
 

@@ -37,6 +37,10 @@ def test_a_file_has_a_bar_in_bytes_and_the_cells_one_in_cells() -> None:
         bar.start(28, 3)
         bar.advance(4)
         bar.bar.refresh()
+        assert "-:--:--" in last_lines(shown)
+        bar.expect(3723.4)
+        bar.bar.refresh()
+    assert "1:02:03" in last_lines(shown)
     assert "cells" in last_lines(shown)
     assert "7/28" in last_lines(shown)
     assert "b.csv" not in last_lines(shown)
@@ -57,9 +61,14 @@ def test_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     clock[0] = 100.0
     lines.start(10, 0)
     clock[0] = 104.0
+    lines.expect(None)
     lines.advance(2)
-    assert capsys.readouterr().err.splitlines() == ["2/10 cells, about 16 s left"]
-    clock[0] = 120.0
+    assert capsys.readouterr().err.splitlines() == ["2/10 cells"]
+    clock[0] = 115.0
+    lines.expect(3723.4)
+    lines.advance(1)
+    assert capsys.readouterr().err.splitlines() == ["3/10 cells, about 1:02:03 left"]
+    clock[0] = 130.0
     lines.read("unknown.bin", 3_000_000, 0)
     assert capsys.readouterr().err.splitlines() == ["unknown.bin: 3.0 MB"]
 

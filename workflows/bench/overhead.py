@@ -33,6 +33,9 @@ class _Silent:
     def advance(self, cells: int) -> None:
         """Say nothing."""
 
+    def expect(self, seconds: float | None) -> None:
+        """Say nothing."""
+
     def note(self, text: str) -> None:
         """Say nothing."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,17 +15,20 @@ from ...pipeline.errors import InputError
 from ...pipeline.run.splits import check_splits
 from ...pipeline.store.cell_result import CellResult
 from ...pipeline.store.store import Store, exclusive
-from ...pipeline.study.cell import Cell
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
 from ...pipeline.workers.environment import Environment
+from .costs import Costs
 from .provenance import provenance
 from .stages import Stage, Tuning
+from .work import Work
 from .workers import WorkerOptions, Workers, workers
 
 # A part is written after this many seconds: what a kill can lose at most.
 FLUSH_SECONDS = 2.0
 _THREADS = WorkerOptions()
+# What the costs of cells are learnt from.
+COSTS = ("dataset", "algorithm", "status", "n_examples", "total_seconds")
 
 
 class RunProgress(Protocol):
@@ -36,6 +39,9 @@ class RunProgress(Protocol):
 
     def advance(self, cells: int) -> None:
         """Say that this many more are finished."""
+
+    def expect(self, seconds: float | None) -> None:
+        """Say how long the rest is expected to take, as far as that can be said."""
 
     def note(self, text: str) -> None:
         """Say something in one line."""
@@ -179,6 +185,9 @@ class _Run:
         self.plan, self.store, self.progress, self.workers = plan, store, progress, workers
         self.command = command
         done = store.done()
+        self.costs = Costs()
+        if done:
+            self.costs.learn_table(store.new_rows(set(), COSTS))
         self.known = {key for key, status in done.items() if status == "ok" or not retry_failed}
         self.keys: list[str] = []
         self.reused = self.computed = 0
@@ -187,31 +196,47 @@ class _Run:
 
     def stage(self, stage: Stage) -> None:
         """Compute the cells of a stage that the store lacks."""
-        own = stage.keys
-        missing = sum(key not in self.known for key in own)
-        if missing and not self.computed:
+        work = Work(stage.groups, stage.keys, self.known)
+        if work.missing and not self.computed:
             check_splits(self.plan.split_cells())
             self._record_study()
             self.progress.start(self.total, self.reused)
-        self.keys += own
-        self.reused += len(own) - missing
-        self.computed += missing
+        self.keys += stage.keys
+        self.reused += len(stage.keys) - work.missing
+        self.computed += work.missing
         if self.computed:
-            self.progress.advance(len(own) - missing)
+            self.progress.advance(len(stage.keys) - work.missing)
             if stage.counts:
                 self.store.write_plan(self.keys)
-        if missing:
-            _compute(
-                (
-                    cell.with_key(key)
-                    for key, cell in zip(own, stage.cells(), strict=True)
-                    if key not in self.known
-                ),
-                self.workers.get(),
-                self.store,
-                self.progress,
-                self.record_environments,
-            )
+        if work.missing:
+            self._compute(work)
+
+    def _compute(self, work: Work) -> None:
+        """Run cells and write them in parts; what is finished when the run is interrupted is written too."""
+        pending: list[CellResult] = []
+        found, last_flush = self.workers.get(), time.monotonic()
+
+        def flush() -> None:
+            nonlocal last_flush
+            if pending:
+                self.record_environments(found.environments())
+            self.store.write(pending)
+            pending.clear()
+            last_flush = time.monotonic()
+
+        def collect(results: list[CellResult]) -> None:
+            pending.extend(results)
+            self.costs.learn(result.row for result in results)
+            work.note(results)
+            self.progress.expect(work.seconds_left(self.costs))
+            self.progress.advance(len(results))
+            if time.monotonic() - last_flush > FLUSH_SECONDS:
+                flush()
+
+        try:
+            found.compute(work.cells(self.costs), collect)
+        finally:
+            flush()
 
     def end(self) -> None:
         """Tidy up after the last stage; a run that found everything there records the study as it is now."""
@@ -237,34 +262,3 @@ class _Run:
     def _record_study(self) -> None:
         self.store.write_json("plan.json", {"planned": self.total})
         self.store.write_json("study.json", self.plan.study.model_dump(mode="json"))
-
-
-def _compute(
-    cells: Iterable[Cell],
-    found: Workers,
-    store: Store,
-    progress: RunProgress,
-    record: Callable[[Mapping[str, Environment]], None],
-) -> None:
-    """Run cells and write them in parts; what is finished when the run is interrupted is written too."""
-    pending: list[CellResult] = []
-    last_flush = time.monotonic()
-
-    def flush() -> None:
-        nonlocal last_flush
-        if pending:
-            record(found.environments())
-        store.write(pending)
-        pending.clear()
-        last_flush = time.monotonic()
-
-    def collect(results: list[CellResult]) -> None:
-        pending.extend(results)
-        progress.advance(len(results))
-        if time.monotonic() - last_flush > FLUSH_SECONDS:
-            flush()
-
-    try:
-        found.compute(cells, collect)
-    finally:
-        flush()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ...pipeline.analysis.tuning import tuned_grids
 from ...pipeline.noise import noise_of
-from ...pipeline.study.cell import Cell
+from ...pipeline.study.cell_group import CellGroup
 from ...pipeline.study.plan import Plan, SupportSizes, Winners
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ class Stage(Protocol):
     def counts(self) -> bool:
         """Whether the cells are results of the study; else they only judge grids."""
 
-    def cells(self) -> Iterator[Cell]:
-        """Yield the cells, the same ones whenever it is called."""
+    @property
+    def groups(self) -> list[CellGroup]:
+        """The cells."""
 
     @property
     def keys(self) -> list[str]:
@@ -46,28 +47,34 @@ class Stage(Protocol):
         """Yield a line about each kind of cell that cannot be run for want of an outcome."""
 
 
-class _Keys:
-    """The keys of a stage, made out once: that takes as long as much else of a cell."""
+class _Grouped:
+    """Cells of a stage that are made out once."""
 
-    def cells(self) -> Iterator[Cell]:
+    def found(self) -> Iterator[CellGroup]:
+        """Yield the groups of the stage."""
         raise NotImplementedError
+
+    @cached_property
+    def groups(self) -> list[CellGroup]:
+        """See `Stage.groups`."""
+        return list(self.found())
 
     @cached_property
     def keys(self) -> list[str]:
         """See `Stage.keys`."""
-        return [cell.key for cell in self.cells()]
+        return [key for group in self.groups for key in group.cell_keys()]
 
 
 @dataclass(frozen=True)
-class Tuning(_Keys):
+class Tuning(_Grouped):
     """The first stage: one cell for every point of every grid, on a seed of their own."""
 
     plan: Plan
     counts: ClassVar[bool] = False
 
-    def cells(self) -> Iterator[Cell]:
-        """Yield them; see `Stage.cells`."""
-        return self.plan.tuning_cells()
+    def found(self) -> Iterator[CellGroup]:
+        """See `_Grouped.found`."""
+        return self.plan.tuning_groups()
 
     def after(self, read: Read) -> Stage:
         """Return the study's own cells, with the parameters that won."""
@@ -83,16 +90,16 @@ class Tuning(_Keys):
 
 
 @dataclass(frozen=True)
-class Evaluation(_Keys):
+class Evaluation(_Grouped):
     """The cells on the study's seeds."""
 
     plan: Plan
     winners: Winners
     counts: ClassVar[bool] = True
 
-    def cells(self) -> Iterator[Cell]:
-        """Yield them; see `Stage.cells`."""
-        return self.plan.evaluation_cells(self.winners)
+    def found(self) -> Iterator[CellGroup]:
+        """See `_Grouped.found`."""
+        return self.plan.evaluation_groups(self.winners)
 
     def after(self, read: Read) -> Stage | None:
         """Return the cells that take the size of another's support set, if there are any."""
@@ -113,16 +120,16 @@ class Evaluation(_Keys):
 
 
 @dataclass(frozen=True)
-class Matched(_Keys):
+class Matched(_Grouped):
     """The cells with a parameter that is the size of another cell's support set."""
 
     plan: Plan
     sizes: SupportSizes
     counts: ClassVar[bool] = True
 
-    def cells(self) -> Iterator[Cell]:
-        """Yield them; see `Stage.cells`."""
-        return self.plan.matched_cells(self.sizes)
+    def found(self) -> Iterator[CellGroup]:
+        """See `_Grouped.found`."""
+        return self.plan.matched_groups(self.sizes)
 
     def after(self, read: Read) -> None:
         """Return None: it is the last."""

@@ -24,6 +24,7 @@ from singlepass.pipeline.store.hold import LEASE
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.workflows.running.run import run_study
+from singlepass.workflows.running.workers import WorkerOptions
 from singlepass.workflows.shipped import find_study
 from singlepass.workflows.status import run_status
 
@@ -73,9 +74,9 @@ def test_a_study_at_a_url_is_the_same_study(
     url: str, study_file: Path, tmp_path: Path, silent: Any, singlepass: Callable[..., Any]
 ) -> None:
     study, _ = find_study(str(study_file))
-    first = run_study(study, url, progress=silent, threads=2)
+    first = run_study(study, url, progress=silent, options=WorkerOptions(threads=2))
     assert (first.computed, first.failed) == (28, 0)
-    run_study(study, str(tmp_path / "local"), progress=silent, threads=2)
+    run_study(study, str(tmp_path / "local"), progress=silent, options=WorkerOptions(threads=2))
     assert_same(str(tmp_path / "local"), url)
     again = singlepass("run", study_file.name, "--out", url)
     assert "small: 0 cells computed, 28 reused, 0 failed" in again.stdout
@@ -139,7 +140,9 @@ def test_a_killed_run_at_a_url_goes_on_where_it_was(url: str, tmp_path: Path, si
     study, _ = find_study(str(tmp_path / "s.toml"))
     summary = run_study(study, url, progress=silent, plugins=plugins)
     assert (summary.computed, summary.reused, summary.failed) == (60 - kept, kept, 0)
-    run_study(study, str(tmp_path / "whole"), progress=silent, plugins=plugins, threads=2)
+    run_study(
+        study, str(tmp_path / "whole"), progress=silent, plugins=plugins, options=WorkerOptions(threads=2)
+    )
     assert_same(str(tmp_path / "whole"), url)
 
 

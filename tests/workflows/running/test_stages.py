@@ -16,6 +16,10 @@ GRID = {"name": "AROW", "r": [0.1, 1.0, 10.0]}
 MATCHED = {"name": "Forgetron", "budget": {"support_of": "Projectron"}}
 
 
+def cells_of(stage: Stage) -> list[Cell]:
+    return [cell for group in stage.groups for cell in group.cells()]
+
+
 def plan_of(*algorithms: dict[str, Any]) -> Plan:
     dataset = {"name": "gauss", "n_train": 50, "n_test": 20}
     table = {"name": "s", "noise": [0.0, 0.1], "seeds": 2, "datasets": [dataset], "algorithms": algorithms}
@@ -65,14 +69,14 @@ def test_stages_come_in_order_and_read_once_each() -> None:
     stage: Stage | None = Tuning(plan)
     while stage is not None:
         stages.append(stage)
-        cells = list(stage.cells())
-        assert [cell.key for cell in stage.cells()] == [cell.key for cell in cells]
+        cells = cells_of(stage)
+        assert stage.keys == [cell.key for cell in cells]
         table = Table(cells)
         stage = stage.after(table)
         assert table.reads == (stage is not None)
     assert [type(each) for each in stages] == [Tuning, Evaluation, Matched]
     assert [each.counts for each in stages] == [False, True, True]
-    tuning, evaluation, matched = (list(each.cells()) for each in stages)
+    tuning, evaluation, matched = (cells_of(each) for each in stages)
     assert len(tuning) == 2 * 3
     assert {(cell.spec.algorithm, dict(cell.spec.params).get("r")) for cell in evaluation} == {
         ("AROW", 1.0),
@@ -85,23 +89,23 @@ def test_stages_come_in_order_and_read_once_each() -> None:
 def test_what_a_stage_does_not_need_is_not_read() -> None:
     evaluation = Tuning(plan_of({"name": "Perceptron"})).after(unread)
     assert isinstance(evaluation, Evaluation)
-    assert len(list(evaluation.cells())) == 4
+    assert len(cells_of(evaluation)) == 4
     assert evaluation.after(unread) is None
 
 
 def test_rows_of_other_cells_judge_nothing() -> None:
     plan = plan_of(GRID)
-    evaluation = Tuning(plan).after(Table(list(Tuning(plan).cells()), key="another study's"))
-    assert list(evaluation.cells()) == []
+    evaluation = Tuning(plan).after(Table(cells_of(Tuning(plan)), key="another study's"))
+    assert cells_of(evaluation) == []
 
 
 def test_models_without_a_support_size_are_named_with_how_often() -> None:
     plan = plan_of({"name": "Projectron"}, MATCHED)
-    table = Table(list(Evaluation(plan, {}).cells()))
+    table = Table(cells_of(Evaluation(plan, {})))
     table.rows.loc[0, "status"] = "failed"
     table.rows["support_vectors"] = table.rows["support_vectors"].astype("float64")
     table.rows.loc[1, "support_vectors"] = float("nan")
     matched = Evaluation(plan, {}).after(table)
     assert matched is not None
-    assert len(list(matched.cells())) == 2
+    assert len(cells_of(matched)) == 2
     assert list(matched.lacking()) == ["Forgetron: not run 2 times, for Projectron has no support size there"]

@@ -1,0 +1,86 @@
+"""The cells that a stage still lacks: in which order they are run, and how long they will take."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from ...pipeline.store.cell_result import CellResult
+from ...pipeline.study.cell import Cell
+from ...pipeline.study.cell_group import CellGroup
+from .costs import Costs, Name
+
+# Cells that take longer come first, the longest at the head: one that is begun last has everybody wait for
+# it. Shorter ones stay where they are, beside those that read the same rows.
+_LONG_SECONDS = 1.0
+# Between two estimates of the time left: each sums over the groups.
+_ESTIMATE_SECONDS = 1.0
+
+
+class Work:
+    """The missing cells of a stage.
+
+    Parameters
+    ----------
+    groups : list of CellGroup
+    keys : list of str
+        Of all their cells, in order.
+    known : set of str
+        Keys of those that are there.
+
+    Attributes
+    ----------
+    missing : int
+        How many are not.
+    """
+
+    def __init__(self, groups: list[CellGroup], keys: list[str], known: set[str]) -> None:
+        self._groups, self._keys, self._known = groups, keys, known
+        self._left: Counter[Name] = Counter()
+        start = 0
+        for group in groups:
+            stop = start + len(group)
+            lacking = sum(key not in known for key in keys[start:stop]) if known else len(group)
+            self._left[group.name] += lacking
+            start = stop
+        self.missing = self._left.total()
+        self._began, self._cell_seconds = time.monotonic(), 0.0
+        self._estimated = 0.0
+        self._estimate: float | None = None
+
+    def cells(self, costs: Costs) -> Iterator[Cell]:
+        """Yield them, the longest first as far as their costs are known."""
+        starts, start = [], 0
+        for group in self._groups:
+            starts.append(start)
+            start += len(group)
+
+        def rank(index: int) -> float:
+            seconds = costs.seconds(self._groups[index].name) or 0.0
+            return -seconds if seconds > _LONG_SECONDS else 0.0
+
+        for index in sorted(range(len(self._groups)), key=rank):
+            group = self._groups[index]
+            keys = self._keys[starts[index] : starts[index] + len(group)]
+            for key, (seed, params) in zip(keys, group.members, strict=True):
+                if key not in self._known:
+                    yield group.cell(seed, params).with_key(key)
+
+    def note(self, results: Iterable[CellResult]) -> None:
+        """Note that cells are finished."""
+        for result in results:
+            row = result.row
+            self._left[row["dataset"], row["algorithm"]] -= 1
+            self._cell_seconds += row.get("total_seconds") or 0.0
+
+    def seconds_left(self, costs: Costs) -> float | None:
+        """Return how long the rest is expected to take at the speed so far; None: no telling."""
+        now = time.monotonic()
+        if now - self._estimated >= _ESTIMATE_SECONDS:
+            self._estimated = now
+            expected = [(n, costs.seconds(name)) for name, n in self._left.items() if n > 0]
+            if self._cell_seconds and all(seconds is not None for _, seconds in expected):
+                total = sum(n * (seconds or 0.0) for n, seconds in expected)
+                self._estimate = total * (now - self._began) / self._cell_seconds
+        return self._estimate
