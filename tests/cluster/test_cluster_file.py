@@ -46,6 +46,7 @@ def test_a_local_cluster(processes: Processes, tmp_path: Path) -> None:
     assert "Traceback" not in client.said
 
 
+@pytest.mark.exhaustive
 def test_a_local_cluster_by_its_short_name(processes: Processes, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text(narrow_study('name = "Perceptron"'))
