@@ -93,7 +93,6 @@ def test_workers_that_come_late_and_end(processes: Processes, tmp_path: Path) ->
         "no-cluster",
         "unknown-key",
         "no-number",
-        "unknown-argument",
         "no-key",
         "no-toml",
     ],
