@@ -18,8 +18,10 @@ from .processes import Processes, Running, free_port
 from .studies import doubled, narrow_study, stored_keys
 
 LONGEST = 150.0
-# Six seconds are long beside a cell of these studies, and short enough to wait for three times.
+# Of a cell that never ends: long beside a cell of these studies, and short enough to wait for three times.
 CELL_LIMIT = "6"
+# Of one that ends its process: no process takes that long to start, on any machine.
+NO_LIMIT = "100"
 OTHERS = ['name = "AROW"\nr = [0.1, 1.0, 10.0]', 'name = "PassiveAggressive"', 'name = "Perceptron"']
 TASKS = (
     '[[datasets]]\nname = "breast-cancer"\n[[datasets]]\nname = "arow-synthetic"\nn_train = 200\nn_test = 99'
@@ -39,7 +41,8 @@ def _prepare(folder: Path, kind: str) -> list[str]:
     study = narrow_study(*OTHERS, 'name = "Poison"', seeds=1, datasets=TASKS)
     (folder / "study.toml").write_text(study)
     arguments = ["run", str(folder / "study.toml"), "--out", str(folder / "out")]
-    return [*arguments, "--plugin", str(folder / "poison.py"), "--cell-limit", CELL_LIMIT]
+    limit = CELL_LIMIT if kind in ("sleep", "busy", "freeze") else NO_LIMIT
+    return [*arguments, "--plugin", str(folder / "poison.py"), "--cell-limit", limit]
 
 
 def _cluster(processes: Processes, *options: str) -> list[str]:
@@ -71,8 +74,7 @@ def _check_crashed(client: Running, out: Path, *reasons: str) -> None:
     assert any(reason in cell["error"] for reason in reasons), cell["error"]
     assert "Traceback" not in client.said
     named = [line for line in client.said.splitlines() if "Poison" in line and "breast-cancer" in line]
-    assert named, client.said
-    assert "crashed" in client.said
+    assert any(cell["error"] in line for line in named), client.said
 
 
 def _check_second_run(processes: Processes, arguments: list[str], out: Path) -> None:
@@ -91,7 +93,7 @@ NOT_ENDED = f"had not ended after {CELL_LIMIT} s"
 @pytest.mark.parametrize(
     ("kind", "reasons"),
     [
-        ("exit", (f"{TOOK_ALONG}: exit status 1", TOOK_ALONG)),
+        ("exit", (f"{TOOK_ALONG}: exit status 1",)),
         pytest.param("kill", (TOOK_ALONG,), marks=pytest.mark.exhaustive),
         pytest.param("sleep", (NOT_ENDED,), marks=pytest.mark.exhaustive),
         pytest.param("busy", (NOT_ENDED,), marks=pytest.mark.exhaustive),
