@@ -98,6 +98,7 @@ def run(
             retry_failed=retry_failed,
             command=shlex.join(["singlepass", *sys.argv[1:]]),
         )
+    crashed = f"{summary.crashed} crashed, " if summary.crashed else ""
     stopped = (
         f"{summary.stopped} stopped at the time limit (again with --retry-failed), "
         if summary.stopped
@@ -105,10 +106,10 @@ def run(
     )
     click.echo(
         f"{found.name}: {summary.computed} cells computed, {summary.reused} reused, "
-        f"{summary.failed} failed, {stopped}{summary.seconds:.1f} s"
+        f"{summary.failed} failed, {crashed}{stopped}{summary.seconds:.1f} s"
     )
     _report(target, None)
-    if summary.failed:
+    if summary.failed or summary.crashed:
         _show_failed(summary.results.cells)
         sys.exit(1)
 
@@ -224,7 +225,7 @@ def _report(results: str, to: str | None) -> None:
 
 def _show_failed(cells: pd.DataFrame) -> None:
     failed = cells[cells["status"].isin(["failed", "crashed"])]
-    columns = ["dataset", "algorithm", "params", "noise", "seed", "error"]
+    columns = ["status", "dataset", "algorithm", "params", "noise", "seed", "error"]
     click.echo(failed[columns].head(FAILED_SHOWN).to_string(index=False), err=True)
     if len(failed) > FAILED_SHOWN:
         click.echo(f"… and {len(failed) - FAILED_SHOWN} more: see the report", err=True)

@@ -13,6 +13,7 @@ from cachetools import LRUCache, cached, cachedmethod
 from numpy.typing import NDArray
 
 from .. import data
+from ..errors import InputError
 from ..randomness import random_state
 from ..study.cell import CellSpec
 from .excerpts import excerpt
@@ -177,7 +178,10 @@ def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
         reference = _known.get(name)
     source = reference() if reference is not None else None
     if source is None:
-        source = _source(spec, data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed))
+        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed)
+        if stream.fingerprint != spec.fingerprint:
+            raise InputError(f"{spec.dataset.label}: its data have changed since the study began; run again")
+        source = _source(spec, stream)
         with _looking:
             _known[name] = ref(source)
     return source

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import psutil
 
@@ -29,6 +29,8 @@ from ..study.cell import Cell
 TRIES = 3
 # Between two looks at time and memory of the process: it starts in a second, and fills a gigabyte in 0.1 s.
 _LOOK_SECONDS = 0.05
+# What it takes at most to begin: a second, but minutes where many import from one slow disk.
+_START_SECONDS = 300.0
 # What a process takes at most to be gone when it has ended.
 _LEAVE_SECONDS = 5.0
 _LENGTH = struct.Struct("<Q")
@@ -40,7 +42,6 @@ def run_apart(
     limit: float | None = None,
     memory: float | None = None,
     pins: Iterable[data.Pin] = (),
-    given_up: Callable[[], bool] = lambda: False,
 ) -> CellResult:
     """Run a cell in a process of its own, again if that ends without an outcome.
 
@@ -53,8 +54,6 @@ def run_apart(
         Bytes that the process may take; None: no bound.
     pins : iterable of Pin, default=()
         The tables that data sets are.
-    given_up : callable
-        Whether nobody waits for the outcome any more; the process is ended then.
 
     Returns
     -------
@@ -62,8 +61,8 @@ def run_apart(
         Status "crashed" when the process ended without an outcome `TRIES` times, or took too long.
     """
     reasons: list[str] = []
-    while len(reasons) < TRIES and not given_up():
-        outcome, reason = _try(pickle.dumps((cell, tuple(pins))), limit, memory, given_up)
+    while len(reasons) < TRIES:
+        outcome, reason = _try(pickle.dumps((cell, tuple(pins))), limit, memory)
         if outcome is not None:
             return outcome
         reasons.append(reason)
@@ -72,12 +71,10 @@ def run_apart(
     return crashed(cell, f"took its process along {len(reasons)} times: {', '.join(dict.fromkeys(reasons))}")
 
 
-def _try(
-    message: bytes, limit: float | None, memory: float | None, given_up: Callable[[], bool]
-) -> tuple[CellResult | None, str]:
+def _try(message: bytes, limit: float | None, memory: float | None) -> tuple[CellResult | None, str]:
     """Return an outcome, or None and why there is none."""
     reader, writer = os.pipe()
-    command = [sys.executable, "-m", __name__, str(writer)]
+    command = [sys.executable, "-P", "-m", __name__, str(writer)]
     quiet = subprocess.DEVNULL
     try:
         process = subprocess.Popen(
@@ -86,15 +83,22 @@ def _try(
     finally:
         os.close(writer)
     received: list[bytes] = []
+    begun = threading.Event()
     with os.fdopen(reader, "rb") as pipe, process:
+
+        def read() -> None:
+            if pipe.read(1):
+                begun.set()
+                received.append(pipe.read())
+
         # In a thread: a pipe that nobody reads holds up who writes to it.
-        reading = threading.Thread(target=lambda: received.append(pipe.read()), daemon=True)
+        reading = threading.Thread(target=read, daemon=True)
         reading.start()
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(_LENGTH.pack(len(message)) + message)
             process.stdin.flush()
-        reason = _watch(process, reading, limit, memory, given_up)
+        reason = _watch(process, reading, begun, limit, memory)
         # Its standard input is left open until now: its end tells the process that we have gone.
         process.kill()
         with contextlib.suppress(BrokenPipeError):
@@ -110,17 +114,20 @@ def _try(
 def _watch(
     process: subprocess.Popen[bytes],
     reading: threading.Thread,
+    begun: threading.Event,
     limit: float | None,
     memory: float | None,
-    given_up: Callable[[], bool],
 ) -> str:
     """Wait until the process has written its outcome or ended; return why it was not waited for longer."""
-    began = time.monotonic()
+    started = began = time.monotonic()
     while reading.is_alive() and process.poll() is None:
         reading.join(_LOOK_SECONDS)
-        if given_up():
-            return "nobody waits for it"
-        if limit is not None and time.monotonic() - began > limit:
+        now = time.monotonic()
+        if not begun.is_set():
+            began = now
+            if now - started > _START_SECONDS:
+                return f"did not start within {_START_SECONDS:g} s"
+        if limit is not None and now - began > limit:
             return f"had not ended after {limit:g} s"
         if memory is not None:
             with contextlib.suppress(psutil.Error):
@@ -152,9 +159,11 @@ def _main(writer: int) -> None:
     threading.Thread(target=leave_with_parent, daemon=True).start()
     cell, pins = pickle.loads(message)
     data.pin(pins)
-    outcome = pickle.dumps(run_cell(cell))
     with os.fdopen(writer, "wb") as pipe:
-        pipe.write(outcome)
+        # From here on time counts.
+        pipe.write(b"+")
+        pipe.flush()
+        pipe.write(pickle.dumps(run_cell(cell)))
     # Threads that a learner has left behind are not waited for.
     os._exit(0)
 

@@ -18,6 +18,7 @@ from ..run.task import failed, run_cell
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
 from .apart import run_apart
+from .frozen import ended_when_frozen
 from .in_flight import InFlight
 from .limited import overdue
 
@@ -64,12 +65,13 @@ def compute_in_threads(
     users_choice = sys.getswitchinterval()
     try:
         sys.setswitchinterval(_SWITCH_SECONDS)
-        for slot in range(n_threads):
-            pool.start(slot)
-        while pool.at_work:
-            pool.wait()
-            time.sleep(_BATCH_SECONDS)
-            _hand_on(pool.take(), done)
+        with ended_when_frozen(cell_limit):
+            for slot in range(n_threads):
+                pool.start(slot)
+            while pool.at_work:
+                pool.wait()
+                time.sleep(_BATCH_SECONDS)
+                _hand_on(pool.take(), done)
         for cell in pool.suspects:
             memory = _SHARE_OF_MEMORY * psutil.virtual_memory().available
             done([run_apart(cell, limit=cell_limit, memory=memory)])

@@ -55,9 +55,9 @@ class Summary:
     ----------
     results : StudyResults
         Everything the store now holds of the study.
-    computed, reused, failed, stopped : int
-        Cells computed now, cells found in the store, and among both those that failed or crashed and those
-        that were stopped at their time limit.
+    computed, reused, failed, crashed, stopped : int
+        Cells computed now, cells found in the store, and among both those that failed, those that took their
+        process along or never ended, and those that were stopped at their time limit.
     seconds : float
         Wall time.
     """
@@ -66,6 +66,7 @@ class Summary:
     computed: int
     reused: int
     failed: int
+    crashed: int
     stopped: int
     seconds: float
 
@@ -157,12 +158,14 @@ def run_study(
             stage = stage.after(store.cells)
         run.end()
     results = read_results(out)
+    status = results.cells["status"]
     return Summary(
         results=results,
         computed=run.computed,
         reused=len(results.cells) - run.computed,
-        failed=int(results.cells["status"].isin(["failed", "crashed"]).sum()),
-        stopped=int((results.cells["status"] == "stopped").sum()),
+        failed=int((status == "failed").sum()),
+        crashed=int((status == "crashed").sum()),
+        stopped=int((status == "stopped").sum()),
         seconds=time.perf_counter() - began,
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...errors import InputError
-from .connection import SchedulerPlace
+from .connection import SchedulerPlace, hush
 
 # A worker takes three seconds to start, on a busy machine ten.
 _LOCAL_WAIT_MINUTES = 2.0
@@ -126,6 +126,7 @@ def started(text: str, note: Callable[[str], None]) -> Iterator[tuple[SchedulerP
     """
     import dask
 
+    hush()
     file = read_cluster(text)
     make = _class_of(file.class_, text)
     with dask.config.set(SCHEDULER_SETTINGS):

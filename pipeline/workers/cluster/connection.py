@@ -72,6 +72,16 @@ class SchedulerPlace:
             ) from None
 
 
+def hush() -> None:
+    """Keep what Dask logs of connections that come and go from the terminal: it is told in one line here."""
+    # Imported first: it sets up its logging when it is.
+    import distributed  # noqa: F401
+
+    for name in ("distributed", "tornado.application", "asyncio", *logging.root.manager.loggerDict):
+        if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
 @contextlib.asynccontextmanager
 async def connected(
     place: SchedulerPlace, patience: float, note: Callable[[str], None]
@@ -96,12 +106,7 @@ async def connected(
     InputError
         Nobody answers for `patience` seconds, or what answers is not for us.
     """
-    # Imported first: Dask sets up its logging when it is.
-    import distributed  # noqa: F401
-
-    # What it logs of connections that come and go, line by line, is told in one line here.
-    for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    hush()
     began, said = time.monotonic(), False
     while True:
         try:
@@ -125,26 +130,44 @@ async def connected(
     try:
         yield client
     finally:
-        with contextlib.suppress(Exception):
-            await asyncio.wait_for(client.close(), _CLOSE_SECONDS)
+        await _close(client)
 
 
 async def _connect(place: SchedulerPlace) -> Client:
-    from distributed import Client
+    from distributed import Client, Security
 
+    address = place.current()
+    security = place.security or Security()
+    if address.startswith("tls://") and not security.get_connection_args("client").get("ssl_context"):
+        raise InputError(
+            f"{place}: Dask's settings name no certificate: set ca-file, client.cert and client.key of "
+            "distributed.comm.tls"
+        )
     try:
-        address = place.current()
-        client: Client = await Client(
+        client = Client(
             address,
             asynchronous=True,
             timeout=_CONNECT_SECONDS,
-            security=place.security,
+            security=security,
             set_as_default=False,
         )
-        return client
     except (ValueError, TypeError, RuntimeError) as error:
-        # An address that is none, or TLS without certificates.
+        # An address that is none.
         raise InputError(f"{place}: {_first_line(error)}") from None
+    try:
+        connected_client: Client = await client
+        return connected_client
+    except BaseException as error:
+        # A client that is half made has tasks, too.
+        await _close(client)
+        if isinstance(error, ValueError | TypeError | RuntimeError):
+            raise InputError(f"{place}: {_first_line(error)}") from None
+        raise
+
+
+async def _close(client: Client) -> None:
+    with contextlib.suppress(Exception):
+        await asyncio.wait_for(client.close(), _CLOSE_SECONDS)
 
 
 def _first_line(error: BaseException) -> str:

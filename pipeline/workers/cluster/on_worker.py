@@ -16,6 +16,7 @@ from ...run.task import failed
 from ...store.cell_result import CellResult
 from ...study.cell import Cell
 from ..apart import run_apart
+from ..frozen import ended_when_frozen
 from ..limited import run_limited
 
 # A task on a worker that has not been prepared waits this long: tables may have to come first.
@@ -64,6 +65,8 @@ class Preparation:
 
 _prepared: dict[str, tuple[Preparation, dict[str, str]]] = {}
 _arrived = threading.Condition()
+# What lasts as long as the worker does.
+_for_good = contextlib.ExitStack()
 
 
 def prepare(preparation: Preparation) -> list[data.Lack]:
@@ -73,6 +76,8 @@ def prepare(preparation: Preparation) -> list[data.Lack]:
         data.pin(preparation.pins)
         local = {plugin.path: _written(plugin) for plugin in preparation.plugins}
         with _arrived:
+            if not _prepared:
+                _for_good.enter_context(ended_when_frozen(preparation.cell_limit))
             _prepared[preparation.run] = preparation, local
             _arrived.notify_all()
     return lacking
