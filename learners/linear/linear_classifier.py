@@ -102,7 +102,7 @@ def _parameters_of(kind: Any) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _bytes_a_feature(kind: type[LinearClassifier], parameters: tuple[Hashable, ...], n_classes: int) -> int:
+def _bytes_a_feature(kind: Any, parameters: tuple[Hashable, ...], n_classes: int) -> int:
     """Return what one more feature takes: arrays are by feature or of fixed size, so that two sizes tell."""
     sizes = []
     for n_features in (1, 2):
