@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 Direction = Literal["lower", "higher"]
 
@@ -97,8 +98,8 @@ def block_ranks(scores: pd.DataFrame, direction: Direction) -> pd.DataFrame:
     if values.size == 0:
         return scores.astype(np.float64)
     keyed = values if direction == "lower" else -values
-    snapped = pd.DataFrame([snap(row) for row in keyed], index=scores.index, columns=scores.columns)
-    return snapped.rank(axis=1, method="average")
+    ranks = rankdata([snap(row) for row in keyed], method="average", axis=1)
+    return pd.DataFrame(ranks, index=scores.index, columns=scores.columns)
 
 
 def mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:

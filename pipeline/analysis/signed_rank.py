@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from .ranks import snap
 
@@ -79,14 +79,11 @@ def signed_rank(differences: ArrayLike) -> SignedRank:
     count = int(nonzero.sum())
     if count == 0:
         return SignedRank(n=0, statistic=0.0, p=1.0)
-    ranks = pd.Series(np.abs(values)).rank(method="average").to_numpy()
+    ranks = stats.rankdata(np.abs(values), method="average")
     statistic = float(ranks[values > 0].sum())
     if values.size <= _EXACT_UP_TO:
         p = min(1.0, 2 * min(_exact_tails(ranks[nonzero], statistic)))
     else:
-        # Takes a fifth of the time of a small report to import, which has fewer data sets.
-        from scipy import stats
-
         outcome = stats.wilcoxon(values, zero_method="pratt", correction=False)
         p = float(outcome.pvalue)
     return SignedRank(n=count, statistic=statistic, p=p)
