@@ -1,4 +1,4 @@
-"""Ending a process in which compiled code of a plug-in keeps the interpreter, and nothing else runs any more."""
+"""Ending a process in which compiled code of a plug-in keeps the interpreter, so that nothing else runs."""
 
 from __future__ import annotations
 
