@@ -46,6 +46,11 @@ def app() -> None:
     metavar="SECONDS",
     help="Give up a cell that has not ended after so long, and mark it crashed.  [default: a day]",
 )
+@click.option(
+    "--workers-write",
+    is_flag=True,
+    help="Have workers write their cells: they must see the output, and this process may leave.",
+)
 @click.option("--allow-mismatch", is_flag=True, help="Compute on workers with other versions, too.")
 @click.option(
     "--plugin", "plugins", multiple=True, metavar="FILE", help="Python file with your own learners."
@@ -61,6 +66,7 @@ def run(
     patience: float | None,
     cell_limit: float | None,
     allow_mismatch: bool,
+    workers_write: bool,
     plugins: tuple[str, ...],
     retry_failed: bool,
 ) -> None:
@@ -69,6 +75,8 @@ def run(
     named = [name for name, value in given.items() if value]
     if threads is not None and named:
         raise click.UsageError("--threads is for runs in this process: a cluster's workers have their own")
+    if workers_write and not named:
+        raise click.UsageError("--workers-write is for clusters: name one")
     if len(named) > 1:
         raise click.UsageError(f"{' and '.join(named)}: name one cluster")
     from ..pipeline import data
@@ -94,6 +102,7 @@ def run(
                 patience=PATIENCE if patience is None else patience,
                 cell_limit=cell_limit or CELL_LIMIT,
                 allow_mismatch=allow_mismatch,
+                workers_write=workers_write,
             ),
             retry_failed=retry_failed,
             command=shlex.join(["singlepass", *sys.argv[1:]]),

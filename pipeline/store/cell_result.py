@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 Curve: TypeAlias = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 
+# What progress and the costs of cells are made of.
+_TOLD = ("key", "dataset", "algorithm", "status", "n_examples", "total_seconds")
+
+
 @dataclass
 class CellResult:
     """The outcome of one cell.
@@ -22,7 +26,16 @@ class CellResult:
         The cell's row of the cells table, by column; columns that are missing are null.
     curve : mapping of str to list or ndarray
         Its rows of the curves table, by column without the key; empty for a failed cell.
+    stored : bool
+        Whether who ran the cell writes it to the store as well: the row is then all that progress needs,
+        and there is no curve.
     """
 
     row: dict[str, Any]
     curve: Curve = field(default_factory=dict)
+    stored: bool = False
+
+    def receipt(self) -> CellResult:
+        """Return what is told of a cell that is written where it was run."""
+        row = {name: self.row[name] for name in _TOLD if name in self.row}
+        return CellResult(row, stored=True)

@@ -14,7 +14,7 @@ from ...pipeline.analysis.study_results import StudyResults, read_results
 from ...pipeline.errors import InputError
 from ...pipeline.run.splits import check_splits
 from ...pipeline.store.cell_result import CellResult
-from ...pipeline.store.store import Store, exclusive
+from ...pipeline.store.store import MAX_PARTS, Store, exclusive
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
 from ...pipeline.workers.environment import Environment
@@ -221,14 +221,14 @@ class _Run:
 
         def flush() -> None:
             nonlocal last_flush
-            if pending:
-                self.record_environments(found.environments())
+            if environments := found.environments():
+                self.record_environments(environments)
             self.store.write(pending)
             pending.clear()
             last_flush = time.monotonic()
 
         def collect(results: list[CellResult]) -> None:
-            pending.extend(results)
+            pending.extend(result for result in results if not result.stored)
             self.costs.learn(result.row for result in results)
             work.note(results)
             self.progress.expect(work.seconds_left(self.costs))
@@ -244,7 +244,8 @@ class _Run:
     def end(self) -> None:
         """Tidy up after the last stage; a run that found everything there records the study as it is now."""
         if self.computed:
-            self.store.compact()
+            # What several processes have written may be there twice.
+            self.store.compact(above=1 if self.workers.options.workers_write else MAX_PARTS)
         else:
             self._record_study()
             self.store.write_plan(self.keys)

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,12 +15,14 @@ import joblib
 from ...pipeline import data
 from ...pipeline.errors import InputError
 from ...pipeline.store.cell_result import CellResult
+from ...pipeline.store.store import Store
 from ...pipeline.study.cell import Cell
 from ...pipeline.study.plan import Plan
 from ...pipeline.workers.cluster.cluster_file import started
 from ...pipeline.workers.cluster.connection import SchedulerPlace
 from ...pipeline.workers.cluster.feed import Feed
-from ...pipeline.workers.cluster.on_worker import Plugin, Preparation
+from ...pipeline.workers.cluster.on_worker import Plugin, Preparation, mark_of
+from ...pipeline.workers.cluster.tries import Ledger
 from ...pipeline.workers.cluster.workforce import Workforce
 from ...pipeline.workers.environment import Environment, this_environment
 from ...pipeline.workers.in_flight import InFlight
@@ -55,6 +57,9 @@ class WorkerOptions:
         Seconds after which a cell that has not ended is given up and marked "crashed".
     allow_mismatch : bool
         Whether workers may have other versions than this process.
+    workers_write : bool
+        Whether workers write the cells that they run themselves; they must see the output, as a shared
+        folder or at a URL. What has been handed out is then finished even when this process ends.
     """
 
     threads: int | None = None
@@ -64,6 +69,7 @@ class WorkerOptions:
     patience: float = PATIENCE
     cell_limit: float = CELL_LIMIT
     allow_mismatch: bool = False
+    workers_write: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,10 +130,29 @@ def workers(
             patience = max(patience, wait)
         else:
             place = SchedulerPlace(options.scheduler, options.scheduler_file)
-        workforce = Workforce(_preparation(options, plan), options.allow_mismatch, note)
-        yield Workers(Feed(place, workforce, patience, note), lambda: workforce.environments)
+        preparation, store = _preparation(options, plan), Store(output)
+        if options.workers_write:
+            preparation = replace(preparation, output=stack.enter_context(_shared(store, preparation.run)))
+        workforce = Workforce(preparation, options.allow_mismatch, note)
+        seen: set[str] = set()
+        if options.workers_write:
+            # What has been there before is not news.
+            store.new_rows(seen, ["key"])
+        ledger = Ledger(lambda: store.new_rows(seen, ["key"])["key"])
+        yield Workers(Feed(place, workforce, patience, note, ledger), lambda: workforce.environments)
 
 
 def _preparation(options: WorkerOptions, plan: Plan) -> Preparation:
     plugins = tuple(Plugin(path, Path(path).read_bytes()) for path in plan.plugins)
     return Preparation(uuid.uuid4().hex, plugins, data.pins_of(plan.tasks), options.cell_limit)
+
+
+@contextlib.contextmanager
+def _shared(store: Store, run: str) -> Iterator[str]:
+    """Mark the output, so that workers know it; yield it as they are to call it."""
+    store.write_json(mark_of(run), {"run": run})
+    try:
+        yield str(store.root) if store.folder.is_local else store.url
+    finally:
+        with contextlib.suppress(InputError):
+            store.folder.remove(mark_of(run))

@@ -8,7 +8,6 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from pickle import loads
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +19,7 @@ from ...study.cell import Cell
 from ..apart import TRIES
 from .connection import Lost, SchedulerPlace, connected
 from .on_worker import cell_message
+from .tries import Ledger, Try
 from .workforce import Workforce
 
 if TYPE_CHECKING:
@@ -36,43 +36,6 @@ _BATCH_SECONDS = 0.05
 _LOOK_SECONDS = 0.5
 # A scheduler that has not answered for so long is taken for gone.
 _ANSWER_SECONDS = 30.0
-# A cell that is lost with its worker or scheduler waits before its next try, twice as long each time.
-_PAUSE_SECONDS, _LONGEST_PAUSE = 0.1, 10.0
-# So often in a row is no accident of the cell's.
-_MOST_LOST = 50
-
-
-@dataclass
-class _Try:
-    """A cell on its way to an outcome.
-
-    Attributes
-    ----------
-    cell : Cell
-    lost : int
-        How often it was taken along by what is not its fault.
-    alone : int or None
-        How often it has taken a worker along since it was run alone; None: it has not been.
-    not_before : float
-        When it is to be tried again, on the monotonic clock.
-    """
-
-    cell: Cell
-    lost: int = 0
-    alone: int | None = None
-    not_before: float = field(default=0.0)
-
-    def lose(self, reason: str) -> None:
-        """Note that it was lost, and when it is to be tried again."""
-        self.lost += 1
-        if self.lost > _MOST_LOST:
-            spec = self.cell.spec
-            raise InputError(
-                f"the cell of {spec.algorithm} on {spec.dataset.label} (noise {spec.noise.slug}, seed "
-                f"{spec.seed}) was lost {self.lost} times on its way ({reason}); what is finished is kept"
-            )
-        pause = min(_PAUSE_SECONDS * 2 ** min(self.lost - 1, 10), _LONGEST_PAUSE)
-        self.not_before = time.monotonic() + pause
 
 
 class Feed:
@@ -87,12 +50,20 @@ class Feed:
         Seconds for which a scheduler or a first worker is waited for.
     note : callable
         Told, in a line, what is waited for.
+    ledger : Ledger
+        Of what workers write themselves.
     """
 
     def __init__(
-        self, place: SchedulerPlace, workforce: Workforce, patience: float, note: Callable[[str], None]
+        self,
+        place: SchedulerPlace,
+        workforce: Workforce,
+        patience: float,
+        note: Callable[[str], None],
+        ledger: Ledger,
     ) -> None:
         self._place, self._workforce, self._patience, self._note = place, workforce, patience, note
+        self._ledger = ledger
 
     def __call__(self, cells: Iterable[Cell], done: Callable[[list[CellResult]], None]) -> None:
         """Run cells.
@@ -112,10 +83,10 @@ class Feed:
         asyncio.run(self._run(iter(cells), done))
 
     async def _run(self, cells: Iterator[Cell], done: Callable[[list[CellResult]], None]) -> None:
-        again: deque[_Try] = deque()
+        again: deque[Try] = deque()
         while True:
             async with connected(self._place, self._patience, self._note) as client:
-                window = _Window(client, self._workforce, cells, again, done)
+                window = _Window(client, self._workforce, cells, again, done, self._ledger)
                 try:
                     await window.work(self._patience, self._note, self._place)
                     return
@@ -131,19 +102,21 @@ class _Window:
         client: Client,
         workforce: Workforce,
         cells: Iterator[Cell],
-        again: deque[_Try],
+        again: deque[Try],
         done: Callable[[list[CellResult]], None],
+        ledger: Ledger,
     ) -> None:
         from distributed import as_completed
 
         self._client, self._workforce, self._cells, self._done = client, workforce, cells, done
+        self._ledger = ledger
         self._again = again
-        self._out: dict[str, _Try] = {}
+        self._out: dict[str, Try] = {}
         self._completed: Any = as_completed(loop=client.loop)
         self._threads = 0
         self._exhausted = False
 
-    def all_tries(self) -> deque[_Try]:
+    def all_tries(self) -> deque[Try]:
         """Return what has no outcome yet of what was taken from the cells."""
         return deque([*self._out.values(), *self._again])
 
@@ -178,7 +151,13 @@ class _Window:
                     note(f"{place}: has no workers; waiting for one, {patience:g} s at most (--patience)")
             if self._workforce.ready:
                 self._refill()
-            if not self._out and not self._again and self._exhausted:
+            idle = not self._out and not self._again and self._exhausted
+            if idle and len(self._ledger):
+                await self._workforce.flush(self._client)
+            for each in self._ledger.settle(at_once=idle) if len(self._ledger) else ():
+                each.lose("its worker went before it was written")
+                self._again.append(each)
+            if idle and not self._again:
                 return
             await self._collect()
 
@@ -207,6 +186,8 @@ class _Window:
 
     def _refill(self) -> None:
         """Hand on cells until the window is full, once half of it has come back."""
+        from distributed import fire_and_forget
+
         window = CELLS_PER_THREAD * max(2, self._threads)
         if len(self._out) > window // 2:
             return
@@ -214,7 +195,7 @@ class _Window:
         due = [each for each in self._again if each.not_before <= now][:room]
         for each in due:
             self._again.remove(each)
-        new = [_Try(cell) for cell in itertools.islice(self._cells, room - len(due))]
+        new = [Try(cell) for cell in itertools.islice(self._cells, room - len(due))]
         self._exhausted = self._exhausted or len(new) < room - len(due)
         # Those that a worker may die of first: each then has the others' time to be tried again.
         tries = due + new
@@ -224,10 +205,15 @@ class _Window:
             self._again.extendleft(tries)
             raise Lost
         run = self._workforce.preparation.run
-        keys = [f"cell-{uuid.uuid4().hex}" for _ in tries]
+        stored = self._workforce.preparation.output is not None
+        # Where workers write, a client that comes back finds what was handed out before under the same name.
+        keys = [each.name if stored else f"cell-{uuid.uuid4().hex}" for each in tries]
         # One message to the scheduler carries them all.
         messages = [cell_message(run, each.cell, each.alone is not None) for each in tries]
         futures = self._client.map(loads, messages, key=keys, pure=False, batch_size=None)
+        if stored:
+            # The client may leave: what it has handed out is finished all the same.
+            fire_and_forget(futures)
         self._out.update(zip(keys, tries, strict=True))
         self._completed.update(futures)
 
@@ -257,10 +243,12 @@ class _Window:
             outcome = by_key.get(each.cell.key) or await self._without_outcome(future, each)
             if outcome is not None:
                 ready.append(outcome)
+                if outcome.stored:
+                    self._ledger.add(each.cell.key, each)
         if ready:
             self._done(ready)
 
-    async def _without_outcome(self, future: Future[Any], each: _Try) -> CellResult | None:
+    async def _without_outcome(self, future: Future[Any], each: Try) -> CellResult | None:
         """Put a cell back that Dask has lost; return an outcome for one that takes all workers along."""
         from distributed import KilledWorker
 

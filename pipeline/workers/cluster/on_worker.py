@@ -6,19 +6,24 @@ import contextlib
 import hashlib
 import pickle
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ... import data
+from ...errors import InputError
 from ...run.task import failed
 from ...store.cell_result import CellResult
+from ...store.store import Store
 from ...study.cell import Cell
 from ..apart import run_apart
 from ..frozen import ended_when_frozen
 from ..limited import run_limited
 
+# Between two parts: what a worker that dies can lose, of cells that are then run again.
+_WRITE_SECONDS = 2.0
 # A task on a worker that has not been prepared waits this long: tables may have to come first.
 _PREPARED_SECONDS = 120.0
 
@@ -55,15 +60,59 @@ class Preparation:
         The tables of the study's data sets.
     cell_limit : float
         Seconds after which a cell that has not ended is given up.
+    output : str or None
+        Folder or URL of the results, if workers are to write them; None: the client does.
     """
 
     run: str
     plugins: tuple[Plugin, ...]
     pins: tuple[data.Pin, ...]
     cell_limit: float
+    output: str | None = None
 
 
-_prepared: dict[str, tuple[Preparation, dict[str, str]]] = {}
+class _Writer:
+    """Writes the cells of a run, a part every few seconds; the client reads in the store what has come."""
+
+    def __init__(self, output: str) -> None:
+        self._store = Store(output)
+        self._pending: list[CellResult] = []
+        self._lock = threading.Lock()
+        threading.Thread(target=self._write_now_and_then, daemon=True).start()
+
+    def add(self, outcome: CellResult) -> None:
+        """Have a cell written with the next part."""
+        with self._lock:
+            self._pending.append(outcome)
+
+    def flush(self) -> None:
+        """Write what is there."""
+        with self._lock:
+            pending, self._pending = self._pending, []
+            try:
+                self._store.write(pending)
+            except BaseException:
+                self._pending = pending + self._pending
+                raise
+
+    def _write_now_and_then(self) -> None:
+        while True:
+            time.sleep(_WRITE_SECONDS)
+            # A disk that is full, a network that is away: the next time, or the client's question, will do.
+            with contextlib.suppress(Exception):
+                self.flush()
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A run on this worker."""
+
+    preparation: Preparation
+    plugins: dict[str, str]
+    writer: _Writer | None
+
+
+_prepared: dict[str, _Prepared] = {}
 _arrived = threading.Condition()
 # What lasts as long as the worker does.
 _for_good = contextlib.ExitStack()
@@ -78,9 +127,37 @@ def prepare(preparation: Preparation) -> list[data.Lack]:
         with _arrived:
             if not _prepared:
                 _for_good.enter_context(ended_when_frozen(preparation.cell_limit))
-            _prepared[preparation.run] = preparation, local
+            if preparation.run not in _prepared:
+                writer = None if preparation.output is None else _Writer(_visible(preparation))
+                _prepared[preparation.run] = _Prepared(preparation, local, writer)
             _arrived.notify_all()
     return lacking
+
+
+def _visible(preparation: Preparation) -> str:
+    """Return the output, which must be the client's and not another folder of that name.
+
+    Raises
+    ------
+    InputError
+        It is not.
+    """
+    output = str(preparation.output)
+    if Store(output).read_json(mark_of(preparation.run)).get("run") != preparation.run:
+        raise InputError(f"{output} is not the client's: share it, or run without --workers-write")
+    return output
+
+
+def mark_of(run: str) -> str:
+    """Return the name of the file by which workers know the output of a run."""
+    return f"shared-{run}.json"
+
+
+def flush(run: str) -> None:
+    """Write what this worker has run and not written yet."""
+    found = _prepared.get(run)
+    if found is not None and found.writer is not None:
+        found.writer.flush()
 
 
 def _written(plugin: Plugin) -> str:
@@ -106,17 +183,22 @@ def run_here(run: str, cell: Cell, apart: bool) -> CellResult:
     with _arrived:
         if not _arrived.wait_for(lambda: run in _prepared, _PREPARED_SECONDS):
             raise NotPrepared
-        preparation, local = _prepared[run]
-    paths = tuple(local[path] for path in cell.execution.plugins)
+        prepared = _prepared[run]
+    preparation, writer = prepared.preparation, prepared.writer
+    paths = tuple(prepared.plugins[path] for path in cell.execution.plugins)
     here = replace(cell, execution=replace(cell.execution, plugins=paths)).with_key(cell.key)
     try:
         if apart:
-            return run_apart(
-                here, limit=preparation.cell_limit, memory=_memory_limit(), pins=preparation.pins
-            )
-        return run_limited(here, preparation.cell_limit)
+            limit, memory = preparation.cell_limit, _memory_limit()
+            outcome = run_apart(here, limit=limit, memory=memory, pins=preparation.pins)
+        else:
+            outcome = run_limited(here, preparation.cell_limit)
     except Exception as error:
-        return failed(cell, error)
+        outcome = failed(cell, error)
+    if writer is None:
+        return outcome
+    writer.add(outcome)
+    return outcome.receipt()
 
 
 def _memory_limit() -> float | None:

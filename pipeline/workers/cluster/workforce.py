@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ... import data
 from ...errors import InputError
 from ..environment import Environment, differences, table_of, this_environment
-from .on_worker import Preparation, message, prepare
+from .on_worker import Preparation, flush, message, prepare
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -73,6 +73,11 @@ class Workforce:
         self._ready &= self._present
         if come:
             self._preparing[asyncio.create_task(self._prepare(client, come))] = come
+
+    async def flush(self, client: Client) -> None:
+        """Have the workers write what they have run; one that does not answer has nothing to lose."""
+        run = self.preparation.run
+        await asyncio.gather(*(self._ask(client, each, flush, run) for each in sorted(self._ready)))
 
     async def _prepare(self, client: Client, addresses: list[str]) -> None:
         answers = await asyncio.gather(*(self._ask(client, each, this_environment) for each in addresses))
