@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import platform
 import threading
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
+import filelock
+import numba
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ...learners import OnlineClassifier
+from .. import data
+from ..code import code_digest
+from ..study.cell_group import Params
 from .splits import Fold
 from .stream_learner import begin, is_own, mistakes_on
 
 _ROWS, _FEATURES = 12, 8
+
+# What compiling a learner takes at most, on a machine that has other things to do.
+_LONGEST_SECONDS = 300.0
 
 _compiled: set[Hashable] = set()
 # A thread that needs the same loops waits, before its own clock starts.
 _compiling = threading.Lock()
 
 
-def compile_loops(learner: Any, key: Hashable, part: Fold, classes: NDArray[np.int32]) -> None:
+def compile_loops(learner: Any, key: tuple[str, Params], part: Fold, classes: NDArray[np.int32]) -> None:
     """Let a copy of a learner learn a few made-up rows, once in a process for each kind of learner and rows.
 
     Parameters
@@ -30,8 +40,8 @@ def compile_loops(learner: Any, key: Hashable, part: Fold, classes: NDArray[np.i
     learner : estimator
         It stays as it is. One that is not of this package is left alone: its class may count what it is
         given.
-    key : hashable
-        What tells the learner and its parameters from others.
+    key : tuple of (str, tuple of (name, value))
+        The learner's name and parameters.
     part : Fold
         Rows of the kind to come.
     classes : ndarray of int32, shape (K,)
@@ -41,13 +51,37 @@ def compile_loops(learner: Any, key: Hashable, part: Fold, classes: NDArray[np.i
     kind = (key, X.dtype, X.indices.dtype if sparse else None, len(classes) > 2)
     if kind in _compiled or not is_own(learner):
         return
-    with _compiling:
+    name, params = key
+    # Numbers are the same code.
+    code = name, [each for each in params if isinstance(each[1], str | bool)], str(kind[1:])
+    with _compiling, _alone_on_machine(str(code)):
         if kind not in _compiled:
             rows = _made_up(X, sparse)
             for each in (learner, *learner.inner_learners()):
                 if is_own(each):
                     _learn(clone(each), rows, classes)
             _compiled.add(kind)
+
+
+@contextlib.contextmanager
+def _alone_on_machine(code: str) -> Iterator[None]:
+    """Let one process of a machine compile what none has compiled yet; the others find it in the cache then.
+
+    Loading what is there is not waited for: of what was compiled there is a mark.
+    """
+    text = f"{code} {code_digest()} {numba.__version__} {platform.node()}"
+    mark = data.cache_folder() / "compiled" / hashlib.sha256(text.encode()).hexdigest()[:32]
+    if mark.exists():
+        yield
+        return
+    with contextlib.ExitStack() as held:
+        # On a file system without locks everyone compiles.
+        with contextlib.suppress(OSError, NotImplementedError):
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            held.enter_context(filelock.FileLock(mark.with_suffix(".lock"), timeout=_LONGEST_SECONDS))
+        yield
+        with contextlib.suppress(OSError):
+            mark.touch()
 
 
 def _made_up(X: Any, sparse: bool) -> Fold:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import platform
 import socket
@@ -13,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from .. import data
+from ..code import code_digest
 
 # Those that decide outcomes are compared; the others are told.
 COMPARED = ("singlepass", "numba", "numpy", "scipy", "python")
@@ -62,7 +62,7 @@ def this_environment() -> Environment:
     versions["python"] = platform.python_version()
     return Environment(
         versions,
-        _code(),
+        code_digest(),
         platform.platform(),
         _cpu(),
         socket.gethostname(),
@@ -110,18 +110,6 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-@functools.cache
-def _code() -> str:
-    """Return a digest of the sources that outcomes depend on."""
-    top = Path(__file__).parents[2]
-    digest = hashlib.sha256()
-    # Not the workflows: what they do is done where the run was started.
-    for folder in ("learners", "pipeline"):
-        for path in sorted((top / folder).rglob("*.py")):
-            digest.update(path.relative_to(top).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
 
 
 @functools.cache

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
+from pathlib import Path
 from typing import Any
 
+import filelock
 import numpy as np
 import pytest
 from sklearn.svm import SVC
@@ -116,7 +118,7 @@ def test_what_compiles_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(warm_up, "_learn", learn)
     monkeypatch.setattr(warm_up, "_compiled", set())
     part = splits.Fold(np.zeros((3, 2)), np.arange(3), np.zeros(3, np.int32))
-    arguments = OnlineModelSelection(gamma_init=0.1), "key", part, np.arange(2, dtype=np.int32)
+    arguments = OnlineModelSelection(gamma_init=0.1), ("own", ()), part, np.arange(2, dtype=np.int32)
     first, second = (threading.Thread(target=compile_loops, args=arguments) for _ in range(2))
     first.start()
     assert began.wait(60)
@@ -128,6 +130,29 @@ def test_what_compiles_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> No
         thread.join(60)
     # Its switches run the loop of the other.
     assert compiled == ["OnlineModelSelection", "LASVM"]
+
+
+def test_one_process_of_a_machine_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process that compiles the same is waited for, unless that has been done before."""
+    monkeypatch.setattr(data, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(warm_up, "_learn", lambda *_: None)
+    monkeypatch.setattr(warm_up, "_compiled", set())
+    part = splits.Fold(np.zeros((3, 2)), np.arange(3), np.zeros(3, np.int32))
+    arguments = AROW(), ("AROW", (("r", 1.0),)), part, np.arange(2, dtype=np.int32)
+    compile_loops(*arguments)
+    [mark] = (path for path in (tmp_path / "compiled").iterdir() if not path.suffix)
+    mark.unlink()
+    monkeypatch.setattr(warm_up, "_compiled", set())
+    waiting = threading.Thread(target=compile_loops, args=arguments)
+    with filelock.FileLock(mark.with_suffix(".lock"), is_singleton=False):
+        waiting.start()
+        waiting.join(0.2)
+        assert waiting.is_alive()
+    waiting.join(60)
+    assert mark.exists()
+    # Numbers are the same code, and what has been compiled is waited for by nobody.
+    with filelock.FileLock(mark.with_suffix(".lock"), is_singleton=False):
+        compile_loops(AROW(r=2.0), ("AROW", (("r", 2.0),)), *arguments[2:])
 
 
 class Counting(AROW):
