@@ -126,7 +126,7 @@ def workers(
     with contextlib.ExitStack() as stack:
         patience = options.patience
         if options.cluster:
-            place, wait = stack.enter_context(started(options.cluster, note))
+            place, wait = stack.enter_context(started(options.cluster))
             patience = max(patience, wait)
         else:
             place = SchedulerPlace(options.scheduler, options.scheduler_file)

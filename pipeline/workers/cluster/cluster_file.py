@@ -103,15 +103,13 @@ def read_cluster(text: str) -> ClusterFile:
 
 
 @contextlib.contextmanager
-def started(text: str, note: Callable[[str], None]) -> Iterator[tuple[SchedulerPlace, float]]:
+def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
     """Start a cluster, and end it afterwards.
 
     Parameters
     ----------
     text : str
         ``local:N``, or the path of a file; see `ClusterFile`.
-    note : callable
-        Told, in a line, where its dashboard is.
 
     Yields
     ------
@@ -143,8 +141,6 @@ def started(text: str, note: Callable[[str], None]) -> Iterator[tuple[SchedulerP
             ) from None
         try:
             address = cluster.scheduler_address
-            if link := getattr(cluster, "dashboard_link", None):
-                note(f"dashboard: {link}")
             yield SchedulerPlace(address, security=getattr(cluster, "security", None)), file.wait * 60
         finally:
             with contextlib.suppress(Exception):

@@ -64,6 +64,7 @@ class Feed:
     ) -> None:
         self._place, self._workforce, self._patience, self._note = place, workforce, patience, note
         self._ledger = ledger
+        self._told = False
 
     def __call__(self, cells: Iterable[Cell], done: Callable[[list[CellResult]], None]) -> None:
         """Run cells.
@@ -86,12 +87,20 @@ class Feed:
         again: deque[Try] = deque()
         while True:
             async with connected(self._place, self._patience, self._note) as client:
+                self._tell_dashboard(client)
                 window = _Window(client, self._workforce, cells, again, done, self._ledger)
                 try:
                     await window.work(self._patience, self._note, self._place)
                     return
                 except Lost:
                     again = window.all_tries()
+
+    def _tell_dashboard(self, client: Client) -> None:
+        # A scheduler may have none.
+        link = None if self._told else getattr(client, "dashboard_link", None)
+        if link:
+            self._note(f"dashboard: {link}")
+        self._told = True
 
 
 class _Window:
