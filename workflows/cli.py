@@ -67,6 +67,7 @@ def list_(what: str, names: tuple[str, ...]) -> None:
 
 
 _SIZED = [name for name, benchmark in BENCHMARKS.items() if benchmark.sized]
+_COUNTED = [name for name, benchmark in BENCHMARKS.items() if benchmark.counted]
 
 
 @app.command(
@@ -81,12 +82,19 @@ _SIZED = [name for name, benchmark in BENCHMARKS.items() if benchmark.sized]
     help=f"{', '.join(_SIZED)}: gigabytes of the generated files; the disk needs four times as much.  "
     "[default: 0.2]",
 )
+@click.option(
+    "--cells",
+    type=click.IntRange(min=100),
+    help=f"{', '.join(_COUNTED)}: cells of the largest study that is run.  [default: 5000]",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Also write the table to this Markdown file.")
-def bench(what: str, out: Path | None, gigabytes: float | None) -> None:
+def bench(what: str, out: Path | None, gigabytes: float | None, cells: int | None) -> None:
     """Measure speed."""
     if gigabytes is not None and what not in _SIZED:
         raise click.UsageError(f"--size is for {', '.join(_SIZED)}: {what} generates no files")
-    run_bench(what, out, gigabytes=0.2 if gigabytes is None else gigabytes)
+    if cells is not None and what not in _COUNTED:
+        raise click.UsageError(f"--cells is for {', '.join(_COUNTED)}: the cells of {what} are its own")
+    run_bench(what, out, gigabytes=gigabytes, cells=cells)
 
 
 @app.group("data")

@@ -153,13 +153,11 @@ def doctor(
 ) -> None:
     """Check this machine, or a cluster: versions, memory, speed, settings, and the data of STUDY there."""
     from .doctor import examine_cluster, examine_machine
-    from .running.workers import PATIENCE
     from .shipped import find_study
 
     subject = None if study is None else (*find_study(study), _absolute(plugins))
     if _one_cluster(cluster, scheduler, scheduler_file):
-        wait = PATIENCE if patience is None else patience
-        findings = examine_cluster(cluster, scheduler, scheduler_file, wait, subject)
+        findings = examine_cluster(cluster, scheduler, scheduler_file, patience, subject)
     else:
         findings = examine_machine(out, subject)
     sys.exit(1 if findings.show() else 0)

@@ -85,7 +85,7 @@ def look(
         assert isinstance(dataset, Source)
         return _of_source(dataset, called, task, given)
     except InputError as error:
-        return Outlook(called, ready=False, missing=True, state=str(error))
+        return Outlook(called, ready=False, missing=True, state=f"not usable: {error}")
 
 
 def _of_source(source: Source, label: str, task: str, given: dict[str, Value]) -> Outlook:
@@ -146,7 +146,7 @@ def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value])
         files = source.files(dict(options), download=False)
         recipe = source.recipe_of(files, dict(options))
     except InputError as error:
-        state = source.state() if isinstance(source, PublicSource) else str(error)
+        state = source.state() if isinstance(source, PublicSource) else f"not there: {error}"
         if state == "can be fetched":
             return Outlook(label, False, False, "to be downloaded", rows=rows, features=features)
         return Outlook(label, False, True, state, rows=rows, features=features)
