@@ -32,8 +32,8 @@ CELLS = 5000
 PLANNED = 10
 # Workers of one thread; more than there are cores share them.
 SCALES = (1, 2, 4)
-# Cells of about 60 ms that each worker is given: 4 s, and what it begins with does not count.
-CELLS_A_WORKER = 64
+# Cells of about 60 ms that each worker is given: 7 s, and what it begins with does not count.
+CELLS_A_WORKER, ROWS = 120, 64_000
 # Memory is looked at first after this share of the cells.
 WARM = 0.2
 
@@ -142,10 +142,10 @@ def _empty_cells(cells: int) -> list[Measurement]:
 
 
 def _rate(looks: list[_Look]) -> float:
-    """Return cells a second between the first quarter and the last one, when all workers are at work."""
+    """Return cells a second of the second half but for its end: then all workers are there, and at work."""
     total = looks[-1].cells
-    first = next(look for look in looks if look.cells >= total / 4)
-    last = next(look for look in looks if look.cells >= total * 3 / 4)
+    first = next(look for look in looks if look.cells >= total * 0.5)
+    last = next(look for look in looks if look.cells >= total * 0.9)
     return (last.cells - first.cells) / (last.seconds - first.seconds)
 
 
@@ -154,7 +154,7 @@ def _scaling() -> list[Measurement]:
     with tempfile.TemporaryDirectory() as folder:
         rates = {}
         for n_workers in SCALES:
-            study = equal_study(Path(folder), CELLS_A_WORKER * n_workers)
+            study = equal_study(Path(folder), CELLS_A_WORKER * n_workers, ROWS)
             rates[n_workers] = _rate(_watched(study, n_workers))
     one = rates[SCALES[0]]
     return [

@@ -84,18 +84,20 @@ def empty_study(seeds: int) -> Study:
     return study.model_copy(update={"max_train": 2})
 
 
-def equal_study(folder: Path, cells: int) -> Study:
-    """Cells of about 60 ms, all alike: what is left besides them is the pipeline.
+def equal_study(folder: Path, cells: int, rows: int = 16_000) -> Study:
+    """Cells that are all alike: what is left besides them is the pipeline.
 
     Parameters
     ----------
     folder : Path
         Where its data is written.
     cells : int
+    rows : int, default=16000
+        Of a cell; each takes about a microsecond.
     """
     path = folder / "equal.parquet"
     rng = np.random.RandomState(0)
-    X = rng.standard_normal((16_000, 100)).astype(np.float32)
+    X = rng.standard_normal((rows, 100)).astype(np.float32)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(100)])
     frame["y"] = (X[:, 0] + X[:, 1] * rng.standard_normal(len(X)) > 0).astype(np.int64)
     frame.to_parquet(path)
