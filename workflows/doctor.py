@@ -1,19 +1,14 @@
-"""`singlepass doctor`: is this machine, or this cluster, as a study needs it?"""
+"""`singlepass doctor` of a cluster: is it as a study needs it?"""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
-import tempfile
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 import click
-import joblib
-import psutil
 from rich.filesize import decimal
 
 from ..pipeline import data
@@ -32,8 +27,6 @@ Subject: TypeAlias = tuple[Study, Path | None, tuple[str, ...]]
 
 # Workers that are alike are one line; so many kinds are shown, and so many tables that a worker lacks.
 KINDS_SHOWN, LACKS_SHOWN = 10, 5
-# With less than this a converted text corpus and compiled kernels may not fit.
-ENOUGH_DISK = 2e9
 
 
 @dataclass
@@ -67,94 +60,6 @@ class Findings:
         if not self.problems:
             click.echo("all is well")
         return bool(self.problems)
-
-
-def examine_machine(out: str, subject: Subject | None) -> Findings:
-    """Look at this machine.
-
-    Parameters
-    ----------
-    out : str
-        Folder or URL that results are to be written to.
-    subject : (Study, Path or None, tuple of str), or None
-        A study whose data is looked for, its file, and plug-ins.
-    """
-    found = Findings()
-    here = this_environment()
-    found.facts += [(name, here.shown(name)) for name in here.versions if here.versions[name]]
-    memory = psutil.virtual_memory()
-    found.facts += [
-        ("processor", f"{here.cpu}; {joblib.cpu_count()} threads of {os.cpu_count()} are ours"),
-        ("memory", f"{decimal(memory.total)}, {decimal(memory.available)} available"),
-    ]
-    _look_at_cache(found)
-    _look_at_output(found, out)
-    if subject is not None:
-        study, file, _ = subject
-        for each in study.datasets:
-            look = data.look(
-                name=each.name,
-                path=each.path,
-                target=each.target,
-                task=each.task,
-                label=each.label,
-                options=each.options,
-                base=Path() if file is None else file.parent,
-            )
-            found.facts.append((f"data {look.label}", look.state.partition(":")[0]))
-            if look.missing:
-                found.problems.append(f"data set {look.label}: {look.state}")
-    return found
-
-
-def _look_at_cache(found: Findings) -> None:
-    folder = data.cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(b"0")
-        free = shutil.disk_usage(folder).free
-    except OSError as error:
-        found.facts.append(("cache", f"{folder}: cannot be written"))
-        found.problems.append(
-            f"cache {folder}: cannot be written ({error.strerror}); set SINGLEPASS_CACHE to a folder that can"
-        )
-        return
-    found.facts.append(("cache", f"{folder}: can be written, {decimal(free)} free"))
-    if free < ENOUGH_DISK:
-        found.advice.append(f"cache {folder}: {decimal(free)} free; move it with SINGLEPASS_CACHE")
-
-
-def _look_at_output(found: Findings, out: str) -> None:
-    """See whether a folder can be written, and whether its disk keeps two processes apart."""
-    import filelock
-
-    if "://" in out:
-        found.facts.append(("output", f"{out}: a lease keeps two runs apart there"))
-        return
-    # The folder itself may not be there yet.
-    folder = Path(out).absolute()
-    while not folder.exists():
-        folder = folder.parent
-    try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".doctor-") as scratch:
-            path = Path(scratch, "lock")
-            with filelock.FileLock(path), contextlib.suppress(filelock.Timeout):
-                with filelock.FileLock(path, timeout=0):
-                    pass
-                found.facts.append(("output", f"{folder}: its file system has no locks"))
-                found.problems.append(
-                    f"output {folder}: two runs would not notice each other there: its file system locks no "
-                    "files; take another --out"
-                )
-                return
-    except OSError as error:
-        found.facts.append(("output", f"{folder}: cannot be written"))
-        found.problems.append(
-            f"output {folder}: cannot be written or locked ({error.strerror}): another --out"
-        )
-        return
-    found.facts.append(("output", f"{folder}: can be written and locked"))
 
 
 def examine_cluster(
@@ -195,7 +100,7 @@ def examine_cluster(
             else:
                 place, wait = SchedulerPlace(scheduler, scheduler_file), 0.0
             longest = max(PATIENCE, wait) if patience is None else patience
-            _describe(found, check_up(place, longest, pins, _say), len(pins))
+            describe(found, check_up(place, longest, pins, _say), len(pins))
     except InputError as error:
         found.problems.append(str(error))
     return found
@@ -205,7 +110,17 @@ def _say(line: str) -> None:
     click.echo(line, err=True)
 
 
-def _describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
+def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
+    """Tell what a checkup has found.
+
+    Parameters
+    ----------
+    found : Findings
+        What is added to.
+    checkup : Checkup
+    n_tables : int
+        Tables that workers were asked for.
+    """
     here = this_environment()
     encrypted = "TLS" if checkup.encrypted else "not encrypted: who reaches the port can run code"
     found.facts += [
@@ -274,8 +189,8 @@ def _compare_settings(found: Findings, checkup: Checkup) -> None:
     shown = []
     for name, ours in SCHEDULER_SETTINGS.items():
         theirs, short = checkup.settings.get(name), name.rpartition(".")[2]
-        durations = name.endswith("duration") and theirs is not None
-        same = parse_timedelta(theirs) == parse_timedelta(ours) if durations else theirs == ours
+        duration = name.endswith("duration")
+        same = parse_timedelta(str(theirs)) == parse_timedelta(str(ours)) if duration else theirs == ours
         shown.append(f"{short} {theirs}")
         if not same:
             variable = "DASK_" + name.upper().replace("-", "_").replace(".", "__")

@@ -173,9 +173,12 @@ def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
 
 
 def _mean_seconds(rows: pd.DataFrame, pairs: Mapping[str, Pair]) -> dict[Pair, float]:
-    timed = rows[rows["key"].isin(pairs) & rows["total_seconds"].notna()]
-    means = timed["total_seconds"].groupby([pairs[key] for key in timed["key"]]).mean()
-    return {pair: float(mean) for pair, mean in means.items()}
+    found: dict[Pair, list[float]] = defaultdict(list)
+    timed = rows[rows["total_seconds"].notna()]
+    for key, seconds in zip(timed["key"], timed["total_seconds"], strict=True):
+        if key in pairs:
+            found[pairs[key]].append(float(seconds))
+    return {pair: _mean(values) for pair, values in found.items()}
 
 
 def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, int]:

@@ -119,16 +119,18 @@ async def _check_up(
     async with connected(place, patience, note) as client:
         try:
             await _workers_there(client, place, patience, note)
-            there = (await client.scheduler.identity())["workers"]
+            # There as long as the client is connected.
+            scheduler: Any = client.scheduler
+            there = (await scheduler.identity())["workers"]
             environments = await _ask(client, this_environment)
             lacking = await _ask(client, data.lacking, pins)
             first, each = await _speed(client)
             return Checkup(
-                scheduler=str(client.scheduler.address),
+                scheduler=str(scheduler.address),
                 versions=await _versions(client),
                 settings=await _settings(client),
                 dashboard=str(client.dashboard_link or ""),
-                encrypted=str(client.scheduler.address).startswith(("tls", "wss")),
+                encrypted=str(scheduler.address).startswith(("tls", "wss")),
                 workers={
                     address: WorkerCheckup(
                         threads=int(told["nthreads"]),
