@@ -89,10 +89,13 @@ def _time(found: StudyOutline) -> Iterator[str]:
         return
     cores = joblib.cpu_count()
     pairs = {pair for _, pair in left}
+    guessed = len(pairs - found.finished.seconds.keys())
+    how = "by the cells that are finished"
+    if guessed:
+        how += f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm by those of others"
     yield (
-        f"time     about {span(seconds)} of one thread, {span(seconds / cores)} with this machine's {cores}; "
-        f"{len(pairs & found.finished.seconds.keys())} of {_number(len(pairs), 'pair')} of data set and "
-        "algorithm measured, the others by the rates of these"
+        f"time     about {span(seconds)} of one thread, {span(seconds / cores)} with this machine's {cores}, "
+        f"{how}"
     )
 
 

@@ -105,7 +105,7 @@ def run(
                 allow_mismatch=allow_mismatch,
             ),
             retry_failed=retry_failed,
-            command=shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+            command=_command_line("run"),
         )
     stopped = (
         f"{summary.stopped} stopped at the time limit (again with --retry-failed), "
@@ -170,6 +170,13 @@ def doctor(
 def report(results: str, to: str | None) -> None:
     """Write the report of RESULTS (a folder or URL that `run` wrote to) anew: HTML, Markdown, CSV, LaTeX."""
     _report(results, to)
+
+
+def _command_line(name: str) -> str:
+    """Return how a command was called, also as one of another program's."""
+    words = sys.argv[1:]
+    given = words[words.index(name) + 1 :] if name in words else words
+    return f"{click.get_current_context().command_path} {shlex.join(given)}"
 
 
 def _absolute(plugins: tuple[str, ...]) -> tuple[str, ...]:

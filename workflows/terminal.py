@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -19,7 +21,7 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     """
     found = Table(box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
-        side = "right" if column in right else "left"
+        side: Literal["left", "right"] = "right" if column in right else "left"
         found.add_column(column, overflow="fold", no_wrap=number == 0, justify=side)
     return found
 
