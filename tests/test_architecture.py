@@ -69,7 +69,15 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "pipeline/run",
         "workflows/running",
     ),
-    "workflows": (*_RUN, "pipeline/analysis", "workflows/running", "workflows/report", "workflows/bench"),
+    "workflows": (
+        *_RUN,
+        "pipeline/workers",
+        "pipeline/workers/cluster",
+        "pipeline/analysis",
+        "workflows/running",
+        "workflows/report",
+        "workflows/bench",
+    ),
 }
 MOST_MODULES = 15
 MOST_LINES = 300

@@ -5,48 +5,34 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ..learners import registry
 from ..pipeline import data
 from ..pipeline.errors import InputError, did_you_mean
 from .shipped import find_study, shipped_studies
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for number, column in enumerate(columns):
-        # A name that is folded cannot be copied.
-        table.add_column(column, overflow="fold", no_wrap=number == 0)
-    return table
-
-
-def _plain(*cells: str) -> list[str]:
-    """Keep brackets as they are: rich would read a label such as ``usps[3-vs-5]`` as a style."""
-    return [escape(cell) for cell in cells]
+from .terminal import console, plain, table
 
 
 def _learners() -> Table:
-    table = _table("learner", "parameters and defaults", "what it is")
+    found = table("learner", "parameters and defaults", "what it is")
     for name, learner in sorted(registry.available().items()):
         signature = inspect.signature(learner)
         parameters = ", ".join(f"{key}={value.default!r}" for key, value in signature.parameters.items())
         summary = (inspect.getdoc(learner) or "").partition("\n")[0].replace("``", "")
-        table.add_row(*_plain(name, parameters, summary))
-    return table
+        found.add_row(*plain(name, parameters, summary))
+    return found
 
 
 _SHOWN_CLASSES = 4
 
 
 def _datasets() -> Table:
-    table = _table("data set", "rows × features", "classes", "tasks", "state", "what it is")
+    found = table("data set", "rows × features", "classes", "tasks", "state", "what it is")
     for row in data.describe():
         many = len(row.classes) > _SHOWN_CLASSES
-        table.add_row(
-            *_plain(
+        found.add_row(
+            *plain(
                 row.name,
                 _shape(row),
                 str(len(row.classes)) if many else ", ".join(row.classes),
@@ -55,7 +41,7 @@ def _datasets() -> Table:
                 row.title or row.note,
             )
         )
-    return table
+    return found
 
 
 def _shape(row: data.DatasetRow) -> str:
@@ -70,7 +56,7 @@ def _data_set(name: str) -> Table:
     if name not in known:
         raise InputError(f"unknown data set {name!r}; {did_you_mean(name, known)}")
     row = known[name]
-    table = _table("data set", row.name)
+    found = table("data set", row.name)
     single = ("one-vs-rest:CLASS", "pair:CLASS,CLASS") if len(row.classes) > 2 else ()
     facts = {
         "what it is": row.title,
@@ -86,16 +72,16 @@ def _data_set(name: str) -> Table:
     }
     for key, value in facts.items():
         if value:
-            table.add_row(*_plain(key, value))
-    return table
+            found.add_row(*plain(key, value))
+    return found
 
 
 def _studies() -> Table:
-    table = _table("study", "title", "what it runs")
+    found = table("study", "title", "what it runs")
     for name in shipped_studies():
         study, _ = find_study(name)
-        table.add_row(*_plain(name, study.title, study.description))
-    return table
+        found.add_row(*plain(name, study.title, study.description))
+    return found
 
 
 def show(what: str, names: Sequence[str] = ()) -> None:
@@ -119,10 +105,7 @@ def show(what: str, names: Sequence[str] = ()) -> None:
         "datasets": _datasets,
         "studies": _studies,
     }
-    console = Console()
-    if not console.is_terminal:
-        # Piped output is read by programs: wide enough that no name is ever folded.
-        console = Console(width=240)
+    out = console()
     shown = [_data_set(name) for name in names] or [tables[what]()]
-    for table in shown:
-        console.print(table)
+    for each in shown:
+        out.print(each)

@@ -90,16 +90,16 @@ class RunStatus:
         if self.planned is not None and finished >= self.planned:
             yield "rate     nothing is left to do"
         elif self.seconds_left is None:
-            yield f"rate     no cell in the last {_span(RATE_OVER.total_seconds())}"
+            yield f"rate     no cell in the last {span(RATE_OVER.total_seconds())}"
         else:
-            yield f"rate     {self.per_minute:,.0f} cells a minute, about {_span(self.seconds_left)} left"
-        seen = "" if self.silent_seconds is None else f", seen {_span(self.silent_seconds)} ago"
+            yield f"rate     {self.per_minute:,.0f} cells a minute, about {span(self.seconds_left)} left"
+        seen = "" if self.silent_seconds is None else f", seen {span(self.silent_seconds)} ago"
         yield f"run by   {self.holder}{seen}" if self.holder else "run by   nobody now"
         if self.workers:
             yield f"workers  {len(self.workers):,}"
             width = max(len(worker.name) for worker in self.workers[:WORKERS_SHOWN])
             for worker in self.workers[:WORKERS_SHOWN]:
-                ago = _span(worker.seconds_ago)
+                ago = span(worker.seconds_ago)
                 yield f"  {worker.name:{width}}  {worker.cells:>9,} cells, last {ago} ago"
             if len(self.workers) > WORKERS_SHOWN:
                 yield f"  … and {len(self.workers) - WORKERS_SHOWN:,} more"
@@ -207,12 +207,12 @@ def _errors(rows: pd.DataFrame) -> dict[str, int]:
     return {str(error): int(n) for error, n in errors.value_counts().items()}
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
     """Return a span of time in the unit that suits it.
 
     Examples
     --------
-    >>> _span(4.4), _span(300), _span(7200), _span(300000)
+    >>> span(4.4), span(300), span(7200), span(300000)
     ('4 s', '5 min', '2.0 h', '3.5 days')
     """
     if seconds < 120:

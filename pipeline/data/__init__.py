@@ -1,7 +1,8 @@
 """Data sets: names and paths to streams. This is the only door.
 
 `expand` turns a study entry into task references, `fingerprint` names their content, `open_stream` opens one
-wherever it is needed. `describe` lists what there is; `fetch` downloads and `convert` parses ahead of a run.
+wherever it is needed. `describe` lists what there is; `fetch` downloads and `convert` parses ahead of a run;
+`look` says what is known of an entry without either.
 Inside `watched`, files that are downloaded or parsed tell how far they are. `stream_blocks` reads a file in
 its order without conversion, `stream_rows` an opened stream, both in bounded memory. `pins_of` says which
 tables a study is about, `lacking` which of them a machine has not, `chunks` and `receive` bring them there.
@@ -12,6 +13,7 @@ from __future__ import annotations
 from .descriptions import convert, describe, fetch
 from .formats.blocks import Block, stream_blocks, stream_rows
 from .io.progress import watched
+from .outlook import Outlook, look
 from .pins import Pin, pin
 from .resolve import expand, fingerprint, open_stream
 from .sources import DatasetRow
@@ -25,6 +27,7 @@ __all__ = [
     "Chunk",
     "DatasetRow",
     "Lack",
+    "Outlook",
     "Pin",
     "Stream",
     "TaskRef",
@@ -37,6 +40,7 @@ __all__ = [
     "fetch",
     "fingerprint",
     "lacking",
+    "look",
     "open_stream",
     "parcel",
     "pin",

@@ -62,7 +62,7 @@ class ConvertedSource(FixedSource):
     def _parse_unchanged(self, recipe: Mapping[str, Any], options: Options) -> Table:
         table = apply_feature_options(self.name, self.parse(options), options)
         if self.recipe_of(self.files(options), options) != recipe:
-            raise InputError(f"data set {self.name!r}: a file has changed since the study began; run again")
+            raise InputError(f"data set {self.name!r}: a file changed while it was being read; run again")
         return table
 
 

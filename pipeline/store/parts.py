@@ -9,6 +9,7 @@ the store (see `hold`) removes parts, and only such whose rows are in another on
 from __future__ import annotations
 
 import contextlib
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
@@ -27,6 +28,8 @@ from .tables import JUDGED_BY, beaten_keys, only, to_parquet, without
 LEFT_AFTER = timedelta(hours=1)
 # A reader begins again when parts are merged under it, which the end of a run does once: this often at most.
 _TRIES = 20
+# Longer each time: on a busy machine what merges may take as long as what reads, and go on as often.
+_PAUSE_SECONDS = 0.02
 
 _T = TypeVar("_T")
 
@@ -157,7 +160,8 @@ class Parts:
         InputError
             A cell has no curve.
         """
-        for _ in range(_TRIES):
+        for tries in range(_TRIES):
+            time.sleep(tries * _PAUSE_SECONDS)
             try:
                 return read()
             except _MergedMeanwhile as gone:

@@ -18,11 +18,14 @@ class Benchmark(NamedTuple):
         The modules here whose ``measure`` it calls.
     sized : bool
         Whether ``measure`` takes the gigabytes of the files that it generates.
+    counted : bool
+        Whether ``measure`` takes the number of cells.
     """
 
     help: str
     modules: tuple[str, ...]
     sized: bool = False
+    counted: bool = False
 
 
 BENCHMARKS = {
@@ -52,6 +55,12 @@ BENCHMARKS = {
         "the linear learners beside what is installed of scikit-learn, River and Vowpal Wabbit.", ("peers",)
     ),
     "overhead": Benchmark("what a cell costs beside its learning, and how two threads scale.", ("overhead",)),
+    "cluster": Benchmark(
+        "what a Dask cluster of this machine's adds to a cell, how it scales, and how long studies of very "
+        "many cells take to begin, and to find that they are finished.",
+        ("cluster",),
+        counted=True,
+    ),
     "ingestion": Benchmark(
         "svmlight text beside scikit-learn's loader, and the memory that reading and streaming take.",
         ("ingestion",),
@@ -60,7 +69,9 @@ BENCHMARKS = {
 }
 
 
-def run_bench(what: str, out: Path | None = None, *, gigabytes: float = 0.2) -> None:
+def run_bench(
+    what: str, out: Path | None = None, *, gigabytes: float | None = None, cells: int | None = None
+) -> None:
     """Run one benchmark and print its tables.
 
     Parameters
@@ -71,11 +82,15 @@ def run_bench(what: str, out: Path | None = None, *, gigabytes: float = 0.2) -> 
         Markdown file to append the tables to.
     gigabytes : float, default=0.2
         Size of the files that a sized benchmark generates.
+    cells : int, default=5000
+        Cells of the studies of one that counts.
     """
     from .timing import show
 
     benchmark = BENCHMARKS[what]
     for name in benchmark.modules:
         module = importlib.import_module(f".{name}", __name__)
-        measured = module.measure(gigabytes) if benchmark.sized else module.measure()
-        show(f"singlepass bench: {name}", measured, out)
+        # What is not given is the module's own default.
+        given = {"gigabytes": gigabytes, "cells": cells}
+        options = {key: value for key, value in given.items() if value is not None}
+        show(f"singlepass bench: {name}", module.measure(**options), out)

@@ -26,7 +26,9 @@ EMPTY_CELLS = 4000
 MANY_CELLS, WARM_CELLS = 100_000, 20_000
 
 
-class _Silent:
+class Silent:
+    """A progress that says nothing."""
+
     def start(self, total: int, already: int) -> None:
         """Say nothing."""
 
@@ -40,7 +42,7 @@ class _Silent:
         """Say nothing."""
 
 
-class _Weighing(_Silent):
+class _Weighing(Silent):
     """Notes the memory of this process after `WARM_CELLS` cells and whenever there are more."""
 
     def __init__(self) -> None:
@@ -50,10 +52,10 @@ class _Weighing(_Silent):
         """Look at the memory."""
         self.cells += cells
         if self.cells >= WARM_CELLS:
-            self.megabytes.append(_own_megabytes())
+            self.megabytes.append(own_megabytes())
 
 
-def _own_megabytes() -> float:
+def own_megabytes() -> float:
     """Return what this process has of memory that is no file's, in MB; NaN where the system does not say."""
     status = Path("/proc/self/status")
     if not status.exists():
@@ -62,12 +64,12 @@ def _own_megabytes() -> float:
     return int(line.split()[1]) / 1e3
 
 
-def _seconds(study: Study, threads: int, progress: _Silent | None = None) -> float:
+def _seconds(study: Study, threads: int, progress: Silent | None = None) -> float:
     """Run a study into an empty folder; return the wall time."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         summary = run_study(
-            study, folder, progress=progress or _Silent(), options=WorkerOptions(threads=threads)
+            study, folder, progress=progress or Silent(), options=WorkerOptions(threads=threads)
         )
         seconds = time.perf_counter() - began
         if summary.failed or summary.reused:
@@ -79,16 +81,37 @@ def _study(datasets: list[dict[str, Any]], algorithms: list[dict[str, Any]], see
     return parse_study({"name": "bench", "seeds": seeds, "datasets": datasets, "algorithms": algorithms})
 
 
-def _empty_study(seeds: int) -> Study:
+def empty_study(seeds: int) -> Study:
     """Cells of two examples: nothing to learn, everything else to do."""
     study = _study([{"name": "breast-cancer"}], [{"name": "Perceptron"}], seeds)
     return study.model_copy(update={"max_train": 2})
 
 
+def equal_study(folder: Path, cells: int, rows: int = 16_000) -> Study:
+    """Cells that are all alike: what is left besides them is the pipeline.
+
+    Parameters
+    ----------
+    folder : Path
+        Where its data is written.
+    cells : int
+    rows : int, default=16000
+        Of a cell; each takes about a microsecond.
+    """
+    path = folder / "equal.parquet"
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((rows, 100)).astype(np.float32)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(100)])
+    frame["y"] = (X[:, 0] + X[:, 1] * rng.standard_normal(len(X)) > 0).astype(np.int64)
+    frame.to_parquet(path)
+    full = [{"name": "AROW", "covariance": "full"}]
+    return _study([{"path": str(path), "target": "y"}], full, cells)
+
+
 def measure() -> list[Measurement]:
     """Run the benchmark."""
-    started = min(_seconds(_empty_study(1), 2) for _ in range(3))
-    whole = min(_seconds(_empty_study(EMPTY_CELLS), 2) for _ in range(3))
+    started = min(_seconds(empty_study(1), 2) for _ in range(3))
+    whole = min(_seconds(empty_study(EMPTY_CELLS), 2) for _ in range(3))
     per_cell = (whole - started) / (EMPTY_CELLS - 1)
     measurements = [
         Measurement(
@@ -100,7 +123,7 @@ def measure() -> list[Measurement]:
         )
     ]
     weighing = _Weighing()
-    seconds = _seconds(_empty_study(MANY_CELLS), 2, weighing)
+    seconds = _seconds(empty_study(MANY_CELLS), 2, weighing)
     first, *later = weighing.megabytes[1:] or weighing.megabytes
     measurements.append(
         Measurement(
@@ -112,15 +135,7 @@ def measure() -> list[Measurement]:
         )
     )
     with tempfile.TemporaryDirectory() as folder:
-        # Cells of about 60 ms, all alike: what is left besides them is the pipeline.
-        path = Path(folder, "equal.parquet")
-        rng = np.random.RandomState(0)
-        X = rng.standard_normal((16_000, 100)).astype(np.float32)
-        frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(100)])
-        frame["y"] = (X[:, 0] + X[:, 1] * rng.standard_normal(len(X)) > 0).astype(np.int64)
-        frame.to_parquet(path)
-        full = [{"name": "AROW", "covariance": "full"}]
-        study = _study([{"path": str(path), "target": "y"}], full, 64)
+        study = equal_study(Path(folder), 64)
         _seconds(study, 1)
         one = min(_seconds(study, 1) for _ in range(3))
         two = min(_seconds(study, 2) for _ in range(3))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# (data set, algorithm), by label
-Name = tuple[str, str]
+# Data set, by label or otherwise, and label of the algorithm.
+Name = tuple[Hashable, str]
+# Columns of the cells table that costs are learnt from.
+COSTS = ("dataset", "algorithm", "status", "n_examples", "total_seconds")
 
 
 @dataclass
@@ -37,7 +39,7 @@ class Costs:
 
     _by_name: dict[Name, _Sum] = field(default_factory=dict)
     _by_algorithm: dict[str, _Sum] = field(default_factory=dict)
-    _by_dataset: dict[str, _Sum] = field(default_factory=dict)
+    _by_dataset: dict[Hashable, _Sum] = field(default_factory=dict)
     _all: _Sum = field(default_factory=_Sum)
 
     def learn(self, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -59,7 +61,7 @@ class Costs:
         for row in sums.reset_index().to_dict("records"):
             self._add(row["dataset"], row["algorithm"], row["cells"], row["seconds"], float(row["examples"]))
 
-    def _add(self, dataset: str, algorithm: str, cells: int, seconds: float, examples: float) -> None:
+    def _add(self, dataset: Hashable, algorithm: str, cells: int, seconds: float, examples: float) -> None:
         for found in (
             self._by_name.setdefault((dataset, algorithm), _Sum()),
             self._by_algorithm.setdefault(algorithm, _Sum()),
@@ -68,15 +70,31 @@ class Costs:
         ):
             found.add(cells, seconds, examples)
 
-    def seconds(self, name: Name) -> float | None:
-        """Return what a cell is expected to take, None as long as nothing is finished."""
+    def __contains__(self, name: Name) -> bool:
+        """Whether cells of this data set and algorithm are finished."""
+        return name in self._by_name
+
+    def __bool__(self) -> bool:
+        return self._all.cells > 0
+
+    def seconds(self, name: Name, examples: int | None = None) -> float | None:
+        """Return what a cell is expected to take, None as long as nothing is finished.
+
+        Parameters
+        ----------
+        name : tuple of (data set, algorithm)
+        examples : int, default=None
+            Of a cell of the data set, where that is known before any of its cells is finished.
+        """
         dataset, algorithm = name
         own = self._by_name.get(name)
         if own is not None:
             return own.seconds / own.cells
         elsewhere, here = self._by_algorithm.get(algorithm), self._by_dataset.get(dataset)
-        if elsewhere is not None and here is not None and elsewhere.examples and here.examples:
-            return elsewhere.seconds / elsewhere.examples * here.examples / here.cells
+        if here is not None and here.examples:
+            examples = round(here.examples / here.cells)
+        if elsewhere is not None and elsewhere.examples and examples:
+            return elsewhere.seconds / elsewhere.examples * examples
         for found in (here, elsewhere, self._all):
             if found is not None and found.cells:
                 return found.seconds / found.cells

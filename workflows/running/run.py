@@ -18,7 +18,7 @@ from ...pipeline.store.store import MAX_PARTS, Store, exclusive
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
 from ...pipeline.workers.environment import Environment
-from .costs import Costs
+from .costs import COSTS, Costs
 from .provenance import provenance
 from .stages import Stage, Tuning
 from .work import Work
@@ -27,8 +27,6 @@ from .workers import WorkerOptions, Workers, workers
 # A part is written after this many seconds: what a kill can lose at most.
 FLUSH_SECONDS = 2.0
 _THREADS = WorkerOptions()
-# What the costs of cells are learnt from.
-COSTS = ("dataset", "algorithm", "status", "n_examples", "total_seconds")
 
 
 class RunProgress(Protocol):

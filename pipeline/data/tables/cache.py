@@ -113,6 +113,11 @@ def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Ta
     return _load(folder) or freeze(table)
 
 
+def kept_manifest(recipe: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what is noted beside a table that has been parsed before, None where it has not."""
+    return _read_manifest(_folder_of(recipe))
+
+
 def kept_folder(recipe: Mapping[str, Any]) -> Path | None:
     """Return the folder of a table that has been parsed before, None where it has not."""
     folder = _folder_of(recipe)

@@ -1,0 +1,172 @@
+"""What is known of a study's data sets before anything is downloaded, parsed or drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from .file_sources import ConvertedSource, FamilyDataset, PublicSource
+from .memory_sources import BundledSource, GeneratorSource
+from .resolve import find_dataset, find_source
+from .sources import Source
+from .tables.cache import kept_manifest, recipe_key
+from .tables.options import Options, Value, resolve_options
+
+# What a number takes where an option does not say.
+_DOUBLE, _BYTES = 8, {"float32": 4, "float64": 8}
+# What one of these names stands for is one task.
+_ONE_TASK = ("auto", "binary", "multiclass")
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What is known of one ``[[datasets]]`` entry.
+
+    Attributes
+    ----------
+    label : str
+        What results call it.
+    ready : bool
+        Whether its tasks can be opened at once: nothing has to be downloaded or parsed first.
+    missing : bool
+        Whether something has to be done by hand: the files are not there, or the entry names what is not.
+    state : str
+        In words.
+    tasks, rows, features : int or None
+        None where only the files tell. Rows of training and test part together.
+    classes : int
+        Of each task.
+    n_bytes : dict of str to int
+        What its tables take, by what tells them apart; empty where it is not known.
+    kept : bool
+        Whether they are mapped from the cache, and shared by the processes of a machine; else each process
+        has its own.
+    """
+
+    label: str
+    ready: bool
+    missing: bool
+    state: str
+    tasks: int | None = None
+    rows: int | None = None
+    features: int | None = None
+    classes: int = 2
+    n_bytes: Mapping[str, int] = field(default_factory=dict)
+    kept: bool = True
+
+
+def look(
+    *,
+    name: str | None = None,
+    path: str | Path | None = None,
+    target: str | int | None = None,
+    task: str = "auto",
+    label: str | None = None,
+    options: Options | None = None,
+    base: str | Path = ".",
+) -> Outlook:
+    """Return what is known of a study entry, see `expand`; what is wrong with it is its `state`."""
+    called = label or name or Path(str(path)).name.split(".")[0]
+    given = dict(options or {})
+    if target is not None:
+        given["target"] = target
+    try:
+        if path is not None:
+            root = Path(base).expanduser().absolute()
+            if given.get("test"):
+                given["test"] = str(root / Path(str(given["test"])).expanduser())
+            return _of_source(find_source(str(root / Path(path).expanduser())), called, task, given)
+        dataset = find_dataset(str(name))
+        if isinstance(dataset, FamilyDataset):
+            return _of_family(dataset, called, task, given)
+        assert isinstance(dataset, Source)
+        return _of_source(dataset, called, task, given)
+    except InputError as error:
+        return Outlook(called, ready=False, missing=True, state=f"not usable: {error}")
+
+
+def _of_source(source: Source, label: str, task: str, given: dict[str, Value]) -> Outlook:
+    named = {key: value for key, value in given.items() if key != "positive"}
+    options = resolve_options(label, named, source.options(named))
+    found = _of_table(source, label, options)
+    # Asked only where no file is read for it.
+    if not (found.ready or (isinstance(source, PublicSource) and source.entry.classes)):
+        one = task in _ONE_TASK or ":" in task
+        return replace(found, tasks=1 if one else None)
+    refs = source.tasks(label, task, given)
+    many = any(ref.task == "multiclass" for ref in refs)
+    return replace(found, tasks=len(refs), classes=len(source.classes(options)) if many else 2)
+
+
+def _of_family(family: FamilyDataset, label: str, task: str, given: dict[str, Value]) -> Outlook:
+    refs = family.tasks(label, task, given)
+    parts = [
+        _of_table(source, label, source.options_of(ref))
+        for ref in refs
+        if isinstance(source := find_source(ref.source), PublicSource)
+    ]
+    waiting = [part for part in parts if not part.ready]
+    rows, features = [part.rows for part in parts], [part.features for part in parts]
+    sizes: dict[str, int] = {}
+    for part in parts:
+        sizes.update(part.n_bytes)
+    return Outlook(
+        label,
+        ready=not waiting,
+        missing=any(part.missing for part in parts),
+        state=waiting[0].state if waiting else parts[0].state,
+        tasks=len(refs),
+        rows=None if None in rows else sum(each or 0 for each in rows),
+        features=None if None in features else max(each or 0 for each in features),
+        n_bytes=sizes,
+    )
+
+
+def _of_table(source: Source, label: str, options: Mapping[str, Value]) -> Outlook:
+    if isinstance(source, ConvertedSource):
+        return _of_files(source, label, options)
+    assert isinstance(source, BundledSource | GeneratorSource)
+    if isinstance(source, GeneratorSource):
+        rows, features = int(options["n_train"]) + int(options["n_test"]), source.generator.n_features
+        state = "generated, anew for each repetition"
+    else:
+        (rows, features), state = source.entry.shape, "comes with scikit-learn"
+    features += bool(options.get("bias"))
+    size = rows * features * _BYTES.get(str(options.get("dtype")), _DOUBLE)
+    sizes = {f"{source.name} {sorted(options.items())}": size}
+    return Outlook(label, True, False, state, rows=rows, features=features, n_bytes=sizes, kept=False)
+
+
+def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value]) -> Outlook:
+    rows, features = _declared(source, options)
+    try:
+        files = source.files(dict(options), download=False)
+        recipe = source.recipe_of(files, dict(options))
+    except InputError as error:
+        state = source.state() if isinstance(source, PublicSource) else f"not there: {error}"
+        if state == "can be fetched":
+            return Outlook(label, False, False, "to be downloaded", rows=rows, features=features)
+        return Outlook(label, False, True, state, rows=rows, features=features)
+    manifest = kept_manifest(recipe)
+    if manifest is None:
+        size = sum(path.stat().st_size for path in files) / 1e6
+        state = f"to be parsed ({size:,.1f} MB of files)"
+        return Outlook(label, False, False, state, rows=rows, features=features)
+    rows, features = _shape(manifest)
+    sizes = {recipe_key(recipe): sum(part["bytes"] for part in manifest["parts"].values())}
+    return Outlook(label, True, False, "ready", rows=rows, features=features, n_bytes=sizes)
+
+
+def _declared(source: ConvertedSource, options: Mapping[str, Value]) -> tuple[int | None, int | None]:
+    """Return the published rows and features."""
+    if not isinstance(source, PublicSource) or not source.entry.n_features:
+        return None, None
+    return source.rows() or None, source.entry.n_features + bool(options.get("bias"))
+
+
+def _shape(manifest: Mapping[str, Any]) -> tuple[int, int]:
+    test = manifest.get("shape_test")
+    return manifest["shape"][0] + (test[0] if test else 0), manifest["shape"][1]

@@ -1,0 +1,149 @@
+"""What a study will take: counted before anything is downloaded, parsed or written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from singlepass.workflows.planning import outline
+from singlepass.workflows.running.run import run_study
+from singlepass.workflows.shipped import find_study
+
+from .conftest import Silent
+
+Call = Callable[..., Any]
+
+# Its file, with labels `a` and `b`, is written by the tests that need it.
+OWN = """
+name = "own"
+seeds = 2
+[[datasets]]
+path = "mine.csv"
+[[datasets]]
+name = "gauss"
+n_train = 100
+n_test = 50
+[[algorithms]]
+name = "AROW"
+covariance = "full"
+r = [0.1, 1.0]
+[[algorithms]]
+name = "KernelPerceptron"
+[[algorithms]]
+name = "Forgetron"
+budget = { support_of = "KernelPerceptron" }
+"""
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("SINGLEPASS_CACHE", str(cache))
+    monkeypatch.delenv("SINGLEPASS_DATA", raising=False)
+    return cache
+
+
+def files_under(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if "__pycache__" not in path.parts}
+
+
+def test_every_stage_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(OWN)
+    (tmp_path / "mine.csv").write_text("u,v,label\n1,2,a\n3,4,b\n5,6,a\n")
+    before = files_under(tmp_path)
+    study, file = find_study(str(tmp_path / "own.toml"))
+    found = outline(study, str(tmp_path / "out"), file=file)
+    assert files_under(tmp_path) == before, "a plan writes nothing"
+    mine, gauss = found.outlooks
+    # What the file holds is not known until it is parsed; a task "auto" is one all the same.
+    assert (mine.tasks, mine.rows, mine.ready, mine.missing) == (1, None, False, False)
+    assert mine.state.startswith("to be parsed")
+    assert (gauss.tasks, gauss.rows, gauss.features, gauss.ready) == (1, 150, 2, True)
+    by_stage: dict[str, int] = {}
+    for (stage, _), n in found.planned.items():
+        by_stage[stage] = by_stage.get(stage, 0) + n
+    assert by_stage == {"tuning": 2 * 2, "evaluation": 2 * 2 * 2, "matched": 2 * 2}
+    assert found.left() == found.planned
+    assert found.seconds_left() is None
+    assert found.covariances == {"AROW on gauss, 2 × 2": 8 * 4}
+
+
+def test_what_is_done_is_told_and_timed(study_file: Path, tmp_path: Path, silent: Silent) -> None:
+    study, file = find_study(str(study_file))
+    out = str(tmp_path / "out")
+    run_study(study, out, progress=silent, file=file)
+    found = outline(study, out, file=file)
+    assert found.planned.total() == silent.total == found.finished.done.total()
+    assert found.left().total() == 0
+    assert found.seconds_left() == 0
+    # Seeds that nobody has run: their time is that of the others.
+    more = study.model_copy(update={"seeds": [0, 1, 2, 3]})
+    longer = outline(more, out, file=file)
+    assert longer.left().total() == found.planned.total() - 12
+    pairs = {pair for _, pair in longer.left()}
+    means = [longer.finished.costs.seconds(pair) or 0.0 for pair in pairs]
+    assert longer.seconds_left() == pytest.approx(2 * 2 * sum(means))
+    assert all(means)
+
+
+def test_an_algorithm_that_is_new_is_timed_by_the_others(
+    study_file: Path, tmp_path: Path, silent: Silent
+) -> None:
+    study, file = find_study(str(study_file))
+    out = str(tmp_path / "out")
+    run_study(study, out, progress=silent, file=file)
+    study_file.write_text(study_file.read_text() + '[[algorithms]]\nname = "NHERD"\n')
+    found = outline(find_study(str(study_file))[0], out, file=file)
+    assert found.left().total() == 2 * 2 * 2
+    assert (found.seconds_left() or 0) > 0
+
+
+def test_parsed_data_is_measured(tmp_path: Path, singlepass: Call) -> None:
+    (tmp_path / "own.toml").write_text(OWN)
+    (tmp_path / "mine.csv").write_text("u,v,label\n1,2,a\n3,4,b\n5,6,a\n")
+    assert singlepass("data", "convert", "mine.csv").returncode == 0
+    study, file = find_study(str(tmp_path / "own.toml"))
+    mine = outline(study, str(tmp_path / "out"), file=file).outlooks[0]
+    assert (mine.ready, mine.rows, mine.features, mine.kept) == (True, 3, 2, True)
+    assert sum(mine.n_bytes.values()) >= 3 * 2 * 8
+
+
+def test_what_is_missing_is_named_and_the_rest_planned(tmp_path: Path, singlepass: Call) -> None:
+    text = OWN.replace(
+        "[[algorithms]]", '[[datasets]]\nname = "gaus"\n[[datasets]]\nname = "usps"\n[[algorithms]]', 1
+    )
+    (tmp_path / "own.toml").write_text(text)
+    result = singlepass("plan", "own.toml")
+    assert result.returncode == 0, result.stderr
+    for fragment in (
+        "missing  mine: not there",
+        "mine.csv: no such file",
+        "missing  gaus: not usable: unknown data set",
+        "did you mean 'gauss'?",
+        "time     unknown: nothing finished yet",
+        "tuning",
+        "matched",
+    ):
+        assert fragment in result.stdout
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_study_that_cannot_be_run_is_one_line(tmp_path: Path, singlepass: Call) -> None:
+    (tmp_path / "own.toml").write_text(OWN.replace('"Forgetron"', '"Forgetro"'))
+    result = singlepass("plan", "own.toml")
+    assert result.returncode == 2
+    assert result.stderr.startswith("singlepass: error: own.toml: ")
+    assert "did you mean 'Forgetron'?" in result.stderr
+
+
+def test_shipped_studies_are_outlined_without_their_data() -> None:
+    """Public sets that are nowhere: what is published of them is told, and where they come from."""
+    study, _ = find_study("arow-binary-small")
+    found = outline(study, "nowhere")
+    usps = next(outlook for outlook in found.outlooks if outlook.label == "usps")
+    assert (usps.tasks, usps.rows, usps.features) == (45, 9298, 256)
+    assert usps.state == "to be downloaded"
+    assert found.planned.total() > 20_000

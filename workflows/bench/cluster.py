@@ -1,0 +1,261 @@
+"""What a Dask cluster adds to cells, how it scales, and what very large studies take before their first cell.
+
+Scheduler, workers and client are processes of their own on this machine. What a scheduler can do at most is
+told by the processor time that it takes a cell, which is the same however few cores there are for the others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from ...pipeline.study.study import Study
+from ..running.run import run_study
+from ..running.workers import WorkerOptions
+from .overhead import Silent, empty_study, equal_study, own_megabytes
+from .timing import Measurement, milliseconds
+
+# Empty cells of a study where nothing else is asked for: a minute.
+CELLS = 5000
+# A study that is planned and stopped at its first cell has so many times more.
+PLANNED = 10
+# Workers of one thread; more than there are cores share them.
+SCALES = (1, 2, 4)
+# Cells of about 60 ms that each worker is given: 7 s, and what it begins with does not count.
+CELLS_A_WORKER, ROWS = 120, 64_000
+# Memory is looked at first after this share of the cells.
+WARM = 0.2
+
+_CLUSTER = """
+class = "distributed.deploy.subprocess.SubprocessCluster"
+wait = 2
+[kwargs]
+n_workers = {n_workers}
+threads_per_worker = 1
+dashboard_address = "127.0.0.1:0"
+"""
+
+
+@dataclass
+class _Look:
+    """What client and scheduler had taken at a moment of a run."""
+
+    cells: int
+    seconds: float
+    client_mb: float
+    scheduler_mb: float
+    client_cpu: float
+    scheduler_cpu: float
+
+
+@dataclass
+class _Watching(Silent):
+    """Looks at client and scheduler whenever cells have come back."""
+
+    looks: list[_Look] = field(default_factory=list)
+    cells: int = 0
+    _scheduler: psutil.Process | None = None
+
+    def advance(self, cells: int) -> None:
+        """Look at them."""
+        if not cells:
+            return
+        self.cells += cells
+        scheduler = self._scheduler = self._scheduler or _scheduler_process()
+        memory, cpu = scheduler.memory_info().rss / 1e6, sum(scheduler.cpu_times()[:2])
+        own = sum(psutil.Process().cpu_times()[:2])
+        self.looks.append(_Look(self.cells, time.perf_counter(), own_megabytes(), memory, own, cpu))
+
+
+def _scheduler_process() -> psutil.Process:
+    children = psutil.Process().children(recursive=True)
+    return next(each for each in children if "distributed.Scheduler" in " ".join(each.cmdline()))
+
+
+@contextlib.contextmanager
+def _cluster(n_workers: int) -> Iterator[WorkerOptions]:
+    """Name a cluster file of so many workers."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "cluster.toml")
+        path.write_text(_CLUSTER.format(n_workers=n_workers))
+        yield WorkerOptions(cluster=str(path))
+
+
+def _watched(study: Study, n_workers: int) -> list[_Look]:
+    """Run a study on a cluster into an empty folder."""
+    watching = _Watching()
+    with _cluster(n_workers) as options, tempfile.TemporaryDirectory() as out:
+        summary = run_study(study, out, progress=watching, options=options)
+        if summary.failed:
+            raise RuntimeError(f"{summary.failed} cells failed")
+    return watching.looks
+
+
+def _empty_cells(cells: int) -> list[Measurement]:
+    looks = _watched(empty_study(cells), 2)
+    last = looks[-1]
+    first = next(look for look in looks if look.cells >= min(WARM * cells, last.cells))
+    later = [look for look in looks if look.cells >= first.cells]
+    done = max(last.cells - first.cells, 1)
+    per_cell = (last.seconds - first.seconds) / done
+    scheduler = (last.scheduler_cpu - first.scheduler_cpu) / done
+    client = (last.client_cpu - first.client_cpu) / done
+    grown = {
+        "client": (first.client_mb, max(look.client_mb for look in later)),
+        "scheduler": (first.scheduler_mb, max(look.scheduler_mb for look in later)),
+    }
+    return [
+        Measurement(
+            f"an empty cell on a cluster ({cells:,} of them, 2 workers, {os.cpu_count()} cores)",
+            milliseconds(per_cell),
+            f"processor: scheduler {milliseconds(scheduler)}, client {milliseconds(client)}",
+            scheduler / per_cell,
+        ),
+        Measurement(
+            "cells a second at which scheduler, client take a core each",
+            f"{1 / max(scheduler, 1e-9):,.0f}, {1 / max(client, 1e-9):,.0f}",
+            f"now {1 / per_cell:,.0f}",
+            per_cell / max(scheduler, client, 1e-9),
+        ),
+        *(
+            Measurement(
+                f"memory of the {who} at {cells:,} cells",
+                f"at most {most:.0f} MB",
+                f"{start:.0f} MB at {first.cells:,}",
+                most / start,
+                "≤ 1.1",
+            )
+            for who, (start, most) in grown.items()
+        ),
+    ]
+
+
+def _rate(looks: list[_Look]) -> float:
+    """Return cells a second of the second half but for its end: then all workers are there, and at work."""
+    total = looks[-1].cells
+    first = next(look for look in looks if look.cells >= total * 0.5)
+    last = next(look for look in looks if look.cells >= total * 0.9)
+    return (last.cells - first.cells) / (last.seconds - first.seconds)
+
+
+def _scaling() -> list[Measurement]:
+    cores = os.cpu_count() or 1
+    with tempfile.TemporaryDirectory() as folder:
+        rates = {}
+        for n_workers in SCALES:
+            study = equal_study(Path(folder), CELLS_A_WORKER * n_workers, ROWS)
+            rates[n_workers] = _rate(_watched(study, n_workers))
+    one = rates[SCALES[0]]
+    return [
+        Measurement(
+            f"{CELLS_A_WORKER} equal cells for each of {n} workers ({cores} cores)",
+            f"{rate:.1f} a second",
+            f"1 worker {one:.1f}",
+            rate / one,
+            "≥ 1.7" if n == 2 <= cores else "",
+        )
+        for n, rate in rates.items()
+        if n > 1
+    ]
+
+
+class _Stop(Exception):
+    """The first cell is back."""
+
+
+class _UntilFirst(Silent):
+    def advance(self, cells: int) -> None:
+        """End the run at its first cell."""
+        if cells:
+            raise _Stop
+
+
+def _to_first_cell(cells: int) -> tuple[float, float]:
+    """Plan a study and run it until its first cell is back; return the seconds, and the most memory in MB."""
+    study, began, seconds = empty_study(cells), time.perf_counter(), math.nan
+    with tempfile.TemporaryDirectory() as out, contextlib.suppress(_Stop):
+        try:
+            run_study(study, out, progress=_UntilFirst(), options=WorkerOptions(threads=2))
+        finally:
+            seconds = time.perf_counter() - began
+    return seconds, _peak_megabytes()
+
+
+def _peak_megabytes() -> float:
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return math.nan
+    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1e3
+
+
+def _again(cells: int) -> tuple[float, float]:
+    """Run a study of empty cells twice; return the seconds of both runs."""
+    study, seconds = empty_study(cells), []
+    with tempfile.TemporaryDirectory() as out:
+        for _ in range(2):
+            began = time.perf_counter()
+            run_study(study, out, progress=Silent(), options=WorkerOptions(threads=2))
+            seconds.append(time.perf_counter() - began)
+    return seconds[0], seconds[1]
+
+
+def _apart(function: Any, *args: Any) -> Any:
+    """Call a function in a process of its own, whose memory is nobody else's."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(function, *args).result()
+
+
+def measure(cells: int = CELLS) -> list[Measurement]:
+    """Run the benchmark.
+
+    Parameters
+    ----------
+    cells : int, default=5000
+        Empty cells of a study; what the project asks is asked of 100,000.
+    """
+    planned = PLANNED * cells
+    found = [*_empty_cells(cells), *_scaling()]
+    # Imports and the first cell's loops are there in both.
+    smallest, _ = _apart(_to_first_cell, 1)
+    seconds, megabytes = _apart(_to_first_cell, planned)
+    found.append(
+        Measurement(
+            f"{planned:,} planned cells: until the first is back",
+            f"{seconds:.1f} s",
+            f"1 planned {smallest:.1f} s",
+            seconds / 10,
+            "≤ 1 (10 s for a million)",
+        )
+    )
+    found.append(
+        Measurement(
+            f"{planned:,} planned cells: memory until then",
+            f"{megabytes:.0f} MB",
+            "1,000 MB",
+            megabytes / 1e3,
+            "≤ 1 (for a million)",
+        )
+    )
+    first, second = _apart(_again, cells)
+    found.append(
+        Measurement(
+            f"a finished store of {cells:,} cells: the next run",
+            f"{second:.2f} s",
+            f"the first run {first:.1f} s",
+            second / 3,
+            "≤ 1 (3 s for 100,000)",
+        )
+    )
+    return found
