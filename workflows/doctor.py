@@ -126,9 +126,16 @@ def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
     found.facts += [
         ("scheduler", f"{checkup.scheduler}, {encrypted}"),
         ("dashboard", checkup.dashboard or "none"),
-        ("time to the first task", f"{checkup.first_task * 1e3:.0f} ms"),
-        ("a task", f"{checkup.a_task * 1e3:.2f} ms, of many that do nothing"),
     ]
+    if checkup.workers:
+        found.facts += [
+            ("time to the first task", f"{checkup.first_task * 1e3:.0f} ms"),
+            ("a task", f"{checkup.a_task * 1e3:.2f} ms, of many that do nothing"),
+        ]
+    else:
+        found.problems.append(
+            "no worker came: is one started (`dask worker`, the queue), and does it reach the scheduler?"
+        )
     _compare_scheduler(found, checkup, here)
     _compare_settings(found, checkup)
     kinds: dict[tuple[object, ...], list[str]] = defaultdict(list)

@@ -21,8 +21,11 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.style import Style
 from rich.text import Text
 
+# What a line begins with that tells where a cluster shows what it does.
+DASHBOARD = "dashboard: "
 # Seconds between two plain lines.
 PLAIN_INTERVAL = 10.0
 
@@ -53,10 +56,22 @@ class _LeftColumn(ProgressColumn):
         return Text(text, style="progress.remaining")
 
 
+class _LinkColumn(ProgressColumn):
+    """Where a cluster shows what it does, once it is known."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.address = ""
+
+    def render(self, task: Task) -> Text:
+        return Text("dashboard", Style(link=self.address)) if self.address else Text()
+
+
 class Bar:
     """Bars on a terminal: one for the file that is being read, then one for the cells."""
 
     def __init__(self, console: Console) -> None:
+        self.link = _LinkColumn()
         self.bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -64,6 +79,7 @@ class Bar:
             TimeElapsedColumn(),
             TextColumn("left"),
             _LeftColumn(),
+            self.link,
             console=console,
         )
         self.cells: TaskID | None = None
@@ -97,7 +113,9 @@ class Bar:
             self.file = None
 
     def note(self, text: str) -> None:
-        """Print a line above the bar."""
+        """Print a line above the bar; the address of a dashboard stays in sight, as a link beside it."""
+        if text.startswith(DASHBOARD):
+            self.link.address = text.removeprefix(DASHBOARD)
         self.bar.console.print(text, markup=False, highlight=False)
 
     def __enter__(self) -> Bar:

@@ -68,7 +68,11 @@ def run_apart(
         reasons.append(reason)
         if reason.startswith("had not ended"):
             return crashed(cell, reason)
-    return crashed(cell, f"took its process along {len(reasons)} times: {', '.join(dict.fromkeys(reasons))}")
+    outcome = crashed(
+        cell, f"took its process along {len(reasons)} times: {', '.join(dict.fromkeys(reasons))}"
+    )
+    outcome.row["attempts"] = len(reasons)
+    return outcome
 
 
 def _try(message: bytes, limit: float | None, memory: float | None) -> tuple[CellResult | None, str]:

@@ -9,7 +9,7 @@ import pytest
 from .disturbance import Disturbance
 
 
-@pytest.mark.exhaustive
+@pytest.mark.faults
 @pytest.mark.parametrize("nanny", [False, True], ids=["workers", "nannies"])
 def test_a_disturbed_study_comes_to_the_same(tmp_path: Path, nanny: bool) -> None:
     # The last tasks are the long ones: with two of nine the study is over before much has happened to it.

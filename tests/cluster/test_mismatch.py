@@ -113,7 +113,7 @@ def test_a_worker_with_other_code(processes: Processes, port: int, worker: Start
     assert stored_keys(tmp_path / "out") == []
 
 
-@pytest.mark.exhaustive
+@pytest.mark.faults
 def test_a_worker_that_joins_later(processes: Processes, port: int, worker: Start, tmp_path: Path) -> None:
     """It is named as at the start, and computes nothing; the run ends, or goes on without it."""
     worker()

@@ -94,10 +94,10 @@ NOT_ENDED = f"had not ended after {CELL_LIMIT} s"
     ("kind", "reasons"),
     [
         ("exit", (f"{TOOK_ALONG}: exit status 1",)),
-        pytest.param("kill", (TOOK_ALONG,), marks=pytest.mark.exhaustive),
-        pytest.param("sleep", (NOT_ENDED,), marks=pytest.mark.exhaustive),
-        pytest.param("busy", (NOT_ENDED,), marks=pytest.mark.exhaustive),
-        pytest.param("freeze", (NOT_ENDED, TOOK_ALONG), marks=pytest.mark.exhaustive),
+        pytest.param("kill", (TOOK_ALONG,), marks=pytest.mark.faults),
+        pytest.param("sleep", (NOT_ENDED,), marks=pytest.mark.faults),
+        pytest.param("busy", (NOT_ENDED,), marks=pytest.mark.faults),
+        pytest.param("freeze", (NOT_ENDED, TOOK_ALONG), marks=pytest.mark.faults),
     ],
 )
 def test_on_a_cluster(
@@ -108,7 +108,7 @@ def test_on_a_cluster(
     _check_second_run(processes, arguments, out)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.faults
 def test_memory_on_a_cluster(processes: Processes, tmp_path: Path, out: Path) -> None:
     """The nanny ends its worker before the cell has all memory."""
     arguments = _prepare(tmp_path, "memory") + _cluster(processes, "--memory-limit", "700MiB")
@@ -116,7 +116,7 @@ def test_memory_on_a_cluster(processes: Processes, tmp_path: Path, out: Path) ->
     _check_second_run(processes, arguments, out)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.faults
 @pytest.mark.parametrize("where", ["cluster", "threads"])
 def test_a_polite_exit(processes: Processes, tmp_path: Path, out: Path, where: str) -> None:
     """`sys.exit` is an exception: whether it ends a worker or only the cell, the cell alone is lost."""
@@ -133,7 +133,7 @@ def test_a_polite_exit(processes: Processes, tmp_path: Path, out: Path, where: s
     ("kind", "reason"),
     [
         ("exit", f"{TOOK_ALONG}: exit status 1"),
-        pytest.param("kill", TOOK_ALONG, marks=pytest.mark.exhaustive),
+        pytest.param("kill", TOOK_ALONG, marks=pytest.mark.faults),
     ],
 )
 def test_threads_that_go_with_their_process(
@@ -152,7 +152,7 @@ def test_threads_that_go_with_their_process(
 
 @pytest.mark.parametrize(
     "kind",
-    ["sleep", *(pytest.param(kind, marks=pytest.mark.exhaustive) for kind in ("busy", "freeze"))],
+    ["sleep", *(pytest.param(kind, marks=pytest.mark.faults) for kind in ("busy", "freeze"))],
 )
 def test_threads_that_never_return(processes: Processes, tmp_path: Path, out: Path, kind: str) -> None:
     arguments = [*_prepare(tmp_path, kind), "--threads", "2"]
@@ -175,7 +175,7 @@ def test_memory_in_threads(processes: Processes, tmp_path: Path, out: Path) -> N
     _check_second_run(processes, arguments, out)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.faults
 def test_cells_in_flight_when_a_run_is_killed(processes: Processes, tmp_path: Path, out: Path) -> None:
     """They are not to blame: however often a run is killed from outside, all of them end ok."""
     (tmp_path / "slow.py").write_text(slow(0.4))

@@ -60,6 +60,12 @@ def test_a_cluster_of_this_machine(singlepass: Call, tmp_path: Path, study_file:
         assert fragment in result.stdout
 
 
+def test_a_cluster_without_workers() -> None:
+    found = Findings()
+    describe(found, _checkup(workers={}), 1)
+    assert [problem.partition(":")[0] for problem in found.problems] == ["no worker came"]
+
+
 def test_a_scheduler_that_is_not_there(singlepass: Call) -> None:
     result = singlepass("doctor", "--scheduler", "tcp://127.0.0.1:9", "--patience", "0")
     assert result.returncode == 1

@@ -46,6 +46,20 @@ def test_a_file_has_a_bar_in_bytes_and_the_cells_one_in_cells() -> None:
     assert "b.csv" not in last_lines(shown)
 
 
+def test_the_dashboard_of_a_cluster_stays_in_sight() -> None:
+    shown = io.StringIO()
+    bar = Bar(Console(file=shown, force_terminal=True, width=160, color_system="standard"))
+    with bar:
+        bar.start(28, 3)
+        bar.bar.refresh()
+        assert "dashboard" not in shown.getvalue()
+        bar.note("dashboard: http://127.0.0.1:8787/status")
+        bar.bar.refresh()
+    assert "dashboard: http://127.0.0.1:8787/status\n" in shown.getvalue()
+    # A terminal's link: the address, then what is shown.
+    assert ";http://127.0.0.1:8787/status\x1b\\dashboard" in last_lines(shown)
+
+
 def test_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     clock = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])

@@ -146,6 +146,9 @@ def _rate(looks: list[_Look]) -> float:
     total = looks[-1].cells
     first = next(look for look in looks if look.cells >= total * 0.5)
     last = next(look for look in looks if look.cells >= total * 0.9)
+    if first is last:
+        # All of them came back together.
+        return math.nan
     return (last.cells - first.cells) / (last.seconds - first.seconds)
 
 

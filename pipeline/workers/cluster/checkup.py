@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -71,9 +72,9 @@ class Checkup:
     encrypted : bool
         Whether connections are TLS.
     workers : dict of str to WorkerCheckup
-        By address.
+        By address; empty when none came.
     first_task, a_task : float
-        Seconds until the first task was back, and of one of many.
+        Seconds until the first task was back, and of one of many; NaN without workers.
     """
 
     scheduler: str
@@ -108,7 +109,7 @@ def check_up(
     Raises
     ------
     InputError
-        There is no scheduler or no worker, or one of them goes meanwhile.
+        There is no scheduler, or it goes meanwhile.
     """
     return asyncio.run(_check_up(place, patience, pins, note))
 
@@ -118,13 +119,14 @@ async def _check_up(
 ) -> Checkup:
     async with connected(place, patience, note) as client:
         try:
-            await _workers_there(client, place, patience, note)
+            await _wait_for_worker(client, place, patience, note)
             # There as long as the client is connected.
             scheduler: Any = client.scheduler
             there = (await scheduler.identity())["workers"]
             environments = await _ask(client, this_environment)
             lacking = await _ask(client, data.lacking, pins)
-            first, each = await _speed(client)
+            speed = _speed(client) if there else _no_speed()
+            first, each = await asyncio.wait_for(speed, _ANSWER_SECONDS)
             return Checkup(
                 scheduler=str(scheduler.address),
                 versions=await _versions(client),
@@ -143,7 +145,8 @@ async def _check_up(
                 first_task=first,
                 a_task=each,
             )
-        except (OSError, TimeoutError, asyncio.CancelledError) as error:
+        except (Exception, asyncio.CancelledError) as error:
+            # Cancelled are also futures whose scheduler is gone.
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
@@ -151,13 +154,11 @@ async def _check_up(
             raise InputError(f"{place}: stopped answering while it was looked at ({reason})") from None
 
 
-async def _workers_there(
+async def _wait_for_worker(
     client: Client, place: SchedulerPlace, patience: float, note: Callable[[str], None]
 ) -> None:
     began, said = time.monotonic(), False
-    while not await client.nthreads():
-        if time.monotonic() - began > patience:
-            raise InputError(f"{place}: had no workers for {patience:g} s")
+    while not await client.nthreads() and time.monotonic() - began <= patience:
         if not said:
             said = True
             note(f"{place}: has no workers; waiting for one, {patience:g} s at most (--patience)")
@@ -189,6 +190,10 @@ async def _speed(client: Client) -> tuple[float, float]:
     futures = client.map(loads, [message(divmod, 17, 5)] * EMPTY_TASKS, pure=False)
     await client.gather(futures)
     return first, (time.perf_counter() - began) / EMPTY_TASKS
+
+
+async def _no_speed() -> tuple[float, float]:
+    return math.nan, math.nan
 
 
 async def _versions(client: Client) -> dict[str, str | None]:

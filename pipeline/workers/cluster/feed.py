@@ -251,6 +251,8 @@ class _Window:
             each = self._out.pop(str(future.key))
             outcome = by_key.get(each.cell.key) or await self._without_outcome(future, each)
             if outcome is not None:
+                if each.lost:
+                    outcome.row["attempts"] = each.lost + 1
                 ready.append(outcome)
                 if outcome.stored:
                     self._ledger.add(each.cell.key, each)
