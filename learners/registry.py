@@ -139,6 +139,37 @@ def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
         When it cannot be run, defines no learner, or uses a name that is taken; nothing is registered then.
     """
     path = Path(path).resolve()
+    learners = learners_in(path)
+    others = {name: learner for name, learner in available().items() if _source(learner) != str(path)}
+    for name in learners:
+        if name in others:
+            raise ValueError(f"plugin file {path}: the learner name {name!r} is taken")
+    _plugins.update(learners)
+    return learners
+
+
+def learners_in(path: str | Path) -> dict[str, LearnerClass]:
+    """Run a Python file, once as long as it is unchanged, and return the learners that it defines.
+
+    They are not registered: another version of the file may be in use by others in this process.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        See `load_plugin`.
+
+    Returns
+    -------
+    dict of str to type
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        When it cannot be run, defines no learner, or uses the name of a built-in or installed one.
+    """
+    path = Path(path).resolve()
     if not path.is_file():
         raise FileNotFoundError(f"plugin file {path} does not exist")
     # The name depends on path and content: an edited file is another module, and a class can be found again
@@ -156,14 +187,12 @@ def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
     try:
         if not learners:
             raise ValueError(f"plugin file {path} defines no class with the methods {', '.join(_METHODS)}")
-        others = {name: learner for name, learner in available().items() if _source(learner) != str(path)}
         for name in learners:
-            if name in others:
+            if name in _installed():
                 raise ValueError(f"plugin file {path}: the learner name {name!r} is taken")
     except ValueError:
         del sys.modules[module_name]
         raise
-    _plugins.update(learners)
     return learners
 
 

@@ -14,7 +14,7 @@ from .descriptions import convert, describe, fetch
 from .formats.blocks import Block, stream_blocks, stream_rows
 from .io.progress import watched
 from .outlook import Outlook, look
-from .pins import Pin, pin
+from .pins import Pin, pin, unpin
 from .resolve import expand, fingerprint, open_stream
 from .sources import DatasetRow
 from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
@@ -48,5 +48,6 @@ __all__ = [
     "receive",
     "stream_blocks",
     "stream_rows",
+    "unpin",
     "watched",
 ]

@@ -43,6 +43,11 @@ def pin(pins: Iterable[Pin]) -> None:
     _pinned.update(((each.source, each.options), each) for each in pins)
 
 
+def unpin() -> None:
+    """Have this process look at its files again."""
+    _pinned.clear()
+
+
 def pin_of(source: str, options: Options, recipe: dict[str, Any]) -> Pin:
     """Return the pin of a table."""
     return Pin(source, _sorted(options), json.dumps(recipe, sort_keys=True))

@@ -33,6 +33,7 @@ def stream_through(
     cell: Cell,
     classes: NDArray[np.int32],
     accuracy: Callable[[], float] | None = None,
+    begins: Callable[[], None] = lambda: None,
 ) -> CellResult:
     """Predict and learn every row once, in order; read the curve at the checkpoints.
 
@@ -49,6 +50,8 @@ def stream_through(
     classes : ndarray of int32, shape (K,)
     accuracy : callable, default=None
         Returns the learner's test accuracy; it is then part of the curve. Its time is not the learner's.
+    begins : callable
+        Called when the learner's code is compiled.
 
     Returns
     -------
@@ -60,6 +63,7 @@ def stream_through(
     watch = Stopwatch(cell.execution.time_limit)
     recorder = Recorder(noisy, part.codes)
     compile_loops(learner, (cell.spec.learner, cell.spec.params), part, classes)
+    begins()
     begin(streamed, classes, part)
     stopped = _first_pass(streamed, part, noisy, stops, watch, recorder, accuracy) or _later_passes(
         streamed, part, noisy, watch

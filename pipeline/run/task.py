@@ -7,9 +7,9 @@ import os
 import socket
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ class Learnt:
     outcome: CellResult
 
 
-def learn_cell(cell: Cell, *, all_features: bool = True) -> Learnt:
+def learn_cell(cell: Cell, *, all_features: bool = True, begins: Callable[[], None] = lambda: None) -> Learnt:
     """Make a cell's learner and let it learn the cell's stream.
 
     Parameters
@@ -53,6 +53,8 @@ def learn_cell(cell: Cell, *, all_features: bool = True) -> Learnt:
     all_features : bool, default=True
         Whether the learner must know features by their own numbers, for whoever looks into it or has it
         predict; else those that do not occur may be left out, which changes nothing that is counted.
+    begins : callable
+        Called when data are there and code is compiled: what comes is the cell's own time.
 
     Returns
     -------
@@ -60,27 +62,29 @@ def learn_cell(cell: Cell, *, all_features: bool = True) -> Learnt:
         The same to the last bit whenever it is asked for.
     """
     _limit_blas()
-    _load_plugins(cell.execution.plugins)
     spec = cell.spec
     given = material(spec)
     if all_features:
         given = given.with_all_features()
-    learner = make_learner(spec.learner, dict(spec.params))
+    learner = make_learner(spec.learner, dict(spec.params), _own_learners(cell.execution.plugins))
     if registry.is_batch(learner):
+        begins()
         return Learnt(learner, given, fit_batch(learner, given.train, given.noisy))
     classes = np.arange(len(given.stream.classes), dtype=np.int32)
     accuracy = None
     if given.test is not None and spec.test_curve and spec.stage == "run":
         accuracy = functools.partial(_accuracy, learner, given.test)
-    return Learnt(learner, given, stream_through(learner, given.train, given.noisy, cell, classes, accuracy))
+    return Learnt(
+        learner, given, stream_through(learner, given.train, given.noisy, cell, classes, accuracy, begins)
+    )
 
 
 def _accuracy(learner: Any, test: Fold) -> float:
     return 1 - mistakes_on(learner, test, test.codes) / len(test.codes)
 
 
-def _stream_cell(cell: Cell) -> CellResult:
-    learnt = learn_cell(cell, all_features=False)
+def _stream_cell(cell: Cell, begins: Callable[[], None]) -> CellResult:
+    learnt = learn_cell(cell, all_features=False, begins=begins)
     given, row = learnt.material, learnt.outcome.row
     if given.held_out is not None:
         # Judged by the labels the learner is given, noise included: never clean labels, never test data.
@@ -98,10 +102,20 @@ def _stream_cell(cell: Cell) -> CellResult:
     return learnt.outcome
 
 
-@functools.cache
-def _load_plugins(paths: tuple[str, ...]) -> None:
-    for path in paths:
-        registry.load_plugin(Path(path))
+def _own_learners(paths: tuple[str, ...]) -> dict[str, type]:
+    """Return the learners of plug-in files: those of this cell, whatever else this process has loaded."""
+    return {name: learner for path in paths for name, learner in _learners_in(path, _state(path)).items()}
+
+
+@functools.lru_cache(maxsize=64)
+def _learners_in(path: str, state: tuple[int, ...]) -> dict[str, type]:
+    return registry.learners_in(path)
+
+
+def _state(path: str) -> tuple[int, ...]:
+    """Return what changes when a file is edited."""
+    status = os.stat(path)
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @functools.cache
@@ -110,12 +124,14 @@ def _limit_blas() -> None:
     threadpool_limits(limits=1)
 
 
-def run_cell(cell: Cell) -> CellResult:
+def run_cell(cell: Cell, begins: Callable[[], None] = lambda: None) -> CellResult:
     """Run one cell; a failure becomes a row, so that it never stops the others.
 
     Parameters
     ----------
     cell : Cell
+    begins : callable
+        See `learn_cell`.
 
     Returns
     -------
@@ -126,7 +142,7 @@ def run_cell(cell: Cell) -> CellResult:
     began = time.perf_counter()
     row: dict[str, Any] = describe(cell)
     try:
-        outcome = _stream_cell(cell)
+        outcome = _stream_cell(cell, begins)
         row |= outcome.row
         curve = outcome.curve
     except Exception as error:

@@ -69,7 +69,7 @@ def _alone_on_machine(code: str) -> Iterator[None]:
 
     Loading what is there is not waited for: of what was compiled there is a mark.
     """
-    text = f"{code} {code_digest()} {numba.__version__} {platform.node()}"
+    text = f"{code} {code_digest()} {numba.__version__} {platform.python_version()} {platform.node()}"
     mark = data.cache_folder() / "compiled" / hashlib.sha256(text.encode()).hexdigest()[:32]
     if mark.exists():
         yield

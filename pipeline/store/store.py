@@ -96,9 +96,10 @@ class Store:
         Parameters
         ----------
         results : list of CellResult
-            Finished cells, failed ones included, each once.
+            Finished cells, failed ones included; of those of one cell the last is kept.
         """
         if results:
+            results = list({each.row["key"]: each for each in results}.values())
             self._parts.write(*part_of([each.row for each in results], [each.curve for each in results]))
 
     def compact(self, *, above: int = MAX_PARTS) -> Compaction | None:

@@ -97,7 +97,7 @@ def resolve_learner(name: str) -> ResolvedLearner:
     return ResolvedLearner(name, known[name])
 
 
-def make_learner(name: str, params: Mapping[str, Any]) -> Any:
+def make_learner(name: str, params: Mapping[str, Any], own: Mapping[str, type] | None = None) -> Any:
     """Return a fresh learner.
 
     Parameters
@@ -106,6 +106,8 @@ def make_learner(name: str, params: Mapping[str, Any]) -> Any:
         As `singlepass.learners.available` lists it.
     params : mapping
         Its parameters; with ``query`` ("all" or "greedy") and ``h`` the strategy that asks for its labels.
+    own : mapping of str to type, default=None
+        Learners of the user's own by name, which come before those that are registered.
 
     Returns
     -------
@@ -118,6 +120,8 @@ def make_learner(name: str, params: Mapping[str, Any]) -> Any:
     >>> make_learner("AROW", {"r": 0.1, "query": "greedy", "h": 3})
     Greedy(h=3, learner=AROW(r=0.1))
     """
+    if own and name in own:
+        return ResolvedLearner(name, own[name]).make(params)
     return resolve_learner(name).make(params)
 
 

@@ -82,13 +82,18 @@ def _try(message: bytes, limit: float | None, memory: float | None) -> tuple[Cel
     quiet = subprocess.DEVNULL
     try:
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, pass_fds=[writer]
+            command,
+            stdin=subprocess.PIPE,
+            stdout=quiet,
+            stderr=quiet,
+            pass_fds=[writer],
+            start_new_session=True,
         )
     finally:
         os.close(writer)
     received: list[bytes] = []
     begun = threading.Event()
-    with os.fdopen(reader, "rb") as pipe, process:
+    with os.fdopen(reader, "rb", buffering=0) as pipe, process:
 
         def read() -> None:
             if pipe.read(1):
@@ -98,21 +103,26 @@ def _try(message: bytes, limit: float | None, memory: float | None) -> tuple[Cel
         # In a thread: a pipe that nobody reads holds up who writes to it.
         reading = threading.Thread(target=read, daemon=True)
         reading.start()
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(_LENGTH.pack(len(message)) + message)
-            process.stdin.flush()
+        # In a thread likewise: many tables are named in a long message.
+        threading.Thread(target=_give, args=(process, message), daemon=True).start()
         reason = _watch(process, reading, begun, limit, memory)
         # Its standard input is left open until now: its end tells the process that we have gone.
-        process.kill()
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.close()
+        with contextlib.suppress(ProcessLookupError):
+            # With the processes that it has started: they would hold the pipe open.
+            os.killpg(process.pid, signal.SIGKILL)
         reading.join(_LEAVE_SECONDS)
     if received and received[0]:
         with contextlib.suppress(EOFError, pickle.UnpicklingError):
             outcome: CellResult = pickle.loads(received[0])
             return outcome, ""
     return None, reason or _ending(process.returncode)
+
+
+def _give(process: subprocess.Popen[bytes], message: bytes) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError, ValueError):
+        process.stdin.write(_LENGTH.pack(len(message)) + message)
+        process.stdin.flush()
 
 
 def _watch(
@@ -164,10 +174,18 @@ def _main(writer: int) -> None:
     cell, pins = pickle.loads(message)
     data.pin(pins)
     with os.fdopen(writer, "wb") as pipe:
-        # From here on time counts.
-        pipe.write(b"+")
-        pipe.flush()
-        pipe.write(pickle.dumps(run_cell(cell)))
+        begun = threading.Event()
+
+        def begins() -> None:
+            if not begun.is_set():
+                begun.set()
+                pipe.write(b"+")
+                pipe.flush()
+
+        outcome = run_cell(cell, begins)
+        # One that failed before.
+        begins()
+        pipe.write(pickle.dumps(outcome))
     # Threads that a learner has left behind are not waited for.
     os._exit(0)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import mmap
+import os
 from types import TracebackType
 
 from .. import data
@@ -23,7 +24,7 @@ class InFlight:
     Parameters
     ----------
     output : str
-        Folder or URL of the results: what was in flight is remembered for each.
+        Folder, absolute, or URL of the results: what was in flight is remembered for each.
     n_slots : int
         Threads.
 
@@ -54,7 +55,10 @@ class InFlight:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             # What the run before was at stays noted until this one has come to its end.
             left = "".join(sorted(self.left)).encode()
-            self._path.write_bytes(b" " * self._n_slots * _SLOT + left)
+            # A new file: whoever has the one before mapped keeps it.
+            scratch = self._path.with_name(f".{os.getpid()}-{self._path.name}")
+            scratch.write_bytes(b" " * self._n_slots * _SLOT + left)
+            scratch.replace(self._path)
             with self._path.open("r+b") as file:
                 self._map = mmap.mmap(file.fileno(), size)
         return self

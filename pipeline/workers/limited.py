@@ -9,6 +9,9 @@ from ..run.task import crashed, failed, run_cell
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
 
+# What may pass before a cell's own time: tables are parsed and code compiled, on a busy machine.
+START_SECONDS = 600.0
+
 _own = threading.local()
 
 
@@ -17,20 +20,21 @@ class _Companion:
 
     def __init__(self) -> None:
         self.cells: SimpleQueue[Cell] = SimpleQueue()
-        self.outcomes: SimpleQueue[CellResult] = SimpleQueue()
+        # For each cell None when its own time begins, and what comes of it.
+        self.said: SimpleQueue[CellResult | None] = SimpleQueue()
         threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
         while True:
             cell = self.cells.get()
             try:
-                self.outcomes.put(run_cell(cell))
+                self.said.put(run_cell(cell, lambda: self.said.put(None)))
             except BaseException as error:  # a plug-in that exits ends its cell, not the thread
-                self.outcomes.put(failed(cell, error))
+                self.said.put(failed(cell, error))
 
 
 def run_limited(cell: Cell, limit: float) -> CellResult:
-    """Run a cell; give it up when it has not ended after `limit` seconds.
+    """Run a cell; give it up when it has not ended `limit` seconds after its own time began.
 
     A thread cannot be ended: that of a cell which was given up goes on until its process ends.
 
@@ -49,11 +53,13 @@ def run_limited(cell: Cell, limit: float) -> CellResult:
         companion = _own.companion = _Companion()
     companion.cells.put(cell)
     try:
-        outcome: CellResult = companion.outcomes.get(timeout=limit)
+        said: CellResult | None = companion.said.get(timeout=START_SECONDS + limit)
+        while said is None:
+            said = companion.said.get(timeout=limit)
     except Empty:
         del _own.companion
         return overdue(cell, limit)
-    return outcome
+    return said
 
 
 def overdue(cell: Cell, limit: float) -> CellResult:

@@ -20,7 +20,7 @@ from ..study.cell import Cell
 from .apart import run_apart
 from .frozen import ended_when_frozen
 from .in_flight import InFlight
-from .limited import overdue
+from .limited import START_SECONDS, overdue
 
 # Finished cells are handed on together this often: long beside what handing on takes, short beside a flush.
 _BATCH_SECONDS = 0.05
@@ -93,11 +93,11 @@ def _hand_on(batch: list[_Finished], done: Callable[[list[CellResult]], None]) -
 
 @dataclass
 class _Place:
-    """What a thread is at."""
+    """What a thread is at, and until when that is waited for."""
 
     slot: int
     cell: Cell | None = None
-    began: float = 0.0
+    until: float = 0.0
 
 
 class _Pool:
@@ -133,7 +133,7 @@ class _Pool:
         for place in [*self._places]:
             with self._lock:
                 cell = place.cell
-                if cell is None or time.monotonic() - place.began <= self._limit:
+                if cell is None or time.monotonic() <= place.until:
                     continue
                 self._places[place.slot] = _Place(place.slot)
             self._first.append(overdue(cell, self._limit))
@@ -156,10 +156,14 @@ class _Pool:
 
     def _work(self, place: _Place) -> None:
         """Run cells until there are none."""
+
+        def begins() -> None:
+            place.until = time.monotonic() + self._limit
+
         try:
             while (cell := self._next(place)) is not None:
                 try:
-                    outcome = run_cell(cell)
+                    outcome = run_cell(cell, begins)
                 except BaseException as error:  # a plug-in that exits ends its cell, not the thread
                     outcome = failed(cell, error)
                 if not self._ends(place):
@@ -177,7 +181,7 @@ class _Pool:
                     self.suspects.append(cell)
                     continue
                 self._in_flight.begin(place.slot, cell.key)
-                place.cell, place.began = cell, time.monotonic()
+                place.cell, place.until = cell, time.monotonic() + START_SECONDS + self._limit
                 return cell
             self._in_flight.end(place.slot)
             return None

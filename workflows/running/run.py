@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from ...pipeline import data
 from ...pipeline.analysis.study_results import StudyResults, read_results
 from ...pipeline.errors import InputError
 from ...pipeline.run.splits import check_splits
@@ -137,6 +138,8 @@ def run_study(
         Something in the study, the output or the cluster is not as it must be.
     """
     began = time.perf_counter()
+    # A run before may have had workers in this process.
+    data.unpin()
     plan = _plan(study, file, plugins)
     store = Store(out)
     store.prepare()
@@ -192,7 +195,7 @@ class _Run:
         self.known = {key for key, status in done.items() if status == "ok" or not retry_failed}
         self.keys: list[str] = []
         self.reused = self.computed = 0
-        self._began, self._recorded = datetime.now(UTC), 0
+        self._began, self._recorded = datetime.now(UTC), set[str]()
         self._earlier_runs = store.read_json("provenance.json").get("runs", [])
 
     def stage(self, stage: Stage) -> None:
@@ -251,8 +254,8 @@ class _Run:
 
     def record_environments(self, environments: Mapping[str, Environment]) -> None:
         """Write what computes, whenever another machine has joined."""
-        if len(environments) != self._recorded:
-            self._recorded = len(environments)
+        if environments.keys() != self._recorded:
+            self._recorded = set(environments)
             this_run = provenance(environments, self.plan.fingerprints, self.command, self._began)
             self.store.write_json("provenance.json", {"runs": [*self._earlier_runs, this_run]})
 

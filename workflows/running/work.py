@@ -14,6 +14,8 @@ from .costs import Costs, Name
 # Cells that take longer come first, the longest at the head: one that is begun last has everybody wait for
 # it. Shorter ones stay where they are, beside those that read the same rows.
 _LONG_SECONDS = 1.0
+# Cells after which they are ranked anew: often beside a study, seldom beside what ranking takes.
+_RANKED_CELLS = 256
 # Between two estimates of the time left: each sums over the groups.
 _ESTIMATE_SECONDS = 1.0
 
@@ -58,10 +60,17 @@ class Work:
 
         def rank(index: int) -> float:
             seconds = costs.seconds(self._groups[index].name) or 0.0
-            return -seconds if seconds > _LONG_SECONDS else 0.0
+            return seconds if seconds > _LONG_SECONDS else 0.0
 
-        for index in sorted(range(len(self._groups)), key=rank):
+        # The next one last. Ranked anew on the way: what is finished meanwhile tells of the others.
+        left, ranked = list(range(len(self._groups) - 1, -1, -1)), 0
+        while left:
+            if ranked <= 0:
+                left.sort(key=lambda index: (rank(index), -index))
+                ranked = max(_RANKED_CELLS, len(left))
+            index = left.pop()
             group = self._groups[index]
+            ranked -= len(group)
             keys = self._keys[starts[index] : starts[index] + len(group)]
             for key, (seed, params) in zip(keys, group.members, strict=True):
                 if key not in self._known:

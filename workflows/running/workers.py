@@ -21,7 +21,7 @@ from ...pipeline.study.plan import Plan
 from ...pipeline.workers.cluster.cluster_file import started
 from ...pipeline.workers.cluster.connection import SchedulerPlace
 from ...pipeline.workers.cluster.feed import Feed
-from ...pipeline.workers.cluster.on_worker import Plugin, Preparation, mark_of
+from ...pipeline.workers.cluster.on_worker import MARK, Plugin, Preparation
 from ...pipeline.workers.cluster.tries import Ledger
 from ...pipeline.workers.cluster.workforce import Workforce
 from ...pipeline.workers.environment import Environment, this_environment
@@ -117,7 +117,7 @@ def workers(
         if options.threads is not None and options.threads < 1:
             raise InputError(f"threads must be 1 or more, got {options.threads}")
         n_threads = options.threads or joblib.cpu_count()
-        with InFlight(output, n_threads) as in_flight:
+        with InFlight(str(Store(output).root), n_threads) as in_flight:
             compute = functools.partial(
                 compute_in_threads, n_threads, cell_limit=options.cell_limit, in_flight=in_flight
             )
@@ -132,7 +132,7 @@ def workers(
             place = SchedulerPlace(options.scheduler, options.scheduler_file)
         preparation, store = _preparation(options, plan), Store(output)
         if options.workers_write:
-            preparation = replace(preparation, output=stack.enter_context(_shared(store, preparation.run)))
+            preparation = stack.enter_context(_shared(store, preparation))
         workforce = Workforce(preparation, options.allow_mismatch, note)
         seen: set[str] = set()
         if options.workers_write:
@@ -148,11 +148,13 @@ def _preparation(options: WorkerOptions, plan: Plan) -> Preparation:
 
 
 @contextlib.contextmanager
-def _shared(store: Store, run: str) -> Iterator[str]:
-    """Mark the output, so that workers know it; yield it as they are to call it."""
-    store.write_json(mark_of(run), {"run": run})
-    try:
-        yield str(store.root) if store.folder.is_local else store.url
-    finally:
-        with contextlib.suppress(InputError):
-            store.folder.remove(mark_of(run))
+def _shared(store: Store, preparation: Preparation) -> Iterator[Preparation]:
+    """Mark the output, so that workers know it; yield what they need to write there.
+
+    A run that left its mark was killed, and its cells may still wait on the cluster: this one takes its name.
+    """
+    run = store.read_json(MARK).get("run") or preparation.run
+    store.write_json(MARK, {"run": run})
+    output = str(store.root) if store.folder.is_local else store.url
+    yield replace(preparation, run=run, output=output)
+    store.folder.remove(MARK)

@@ -127,9 +127,10 @@ def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
     hush()
     file = read_cluster(text)
     make = _class_of(file.class_, text)
-    with dask.config.set(SCHEDULER_SETTINGS):
+    with dask.config.set(SCHEDULER_SETTINGS), contextlib.ExitStack() as stack:
         try:
             cluster = make(**file.kwargs)
+            stack.callback(_close, cluster)
             if file.scale is not None:
                 cluster.scale(file.scale)
             if file.adapt is not None:
@@ -139,12 +140,13 @@ def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
             raise InputError(
                 f"--cluster {text}: {file.class_} cannot be started ({type(error).__name__}: {lines[0]})"
             ) from None
-        try:
-            address = cluster.scheduler_address
-            yield SchedulerPlace(address, security=getattr(cluster, "security", None)), file.wait * 60
-        finally:
-            with contextlib.suppress(Exception):
-                cluster.close()
+        address = cluster.scheduler_address
+        yield SchedulerPlace(address, security=getattr(cluster, "security", None)), file.wait * 60
+
+
+def _close(cluster: Any) -> None:
+    with contextlib.suppress(Exception):
+        cluster.close()
 
 
 def _class_of(name: str, text: str) -> Callable[..., Any]:

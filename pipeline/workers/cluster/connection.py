@@ -57,9 +57,7 @@ class SchedulerPlace:
         Raises
         ------
         OSError
-            The file is not there.
-        InputError
-            It is not what a scheduler writes.
+            The file is not there, or not what a scheduler writes.
         """
         if self.address is not None:
             return self.address
@@ -67,9 +65,8 @@ class SchedulerPlace:
         try:
             return str(json.loads(text)["address"])
         except (ValueError, KeyError, TypeError):
-            raise InputError(
-                f"{self}: not the JSON file that `dask scheduler --scheduler-file` writes"
-            ) from None
+            # It may be being written.
+            raise OSError("not the JSON file that `dask scheduler --scheduler-file` writes") from None
 
 
 def hush() -> None:

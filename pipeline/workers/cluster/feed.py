@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import time
 import uuid
@@ -18,7 +19,7 @@ from ...store.cell_result import CellResult
 from ...study.cell import Cell
 from ..apart import TRIES
 from .connection import Lost, SchedulerPlace, connected
-from .on_worker import cell_message
+from .on_worker import NotPrepared, cell_message
 from .tries import Ledger, Try
 from .workforce import Workforce
 
@@ -34,6 +35,8 @@ CELLS_PER_THREAD = 128
 _BATCH_SECONDS = 0.05
 # Between two looks at who is there.
 _LOOK_SECONDS = 0.5
+# So long nothing is said of workers that are not there: one takes as long to start.
+_QUIET_SECONDS = 5.0
 # A scheduler that has not answered for so long is taken for gone.
 _ANSWER_SECONDS = 30.0
 
@@ -87,6 +90,7 @@ class Feed:
         again: deque[Try] = deque()
         while True:
             async with connected(self._place, self._patience, self._note) as client:
+                self._workforce.forget()
                 self._tell_dashboard(client)
                 window = _Window(client, self._workforce, cells, again, done, self._ledger)
                 try:
@@ -97,9 +101,9 @@ class Feed:
 
     def _tell_dashboard(self, client: Client) -> None:
         # A scheduler may have none.
-        link = None if self._told else getattr(client, "dashboard_link", None)
-        if link:
-            self._note(f"dashboard: {link}")
+        with contextlib.suppress(Exception):
+            if not self._told and client.dashboard_link:
+                self._note(f"dashboard: {client.dashboard_link}")
         self._told = True
 
 
@@ -146,18 +150,19 @@ class _Window:
                 threads = await self._answer(self._client.nthreads)
                 self._threads = sum(threads.values())
                 await self._workforce.look(self._client, threads)
-                if threads:
+                lacking = "has had no worker that answers" if threads else "has had no workers"
+                if self._workforce.ready or self._workforce.sending:
                     if said:
                         note(f"{place}: has workers")
                     alone_since, said = looked, False
                 elif looked - alone_since > patience:
                     raise InputError(
-                        f"{place}: had no workers for {patience:g} s; what is finished is kept: start one "
+                        f"{place}: {lacking} for {patience:g} s; what is finished is kept: start one "
                         f"with `dask worker {place.address or '...'}`, and run again"
                     )
-                elif not said:
+                elif not said and looked - alone_since > _QUIET_SECONDS:
                     said = True
-                    note(f"{place}: has no workers; waiting for one, {patience:g} s at most (--patience)")
+                    note(f"{place}: {lacking}; waiting for one, {patience:g} s at most (--patience)")
             if self._workforce.ready:
                 self._refill()
             idle = not self._out and not self._again and self._exhausted
@@ -247,27 +252,33 @@ class _Window:
             outcomes = await self._answer(partial(self._client.gather, whole, errors="skip"), or_else=[])
         by_key = {outcome.row["key"]: outcome for outcome in outcomes}
         ready = []
-        for future in finished:
-            each = self._out.pop(str(future.key))
-            outcome = by_key.get(each.cell.key) or await self._without_outcome(future, each)
-            if outcome is not None:
-                if each.lost:
-                    outcome.row["attempts"] = each.lost + 1
-                ready.append(outcome)
-                if outcome.stored:
-                    self._ledger.add(each.cell.key, each)
-        if ready:
-            self._done(ready)
+        try:
+            for future in finished:
+                each = self._out[str(future.key)]
+                outcome = by_key.get(each.cell.key) or await self._without_outcome(future, each)
+                # Not before: when the scheduler is lost on the way, it is still to be run.
+                del self._out[str(future.key)]
+                if outcome is not None:
+                    if each.lost:
+                        outcome.row["attempts"] = each.lost + 1
+                    ready.append(outcome)
+                    if outcome.stored:
+                        self._ledger.add(each.cell.key, each)
+        finally:
+            if ready:
+                self._done(ready)
 
     async def _without_outcome(self, future: Future[Any], each: Try) -> CellResult | None:
         """Put a cell back that Dask has lost; return an outcome for one that takes all workers along."""
         from distributed import KilledWorker
 
         error = await self._answer(future.exception) if future.status == "error" else None
+        if isinstance(error, NotPrepared):
+            self._workforce.forget()
         if isinstance(error, KilledWorker):
             each.alone = 0 if each.alone is None else each.alone + 1
             if each.alone >= TRIES:
-                return crashed(each.cell, f"took its worker along {each.alone} times when it ran alone")
+                return crashed(each.cell, f"took its worker along {each.alone} times when it ran apart")
         each.lose(f"{type(error).__name__}: {error}" if error else f"the task was {future.status}")
         self._again.append(each)
         return None

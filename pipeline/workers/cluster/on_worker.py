@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import pickle
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +25,9 @@ from ..frozen import ended_when_frozen
 from ..limited import run_limited
 
 # Between two parts: what a worker that dies can lose, of cells that are then run again.
-_WRITE_SECONDS = 2.0
+_WRITE_SECONDS = 10.0
+# By this file workers know the output; it names the run, which a client that comes back goes on with.
+MARK = "shared.json"
 # A task on a worker that has not been prepared waits this long: tables may have to come first.
 _PREPARED_SECONDS = 120.0
 
@@ -127,9 +131,11 @@ def prepare(preparation: Preparation) -> list[data.Lack]:
         with _arrived:
             if not _prepared:
                 _for_good.enter_context(ended_when_frozen(preparation.cell_limit))
-            if preparation.run not in _prepared:
-                writer = None if preparation.output is None else _Writer(_visible(preparation))
-                _prepared[preparation.run] = _Prepared(preparation, local, writer)
+            before = _prepared.get(preparation.run)
+            writer = None if before is None else before.writer
+            if preparation.output is not None and writer is None:
+                writer = _Writer(_visible(preparation))
+            _prepared[preparation.run] = _Prepared(preparation, local, writer)
             _arrived.notify_all()
     return lacking
 
@@ -143,14 +149,9 @@ def _visible(preparation: Preparation) -> str:
         It is not.
     """
     output = str(preparation.output)
-    if Store(output).read_json(mark_of(preparation.run)).get("run") != preparation.run:
+    if Store(output).read_json(MARK).get("run") != preparation.run:
         raise InputError(f"{output} is not the client's: share it, or run without --workers-write")
     return output
-
-
-def mark_of(run: str) -> str:
-    """Return the name of the file by which workers know the output of a run."""
-    return f"shared-{run}.json"
 
 
 def flush(run: str) -> None:
@@ -166,9 +167,9 @@ def _written(plugin: Plugin) -> str:
     path = folder / Path(plugin.path).name
     if not path.is_file() or path.read_bytes() != plugin.content:
         folder.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_name(f".{threading.get_ident()}-{path.name}")
+        scratch = path.with_name(f".{uuid.uuid4().hex}-{path.name}")
         scratch.write_bytes(plugin.content)
-        scratch.rename(path)
+        scratch.replace(path)
     return str(path)
 
 
@@ -209,6 +210,11 @@ def _memory_limit() -> float | None:
         limit: float | None = get_worker().memory_manager.memory_limit
         return limit
     return None
+
+
+async def in_thread(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function beside the worker's event loop."""
+    return await asyncio.to_thread(function, *args)
 
 
 class _Call:

@@ -10,7 +10,7 @@ from ...errors import InputError
 from ...study.cell import Cell
 
 # Between two looks into the store for what workers write; one who is alive has written it by then.
-_LEDGER_SECONDS = 10.0
+_LEDGER_SECONDS = 30.0
 # A cell that is lost with its worker or scheduler waits before its next try, twice as long each time.
 _PAUSE_SECONDS, _LONGEST_PAUSE = 0.1, 10.0
 # So often in a row is no accident of the cell's.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ... import data
 from ...errors import InputError
 from ..environment import Environment, differences, table_of, this_environment
-from .on_worker import Preparation, flush, message, prepare
+from .on_worker import Preparation, flush, in_thread, message, prepare
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -33,7 +33,7 @@ class Workforce:
     Attributes
     ----------
     environments : dict of str to Environment
-        What each worker that was ever there computes with, by address.
+        What each worker that was ever there computes with, by host and process, as cells name it.
     """
 
     def __init__(self, preparation: Preparation, allow_mismatch: bool, note: Callable[[str], None]) -> None:
@@ -43,6 +43,8 @@ class Workforce:
         self._here = this_environment()
         self._present: set[str] = set()
         self._ready: set[str] = set()
+        # Those that are known to have this package.
+        self._known: set[str] = set()
         self._preparing: dict[asyncio.Task[None], list[str]] = {}
         # Tables go to one worker after the other: the second of a machine finds what the first was sent.
         self._sending = asyncio.Lock()
@@ -51,6 +53,22 @@ class Workforce:
     def ready(self) -> bool:
         """Whether a worker that is there has been prepared."""
         return bool(self._ready & self._present)
+
+    def forget(self) -> None:
+        """Have every worker prepared anew: another process may have its address by now."""
+        for task in self._preparing:
+            task.cancel()
+        self._preparing.clear()
+        self._present.clear()
+        self._ready.clear()
+        self._known.clear()
+        # Of the loop that runs now.
+        self._sending = asyncio.Lock()
+
+    @property
+    def sending(self) -> bool:
+        """Whether a table is on its way."""
+        return self._sending.locked()
 
     async def look(self, client: Client, there: Collection[str]) -> None:
         """See who has come, who is gone and what has become of those that are being prepared.
@@ -62,7 +80,7 @@ class Workforce:
         """
         for task in [task for task in self._preparing if task.done()]:
             addresses = self._preparing.pop(task)
-            error = task.exception()
+            error = None if task.cancelled() else task.exception()
             if isinstance(error, InputError):
                 raise error
             if error is not None:
@@ -75,9 +93,18 @@ class Workforce:
             self._preparing[asyncio.create_task(self._prepare(client, come))] = come
 
     async def flush(self, client: Client) -> None:
-        """Have the workers write what they have run; one that does not answer has nothing to lose."""
-        run = self.preparation.run
-        await asyncio.gather(*(self._ask(client, each, flush, run) for each in sorted(self._ready)))
+        """Have the workers write what they have run; one that does not answer has nothing to lose.
+
+        Raises
+        ------
+        InputError
+            One cannot.
+        """
+        run, addresses = self.preparation.run, sorted(self._ready)
+        answers = await asyncio.gather(*(self._ask(client, each, flush, run) for each in addresses))
+        for address, answer in zip(addresses, answers, strict=True):
+            if isinstance(answer, Exception):
+                raise InputError(f"worker {address}: cannot write ({type(answer).__name__}: {answer})")
 
     async def _prepare(self, client: Client, addresses: list[str]) -> None:
         answers = await asyncio.gather(*(self._ask(client, each, this_environment) for each in addresses))
@@ -93,7 +120,9 @@ class Workforce:
         unlike: dict[str, list[tuple[str, str, str]] | str] = {}
         for address, answer in told.items():
             if isinstance(answer, Environment):
-                self.environments[address] = answer
+                self._known.add(address)
+                # As the cells that it runs name it.
+                self.environments[f"{answer.host}:{answer.pid}"] = answer
                 found = differences(self._here, answer)
                 if found and not self._allow_mismatch:
                     unlike[address] = found
@@ -150,7 +179,11 @@ class Workforce:
         self, client: Client, address: str, function: Callable[..., Any], *args: Any, lost: Any = None
     ) -> Any:
         """Return what a worker answers, an error that it has, or `lost` when it is gone."""
-        call = client.run(loads, message(function, *args), workers=[address], on_error="return")
+        if address in self._known:
+            # In a thread: files are read, and a worker whose loop stands still seems dead.
+            call = client.run(in_thread, function, *args, workers=[address], on_error="return")
+        else:
+            call = client.run(loads, message(function, *args), workers=[address], on_error="return")
         try:
             answers = await asyncio.wait_for(call, _ANSWER_SECONDS)
         except (OSError, TimeoutError, RuntimeError, ValueError):

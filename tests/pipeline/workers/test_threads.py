@@ -118,7 +118,9 @@ def test_what_is_interrupted_takes_no_further_cells(monkeypatch: pytest.MonkeyPa
         raise KeyboardInterrupt
 
     first = cells_of(seeds=1)[0].key
-    monkeypatch.setattr(threads, "run_cell", lambda cell: slow(cell) if cell.key == first else run_cell(cell))
+    monkeypatch.setattr(
+        threads, "run_cell", lambda cell, _: slow(cell) if cell.key == first else run_cell(cell)
+    )
     before = threading.active_count()
     given = cells()
     with pytest.raises(KeyboardInterrupt):
