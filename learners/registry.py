@@ -5,6 +5,7 @@ import hashlib
 import importlib.util
 import inspect
 import sys
+import threading
 import warnings
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -20,6 +21,9 @@ _METHODS = ("learn", "fit", "predict", "get_params")
 LearnerClass: TypeAlias = type[Any]
 
 _plugins: dict[str, LearnerClass] = {}
+# Of the modules that plug-in files have become: what was in the file.
+_contents: dict[str, str] = {}
+_loading = threading.Lock()
 
 
 def _is_learner(candidate: object) -> bool:
@@ -169,16 +173,28 @@ def learners_in(path: str | Path) -> dict[str, LearnerClass]:
     ValueError
         When it cannot be run, defines no learner, or uses the name of a built-in or installed one.
     """
-    path = Path(path).resolve()
+    # Another thread must not find a module that is half run.
+    with _loading:
+        return _learners_in(Path(path).resolve())
+
+
+def content_of(learner: LearnerClass) -> str | None:
+    """Return the sha256 of the plug-in file that a learner comes from, hex; None for any other learner."""
+    return _contents.get(learner.__module__)
+
+
+def _learners_in(path: Path) -> dict[str, LearnerClass]:
     if not path.is_file():
         raise FileNotFoundError(f"plugin file {path} does not exist")
     # The name depends on path and content: an edited file is another module, and a class can be found again
     # by its module's name when it is pickled within this process.
-    digest = hashlib.sha256(str(path).encode() + b"\0" + path.read_bytes()).hexdigest()[:16]
+    content = path.read_bytes()
+    digest = hashlib.sha256(str(path).encode() + b"\0" + content).hexdigest()[:16]
     module_name = f"singlepass_plugin_{digest}"
     module = sys.modules.get(module_name)
     if module is None:
         module = _run(path, module_name)
+        _contents[module_name] = hashlib.sha256(content).hexdigest()
     learners = {
         name: value
         for name, value in vars(module).items()

@@ -20,11 +20,12 @@ from ..pipeline.workers.cluster.cluster_file import SCHEDULER_SETTINGS, started
 from ..pipeline.workers.cluster.connection import SchedulerPlace
 from ..pipeline.workers.environment import COMPARED, Environment, differences, this_environment
 from .progress import progress_display
-from .running.workers import PATIENCE
 
 # A study, its file, and plug-ins.
 Subject: TypeAlias = tuple[Study, Path | None, tuple[str, ...]]
 
+# Seconds for a scheduler that runs already: who asks a doctor wants to know now.
+_PATIENCE = 20.0
 # Workers that are alike are one line; so many kinds are shown, and so many tables that a worker lacks.
 KINDS_SHOWN, LACKS_SHOWN = 10, 5
 
@@ -99,7 +100,7 @@ def examine_cluster(
                 place, wait = stack.enter_context(started(cluster))
             else:
                 place, wait = SchedulerPlace(scheduler, scheduler_file), 0.0
-            longest = max(PATIENCE, wait) if patience is None else patience
+            longest = (wait or _PATIENCE) if patience is None else patience
             describe(found, check_up(place, longest, pins, _say), len(pins))
     except InputError as error:
         found.problems.append(str(error))

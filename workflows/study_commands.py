@@ -30,7 +30,7 @@ _CLUSTER_OPTIONS = (
         "--patience",
         type=click.FloatRange(min=0),
         metavar="SECONDS",
-        help="How long to wait for a cluster that does not answer.  [default: 600]",
+        help="How long to wait for a cluster that does not answer.  [default: 600, or as its file says]",
     ),
 )
 
@@ -92,7 +92,7 @@ def run(
     from ..pipeline import data
     from .progress import progress_display
     from .running.run import run_study
-    from .running.workers import CELL_LIMIT, PATIENCE, WorkerOptions
+    from .running.workers import CELL_LIMIT, WorkerOptions
     from .shipped import find_study
 
     found, file = find_study(study)
@@ -109,7 +109,7 @@ def run(
                 cluster=cluster,
                 scheduler=scheduler,
                 scheduler_file=scheduler_file,
-                patience=PATIENCE if patience is None else patience,
+                patience=patience,
                 cell_limit=cell_limit or CELL_LIMIT,
                 allow_mismatch=allow_mismatch,
                 workers_write=workers_write,

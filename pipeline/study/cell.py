@@ -35,7 +35,7 @@ class CellSpec:
         Of the task's data.
     algorithm, learner : str
         Label of the algorithm in the study, and name of its learner.
-    algorithm_version : int
+    algorithm_version : int or str
         Of the learner.
     params : tuple of (name, value)
         Of the learner and of the strategy around it, sorted by name.
@@ -54,7 +54,7 @@ class CellSpec:
     fingerprint: str
     algorithm: str
     learner: str
-    algorithm_version: int
+    algorithm_version: int | str
     params: tuple[tuple[str, Scalar], ...]
     noise: Noise
     seed: int

@@ -35,9 +35,14 @@ class ResolvedLearner:
         return frozenset(self.factory().get_params())
 
     @property
-    def version(self) -> int:
-        """Raised by the learner whenever its outcomes change."""
-        return getattr(self.factory, "algorithm_version", 1)
+    def version(self) -> int | str:
+        """Raised by the learner whenever its outcomes change; of one in a plug-in file also what is in there.
+
+        Nobody raises a version while writing a learner, and its old cells would be taken for its new ones.
+        """
+        declared: int = getattr(self.factory, "algorithm_version", 1)
+        content = registry.content_of(self.factory)
+        return declared if content is None else f"{declared}+{content[:16]}"
 
     @property
     def batch(self) -> bool:

@@ -204,7 +204,7 @@ class _Entry:
     """What all cells of an algorithm have in common."""
 
     algorithm: AlgorithmSpec
-    version: int
+    version: int | str
     strategy: dict[str, Scalar]
     execution: Execution
 

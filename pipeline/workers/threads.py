@@ -53,7 +53,8 @@ def compute_in_threads(
     ----------
     n_threads : int
     cells : iterable of Cell
-        Read lazily. Those that the run before was at when it died are run in a process apart, at the end.
+        Read lazily, unless the run before died: what it was at then is run in processes apart first, and at
+        the end all cells of the learners that turn out to take their process along.
     done : callable
         Called in this thread with each batch of outcomes as they come in, in no particular order.
     cell_limit : float
@@ -61,6 +62,9 @@ def compute_in_threads(
     in_flight : InFlight
         Told which cells are being run.
     """
+    apart: list[Cell] = []
+    if in_flight.left:
+        cells, apart = _without_the_guilty(list(cells), done, cell_limit, in_flight.left)
     pool = _Pool(cells, n_threads, cell_limit, in_flight)
     users_choice = sys.getswitchinterval()
     try:
@@ -72,14 +76,36 @@ def compute_in_threads(
                 pool.wait()
                 time.sleep(_BATCH_SECONDS)
                 _hand_on(pool.take(), done)
-        for cell in pool.suspects:
-            memory = _SHARE_OF_MEMORY * psutil.virtual_memory().available
-            done([run_apart(cell, limit=cell_limit, memory=memory)])
+        for cell in apart:
+            done([_run_apart(cell, cell_limit)])
     finally:
         pool.stop()
         sys.setswitchinterval(users_choice)
         # What had been finished when it was interrupted.
         _hand_on(pool.take(), done)
+
+
+def _without_the_guilty(
+    cells: list[Cell], done: Callable[[list[CellResult]], None], cell_limit: float, left: frozenset[str]
+) -> tuple[list[Cell], list[Cell]]:
+    """Run what a run that died was at; return the other cells, those to be run apart by themselves."""
+    guilty = set()
+    for cell in cells:
+        if cell.key in left:
+            outcome = _run_apart(cell, cell_limit)
+            if outcome.row["status"] == "crashed":
+                guilty.add(cell.spec.learner)
+            done([outcome])
+    others = [cell for cell in cells if cell.key not in left]
+    return (
+        [cell for cell in others if cell.spec.learner not in guilty],
+        [cell for cell in others if cell.spec.learner in guilty],
+    )
+
+
+def _run_apart(cell: Cell, cell_limit: float) -> CellResult:
+    memory = _SHARE_OF_MEMORY * psutil.virtual_memory().available
+    return run_apart(cell, limit=cell_limit, memory=memory)
 
 
 def _hand_on(batch: list[_Finished], done: Callable[[list[CellResult]], None]) -> None:
@@ -111,7 +137,6 @@ class _Pool:
         self._first: deque[_Finished] = deque()
         self._places: list[_Place] = [_Place(slot) for slot in range(n_threads)]
         self._limit, self._in_flight = cell_limit, in_flight
-        self.suspects: list[Cell] = []
         self.at_work = 0
 
     def start(self, slot: int) -> None:
@@ -177,9 +202,6 @@ class _Pool:
     def _next(self, place: _Place) -> Cell | None:
         with self._lock:
             for cell in () if self._stopped else self._cells:
-                if cell.key in self._in_flight.left:
-                    self.suspects.append(cell)
-                    continue
                 self._in_flight.begin(place.slot, cell.key)
                 place.cell, place.until = cell, time.monotonic() + START_SECONDS + self._limit
                 return cell

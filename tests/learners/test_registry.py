@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -133,3 +134,27 @@ def test_files_that_are_no_plugin(tmp_path):
     (tmp_path / "mine.txt").write_text(PLUGIN)
     with pytest.raises(ValueError, match=r"mine\.txt must be a Python file"):
         load_plugin(tmp_path / "mine.txt")
+
+
+def test_threads_that_load_one_file_at_once(tmp_path):
+    """None of them finds a module that is half run."""
+    path = tmp_path / "slow.py"
+    path.write_text(f"import time\ntime.sleep(0.2)\n{PLUGIN}")
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(registry.learners_in, [path] * 4))
+    assert {learners["Timid"] for learners in found} == {found[0]["Timid"]}
+
+
+def test_an_edited_plugin_file_is_another_learner(tmp_path):
+    path, elsewhere = tmp_path / "mine.py", tmp_path / "moved.py"
+    contents = []
+    for text in (PLUGIN, PLUGIN + "\n# edited\n"):
+        path.write_text(text)
+        elsewhere.write_text(text)
+        # What is in the file, wherever it lies; nothing is registered.
+        here, there = (registry.learners_in(each)["Timid"] for each in (path, elsewhere))
+        assert registry.content_of(here) == registry.content_of(there)
+        contents.append(registry.content_of(here))
+    assert len(set(contents)) == 2
+    assert "Timid" not in available()
+    assert registry.content_of(AROW) is None

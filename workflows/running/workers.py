@@ -51,8 +51,9 @@ class WorkerOptions:
         Address of a running Dask scheduler, such as ``"tcp://10.0.0.1:8786"``.
     scheduler_file : str or None
         JSON file that ``dask scheduler --scheduler-file`` wrote.
-    patience : float
-        Seconds for which a scheduler, or a worker where there is none, is waited for.
+    patience : float or None
+        Seconds for which a scheduler, or a worker where there is none, is waited for; None: what the
+        cluster's file says, or `PATIENCE`.
     cell_limit : float
         Seconds after which a cell that has not ended is given up and marked "crashed".
     allow_mismatch : bool
@@ -66,7 +67,7 @@ class WorkerOptions:
     cluster: str | None = None
     scheduler: str | None = None
     scheduler_file: str | None = None
-    patience: float = PATIENCE
+    patience: float | None = None
     cell_limit: float = CELL_LIMIT
     allow_mismatch: bool = False
     workers_write: bool = False
@@ -124,12 +125,12 @@ def workers(
             yield Workers(compute, lambda: {"": this_environment()})
         return
     with contextlib.ExitStack() as stack:
-        patience = options.patience
+        wait = PATIENCE
         if options.cluster:
             place, wait = stack.enter_context(started(options.cluster))
-            patience = max(patience, wait)
         else:
             place = SchedulerPlace(options.scheduler, options.scheduler_file)
+        patience = wait if options.patience is None else options.patience
         preparation, store = _preparation(options, plan), Store(output)
         if options.workers_write:
             preparation = stack.enter_context(_shared(store, preparation))

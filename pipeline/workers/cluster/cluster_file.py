@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ...errors import InputError
 from .connection import SchedulerPlace, hush
@@ -35,6 +35,12 @@ class Adapt(BaseModel):
     minimum: int = Field(default=0, ge=0)
     maximum: int = Field(ge=1)
 
+    @model_validator(mode="after")
+    def _in_order(self) -> Adapt:
+        if self.minimum > self.maximum:
+            raise ValueError(f"minimum {self.minimum} is more than maximum {self.maximum}")
+        return self
+
 
 class ClusterFile(BaseModel):
     """A cluster to be started.
@@ -50,7 +56,7 @@ class ClusterFile(BaseModel):
     adapt : Adapt or None
         Instead: bounds between which the cluster chooses itself.
     wait : float
-        Minutes to wait for the first worker.
+        Minutes to wait where there is no worker.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -130,6 +136,8 @@ def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
     with dask.config.set(SCHEDULER_SETTINGS), contextlib.ExitStack() as stack:
         try:
             cluster = make(**file.kwargs)
+            if not hasattr(cluster, "scheduler_address"):
+                raise TypeError("it is not a class of clusters")
             stack.callback(_close, cluster)
             if file.scale is not None:
                 cluster.scale(file.scale)

@@ -162,7 +162,8 @@ class _Window:
                     )
                 elif not said and looked - alone_since > _QUIET_SECONDS:
                     said = True
-                    note(f"{place}: {lacking}; waiting for one, {patience:g} s at most (--patience)")
+                    start = f" (`dask worker {place.address}` starts one)" if place.address else ""
+                    note(f"{place}: {lacking}; waiting for one{start}, {patience:g} s at most (--patience)")
             if self._workforce.ready:
                 self._refill()
             idle = not self._out and not self._again and self._exhausted

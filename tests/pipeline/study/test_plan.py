@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -295,3 +296,20 @@ def test_the_key_is_pinned() -> None:
         max_test=None,
     )
     assert Cell(spec).key == "d5377c1ac68582d4432a7b42490b98b1"
+
+
+def test_an_edited_plugin_has_other_cells(tmp_path: Path) -> None:
+    """And only its own: keys of built-in learners stay."""
+    study = {**STUDY, "algorithms": [{"name": "Perceptron"}, {"name": "OwnEdited"}], "noise": 0.0}
+    keys = []
+    for text in ("", "# edited"):
+        path = tmp_path / f"plugin{len(keys)}" / "own.py"
+        path.parent.mkdir()
+        path.write_text(f"from singlepass.learners import AROW\nclass OwnEdited(AROW):\n    pass\n{text}\n")
+        monkey = registry._plugins.pop("OwnEdited", None)
+        assert (monkey is None) == (not keys)
+        plan = make_plan(parse_study(study), plugins=(str(path),))
+        keys.append({cell.spec.algorithm: cell.key for cell in plan.evaluation_cells({})})
+    registry._plugins.pop("OwnEdited")
+    assert keys[0]["Perceptron"] == keys[1]["Perceptron"]
+    assert keys[0]["OwnEdited"] != keys[1]["OwnEdited"]
