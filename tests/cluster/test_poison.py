@@ -19,7 +19,7 @@ from .studies import doubled, narrow_study, stored_keys
 
 LONGEST = 150.0
 # Of a cell that never ends: long beside a cell of these studies, and short enough to wait for three times.
-CELL_LIMIT = "6"
+CELL_LIMIT = "12"
 # Of one that ends its process: no process takes that long to start, on any machine.
 NO_LIMIT = "100"
 OTHERS = ['name = "AROW"\nr = [0.1, 1.0, 10.0]', 'name = "PassiveAggressive"', 'name = "Perceptron"']

@@ -118,8 +118,7 @@ class _Prepared:
 
 _prepared: dict[str, _Prepared] = {}
 _arrived = threading.Condition()
-# What lasts as long as the worker does.
-_for_good = contextlib.ExitStack()
+_watching = contextlib.ExitStack()
 
 
 def prepare(preparation: Preparation) -> list[data.Lack]:
@@ -129,8 +128,9 @@ def prepare(preparation: Preparation) -> list[data.Lack]:
         data.pin(preparation.pins)
         local = {plugin.path: _written(plugin) for plugin in preparation.plugins}
         with _arrived:
-            if not _prepared:
-                _for_good.enter_context(ended_when_frozen(preparation.cell_limit))
+            # The last word counts: what was prepared before may be long over.
+            _watching.close()
+            _watching.enter_context(ended_when_frozen(preparation.cell_limit))
             before = _prepared.get(preparation.run)
             writer = None if before is None else before.writer
             if preparation.output is not None and writer is None:
