@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,12 +48,12 @@ class Stage(Protocol):
         """Yield a line about each kind of cell that cannot be run for want of an outcome."""
 
 
-class _Grouped:
+class _Grouped(ABC):
     """Cells of a stage that are made out once."""
 
+    @abstractmethod
     def found(self) -> Iterator[CellGroup]:
         """Yield the groups of the stage."""
-        raise NotImplementedError
 
     @cached_property
     def groups(self) -> list[CellGroup]:
