@@ -44,12 +44,7 @@ def examine_machine(out: str, subject: Subject | None) -> Findings:
         study, file, _ = subject
         for each in study.datasets:
             look = data.look(
-                name=each.name,
-                path=each.path,
-                target=each.target,
-                task=each.task,
-                label=each.label,
-                options=each.options,
+                **each.entry,
                 base=Path() if file is None else file.parent,
             )
             found.facts.append((f"data {look.label}", look.state.partition(":")[0]))

@@ -113,12 +113,7 @@ def outline(
     base = Path() if file is None else file.parent
     outlooks = [
         data.look(
-            name=each.name,
-            path=each.path,
-            target=each.target,
-            task=each.task,
-            label=each.label,
-            options=each.options,
+            **each.entry,
             base=base,
         )
         for each in study.datasets

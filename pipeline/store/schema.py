@@ -21,7 +21,7 @@ READABLE: Final = frozenset({SCHEMA_VERSION})
 METADATA = {"singlepass_schema": str(SCHEMA_VERSION)}
 
 # How a cell ended. failed: it raised an error; stopped: at its time limit; crashed: it took the process that
-# ran it along, three times.
+# ran it along, three times, or did not end.
 Status: TypeAlias = Literal["ok", "failed", "stopped", "crashed"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 

@@ -258,12 +258,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
     found: list[tuple[data.TaskRef, DatasetSpec]] = []
     for dataset in study.datasets:
         refs = data.expand(
-            name=dataset.name,
-            path=dataset.path,
-            target=dataset.target,
-            task=dataset.task,
-            label=dataset.label,
-            options=dataset.options,
+            **dataset.entry,
             base=base or Path(),
         )
         found += [(ref, dataset) for ref in refs]

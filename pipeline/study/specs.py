@@ -63,6 +63,12 @@ class DatasetSpec(BaseModel):
         """Keys beyond the named ones."""
         return dict(self.model_extra or {})
 
+    @property
+    def entry(self) -> dict[str, Any]:
+        """What the data layer is asked with, by the names of `data.expand` and `data.look`."""
+        named = self.model_dump(include={"name", "path", "target", "task", "label"})
+        return named | {"options": self.options}
+
 
 class AlgorithmSpec(BaseModel):
     """One ``[[algorithms]]`` table: a learner, its label in the report, and its parameters.
