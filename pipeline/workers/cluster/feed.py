@@ -145,6 +145,7 @@ class _Window:
         """
         alone_since, said, looked = time.monotonic(), False, 0.0
         while True:
+            _raise_if_cancelled()
             if time.monotonic() - looked >= _LOOK_SECONDS:
                 looked = time.monotonic()
                 threads = await self._answer(self._client.nthreads)
@@ -284,3 +285,10 @@ class _Window:
         each.lose(f"{type(error).__name__}: {error}" if error else f"the task was {future.status}")
         self._again.append(each)
         return None
+
+
+def _raise_if_cancelled() -> None:
+    """End a task that was interrupted: Python 3.11's `wait_for` forgets that if a result comes along."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
