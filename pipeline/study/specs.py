@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -116,7 +117,7 @@ class AlgorithmSpec(BaseModel):
         """The parameters given as lists."""
         return {key: value for key, value in (self.model_extra or {}).items() if isinstance(value, list)}
 
-    def with_parameters(self, given: dict[str, Scalar | list[Scalar]]) -> AlgorithmSpec:
+    def with_parameters(self, given: Mapping[str, Scalar | list[Scalar]]) -> AlgorithmSpec:
         """Return the entry with further parameters, those that it sets itself aside."""
         extra = {key: value for key, value in given.items() if key not in (self.model_extra or {})}
         return AlgorithmSpec.model_validate({**self.model_dump(), **extra}) if extra else self
