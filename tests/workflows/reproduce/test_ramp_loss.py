@@ -324,6 +324,11 @@ def test_verdicts_on_queries_follow_results(claim: str, changes: dict[str, float
     assert verdict(claim, queries=queries(**changes)).outcome is outcome
 
 
+def grids() -> StudyResults:
+    made = streams("ramp-grids", {"covtype-3000[2-vs-rest]": {"LibSVM": learner(82.2, 1)}})
+    return replace(made, cells=made.cells.assign(params='{"C": 10.0, "gamma": 0.1}'))
+
+
 def test_level_is_level() -> None:
     # Greedy's curve is that of five times the examples at the same labels.
     level = verdict("ramp-26", queries=queries(**{"OnlineSVMR, greedy": 84.0}))
@@ -339,6 +344,7 @@ def test_the_page_has_every_exhibit(tmp_path: Path) -> None:
         "offline": offline(8.0),
         "removal": removal(),
         "queries": queries(),
+        "grids": grids(),
     }
     evidence = Evidence({key: StudyEvidence(each.study["name"], each) for key, each in studies.items()})
     written = write_page(PAPER, evidence, tmp_path)
@@ -346,6 +352,7 @@ def test_the_page_has_every_exhibit(tmp_path: Path) -> None:
     # Models of results that never ran cannot be learnt again.
     assert text.count("Not here:") == 1
     assert "81.8 ± 0.2 (81.8, ±0.0)" in text
+    assert "82.0 ± 0.0 (79.8, +2.2)" in text
     names = {path.relative_to(tmp_path).as_posix() for path in written}
     figures = ("fig-3a", "fig-3b", "fig-4a", "fig-4b", "fig-5ac", "fig-5bd", "fig-6")
     assert {f"tables/{name}.csv" for name in ("table-1", *figures)} <= names

@@ -1,7 +1,7 @@
 """Wang and Vucetic (2010): support vector machines with the ramp loss, online."""
 
 from ...paper import Exhibit, Paper, PaperStudy
-from . import gauss, queries, removal, table_claims, table_one
+from . import gauss, grids, queries, removal, table_claims, table_one
 from .outcomes import PAPER as NAME
 
 PAPER = Paper(
@@ -9,6 +9,7 @@ PAPER = Paper(
     "Wang, Vucetic (2010): Fast online training of ramp loss support vector machines",
     {
         table_one.STUDY: PaperStudy("ramp-loss", "ramp-loss-small"),
+        grids.STUDY: PaperStudy("ramp-grids"),
         gauss.STUDY: PaperStudy("ramp-cost", "ramp-cost"),
         gauss.OFFLINE: PaperStudy("ramp-offline", "ramp-offline"),
         removal.STUDY: PaperStudy("ramp-removal", "ramp-removal-small"),
@@ -16,6 +17,7 @@ PAPER = Paper(
     },
     [
         Exhibit("table-1", "Table I: accuracy and sparsity", table_one.show),
+        Exhibit("cover-grids", "Table I: why Cover differs", grids.show),
         Exhibit("fig-2", "Fig. 2: solutions on Gauss", gauss.show_solutions),
         Exhibit("fig-3", "Fig. 3: accuracy and sparsity along Gauss", gauss.show_stream),
         Exhibit("fig-4", "Fig. 4: what training costs along Gauss", gauss.show_cost),
