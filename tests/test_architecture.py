@@ -64,11 +64,19 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "workflows/running": (*_WORKERS, "pipeline/workers", "pipeline/workers/cluster", "pipeline/analysis"),
     "workflows/reproduce": (*_PAGE, "pipeline/store", "workflows/report/parts", "workflows/report"),
     # Exhibits are made of what reports are made of.
+    "workflows/reproduce/papers/ramp_loss": (
+        *_PAGE,
+        "pipeline/study",
+        "pipeline/run",
+        "workflows/reproduce",
+        "workflows/report/sections",
+    ),
     "workflows/reproduce/papers": (
         *_PAGE,
         "workflows/reproduce",
         "workflows/report/parts",
         "workflows/report/sections",
+        "workflows/reproduce/papers/ramp_loss",
     ),
     "workflows/bench": (
         *_RUN,
