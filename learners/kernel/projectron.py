@@ -1,4 +1,7 @@
-"""The Projectron and the Projectron++."""
+"""The Projectron and the Projectron++.
+
+Over 300 lines: both share a loop and what a norm bound asks of the rows.
+"""
 
 import math
 
