@@ -62,7 +62,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "workflows/report": (*_PAGE, "workflows/report/parts", "workflows/report/sections"),
     "workflows/running": (*_WORKERS, "pipeline/workers", "pipeline/workers/cluster", "pipeline/analysis"),
-    "workflows/reproduce": (*_PAGE, "pipeline/store", "workflows/report/parts", "workflows/report"),
+    "workflows/reproduce": (
+        *_PAGE,
+        "pipeline/store",
+        "pipeline/study",
+        "pipeline/run",
+        "workflows/report/parts",
+        "workflows/report",
+    ),
     # Exhibits are made of what reports are made of.
     "workflows/reproduce/papers/ramp_loss": (
         *_PAGE,
