@@ -10,6 +10,7 @@ import click
 
 from ..pipeline.errors import InputError
 from .bench import BENCHMARKS, run_bench
+from .paper_commands import reproduce
 from .study_commands import doctor, plan, report, run
 
 
@@ -32,7 +33,7 @@ def app() -> None:
     """Benchmark online (single-pass) classifiers: run a study, read its report."""
 
 
-for _command in (run, plan, doctor, report):
+for _command in (run, plan, doctor, report, reproduce):
     app.add_command(_command)
 
 
