@@ -5,5 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..paper import Paper
+from . import arow
 
-PAPERS: Mapping[str, Paper] = {}
+PAPERS: Mapping[str, Paper] = {arow.PAPER.name: arow.PAPER}
