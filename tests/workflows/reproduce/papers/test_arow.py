@@ -167,11 +167,13 @@ def _variants(upside_down: bool) -> StudyEvidence:
 
 
 def _world(*, upside_down: bool) -> Evidence:
+    synthetic = _synthetic(upside_down)
     return Evidence(
         {
             "binary": _binary(upside_down),
             "multiclass": _multiclass(upside_down),
-            "synthetic": _synthetic(upside_down),
+            "synthetic": synthetic,
+            "synthetic-batch": synthetic,
             "mnist": _mnist(upside_down),
             "variants": _variants(upside_down),
         }

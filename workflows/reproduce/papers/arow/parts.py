@@ -82,7 +82,8 @@ def listed(values: Iterable[float], digits: int = 2) -> str:
     >>> listed([1.451, 1.2])
     '1.45, 1.20'
     """
-    return ", ".join(f"{value:.{digits}f}".replace("-", "−") for value in values)
+    # Without the sign of a zero.
+    return ", ".join(f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−") for value in values)
 
 
 def row(frame: pd.DataFrame, name: str) -> list[float]:
