@@ -24,6 +24,14 @@ _PAGE = (
     "workflows/report/plots",
     "workflows/report/page",
 )
+_PAPER = (
+    *_PAGE,
+    "pipeline/study",
+    "pipeline/run",
+    "workflows/reproduce",
+    "workflows/report/parts",
+    "workflows/report/sections",
+)
 ROOMS: dict[str, tuple[str, ...]] = {
     "learners/numeric": (),
     "learners/estimator": ("learners/numeric",),
@@ -71,18 +79,11 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "workflows/report",
     ),
     # Exhibits are made of what reports are made of.
-    "workflows/reproduce/papers/ramp_loss": (
-        *_PAGE,
-        "pipeline/study",
-        "pipeline/run",
-        "workflows/reproduce",
-        "workflows/report/sections",
-    ),
+    "workflows/reproduce/papers/arow": _PAPER,
+    "workflows/reproduce/papers/ramp_loss": _PAPER,
     "workflows/reproduce/papers": (
-        *_PAGE,
-        "workflows/reproduce",
-        "workflows/report/parts",
-        "workflows/report/sections",
+        *_PAPER,
+        "workflows/reproduce/papers/arow",
         "workflows/reproduce/papers/ramp_loss",
     ),
     "workflows/bench": (
