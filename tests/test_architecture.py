@@ -62,6 +62,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "workflows/report": (*_PAGE, "workflows/report/parts", "workflows/report/sections"),
     "workflows/running": (*_WORKERS, "pipeline/workers", "pipeline/workers/cluster", "pipeline/analysis"),
+    "workflows/reproduce": (*_PAGE, "pipeline/store", "workflows/report/parts", "workflows/report"),
+    # Exhibits are made of what reports are made of.
+    "workflows/reproduce/papers": (
+        *_PAGE,
+        "workflows/reproduce",
+        "workflows/report/parts",
+        "workflows/report/sections",
+    ),
     "workflows/bench": (
         *_RUN,
         "learners/numeric",
@@ -76,6 +84,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "pipeline/analysis",
         "workflows/running",
         "workflows/report",
+        "workflows/reproduce",
+        "workflows/reproduce/papers",
         "workflows/bench",
     ),
 }

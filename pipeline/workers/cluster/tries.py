@@ -39,7 +39,7 @@ class Try:
 
     @property
     def name(self) -> str:
-        """What the task of the next try is called, whoever asks for it."""
+        """What the task of the next try is called within a run, whoever asks for it."""
         alone = "" if self.alone is None else f"-{self.alone}"
         return f"cell-{self.cell.key}-{self.lost}{alone}"
 

@@ -1,0 +1,168 @@
+"""Pages of papers: verdicts follow the results, and what is not there is said."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.pipeline.errors import InputError
+from singlepass.workflows.report.page.blocks import Text, files
+from singlepass.workflows.report.plots.curve_plots import Axis
+from singlepass.workflows.reproduce import printed
+from singlepass.workflows.reproduce.beside import beside
+from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence
+from singlepass.workflows.reproduce.figures import curves_figure
+from singlepass.workflows.reproduce.page import CLAIMS_FILE, write_page
+from singlepass.workflows.reproduce.paper import Exhibit, Paper, PaperStudy
+from singlepass.workflows.reproduce.papers import PAPERS
+from singlepass.workflows.reproduce.summary import write_summary
+from singlepass.workflows.reproduce.verdicts import Check, Outcome, Verdict, holds_if, judge, untested
+
+from ..synthetic_results import make_results
+
+NAME = "budget-mira"
+
+
+def _better(evidence: Evidence) -> Verdict:
+    ranks = evidence["toy"].ranks(["AROW", "PA"], 0.1)
+    return holds_if(ranks["AROW"] < ranks["PA"], f"mean ranks {ranks['AROW']:.2f} and {ranks['PA']:.2f}")
+
+
+def _absent(evidence: Evidence) -> Verdict:
+    return holds_if(evidence["other"].value("test_accuracy", "PA", "gauss") > 0, "")
+
+
+CHECKS: dict[str, Check] = {
+    "budget-1": _better,
+    "budget-2": _absent,
+    **{f"budget-{i}": untested("the text says nothing of it") for i in (3, 4, 5, 6)},
+}
+
+
+def _exhibit(evidence: Evidence) -> list[Text]:
+    return [Text(f"{evidence['toy'].value('test_accuracy', 'PA', 'gauss'):.3f}")]
+
+
+PAPER = Paper(
+    NAME,
+    "A <toy> paper",
+    {"toy": PaperStudy("toy"), "other": PaperStudy("other-large")},
+    [
+        Exhibit("table-1", "Table 1", _exhibit),
+        Exhibit("fig-1", "Fig. 1", lambda e: _exhibit(Evidence({"toy": "x"}))),
+    ],
+    CHECKS,
+    [("Beware", "a toy.")],
+)
+
+
+def _evidence(results: StudyResults) -> Evidence:
+    return Evidence({"toy": StudyEvidence("toy", results), "other": "other-large: has not been run"})
+
+
+@pytest.fixture(scope="module")
+def results() -> StudyResults:
+    return make_results()
+
+
+def _with_accuracy(results: StudyResults, algorithm: str, value: float) -> StudyResults:
+    cells = results.cells.copy()
+    cells.loc[cells["algorithm"] == algorithm, "test_accuracy"] = value
+    return replace(results, cells=cells)
+
+
+def test_a_verdict_follows_the_results(results: StudyResults) -> None:
+    claims = printed.claims(NAME)
+    before = judge(claims, CHECKS, _evidence(results))
+    after = judge(claims, CHECKS, _evidence(_with_accuracy(results, "PA", 1.0)))
+    assert before[0].verdict.outcome is Outcome.HOLDS
+    assert after[0].verdict.outcome is Outcome.DOES_NOT
+    assert before[0].verdict.figures != after[0].verdict.figures
+    assert before[1].verdict == Verdict(Outcome.UNTESTED, "other-large: has not been run")
+    assert before[2].verdict == Verdict(Outcome.UNTESTED, "the text says nothing of it")
+
+
+def test_a_page(results: StudyResults, tmp_path: Path) -> None:
+    written = write_page(PAPER, _evidence(results), tmp_path)
+    assert written[0] == tmp_path / "report.html"
+    text = written[0].read_text("utf-8")
+    assert "A &lt;toy&gt; paper" in text
+    assert "Not here: x." in text
+    assert "other-large: has not been run" in text
+    with (tmp_path / CLAIMS_FILE).open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["verdict"] for row in rows] == ["holds", *["cannot be tested here"] * 5]
+    assert "mean ranks 1." in rows[0]["figures"]
+
+
+def test_figures_that_are_not_there(results: StudyResults) -> None:
+    cells = results.cells.copy()
+    gone = (cells["dataset"] == "gauss") & (cells["algorithm"] == "PA") & (cells["seed"] == 0)
+    study = StudyEvidence("toy", replace(results, cells=cells[~gone]))
+    with pytest.raises(NotThere, match="toy: test accuracy: PA on gauss is not complete"):
+        study.value("test_accuracy", "PA", "gauss")
+    assert study.table("test_accuracy", gaps=True).loc["gauss"].isna()["PA"]
+    assert study.table("test_accuracy", datasets=["gauss"], least_seeds=3).notna().all(axis=None)
+    with pytest.raises(NotThere, match="toy: has not been run with 7% label noise"):
+        study.table("test_accuracy", 0.07)
+    with pytest.raises(NotThere, match="no curve of Nobody on gauss"):
+        study.curve("mistakes", "Nobody", "gauss")
+    with pytest.raises(NotThere, match="not known at 1,000,000"):
+        study.at("mistakes", "PA", "gauss", 1e6)
+
+
+def test_the_numbers_behind_a_figure_are_a_file(results: StudyResults) -> None:
+    study = StudyEvidence("toy", results)
+    curves = study.curves("mistakes", ["PA", "AROW"], "gauss", 0.1)
+    blocks = curves_figure(study.view, "fig-5", "Fig. 5", [("gauss", curves)], Axis(y="mistakes"))
+    found = dict(files(blocks))
+    assert {"tables/fig-5.csv", "figures/fig-5.svg"} <= set(found)
+    header, first, *rest = found["tables/fig-5.csv"].splitlines()
+    assert header == "panel,algorithm,examples seen,mean,sd,seeds"
+    assert first.startswith("gauss,PA,1.0,")
+    assert len(rest) + 1 == 2 * curves[0].t.size
+
+
+def test_curves_end_at_the_figures_of_the_cells(results: StudyResults) -> None:
+    study = StudyEvidence("toy", results)
+    curve = study.curve("mistakes", "PA", "gauss", 0.1)
+    assert study.at("mistakes", "PA", "gauss", curve.t[-1], 0.1) == curve.mean[-1]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "text"),
+    [
+        (81.14, 81.9, "81.1 (81.9, −0.8)"),
+        (81.94, 81.9, "81.9 (81.9, ±0.0)"),
+        (82.0, 81.9, "82.0 (81.9, +0.1)"),
+        (float("nan"), 81.9, "– (81.9)"),
+    ],
+)
+def test_ours_beside_the_printed(ours: float, theirs: float, text: str) -> None:
+    assert beside(ours, theirs).text == text
+
+
+def test_summary_in_a_readme(results: StudyResults, tmp_path: Path) -> None:
+    write_page(PAPER, _evidence(results), tmp_path / "pages" / NAME)
+    readme = tmp_path / "README.md"
+    readme.write_text("before\n<!-- claims -->\nstale\n<!-- end of claims -->\nafter\n", encoding="utf-8")
+    write_summary(readme, tmp_path / "pages", {NAME: PAPER})
+    text = readme.read_text("utf-8")
+    assert "| 6 | 1 | 0 | 0 | 5 |" in text
+    assert f"(pages/{NAME}/report.md)" in text
+    assert "stale" not in text
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    readme.write_text("nothing", encoding="utf-8")
+    with pytest.raises(InputError, match="no place for the table"):
+        write_summary(readme, tmp_path / "pages", {NAME: PAPER})
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_claim_of_a_paper_has_a_check(name: str) -> None:
+    assert set(PAPERS[name].checks) == {claim.id for claim in printed.claims(name)}
+    assert PAPERS[name].name == name

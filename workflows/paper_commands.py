@@ -1,0 +1,84 @@
+"""The command about papers: `reproduce`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("paper")
+@click.option("--small", is_flag=True, help="Run small forms of the studies: minutes instead of hours.")
+@click.option("--finished", is_flag=True, help="Run nothing: make the page of what --results has.")
+@click.option(
+    "--results",
+    default="results",
+    show_default=True,
+    metavar="FOLDER",
+    help="Where the studies' results are, a folder each; or a URL.",
+)
+@click.option("--out", metavar="FOLDER", help="Folder of the page.  [default: reproduced/<paper>]")
+@click.option(
+    "--readme",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also write the verdicts of this page and those beside it into FILE, between its markers.",
+)
+@click.option("--threads", type=click.IntRange(min=1), help="Threads.  [default: one a core]")
+def reproduce(
+    paper: str,
+    small: bool,
+    finished: bool,
+    results: str,
+    out: str | None,
+    readme: Path | None,
+    threads: int | None,
+) -> None:
+    """Make the experiments of PAPER again, and a page of them that judges the paper's claims.
+
+    PAPER is arow, projectron, budget-mira, model-complexity or ramp-loss. Studies that have been run, with
+    `run` or on a cluster, are not run again.
+    """
+    if finished and threads is not None:
+        raise click.UsageError("--threads is for running studies: --finished runs none")
+    from ..pipeline.errors import InputError, did_you_mean
+    from .reproduce.page import write_page
+    from .reproduce.papers import PAPERS
+    from .reproduce.studies import read_studies, study_folder, study_names
+    from .reproduce.summary import write_summary
+
+    if paper not in PAPERS:
+        raise InputError(f"paper {paper!r} is not known: {did_you_mean(paper, PAPERS)}")
+    found = PAPERS[paper]
+    if not finished:
+        names = study_names(found, small=small)
+        for place, name in enumerate(names, start=1):
+            click.echo(f"study {place} of {len(names)}: {name}", err=True)
+            _run(name, study_folder(results, name), threads)
+    target = Path(out or f"reproduced/{paper}{'-small' if small else ''}")
+    written = write_page(found, read_studies(found, results, small=small), target)
+    click.echo(f"page: {written[0]}")
+    if readme is not None:
+        write_summary(readme, target.parent, PAPERS)
+        click.echo(f"claims: {readme}")
+
+
+def _run(name: str, out: str, threads: int | None) -> None:
+    from ..pipeline import data
+    from .progress import progress_display
+    from .running.run import run_study
+    from .running.workers import WorkerOptions
+    from .shipped import find_study
+
+    study, file = find_study(name)
+    with progress_display() as progress, data.watched(progress.read):
+        run_study(
+            study,
+            out,
+            progress=progress,
+            file=file,
+            options=WorkerOptions(threads=threads),
+            command=f"singlepass run {name} --out {shlex.quote(out)}",
+        )

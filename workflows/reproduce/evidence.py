@@ -1,0 +1,282 @@
+"""What the results of a paper's studies say: figures by name, and an error that says which are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from ...pipeline.analysis.comparison import compare
+from ...pipeline.analysis.curves import Curve, mean_curves
+from ...pipeline.analysis.design import Design, evaluation_rows
+from ...pipeline.analysis.metrics import METRICS
+from ...pipeline.analysis.ranks import block_ranks
+from ...pipeline.analysis.study_results import StudyResults
+from ...pipeline.noise import Noise
+from ..report.page.view import StudyView
+
+
+class NotThere(Exception):
+    """The results lack a figure; the text says which, and of which study."""
+
+
+class StudyEvidence:
+    """The figures of one study.
+
+    Parameters
+    ----------
+    name : str
+        Of the study.
+    results : StudyResults
+
+    Attributes
+    ----------
+    view : StudyView
+        The study as sections of its report see it; what `report/parts` and `report/sections` make of it may
+        stand on a paper's page too.
+    """
+
+    def __init__(self, name: str, results: StudyResults) -> None:
+        self.name, self.view = name, StudyView(results)
+
+    @property
+    def design(self) -> Design:
+        """Data sets, algorithms, noise and seeds of the study."""
+        return self.view.design
+
+    @property
+    def rates(self) -> list[float]:
+        """Rates of uniform label noise, rising."""
+        return [noise.rate for noise in self.design.noise]
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """The cells on the study's seeds that came to their end."""
+        return evaluation_rows(self.view.cells, status="ok")
+
+    def datasets(self, part: str = "") -> list[str]:
+        """Return the labels of data sets that come from a set, or of all.
+
+        Parameters
+        ----------
+        part : str, default=""
+            What a label begins with, such as "usps"; or what it is.
+        """
+        return [name for name in self.design.datasets if name.startswith(part)]
+
+    def table(
+        self,
+        metric: str,
+        noise: float = 0.0,
+        *,
+        datasets: Sequence[str] | None = None,
+        algorithms: Sequence[str] | None = None,
+        least_seeds: int | None = None,
+        gaps: bool = False,
+    ) -> pd.DataFrame:
+        """Return means over seeds.
+
+        Parameters
+        ----------
+        metric : str
+            One of `METRICS`; shares are not in percent.
+        noise : float, default=0.0
+            Rate of uniform label noise.
+        datasets, algorithms : sequence of str, optional
+            Labels; None: all.
+        least_seeds : int, optional
+            So many seeds will do; None: all of the study.
+        gaps : bool, default=False
+            Leave NaN where there are too few seeds.
+
+        Returns
+        -------
+        DataFrame of float, shape (datasets, algorithms)
+
+        Raises
+        ------
+        NotThere
+            A mean is not there, and `gaps` is false.
+        """
+        return self._scores(metric, noise, datasets, algorithms, least_seeds, gaps)[0]
+
+    def spread(
+        self,
+        metric: str,
+        noise: float = 0.0,
+        *,
+        datasets: Sequence[str] | None = None,
+        algorithms: Sequence[str] | None = None,
+        least_seeds: int | None = None,
+        gaps: bool = False,
+    ) -> pd.DataFrame:
+        """Return standard deviations (n - 1) over seeds; parameters are those of `table`."""
+        return self._scores(metric, noise, datasets, algorithms, least_seeds, gaps)[1]
+
+    def value(self, metric: str, algorithm: str, dataset: str, noise: float = 0.0) -> float:
+        """Return one mean over seeds.
+
+        Raises
+        ------
+        NotThere
+        """
+        table = self.table(metric, noise, datasets=[dataset], algorithms=[algorithm])
+        return float(table.to_numpy()[0, 0])
+
+    def ranks(
+        self,
+        algorithms: Sequence[str],
+        noise: float = 0.0,
+        *,
+        metric: str = "test_accuracy",
+        datasets: Sequence[str] | None = None,
+    ) -> pd.Series[float]:
+        """Return mean ranks of some algorithms over data sets, 1 is best, in the order given.
+
+        Raises
+        ------
+        NotThere
+            A mean is not there.
+        """
+        table = self.table(metric, noise, datasets=datasets, algorithms=algorithms)
+        return block_ranks(table, METRICS[metric].direction).mean(axis=0)
+
+    def p_values(
+        self, first: str, second: str, noise: float = 0.0, *, metric: str = "test_accuracy"
+    ) -> float:
+        """Return the p-value of Wilcoxon's signed-rank test of two algorithms over data sets.
+
+        Raises
+        ------
+        NotThere
+            Fewer than two data sets are complete.
+        """
+        part = Design(
+            self.design.datasets, self.design.sources, [first, second], self.design.noise, self.design.seeds
+        )
+        pairs = compare(self.view.averages, METRICS[metric], self._noise(noise), part).pairs
+        if not pairs:
+            raise NotThere(f"{self.name}: too few data sets for a test of {first} and {second}")
+        return pairs[0].p_holm
+
+    def curve(self, column: str, algorithm: str, dataset: str, noise: float = 0.0) -> Curve:
+        """Return the mean over seeds of a column along the stream.
+
+        Parameters
+        ----------
+        column : str
+            Of the curves, such as "mistakes_clean" or "fit_seconds"; or "test_error", in percent.
+        algorithm, dataset : str
+        noise : float, default=0.0
+
+        Raises
+        ------
+        NotThere
+        """
+        return self.curves(column, [algorithm], dataset, noise)[0]
+
+    def curves(self, column: str, algorithms: Sequence[str], dataset: str, noise: float = 0.0) -> list[Curve]:
+        """Return a curve each of several algorithms; parameters are those of `curve`.
+
+        Raises
+        ------
+        NotThere
+            One has none.
+        """
+        found = mean_curves(
+            self.view.curves,
+            dataset=dataset,
+            noise=self._noise(noise),
+            algorithms=list(algorithms),
+            column=column,
+            from_zero=column != "test_error",
+        )
+        there = {each.algorithm for each in found}
+        for name in algorithms:
+            if name not in there:
+                raise NotThere(f"{self.name}: no curve of {name} on {dataset}")
+        return found
+
+    def at(self, column: str, algorithm: str, dataset: str, t: float, noise: float = 0.0) -> float:
+        """Return a curve's value after so many examples, straight between its points.
+
+        Raises
+        ------
+        NotThere
+            It does not reach there.
+        """
+        curve = self.curve(column, algorithm, dataset, noise)
+        if not curve.t[0] <= t <= curve.t[-1]:
+            raise NotThere(f"{self.name}: {column} of {algorithm} on {dataset} is not known at {t:,.0f}")
+        return float(np.interp(t, curve.t, curve.mean))
+
+    def _noise(self, rate: float) -> Noise:
+        for noise in self.design.noise:
+            if type(noise) is Noise and noise.rate == rate:
+                return noise
+        raise NotThere(f"{self.name}: has not been run with {Noise(rate).label}")
+
+    def _scores(
+        self,
+        metric: str,
+        noise: float,
+        datasets: Sequence[str] | None,
+        algorithms: Sequence[str] | None,
+        least_seeds: int | None,
+        gaps: bool,
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        names = list(self.design.datasets if datasets is None else datasets)
+        who = list(self.design.algorithms if algorithms is None else algorithms)
+        scores = self.view.averages.scores(METRICS[metric], self._noise(noise), self.design)
+        least = len(self.design.seeds) if least_seeds is None else least_seeds
+        enough = scores.count.reindex(index=names, columns=who).fillna(0) >= max(1, least)
+        mean = scores.mean.reindex(index=names, columns=who).where(enough)
+        if not gaps and (mean.isna().any(axis=None) or mean.empty):
+            rows, columns = np.nonzero(mean.isna().to_numpy())
+            what = (
+                f"{who[columns[0]]} on {names[rows[0]]} is not complete"
+                if len(rows)
+                else "there is nothing to average"
+            )
+            raise NotThere(f"{self.name}: {METRICS[metric].label}: {what}")
+        return mean, scores.sd.reindex(index=names, columns=who).where(enough)
+
+
+class Evidence:
+    """The results of a paper's studies.
+
+    Parameters
+    ----------
+    studies : mapping of str to StudyEvidence or str
+        By the name that the paper has for them; of one that is not there, why.
+    """
+
+    def __init__(self, studies: Mapping[str, StudyEvidence | str]) -> None:
+        self._studies = studies
+
+    def __getitem__(self, name: str) -> StudyEvidence:
+        """Return a study.
+
+        Raises
+        ------
+        NotThere
+            It has not been run.
+        """
+        found = self._studies[name]
+        if isinstance(found, str):
+            raise NotThere(found)
+        return found
+
+    @property
+    def there(self) -> list[StudyEvidence]:
+        """The studies that have been run, each once."""
+        return list(
+            {each.name: each for each in self._studies.values() if not isinstance(each, str)}.values()
+        )
+
+    @property
+    def absent(self) -> list[str]:
+        """Why others are not there."""
+        return list(dict.fromkeys(each for each in self._studies.values() if isinstance(each, str)))

@@ -1,0 +1,120 @@
+"""Whether a paper's claims hold here: a function of the results each, with the figures that decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from .evidence import Evidence, NotThere
+from .printed import Claim
+
+
+class Outcome(StrEnum):
+    """What becomes of a claim."""
+
+    HOLDS = "holds"
+    IN_PART = "holds in part"
+    DOES_NOT = "does not hold"
+    UNTESTED = "cannot be tested here"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a claim.
+
+    Attributes
+    ----------
+    outcome : Outcome
+    figures : str
+        What decides, with numbers; of a claim that cannot be tested, why.
+    """
+
+    outcome: Outcome
+    figures: str
+
+
+# A claim as a predicate over results; it may raise `NotThere`.
+Check: TypeAlias = Callable[[Evidence], Verdict]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its verdict."""
+
+    claim: Claim
+    verdict: Verdict
+
+
+def holds_if(condition: bool, figures: str, *, in_part: bool = False) -> Verdict:
+    """Return "holds" where a condition is met, else "does not", or "in part" where a lesser one is.
+
+    Examples
+    --------
+    >>> holds_if(1 < 2, "1 and 2").outcome.value, holds_if(False, "", in_part=True).outcome.value
+    ('holds', 'holds in part')
+    """
+    if condition:
+        return Verdict(Outcome.HOLDS, figures)
+    return Verdict(Outcome.IN_PART if in_part else Outcome.DOES_NOT, figures)
+
+
+def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
+    """Return "holds" where all cases do, "in part" where some do; those that do not are named.
+
+    Parameters
+    ----------
+    cases : mapping of str to bool
+        Whether the claim holds, by data set, noise or whatever it speaks of; at least one.
+    figures : str
+
+    Examples
+    --------
+    >>> holds_for({"usps": True, "gauss": False}, "mistakes 3 and 4")
+    Verdict(outcome=<Outcome.IN_PART: 'holds in part'>, figures='mistakes 3 and 4; not for gauss')
+    """
+    if not cases:
+        raise NotThere("there is nothing that it speaks of")
+    against = [name for name, each in cases.items() if not each]
+    if against:
+        figures = f"{figures}; not for {', '.join(against)}"
+    return holds_if(not against, figures, in_part=len(against) < len(cases))
+
+
+def untested(why: str) -> Check:
+    """Return the check of a claim that no results here can decide.
+
+    Parameters
+    ----------
+    why : str
+
+    Returns
+    -------
+    callable
+    """
+    return lambda evidence: Verdict(Outcome.UNTESTED, why)
+
+
+def judge(claims: Iterable[Claim], checks: Mapping[str, Check], evidence: Evidence) -> list[Judged]:
+    """Return every claim with its verdict; one whose results are not there cannot be tested.
+
+    Parameters
+    ----------
+    claims : iterable of Claim
+    checks : mapping of str to callable
+        By the claims' ids, one for each.
+    evidence : Evidence
+
+    Returns
+    -------
+    list of Judged
+    """
+    judged = []
+    for claim in claims:
+        try:
+            verdict = checks[claim.id](evidence)
+        except NotThere as lack:
+            verdict = Verdict(Outcome.UNTESTED, str(lack))
+        judged.append(Judged(claim, verdict))
+    return judged
