@@ -24,6 +24,7 @@ _PAGE = (
     "workflows/report/plots",
     "workflows/report/page",
 )
+_PAPER = (*_PAGE, "workflows/reproduce", "workflows/report/parts", "workflows/report/sections")
 ROOMS: dict[str, tuple[str, ...]] = {
     "learners/numeric": (),
     "learners/estimator": ("learners/numeric",),
@@ -64,12 +65,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "workflows/running": (*_WORKERS, "pipeline/workers", "pipeline/workers/cluster", "pipeline/analysis"),
     "workflows/reproduce": (*_PAGE, "pipeline/store", "workflows/report/parts", "workflows/report"),
     # Exhibits are made of what reports are made of.
-    "workflows/reproduce/papers": (
-        *_PAGE,
-        "workflows/reproduce",
-        "workflows/report/parts",
-        "workflows/report/sections",
-    ),
+    "workflows/reproduce/papers/model_complexity": _PAPER,
+    "workflows/reproduce/papers": (*_PAPER, "workflows/reproduce/papers/model_complexity"),
     "workflows/bench": (
         *_RUN,
         "learners/numeric",
