@@ -275,10 +275,11 @@ TABLE = (
     Row(
         "OnlineModelSelection", ".svm.model_selection", "svm", "two",
         "Levi, Ullman 2009",
-        "`C`, `p_value`, `min_examples`, `gamma_init`, `fit_intercept`, `tau`, `cache_mb`",
+        "`C`, `p_value`, `test`, `min_examples`, `gamma_init`, `fit_intercept`, `tau`, `cache_mb`",
         variants=(
             {"p_value": 0.5, "min_examples": 3},
             {"p_value": 0.5, "min_examples": 3, "kernel": "poly", "fit_intercept": False},
+            {"p_value": 0.5, "min_examples": 3, "test": "printed"},
         ),
     ),
     Row(
