@@ -77,4 +77,5 @@ def margin_chances(margins: NDArray[np.float64], rate: float) -> NDArray[np.floa
     # With the k nearest at 1 the others share what is left. k is the first for which they stay below 1.
     shared = (rate * n - np.arange(n)) / rest
     k = int(np.argmax(shared * falling <= 1.0))
-    return np.minimum(1.0, shared[k] * near)
+    chances: NDArray[np.float64] = np.minimum(1.0, shared[k] * near)
+    return chances

@@ -54,4 +54,5 @@ def reference_margins(X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
     each, own = np.arange(len(codes)), np.searchsorted(found, codes)
     of_class = scores[each, own]
     scores[each, own] = -np.inf
-    return of_class - scores.max(axis=1)
+    margins: NDArray[np.float64] = of_class - scores.max(axis=1)
+    return margins
