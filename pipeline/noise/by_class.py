@@ -104,6 +104,11 @@ class ClassNoise(Noise):
         """How titles call it."""
         return f"{'label' if self.level == 'task' else 'class-level'} noise by class ({self.amount})"
 
+    @property
+    def opening(self) -> str:
+        """How a sentence about it begins."""
+        return f"With {self.label}"
+
     def chances(self, codes: Codes, about: Circumstances) -> NDArray[np.float64]:
         """Return the rate of each label's class."""
         given = dict(self.rates)
