@@ -240,6 +240,15 @@ def test_reference_margins_do_not_depend_on_who_adds_up(n_classes: int) -> None:
     assert not reference.reference_margins(X, np.zeros(300, np.int32)).any()
 
 
+def test_reference_margins_of_many_features() -> None:
+    rng = np.random.RandomState(0)
+    X = sp.random(150, 1200, 0.02, "csr", random_state=rng)
+    y = (np.asarray(X[:, :600].sum(axis=1)).ravel() > 6).astype(np.int32)
+    order = rng.permutation(150)
+    margins = reference.reference_margins(X, y)
+    np.testing.assert_allclose(reference.reference_margins(X[order], y[order]), margins[order], rtol=1e-5)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
 def test_rows_are_changed_where_they_have_values(layout: str, dtype: Any) -> None:
