@@ -23,6 +23,8 @@ from .tables.tasks import TaskRef
 class GeneratorSource(Source):
     """A seeded generator: other rows for every draw, so the fingerprint is that of the recipe."""
 
+    is_drawn = True
+
     def __init__(self, generator: Generator) -> None:
         self.generator = generator
         self.name, self.groupings, self.task_lists = generator.name, generator.groupings, {}

@@ -159,6 +159,21 @@ def fingerprint(ref: TaskRef) -> str:
     return find_source(ref.source).fingerprint(ref)
 
 
+def is_drawn(ref: TaskRef) -> bool:
+    """Tell whether a task has other rows in each repetition.
+
+    Parameters
+    ----------
+    ref : TaskRef
+
+    Returns
+    -------
+    bool
+        True of generators.
+    """
+    return find_source(ref.source).is_drawn
+
+
 def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:
     """Open the stream of a task, and keep it in this process for the next cell that asks.
 

@@ -46,6 +46,8 @@ class Material:
         The rows that judge a grid, with their noisy labels.
     test : Fold or None
         The clean test part.
+    counted_from : int
+        How many of the rows to learn from are learnt before counting begins.
     """
 
     stream: data.Stream
@@ -54,6 +56,7 @@ class Material:
     noise_realised: float
     held_out: tuple[Fold, NDArray[np.int32]] | None
     test: Fold | None
+    counted_from: int = 0
 
     def with_all_features(self) -> Material:
         """Return the same with every feature under its own number."""
@@ -73,7 +76,8 @@ class Material:
 
 def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
     cut = spec.judge, spec.test_fraction, spec.validation_fraction, spec.folds
-    return spec.seed, spec.noise, spec.stage, spec.protocol, *cut, spec.max_train, spec.max_test
+    course = spec.course.order, spec.course.tune_fraction
+    return spec.seed, spec.noise, spec.stage, spec.protocol, *cut, spec.max_train, spec.max_test, course
 
 
 class _Source:
@@ -111,16 +115,21 @@ class _Source:
         if test is not None:
             test = near.fold(test, 1 if test.X is stream.X_test else 0)
         n, held_out = len(part.rows), None
+        prefix = spec.course.prefix(n)
+        if spec.stage == "tune" and prefix:
+            n, prefix = prefix, 0
         if spec.stage == "tune" and spec.judge == "validation":
+            whole = n
             n -= max(1, round(n * spec.validation_fraction))
-            held_out = part.part(n), noisy[n:]
+            held_out = part.part(n, whole), noisy[n:whole]
         train, given = part.part(0, n), noisy[:n]
-        return Material(stream, train, given, float(np.mean(given != train.codes)), held_out, test)
+        realised = float(np.mean(given != train.codes))
+        return Material(stream, train, given, realised, held_out, test, prefix)
 
 
 def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
     # All repetitions read the same rows, unless they are drawn anew: then it is another stream.
-    return stream, spec.protocol == "holdout", spec.max_examples, spec.root_seed
+    return stream, spec.protocol == "holdout", spec.max_examples, spec.course.order, spec.root_seed
 
 
 _source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)
@@ -142,7 +151,8 @@ _last = _Last()
 
 
 def _name_of(spec: CellSpec) -> tuple[Hashable, ...]:
-    return spec.dataset, spec.fingerprint, spec.root_seed, spec.seed, spec.protocol, spec.max_examples
+    rows = spec.protocol, spec.max_examples, spec.course.order
+    return spec.dataset, spec.fingerprint, spec.root_seed, spec.seed, *rows
 
 
 def material(spec: CellSpec) -> Material:

@@ -46,6 +46,14 @@ CELLS = pa.schema(
         pa.field("error", pa.string()),
         pa.field("n_features", pa.int64()),
         pa.field("n_examples", pa.int64()),
+        # How many examples were learnt before those: grids were judged on them.
+        pa.field("counted_from", pa.int64()),
+        # The order of the rows, where it is not a seeded one.
+        pa.field("order", pa.string()),
+        # How many repetitions there are, where seeds would move nothing.
+        pa.field("repetitions", pa.int64()),
+        # After how many of the examples counted the stream changes.
+        pa.field("changes", pa.list_(pa.int64())),
         pa.field("noise_realised", pa.float64()),
         *_COUNTED,
         # After how many examples an online model selection went over to the next level of complexity.
@@ -71,6 +79,11 @@ CURVES = pa.schema(
         pa.field("t", pa.int64(), nullable=False),
         *_COUNTED,
         pa.field("test_accuracy", pa.float64()),
+        # Over the latest examples, and with a fading factor, by the given and by the clean labels.
+        pa.field("window_error", pa.float64()),
+        pa.field("window_error_clean", pa.float64()),
+        pa.field("fading_error", pa.float64()),
+        pa.field("fading_error_clean", pa.float64()),
         pa.field("fit_seconds", pa.float64()),
     ],
     metadata=METADATA,

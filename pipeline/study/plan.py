@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from ...learners import registry
 from .. import data
 from ..errors import InputError
-from ..noise import Noise
+from ..noise import CLEAN, Noise
 from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
 from .checks import Learners, check_class_counts, check_study
@@ -73,7 +73,8 @@ class Plan:
             if params is None or algorithm.support_of:
                 continue
             own = entry.with_strategy(params)
-            yield self._group(task, entry, noise, "run", [(seed, own) for seed in self.study.seeds])
+            members = [(seed, own) for seed in self.seeds_of(task, noise)]
+            yield self._group(task, entry, noise, "run", members)
 
     def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
         """Yield the cells of the study's seeds whose parameters are other cells' support sizes.
@@ -85,7 +86,7 @@ class Plan:
         """
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
-            for seed in self.study.seeds if algorithm.support_of else ():
+            for seed in self.seeds_of(task, noise) if algorithm.support_of else ():
                 own = {
                     key: sizes.get(((task.label, label, noise), seed))
                     for key, label in algorithm.support_of.items()
@@ -115,7 +116,8 @@ class Plan:
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
             for label in set(algorithm.support_of.values()):
-                lacking = sum(((task.label, label, noise), seed) not in sizes for seed in self.study.seeds)
+                seeds = self.seeds_of(task, noise)
+                lacking = sum(((task.label, label, noise), seed) not in sizes for seed in seeds)
                 if lacking:
                     pair = algorithm.label, label
                     missing[pair] = missing.get(pair, 0) + lacking
@@ -127,9 +129,8 @@ class Plan:
         for task in self.tasks:
             if self.n_tuning_cells:
                 yield from self._group(task, entry, noise, "tune", [(TUNING_SEED, ())]).cells()
-            yield from self._group(
-                task, entry, noise, "run", [(seed, ()) for seed in self.study.seeds]
-            ).cells()
+            members = [(seed, ()) for seed in self.seeds_of(task, noise)]
+            yield from self._group(task, entry, noise, "run", members).cells()
 
     @cached_property
     def n_tuning_cells(self) -> int:
@@ -141,7 +142,21 @@ class Plan:
     def n_evaluation_cells(self) -> int:
         """How many cells there are on the study's seeds once every grid has a winner."""
         study = self.study
-        return len(self.tasks) * len(study.algorithms) * len(study.noise) * len(study.seeds)
+        repetitions = sum(len(self.seeds_of(task, noise)) for task in self.tasks for noise in study.noise)
+        return repetitions * len(study.algorithms)
+
+    def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
+        """Return the repetitions of a task: the study's, or the first alone where seeds move nothing.
+
+        They move the order, the noise and what generators draw; no learner draws by the repetition.
+        """
+        fixed = self.study.order_of(self.datasets[task.label]) == "given" and noise == CLEAN
+        return self.study.seeds[:1] if fixed and not data.is_drawn(task) else self.study.seeds
+
+    @cached_property
+    def _tuned(self) -> frozenset[str]:
+        """The tasks, by label, on which an algorithm has a grid."""
+        return frozenset(task.label for task, _, entry in self._groups() if entry.algorithm.grid)
 
     @cached_property
     def _entries(self) -> list[_Entry]:
@@ -169,6 +184,9 @@ class Plan:
         members: list[tuple[int, Params]],
     ) -> CellGroup:
         study, dataset, algorithm = self.study, self.datasets[task.label], entry.algorithm
+        execution, seeds = entry.execution, self.seeds_of(task, noise)
+        if len(seeds) < len(study.seeds):
+            execution = replace(execution, repetitions=len(seeds))
         spec = CellSpec(
             dataset=task,
             fingerprint=self.fingerprints[task.label],
@@ -190,8 +208,9 @@ class Plan:
             max_train=_least(study.max_train, study.max_tune if stage == "tune" else None),
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
+            course=study.course_of(dataset, tuned=task.label in self._tuned),
         )
-        return CellGroup(spec, entry.execution, members)
+        return CellGroup(spec, execution, members)
 
     def _entry(self, algorithm: AlgorithmSpec) -> _Entry:
         grid = json.dumps(algorithm.grid, sort_keys=True) if algorithm.grid else None

@@ -17,6 +17,7 @@ from pydantic import (
 
 from ..errors import did_you_mean
 from ..noise import Noise, parse_noise
+from .course import Order
 
 ProtocolName = Literal["prequential", "holdout", "crossval"]
 WinnerRule = Literal["best", "sparsest"]
@@ -32,10 +33,10 @@ class DatasetSpec(BaseModel):
     """One ``[[datasets]]`` table: a name from the catalogue or the path of a file.
 
     `label` is what tables call it; by default its name, or the name of its file without suffixes.
-    `protocol` and `max_examples` override the study's. `parameters` are given to every algorithm that has
-    such a parameter and does not set it itself, lists as grids: a kernel's width belongs to the data. Keys
-    that are not listed here are options of the data set (``n_train``, ``bias``, ...); the data layer checks
-    them.
+    `protocol`, `order` and `max_examples` override the study's. `parameters` are given to every algorithm
+    that has such a parameter and does not set it itself, lists as grids: a kernel's width belongs to the
+    data. Keys that are not listed here are options of the data set (``n_train``, ``bias``, ...); the data
+    layer checks them.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -45,6 +46,7 @@ class DatasetSpec(BaseModel):
     task: str = "auto"
     label: str = ""
     protocol: ProtocolName | None = None
+    order: Order | None = None
     max_examples: Annotated[int, Field(ge=1)] | None = None
     parameters: dict[str, Scalar | list[Scalar]] = {}
 

@@ -9,11 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from ..errors import did_you_mean
 from ..noise import CLEAN, parse_noise
+from .course import Course, Order
 from .specs import AlgorithmSpec, DatasetSpec, NoiseSpec, ProtocolName, RankingSpec, WinnerRule
 
 # Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
 TUNING_SEED = 1_000_000
 DEFAULT_FOLDS = 10
+# What `baselines` adds, with their labels.
+BASELINES = {"MajorityClass": "majority class", "NoChange": "no change"}
 
 
 class Study(BaseModel):
@@ -42,10 +45,26 @@ class Study(BaseModel):
         Points of the learning curve: log-spaced, or this many equal steps.
     test_fraction : float in (0, 1), default=0.3
         Share of the rows that a seeded split holds out for testing.
+    order : {"shuffled", "given"}, default="shuffled"
+        "shuffled": every repetition reads the rows in a seeded order of its own. "given": in the order of the
+        file or generator: limits take the first rows, a split takes the last ones for testing, grids are
+        judged on the first ones, and repetitions differ by noise and draws only.
+    tune_fraction : float in (0, 1), default=0.1
+        Share of a stream in given order that grids are judged on; where there are any, what all algorithms
+        come to is counted after it.
+    delay : int, default=0
+        Examples after which the label of an example comes: x_t is predicted, then (x_{t-delay}, y_{t-delay})
+        learnt. The last labels come when the stream has ended and count for nothing.
+    window : int or None, default=None
+        Curves also carry the error over so many latest examples.
+    fading : float in (0, 1) or None, default=None
+        Curves also carry the error with this fading factor (Gama, Sebastião, Rodrigues 2013).
+    baselines : bool, default=False
+        Add the classifiers that look at labels only, `MajorityClass` and `NoChange`.
     max_examples : int or None, default=None
         Rows of a task's training part that take part at all, the same ones in every repetition.
     max_train, max_test : int or None, default=None
-        Upper limits on the rows of a task; the seeded order decides which.
+        Upper limits on the rows of a task; their order, seeded or given, decides which.
     tune_by : {"online", "validation"} or None, default=None
         What a grid is judged by: mistakes along the noisy training stream, or mistakes on a held-out part of
         the noisy training labels. None stands for "online" when prequential, else "validation".
@@ -80,6 +99,12 @@ class Study(BaseModel):
     seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
     root_seed: Annotated[int, Field(ge=0)] = 0
     checkpoints: Literal["log"] | int = "log"
+    order: Order = "shuffled"
+    tune_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    delay: Annotated[int, Field(ge=0)] = 0
+    window: Annotated[int, Field(ge=1)] | None = None
+    fading: Annotated[float, Field(gt=0, lt=1)] | None = None
+    baselines: bool = False
     test_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.3
     folds: Annotated[int, Field(ge=2)] = DEFAULT_FOLDS
     max_examples: Annotated[int, Field(ge=1)] | None = None
@@ -151,12 +176,46 @@ class Study(BaseModel):
         sound = isinstance(folds, int) and not isinstance(folds, bool) and folds >= 2
         return {**table, "seeds": list(range(folds))} if crossval and sound else table
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_baselines(cls, table: Any) -> Any:
+        if not (isinstance(table, dict) and table.get("baselines") is True):
+            return table
+        entries = table.get("algorithms")
+        if not isinstance(entries, list):
+            return table
+        # A study that is read back has them.
+        names = {entry.get("name") for entry in entries if isinstance(entry, dict)}
+        names |= {entry.name for entry in entries if isinstance(entry, AlgorithmSpec)}
+        added = [{"name": name, "label": label} for name, label in BASELINES.items() if name not in names]
+        return {**table, "algorithms": [*entries, *added]}
+
     @model_validator(mode="after")
     def _seeds_are_folds(self) -> Study:
         crossval = "crossval" in (self.protocol, *(entry.protocol for entry in self.datasets))
         if crossval and max(self.seeds) >= self.folds:
             raise ValueError(
                 f"seeds: of crossval they are folds, 0 .. {self.folds - 1}, so {max(self.seeds)} is none"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _order_suits(self) -> Study:
+        given = [entry for entry in self.datasets if self.order_of(entry) == "given"]
+        for entry in given:
+            if self.protocol_of(entry) == "crossval":
+                raise ValueError(
+                    f"order: data set {entry.label!r} is read in the given order, which folds of crossval "
+                    "would break: take protocol 'prequential' or 'holdout', or order 'shuffled'"
+                )
+        if given and self.max_tune is not None:
+            raise ValueError(
+                "max_tune: in the given order grids are judged on the first tune_fraction of the stream: "
+                "leave max_tune out"
+            )
+        if not given and "tune_fraction" in self.model_fields_set:
+            raise ValueError(
+                "tune_fraction: says what grids are judged on with order 'given', which is missing"
             )
         return self
 
@@ -219,8 +278,24 @@ class Study(BaseModel):
         """Return the protocol of a data set."""
         return entry.protocol or self.protocol
 
+    def order_of(self, entry: DatasetSpec) -> Order:
+        """Return in which order a data set is read."""
+        return entry.order or self.order
+
+    def course_of(self, entry: DatasetSpec, *, tuned: bool) -> Course:
+        """Return how the streams of a data set go by; whether grids are `tuned` on it decides what counts."""
+        judged = tuned and self.order_of(entry) == "given"
+        return Course(
+            order=self.order_of(entry),
+            delay=self.delay,
+            window=self.window,
+            fading=self.fading,
+            tune_fraction=self.tune_fraction if judged else 0.0,
+        )
+
     def judge_of(self, entry: DatasetSpec) -> Literal["online", "validation"]:
         """Return what grids are judged by on a data set, the default resolved."""
         if self.tune_by is not None:
             return self.tune_by
-        return "online" if self.protocol_of(entry) == "prequential" else "validation"
+        online = self.protocol_of(entry) == "prequential" or self.order_of(entry) == "given"
+        return "online" if online else "validation"
