@@ -54,7 +54,7 @@ class GeneratorSource(Source):
             kind="generator",
             shape=(generator.n_train + generator.n_test, generator.n_features),
             classes=generator.classes,
-            official_split=True,
+            official_split=generator.n_test > 0,
             tasks=offered_tasks(generator.classes, *generator.groupings),
             licence="none needed",
             note=generator.note,

@@ -48,6 +48,8 @@ class Material:
         The clean test part.
     counted_from : int
         How many of the rows to learn from are learnt before counting begins.
+    changes : tuple of int
+        After how many of those that are counted the stream changes, where they are in its own order.
     """
 
     stream: data.Stream
@@ -57,6 +59,7 @@ class Material:
     held_out: tuple[Fold, NDArray[np.int32]] | None
     test: Fold | None
     counted_from: int = 0
+    changes: tuple[int, ...] = ()
 
     def with_all_features(self) -> Material:
         """Return the same with every feature under its own number."""
@@ -124,7 +127,10 @@ class _Source:
             held_out = part.part(n, whole), noisy[n:whole]
         train, given = part.part(0, n), noisy[:n]
         realised = float(np.mean(given != train.codes))
-        return Material(stream, train, given, realised, held_out, test, prefix)
+        changes: tuple[int, ...] = ()
+        if spec.course.order == "given":
+            changes = tuple(t - prefix for t in stream.changes if prefix < t < n)
+        return Material(stream, train, given, realised, held_out, test, prefix, changes)
 
 
 def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:

@@ -102,6 +102,7 @@ def _stream_cell(cell: Cell, begins: Callable[[], None]) -> CellResult:
         row["test_examples"] = n_test
         row["test_accuracy"] = 1 - row["test_mistakes"] / n_test
     row["n_features"] = given.train.n_features
+    row["changes"] = list(given.changes) or None
     row["noise_realised"] = given.noise_realised
     return learnt.outcome
 

@@ -210,13 +210,11 @@ class Study(BaseModel):
                 )
         if given and self.max_tune is not None:
             raise ValueError(
-                "max_tune: in the given order grids are judged on the first tune_fraction of the stream: "
-                "leave max_tune out"
+                "max_tune: in the given order grids are judged on the first tune_fraction instead"
             )
-        if not given and "tune_fraction" in self.model_fields_set:
-            raise ValueError(
-                "tune_fraction: says what grids are judged on with order 'given', which is missing"
-            )
+        # A study that is read back has the default written out.
+        if not given and self.tune_fraction != type(self).model_fields["tune_fraction"].default:
+            raise ValueError("tune_fraction: is of order 'given', which no data set is read in")
         return self
 
     @model_validator(mode="after")

@@ -35,6 +35,8 @@ class Table:
         The K class names.
     X_test, y_test : same as X, y, or None
         The official test part, where the source has one.
+    changes : tuple of int
+        After how many rows what they follow changes, where it is known.
     """
 
     X: Matrix
@@ -42,6 +44,7 @@ class Table:
     classes: tuple[str, ...]
     X_test: Matrix | None = None
     y_test: Codes | None = None
+    changes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,8 @@ class Stream:
         them, in order. So the 45 pairs of MNIST share one memory-mapped X.
     rows_test : ndarray of int64 or None
         The same for the test part.
+    changes : tuple of int
+        After how many rows of the task what they follow changes.
     """
 
     name: str
@@ -78,6 +83,7 @@ class Stream:
     fingerprint: str
     rows: Rows | None = None
     rows_test: Rows | None = None
+    changes: tuple[int, ...] = ()
 
 
 def is_sparse(X: object) -> bool:

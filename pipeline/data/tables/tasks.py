@@ -170,7 +170,11 @@ def derive(ref: TaskRef, table: Table, fingerprint: str, groupings: Groupings) -
         raise InputError(f"data set {ref.label!r}: unknown task {ref.task!r}")
     y, rows = _relabel(table.y, codes)
     y_test, rows_test = (None, None) if table.y_test is None else _relabel(table.y_test, codes)
-    return Stream(ref.label, table.X, y, tuple(names), table.X_test, y_test, fingerprint, rows, rows_test)
+    changes = table.changes
+    if rows is not None:
+        changes = tuple(np.searchsorted(rows, changes).tolist())
+    parts = table.X, y, tuple(names), table.X_test, y_test
+    return Stream(ref.label, *parts, fingerprint, rows, rows_test, changes)
 
 
 def task_fingerprint(table_fingerprint: str, task: str, groupings: Groupings) -> str:
