@@ -106,7 +106,8 @@ class MajorityClass(Baseline):
         counts[0] = self._counts
         counts.cumsum(axis=0, out=counts)
         self._counts = counts[-1].copy()
-        return counts.argmax(axis=1)
+        predicted: NDArray[np.integer[Any]] = counts.argmax(axis=1)
+        return predicted
 
 
 class NoChange(Baseline):

@@ -141,7 +141,7 @@ class Recorder:
         dict of str to int or None
             ``n_examples`` and every count by the store's columns.
         """
-        found: dict[str, int | None] = self._totals | declared(counters)
+        found: dict[str, int | None] = {**self._totals, **declared(counters)}
         before = self._before()
         for name, value in found.items():
             if value is not None and name in _SUMS:
@@ -161,7 +161,7 @@ class Recorder:
         if self._window is not None:
             columns |= window_errors(columns, noted, self._window, self.counted_from)
         before = self._before()
-        places = np.flatnonzero(np.isin(noted, self.shown) & (noted > self.counted_from))
+        places = np.flatnonzero(np.isin(noted, self.shown) & (noted > self.counted_from)).tolist()
         curve = {name: [values[i] for i in places] for name, values in columns.items()}
         for name in curve.keys() & (_SUMS | {"fit_seconds"}):
             base = before.get(name) or 0

@@ -165,12 +165,14 @@ class PluginLearner:
         try:
             decide = getattr(self.learner, "decision_function", None)
             if decide is not None:
-                return np.ascontiguousarray(decide(X), dtype=np.float64)
+                found: NDArray[np.float64] = np.ascontiguousarray(decide(X), dtype=np.float64)
+                return found
             predicted = np.searchsorted(self._classes, self.learner.predict(X))
         except NotFittedError:
             return np.zeros(n if n_classes == 2 else (n, n_classes))
         chosen = (predicted[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
-        return 2.0 * chosen[:, 1] - 1.0 if n_classes == 2 else chosen
+        scores: NDArray[np.float64] = 2.0 * chosen[:, 1] - 1.0 if n_classes == 2 else chosen
+        return scores
 
     def learn_along(self, X: Any, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
         """Let it learn rows, and look at what it counts; see `StreamLearner.learn_along`."""

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..counts import LATEST_ERRORS
+
 # The column of each, and the count of mistakes that it is made of.
-WINDOW_ERRORS = {"window_error": "mistakes", "window_error_clean": "mistakes_clean"}
-FADING_ERRORS = ("fading_error", "fading_error_clean")
+WINDOW_ERRORS = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True))
+FADING_ERRORS = LATEST_ERRORS[2:]
 
 
 def window_errors(
@@ -55,7 +57,8 @@ def are_mistakes(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArr
     rows = np.arange(len(codes))
     others = scores.copy()
     others[rows, codes] = -np.inf
-    return ~(scores[rows, codes] > others.max(axis=1))
+    wrong: NDArray[np.bool_] = ~(scores[rows, codes] > others.max(axis=1))
+    return wrong
 
 
 class Fading:

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 
-from ..counts import COUNTS
+from ..counts import COUNTS, LATEST_ERRORS
 from ..errors import InputError
 
 # Raised when a column changes its meaning or type.
@@ -79,11 +79,7 @@ CURVES = pa.schema(
         pa.field("t", pa.int64(), nullable=False),
         *_COUNTED,
         pa.field("test_accuracy", pa.float64()),
-        # Over the latest examples, and with a fading factor, by the given and by the clean labels.
-        pa.field("window_error", pa.float64()),
-        pa.field("window_error_clean", pa.float64()),
-        pa.field("fading_error", pa.float64()),
-        pa.field("fading_error_clean", pa.float64()),
+        *(pa.field(name, pa.float64()) for name in LATEST_ERRORS),
         pa.field("fit_seconds", pa.float64()),
     ],
     metadata=METADATA,

@@ -129,7 +129,7 @@ class Plan:
         for task in self.tasks:
             if self.n_tuning_cells:
                 yield from self._group(task, entry, noise, "tune", [(TUNING_SEED, ())]).cells()
-            members = [(seed, ()) for seed in self.seeds_of(task, noise)]
+            members: list[tuple[int, Params]] = [(seed, ()) for seed in self.seeds_of(task, noise)]
             yield from self._group(task, entry, noise, "run", members).cells()
 
     @cached_property

@@ -7,7 +7,10 @@ definition.)
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..tables.options import Option
 from ..tables.stream import Codes, FloatArray
@@ -232,13 +235,22 @@ def draw_agrawal(
     return np.concatenate([*columns, *nominal], axis=1), in_group_a.astype(np.int32)
 
 
-def _agrawal_group_a(concept, salary, commission, age, education, house, years, loan):  # type: ignore[no-untyped-def]
+def _agrawal_group_a(
+    concept: int,
+    salary: FloatArray,
+    commission: FloatArray,
+    age: FloatArray,
+    education: NDArray[np.integer[Any]],
+    house: FloatArray,
+    years: FloatArray,
+    loan: FloatArray,
+) -> NDArray[Any]:
     """Tell who is in group A by one of the paper's ten functions."""
 
-    def among(values, low, high):  # type: ignore[no-untyped-def]
+    def among(values: NDArray[Any], low: float, high: float) -> NDArray[Any]:
         return (values >= low) & (values <= high)
 
-    def by_age(young, middle, old):  # type: ignore[no-untyped-def]
+    def by_age(young: NDArray[Any], middle: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
         return np.where(age < 40, young, np.where(age < 60, middle, old))
 
     k = 1_000.0
@@ -275,7 +287,7 @@ def _agrawal_group_a(concept, salary, commission, age, education, house, years, 
     return left > 0.0
 
 
-def _one_hot(values: np.ndarray, k: int) -> FloatArray:
+def _one_hot(values: NDArray[Any], k: int) -> FloatArray:
     hot: FloatArray = (values[:, np.newaxis] == np.arange(k)).astype(np.float64)
     return hot
 

@@ -56,6 +56,6 @@ def _drawn(view: StudyView, column: str, heading: str, says: str) -> list[Block]
     if len(shown) < len(view.design.datasets):
         note += f" Shown: the first {len(shown)} of {count(len(view.design.datasets), 'data set')}."
     drawn: Panels = curve_panels(
-        panels, view.styles, Axis(y="error"), heading, f"figures/{slug(heading)}.svg"
+        panels, view.styles, Axis(y="error, %"), heading, f"figures/{slug(heading.lower())}.svg"
     )
     return [Heading(heading), Text(note, "soft"), view.legend(view.drawn), drawn]

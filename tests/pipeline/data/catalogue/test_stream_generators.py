@@ -148,7 +148,7 @@ def test_agrawal(concept: int) -> None:
 
 
 # With River's number of the positive class: its SEA calls what is above the line true, and its Agrawal turns
-# the groups round from the seventh function on. Its fifth one asks for the salary where the paper has the loan.
+# the groups round from the seventh function on. Its fifth one asks for the salary where the paper has loans.
 RIVER: list[tuple[str, dict[str, Any], Callable[[Any], Any], int]] = [
     *(("sea", {"concept": i}, lambda synth, i=i: synth.SEA(variant=i - 1, seed=1), 0) for i in range(1, 5)),
     *(("stagger", {"concept": i}, lambda synth, i=i: synth.STAGGER(i - 1, seed=1), 1) for i in range(1, 4)),
