@@ -158,6 +158,6 @@ COUNTS: Mapping[str, Count] = {
     )
 }
 
-# Columns of curves: shares of mistakes over the latest examples, and with a fading factor, by the given and by
-# the clean labels.
+# Columns of curves: shares of mistakes over the latest examples, and with a fading factor, by the given and
+# by the clean labels.
 LATEST_ERRORS = ("window_error", "window_error_clean", "fading_error", "fading_error_clean")

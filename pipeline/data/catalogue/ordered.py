@@ -66,7 +66,8 @@ ORDERED_SETS: tuple[PublicSet, ...] = (
         licence=NO_LICENCE,
         note="539,383 flights by departure (order = 'given'); categories as the numbers of the copy; "
         "1: delayed",
-        source="CSV of numbers with the header Airline,Flight,AirportFrom,AirportTo,DayOfWeek,Time,Length,Delay",
+        source="CSV of numbers with the header Airline,Flight,AirportFrom,AirportTo,DayOfWeek,Time,Length,"
+        "Delay",
     ),
     PublicSet(
         name="poker",
