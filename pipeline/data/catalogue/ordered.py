@@ -82,8 +82,8 @@ ORDERED_SETS: tuple[PublicSet, ...] = (
         counts=(),
         counts_test=(),
         licence=UCI_LICENCE,
-        note="25,010 and 1,000,000 hands, suits and ranks of five cards as distributed; join = true reads both "
-        "parts as one stream",
+        note="25,010 and 1,000,000 hands, suits and ranks of five cards as distributed; join = true reads "
+        "both parts as one stream",
         source="UCI repository",
     ),
 )

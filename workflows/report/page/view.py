@@ -67,7 +67,7 @@ class StudyView:
 
     @cached_property
     def curves(self) -> CellCurves:
-        """The store's curves, and the test error in percent along them; errors of latest examples likewise."""
+        """The store's curves, and along them test error and errors of the latest examples, in percent."""
         curves = self.results.curves
         shares = [name for name in LATEST_ERRORS if name in curves]
         curves = curves.assign(test_error=100 * (1 - curves["test_accuracy"]))
