@@ -1,6 +1,8 @@
 # Written from the table of learners: python -m singlepass.learners README.md
 from .active import Greedy as Greedy
 from .active import QueryAll as QueryAll
+from .baselines import MajorityClass as MajorityClass
+from .baselines import NoChange as NoChange
 from .contract import StreamLearner as StreamLearner
 from .estimator.online_classifier import OnlineClassifier as OnlineClassifier
 from .estimator.pieces import Passage as Passage
@@ -74,7 +76,9 @@ __all__ = [
     "KernelPassiveAggressive",
     "KernelPerceptron",
     "KernelSecondOrderPerceptron",
+    "MajorityClass",
     "MulticlassClassifier",
+    "NoChange",
     "OfflineRampSVM",
     "OnlineClassifier",
     "OnlineGradientDescent",

@@ -80,6 +80,12 @@ class StreamLearner(Protocol):
         Passage
         """
 
+    def score_rows(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the score of each row as `learn_rows` would if it came next, learning nothing.
+
+        Asked where labels come late.
+        """
+
     def end_of_pass(self, last: bool) -> None:
         """Take note that the stream has been passed over.
 

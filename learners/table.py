@@ -25,7 +25,8 @@ class Row:
         Of the class.
     module : str
         Where it is: relative to this package, or absolute.
-    kind : {"linear", "kernel", "svm", "batch", "strategy"}
+    kind : {"linear", "kernel", "svm", "baseline", "batch", "strategy"}
+        A "baseline" looks at labels only;
         "batch" learners are fitted to the whole training part at once and predict nothing along the stream;
         a "strategy" is wrapped around another learner.
     classes : {"two", "many"}
@@ -43,7 +44,7 @@ class Row:
 
     name: str
     module: str
-    kind: Literal["linear", "kernel", "svm", "batch", "strategy"]
+    kind: Literal["linear", "kernel", "svm", "baseline", "batch", "strategy"]
     classes: Literal["two", "many"]
     source: str
     parameters: str
@@ -306,6 +307,8 @@ TABLE = (
         "Wang, Vucetic 2010", "`C`, `tol`, `min_gain`, `cache_mb`, `initial`",
         variants=({"gamma": 0.1},),
     ),
+    Row("MajorityClass", ".baselines", "baseline", "many", "", "none; the most frequent class so far"),
+    Row("NoChange", ".baselines", "baseline", "many", "Žliobaitė et al. 2015", "none; the label before"),
     Row(
         "OfflineRampSVM", ".svm.offline_ramp_svm", "batch", "two",
         "Collobert, Sinz, Weston, Bottou 2006 (CCCP)", "`C`, `tol`, `min_gain`, `cache_mb`, `initial`",

@@ -74,6 +74,8 @@ class Count:
         What algorithms may be compared by.
     trace : Trace or None
         How it is drawn along the stream; None: not by itself.
+    state : bool
+        Whether it says how large the model is, and does not add up along the stream.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Count:
     attribute: str | None = None
     measures: tuple[Measure, ...] = ()
     trace: Trace | None = None
+    state: bool = False
 
 
 COUNTS: Mapping[str, Count] = {
@@ -115,6 +118,7 @@ COUNTS: Mapping[str, Count] = {
             "support vectors",
             "n_support_",
             (Measure("support_vectors", "support vectors", decimals=0),),
+            state=True,
         ),
         Count(
             "kernel_evaluations",
@@ -142,12 +146,18 @@ COUNTS: Mapping[str, Count] = {
                 "Mean level of the model that predicts, over seeds; switches are where it rises.",
                 steps=True,
             ),
+            state=True,
         ),
         Count(
             "model_bytes",
             "model, bytes",
             "model_bytes_",
             (Measure("model_kilobytes", "model size, kB", unit=1e3, decimals=0),),
+            state=True,
         ),
     )
 }
+
+# Columns of curves: shares of mistakes over the latest examples, and with a fading factor, by the given and
+# by the clean labels.
+LATEST_ERRORS = ("window_error", "window_error_clean", "fading_error", "fading_error_clean")

@@ -156,14 +156,15 @@ class Averages:
             for dataset in design.datasets
             for algorithm in design.algorithms
         }
+        expected = {dataset: design.seeds_of(dataset, noise) for dataset in design.datasets}
         return Scores(
             mean=part(tables.mean),
             sd=part(tables.sd),
             count=part(tables.count).fillna(0).astype("int64"),
             missing={
-                pair: _lacking(design.seeds, seeds)
+                pair: _lacking(expected[pair[0]], seeds)
                 for pair, seeds in present.items()
-                if len(seeds) < len(design.seeds)
+                if len(seeds) < len(expected[pair[0]])
             },
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,8 @@ class Curve:
         Seeds averaged.
     marks : tuple of float
         Values of t that are to be marked.
+    changes : tuple of int
+        After how many examples the stream changes.
     """
 
     algorithm: str
@@ -39,6 +42,7 @@ class Curve:
     sd: NDArray[np.float64]
     seeds: int
     marks: tuple[float, ...] = ()
+    changes: tuple[int, ...] = ()
 
 
 class CellCurves:
@@ -61,8 +65,12 @@ class CellCurves:
         rows = evaluation_rows(cells)
         rows = rows[rows["status"].isin(["ok", "stopped"]) & rows["key"].isin(places)].sort_values("seed")
         self._places: dict[tuple[str, str, str], list[slice]] = {}
-        for *group, key in zip(*(rows[name] for name in (*_GROUP, "key")), strict=True):
+        self._changes: dict[tuple[str, str, str], tuple[int, ...]] = {}
+        changes = rows["changes"] if "changes" in rows else itertools.repeat(None)
+        for *group, key, at in zip(*(rows[name] for name in (*_GROUP, "key")), changes, strict=False):
             self._places.setdefault(tuple(group), []).append(places[key])
+            if isinstance(at, Sequence | np.ndarray):
+                self._changes[tuple(group)] = tuple(int(t) for t in at)
         self._columns: dict[str, NDArray[np.float64]] = {}
 
     def column(self, name: str) -> NDArray[np.float64]:
@@ -80,6 +88,10 @@ class CellCurves:
         if name not in self._columns:
             self._columns[name] = self._curves[name].to_numpy(np.float64)[self._order]
         return self._columns[name]
+
+    def changes(self, dataset: str, noise: Noise, algorithm: str) -> tuple[int, ...]:
+        """Return after how many examples the stream of some cells changes."""
+        return self._changes.get((dataset, noise.slug, algorithm), ())
 
     def series(
         self, dataset: str, noise: Noise, algorithm: str, column: str, against: str
@@ -161,5 +173,6 @@ def mean_curves(
             continue
         values = np.array([np.interp(grid, t, y) for t, y in series])
         sd = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(grid.size)
-        found.append(Curve(algorithm, grid, values.mean(axis=0), sd, len(values)))
+        changes = curves.changes(dataset, noise, algorithm) if against == "t" else ()
+        found.append(Curve(algorithm, grid, values.mean(axis=0), sd, len(values), changes=changes))
     return found

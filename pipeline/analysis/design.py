@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -44,6 +44,8 @@ class Design:
         What is done to labels, by rising rate.
     seeds : list of int
         Repetitions, rising.
+    once : mapping of (str, str) to set of int
+        Of data sets, by label, and slugs of noise for which seeds move nothing: the repetition that there is.
     """
 
     datasets: list[str]
@@ -51,6 +53,11 @@ class Design:
     algorithms: list[str]
     noise: list[Noise]
     seeds: list[int]
+    once: Mapping[tuple[str, str], set[int]] = field(default_factory=dict)
+
+    def seeds_of(self, dataset: str, noise: Noise) -> list[int]:
+        """Return the repetitions of a data set at one noise rate."""
+        return sorted(self.once.get((dataset, noise.slug), self.seeds))
 
 
 @dataclass(frozen=True)
@@ -127,7 +134,18 @@ def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
         algorithms=algorithms,
         noise=sorted(planned_noise | {noise_of(slug) for slug in runs["noise"].unique()}),
         seeds=sorted({int(seed) for seed in study.get("seeds", [])} | {int(seed) for seed in runs["seed"]}),
+        once=_once(runs),
     )
+
+
+def _once(runs: pd.DataFrame) -> dict[tuple[str, str], set[int]]:
+    """Return the only repetition of what seeds do not move."""
+    once: dict[tuple[str, str], set[int]] = {}
+    if "repetitions" in runs:
+        single = runs[runs["repetitions"].notna()]
+        for dataset, noise, seed in zip(single["dataset"], single["noise"], single["seed"], strict=True):
+            once.setdefault((dataset, noise), set()).add(int(seed))
+    return once
 
 
 def study_coverage(cells: pd.DataFrame, planned: int) -> Coverage:

@@ -23,6 +23,8 @@ from .tables.tasks import TaskRef
 class GeneratorSource(Source):
     """A seeded generator: other rows for every draw, so the fingerprint is that of the recipe."""
 
+    is_drawn = True
+
     def __init__(self, generator: Generator) -> None:
         self.generator = generator
         self.name, self.groupings, self.task_lists = generator.name, generator.groupings, {}
@@ -52,7 +54,7 @@ class GeneratorSource(Source):
             kind="generator",
             shape=(generator.n_train + generator.n_test, generator.n_features),
             classes=generator.classes,
-            official_split=True,
+            official_split=generator.n_test > 0,
             tasks=offered_tasks(generator.classes, *generator.groupings),
             licence="none needed",
             note=generator.note,

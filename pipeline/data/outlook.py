@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from .composition import ComposedSource, composed_name
 from .file_sources import ConvertedSource, FamilyDataset, PublicSource
 from .memory_sources import BundledSource, GeneratorSource
 from .resolve import find_dataset, find_source
@@ -67,6 +68,9 @@ def look(
     label: str | None = None,
     options: Options | None = None,
     base: str | Path = ".",
+    compose: Sequence[Mapping[str, Any]] = (),
+    at: Sequence[float] = (),
+    width: int = 0,
 ) -> Outlook:
     """Return what is known of a study entry, see `expand`; what is wrong with it is its `state`."""
     called = label or name or Path(str(path)).name.split(".")[0]
@@ -74,6 +78,9 @@ def look(
     if target is not None:
         given["target"] = target
     try:
+        if compose:
+            whole = find_source(composed_name(compose, at, width, Path(base)))
+            return _of_source(whole, called, task, given)
         if path is not None:
             root = Path(base).expanduser().absolute()
             if given.get("test"):
@@ -128,6 +135,9 @@ def _of_family(family: FamilyDataset, label: str, task: str, given: dict[str, Va
 def _of_table(source: Source, label: str, options: Mapping[str, Value]) -> Outlook:
     if isinstance(source, ConvertedSource):
         return _of_files(source, label, options)
+    if isinstance(source, ComposedSource):
+        state = "composed of other sources"
+        return Outlook(label, True, False, state, rows=int(options["n_train"]) or source.rows, kept=False)
     assert isinstance(source, BundledSource | GeneratorSource)
     if isinstance(source, GeneratorSource):
         rows, features = int(options["n_train"]) + int(options["n_test"]), source.generator.n_features

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Condition
 from typing import Any
@@ -13,6 +14,8 @@ from ..errors import InputError, did_you_mean
 from .catalogue.bundled import BUNDLED
 from .catalogue.catalogue import ALIASES, CATALOGUE, FAMILIES
 from .catalogue.generators import GENERATORS
+from .catalogue.stream_generators import STREAM_GENERATORS
+from .composition import COMPOSED, ComposedSource, Part, composed_name
 from .file_sources import FamilyDataset, FileSource, PublicSource
 from .memory_sources import BundledSource, GeneratorSource
 from .sources import Dataset, Draw, Source
@@ -24,6 +27,7 @@ from .tables.tasks import TaskRef, derive, task_codes
 _DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
     (BUNDLED, BundledSource),
     (GENERATORS, GeneratorSource),
+    (STREAM_GENERATORS, GeneratorSource),
     (CATALOGUE, PublicSource),
 )
 
@@ -38,7 +42,7 @@ def named_datasets() -> Iterator[Dataset]:
 def dataset_names() -> list[str]:
     """Return what a study may name, sorted."""
     public = [name for name, entry in CATALOGUE.items() if not entry.family]
-    return sorted([*BUNDLED, *GENERATORS, *public, *FAMILIES, *ALIASES])
+    return sorted([*BUNDLED, *GENERATORS, *STREAM_GENERATORS, *public, *FAMILIES, *ALIASES])
 
 
 def find_dataset(name: str) -> Dataset:
@@ -54,7 +58,7 @@ def find_dataset(name: str) -> Dataset:
 
 
 def find_source(name: str) -> Source:
-    """Return the source of a reference: that of a name, or of an absolute path.
+    """Return the source of a reference: that of a name, of an absolute path, or one composed of others.
 
     Raises
     ------
@@ -63,6 +67,9 @@ def find_source(name: str) -> Source:
     """
     if Path(name).is_absolute():
         return FileSource(Path(name))
+    if name.startswith(COMPOSED):
+        said = json.loads(name.removeprefix(COMPOSED))["parts"]
+        return ComposedSource(name, [Part(find_source(each["source"]), each["options"]) for each in said])
     for declared, make in _DECLARED:
         if name in declared:
             return make(declared[name])
@@ -80,6 +87,9 @@ def expand(
     label: str | None = None,
     options: Options | None = None,
     base: str | Path = ".",
+    compose: Sequence[Mapping[str, Any]] = (),
+    at: Sequence[float] = (),
+    width: int = 0,
 ) -> list[TaskRef]:
     """Return the tasks that one ``[[datasets]]`` entry of a study stands for.
 
@@ -105,6 +115,9 @@ def expand(
         ``header``, ``delimiter`` (CSV), ``n_features``, ``zero_based``, ``dense`` (svmlight).
     base : str or Path, default="."
         Folder that relative paths start from (that of the study file).
+    compose, at, width : optional
+        Instead of `name` and `path`: the tables of sources that make one stream, where it changes from each
+        to the next and how many examples that takes; see `composed_name`.
 
     Returns
     -------
@@ -124,6 +137,9 @@ def expand(
     45
     """
     given = dict(options or {})
+    if compose:
+        source = find_source(composed_name(compose, at, width, Path(base)))
+        return source.tasks(str(label), task, given)
     if target is not None:
         given["target"] = target
     if path is not None:
@@ -183,6 +199,21 @@ def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]
     own = source.classes(source.options_of(ref))
     codes, names = task_codes(ref, own, source.groupings)
     return names, own if codes.min() >= 0 else None
+
+
+def is_drawn(ref: TaskRef) -> bool:
+    """Tell whether a task has other rows in each repetition.
+
+    Parameters
+    ----------
+    ref : TaskRef
+
+    Returns
+    -------
+    bool
+        True of generators.
+    """
+    return find_source(ref.source).is_drawn
 
 
 def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:

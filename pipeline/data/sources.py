@@ -93,6 +93,8 @@ class Source(Dataset):
     name: str
     groupings: Groupings
     task_lists: TaskLists
+    #: Whether its rows are drawn anew for each repetition.
+    is_drawn = False
 
     @abstractmethod
     def options(self, given: Options) -> Mapping[str, Option]:

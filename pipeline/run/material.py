@@ -57,6 +57,10 @@ class Material:
         The clean test part.
     own_bytes : int
         What rows take that are its own, changed by noise.
+    counted_from : int
+        How many of the rows to learn from are learnt before counting begins.
+    changes : tuple of int
+        After how many of those that are counted the stream changes, where they are in its own order.
     """
 
     stream: data.Stream
@@ -67,6 +71,8 @@ class Material:
     held_out: tuple[Fold, NDArray[np.int32]] | None
     test: Fold | None
     own_bytes: int = 0
+    counted_from: int = 0
+    changes: tuple[int, ...] = ()
 
     def with_all_features(self) -> Material:
         """Return the same with every feature under its own number."""
@@ -87,7 +93,8 @@ class Material:
 
 def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
     cut = spec.judge, spec.test_fraction, spec.validation_fraction, spec.folds
-    return spec.seed, spec.noise, spec.stage, spec.protocol, *cut, spec.max_train, spec.max_test
+    course = spec.course.order, spec.course.tune_fraction
+    return spec.seed, spec.noise, spec.stage, spec.protocol, *cut, spec.max_train, spec.max_test, course
 
 
 class _Source:
@@ -132,12 +139,20 @@ class _Source:
         if test is not None:
             test = near.fold(test, 1 if test.X is stream.X_test else 0)
         n, held_out = len(part.rows), None
+        prefix = spec.course.prefix(n)
+        if spec.stage == "tune" and prefix:
+            n, prefix = prefix, 0
         if spec.stage == "tune" and spec.judge == "validation":
+            whole = n
             n -= max(1, round(n * spec.validation_fraction))
-            held_out = part.part(n), noisy[n:]
+            held_out = part.part(n, whole), noisy[n:whole]
         train, given, touched = part.part(0, n), noisy[:n], touched[:n]
         by_class = _shares(touched, train.codes, len(stream.classes)) if spec.noise.rate else None
-        return Material(stream, train, given, float(np.mean(touched)), by_class, held_out, test, own)
+        changes: tuple[int, ...] = ()
+        if spec.course.order == "given":
+            changes = tuple(t - prefix for t in stream.changes if prefix < t < n)
+        realised = float(np.mean(touched))
+        return Material(stream, train, given, realised, by_class, held_out, test, own, prefix, changes)
 
     def _given_labels(self, spec: CellSpec, part: Fold, rng: np.random.RandomState) -> NDArray[np.int32]:
         """Return the labels that a learner is given for training rows of the stream."""
@@ -181,7 +196,7 @@ def _shares(touched: NDArray[np.bool_], codes: NDArray[np.int32], n_classes: int
 
 def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
     # All repetitions read the same rows, unless they are drawn anew: then it is another stream.
-    return stream, spec.protocol == "holdout", spec.max_examples, spec.root_seed
+    return stream, spec.protocol == "holdout", spec.max_examples, spec.course.order, spec.root_seed
 
 
 _source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)
@@ -203,7 +218,8 @@ _last = _Last()
 
 
 def _name_of(spec: CellSpec) -> tuple[Hashable, ...]:
-    return spec.dataset, spec.fingerprint, spec.root_seed, spec.seed, spec.protocol, spec.max_examples
+    rows = spec.protocol, spec.max_examples, spec.course.order
+    return spec.dataset, spec.fingerprint, spec.root_seed, spec.seed, *rows
 
 
 def material(spec: CellSpec) -> Material:

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from ...learners import take_rows
 from ...learners.contract import StreamLearner
+from ..counts import COUNTS
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
+from .delayed import DelayedLearner
 from .recorder import Recorder, declared
-from .splits import Fold, checkpoints
+from .splits import Fold
 from .stopwatch import Stopwatch
 from .stream_learner import PluginLearner, batch_counters, begin, blocks_of, stream_learner
 from .warm_up import compile_loops
@@ -34,6 +36,7 @@ def stream_through(
     classes: NDArray[np.int32],
     accuracy: Callable[[], float] | None = None,
     begins: Callable[[], None] = lambda: None,
+    counted_from: int = 0,
 ) -> CellResult:
     """Predict and learn every row once, in order; read the curve at the checkpoints.
 
@@ -46,12 +49,14 @@ def stream_through(
     noisy : ndarray of int32, shape (n,)
         The labels that the learner is given.
     cell : Cell
-        Its checkpoints and time limit count.
+        Its checkpoints, course and time limit count.
     classes : ndarray of int32, shape (K,)
     accuracy : callable, default=None
         Returns the learner's test accuracy; it is then part of the curve. Its time is not the learner's.
     begins : callable
         Called when the learner's code is compiled.
+    counted_from : int, default=0
+        How many rows are learnt before counting begins.
 
     Returns
     -------
@@ -59,52 +64,66 @@ def stream_through(
         Counts; status "stopped" and the reason where the learner took longer than the cell's time limit.
     """
     streamed = stream_learner(learner)
-    stops = checkpoints(len(part.rows), cell.spec.checkpoints)
+    course = cell.spec.course
     watch = Stopwatch(cell.execution.time_limit)
-    recorder = Recorder(noisy, part.codes)
+    recorder = Recorder(noisy, part.codes, cell.spec.checkpoints, course, counted_from)
     compile_loops(learner, (cell.spec.learner, cell.spec.params), part, classes)
     begins()
     begin(streamed, classes, part)
-    stopped = _first_pass(streamed, part, noisy, stops, watch, recorder, accuracy) or _later_passes(
-        streamed, part, noisy, watch
-    )
+    late = DelayedLearner(streamed, course.delay) if course.delay else None
+    stopped = _first_pass(streamed, late, part, noisy, watch, recorder, accuracy)
+    uncounted = _last_labels(streamed, late, watch)
+    stopped = stopped or _later_passes(streamed, part, noisy, watch)
+    counters = {name: value - uncounted.get(name, 0) for name, value in streamed.counters().items()}
     row: dict[str, Any] = {
-        "n_examples": recorder.seen,
-        "fit_seconds": watch.seconds,
+        "counted_from": counted_from or None,
+        "fit_seconds": watch.seconds - recorder.seconds_before(),
         "status": "stopped" if stopped else "ok",
         "error": stopped or None,
         "switches": streamed.switches(),
     }
-    return CellResult(row | recorder.totals() | declared(streamed.counters()), recorder.curve())
+    return CellResult(row | recorder.counted(counters), recorder.curve())
 
 
 def _first_pass(
     learner: StreamLearner,
+    late: DelayedLearner | None,
     part: Fold,
     noisy: NDArray[np.int32],
-    stops: NDArray[np.int64],
     watch: Stopwatch,
     recorder: Recorder,
     accuracy: Callable[[], float] | None,
 ) -> str:
     """Predict and learn every row; return why it ended early, if it did."""
     n, limited = len(part.rows), watch.limit is not None
-    looks = stops if accuracy or limited else _NOWHERE
+    stops = recorder.stops
+    looks = recorder.shown if accuracy or limited else _NOWHERE
     for start, stop, rows in blocks_of(learner, part):
         for first, seen in _pieces(start, stop, looks, limited):
             noted = stops[bisect.bisect_right(stops, first) : bisect.bisect_right(stops, seen)]
             before = watch.seconds
             with watch:
-                passage = learner.learn_along(rows(first, seen), noisy[first:seen], noted - first)
+                passage = (late or learner).learn_along(rows(first, seen), noisy[first:seen], noted - first)
             recorder.add(passage, noted - first, before)
             over = watch.over and seen < n
-            if over and not (len(noted) and noted[-1] == seen):
+            if over and seen not in recorder.shown:
                 recorder.end(learner.counters(), watch.seconds)
-            if accuracy and (len(noted) or over):
+            if accuracy and (over or seen in recorder.shown):
                 recorder.note_accuracy(accuracy())
             if over:
                 return f"time limit of {watch.limit:g} s reached after {seen:,} of {n:,} examples"
     return ""
+
+
+def _last_labels(learner: StreamLearner, late: DelayedLearner | None, watch: Stopwatch) -> dict[str, int]:
+    """Let the learner have the last labels; return what that adds: it is not counted."""
+    if late is None:
+        return {}
+    before = learner.counters()
+    with watch:
+        late.end_of_stream()
+    after = learner.counters()
+    return {name: after[name] - before.get(name, 0) for name in after if not COUNTS[name].state}
 
 
 def _later_passes(learner: StreamLearner, part: Fold, noisy: NDArray[np.int32], watch: Stopwatch) -> str:

@@ -11,11 +11,16 @@ from numpy.typing import NDArray
 from ...learners import Passage, mistakes_of_both
 from ..counts import COUNTS
 from ..store.cell_result import Curve
+from ..study.course import USUAL, Course
+from .splits import checkpoints
+from .windows import Fading, window_errors
 
 # Counted here; everything else is counted by learners.
 MISTAKES = ("mistakes", "mistakes_clean")
 LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
 _UNCOUNTED: dict[str, int | None] = dict.fromkeys(sorted(LEARNER_COUNTS))
+# What adds up along the stream: where counting begins later, what was there before is taken off.
+_SUMS = frozenset(name for name, count in COUNTS.items() if not count.state)
 
 
 def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
@@ -30,19 +35,49 @@ class Recorder:
     ----------
     noisy, clean : ndarray of int32, shape (n,)
         The labels that the learner is given, and those that they were made of.
+    points : "log", int or tuple of int, default="log"
+        See `checkpoints`; of the examples that are counted.
+    course : Course
+        Its windows count here.
+    counted_from : int, default=0
+        How many examples go by before counting begins.
 
     Attributes
     ----------
     seen : int
         Rows noted so far.
+    shown : ndarray of int64
+        After how many rows there is a point of the curve.
+    stops : ndarray of int64
+        After how many rows the learner is to say what it has counted.
     """
 
-    def __init__(self, noisy: NDArray[np.int32], clean: NDArray[np.int32]) -> None:
-        self.seen = 0
+    def __init__(
+        self,
+        noisy: NDArray[np.int32],
+        clean: NDArray[np.int32],
+        points: str | int | tuple[int, ...] = "log",
+        course: Course = USUAL,
+        counted_from: int = 0,
+    ) -> None:
+        self.seen, self.counted_from = 0, counted_from
         self._labels = noisy, clean
         self._totals = dict.fromkeys(MISTAKES, 0)
         # Stretch by stretch, the columns of each: what a learner counts may begin to be counted on the way.
         self._stretches: list[dict[str, Sequence[Any] | NDArray[Any]]] = []
+        self._window = course.window
+        self._fading = (
+            Fading(course.fading, counted_from, self._labels) if course.fading is not None else None
+        )
+        self.shown = checkpoints(len(noisy) - counted_from, points)
+        self.stops = self.shown
+        # Whether points are noted besides those of the curve.
+        self._more = bool(counted_from) or self._window is not None
+        if self._more:
+            self.shown = self.shown + counted_from
+            back = np.maximum(self.shown - (self._window or 0), counted_from)
+            self.stops = np.unique(np.concatenate([self.shown, back, [counted_from]]))
+            self.stops = self.stops[self.stops > 0]
 
     def add(self, passage: Passage, stops: NDArray[np.int64], seconds: float) -> None:
         """Note the rows that come next.
@@ -69,24 +104,71 @@ class Recorder:
             points[name] = at_stops
             self._totals[name] += total
         points |= {name: values for name, values in passage.counts.items() if name in LEARNER_COUNTS}
+        if self._fading is not None:
+            points |= self._fading.errors(passage.scores, stops)
         self._stretches.append(points)
         self.seen += n
 
     def end(self, counters: Mapping[str, int], seconds: float) -> None:
         """Add the point at which the curve ends when no checkpoint is there."""
+        self.shown = np.append(self.shown[self.shown < self.seen], self.seen)
+        if self._stretches and self.seen in self._stretches[-1]["t"]:
+            return
         last = {"t": self.seen, "fit_seconds": seconds} | self._totals | declared(counters)
+        if self._fading is not None:
+            last |= self._fading.latest()
         self._stretches.append({name: [value] for name, value in last.items()})
 
     def note_accuracy(self, accuracy: float) -> None:
-        """Note the test accuracy at the last point of the curve, the only one of what was added last."""
-        self._stretches[-1]["test_accuracy"] = [accuracy]
+        """Note the test accuracy at the last point of what was added last."""
+        last = self._stretches[-1]
+        last["test_accuracy"] = [*[None] * (len(last["t"]) - 1), accuracy]
 
     def totals(self) -> dict[str, int]:
         """Return the mistakes so far."""
         return dict(self._totals)
 
+    def counted(self, counters: Mapping[str, int]) -> dict[str, int | None]:
+        """Return what came to pass since counting began.
+
+        Parameters
+        ----------
+        counters : mapping of str to int
+            What the learner has counted by now.
+
+        Returns
+        -------
+        dict of str to int or None
+            ``n_examples`` and every count by the store's columns.
+        """
+        found: dict[str, int | None] = {**self._totals, **declared(counters)}
+        before = self._before()
+        for name, value in found.items():
+            if value is not None and name in _SUMS:
+                found[name] = value - (before.get(name) or 0)
+        return {"n_examples": max(0, self.seen - self.counted_from), **found}
+
+    def seconds_before(self) -> float:
+        """Return the seconds of learning before counting began."""
+        return float(self._before().get("fit_seconds") or 0.0)
+
     def curve(self) -> Curve:
         """Return the curve, by column of the store."""
+        columns = self._columns()
+        if not self._more:
+            return columns
+        noted = np.asarray(columns["t"])
+        if self._window is not None:
+            columns |= window_errors(columns, noted, self._window, self.counted_from)
+        before = self._before()
+        places = np.flatnonzero(np.isin(noted, self.shown) & (noted > self.counted_from)).tolist()
+        curve = {name: [values[i] for i in places] for name, values in columns.items()}
+        for name in curve.keys() & (_SUMS | {"fit_seconds"}):
+            base = before.get(name) or 0
+            curve[name] = [None if value is None else value - base for value in curve[name]]
+        return curve | {"t": noted[places] - self.counted_from}
+
+    def _columns(self) -> dict[str, Sequence[Any] | NDArray[Any]]:
         if len(self._stretches) == 1:
             return self._stretches[0]
         columns: dict[str, list[Any]] = {}
@@ -94,4 +176,15 @@ class Recorder:
             columns[name] = []
             for stretch in self._stretches:
                 columns[name].extend(stretch.get(name, [None] * len(stretch["t"])))
-        return columns
+        return {**columns}
+
+    def _before(self) -> dict[str, Any]:
+        """Return what there was when counting began."""
+        if not self.counted_from:
+            return {}
+        columns = self._columns()
+        places = np.flatnonzero(np.asarray(columns["t"]) == self.counted_from)
+        # A stream that ended before it has nothing that counts.
+        if not len(places):
+            return dict(self._totals)
+        return {name: values[places[0]] for name, values in columns.items()}

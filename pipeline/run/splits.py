@@ -128,11 +128,14 @@ def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> NDArray[np.int64]:
 def chosen_rows(spec: CellSpec, stream: data.Stream) -> NDArray[np.int64] | None:
     """Return which of a stream's rows a cell's parts are cut from, ascending; None for all of them.
 
-    It is one choice for all repetitions, so that folds are folds of one set.
+    It is one choice for all repetitions, so that folds are folds of one set: the first ones where the given
+    order counts.
     """
     n = len(stream.y)
     if spec.max_examples is None or spec.max_examples >= n:
         return None
+    if spec.course.order == "given":
+        return np.arange(spec.max_examples)
     return _chosen(spec.root_seed, spec.dataset.label, n, spec.max_examples)
 
 
@@ -145,7 +148,7 @@ def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> NDArray[np.int
 
 
 def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
-    """Return the training part in its seeded order and the clean test part, if the protocol has one.
+    """Return the training part in its order, seeded or given, and the clean test part, if there is one.
 
     The part held out to judge a grid is cut from the end of the training part later: it carries noise.
 
@@ -162,15 +165,17 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
     Raises
     ------
     InputError
-        A class has fewer rows than there are folds, or all its rows are in the test part of a seeded split.
+        A class has fewer rows than there are folds, or all its rows are in the test part of a split.
     """
+    given = spec.course.order == "given"
     chosen = chosen_rows(spec, stream)
     train = np.arange(len(stream.y)) if chosen is None else chosen
     test: Fold | None = None
     if spec.protocol == "holdout" and stream.y_test is not None:
         held_out = np.arange(len(stream.y_test))
         if spec.max_test is not None:
-            held_out = _permutation(spec, spec.seed, len(held_out))[: spec.max_test]
+            held_out = held_out if given else _permutation(spec, spec.seed, len(held_out))
+            held_out = held_out[: spec.max_test]
         rows = held_out if stream.rows_test is None else stream.rows_test[held_out]
         test = Fold(stream.X_test, rows, stream.y_test[held_out])
     elif spec.protocol != "prequential":
@@ -179,10 +184,12 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
         held_out = held_out[: spec.max_test]
         rows = held_out if stream.rows is None else stream.rows[held_out]
         test = Fold(stream.X, rows, stream.y[held_out])
-    order = random_state(
-        spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="order", noise=spec.noise
-    )
-    train = order.permutation(train)[: spec.max_train]
+    if not given:
+        order = random_state(
+            spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="order", noise=spec.noise
+        )
+        train = order.permutation(train)
+    train = train[: spec.max_train]
     rows = train if stream.rows is None else stream.rows[train]
     return Fold(stream.X, rows, stream.y[train]), test
 
@@ -219,16 +226,21 @@ Halves = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 def _seeded_split(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
     """Return training and test rows of a holdout without an official test part."""
-    shuffled = rows[_permutation(spec, spec.seed, len(rows))]
     n_test = max(1, round(len(rows) * spec.test_fraction))
-    train, test = shuffled[n_test:], shuffled[:n_test]
+    if spec.course.order == "given":
+        train, test = rows[:-n_test], rows[-n_test:]
+        cut = "and the last ones, which test, have them all"
+    else:
+        shuffled = rows[_permutation(spec, spec.seed, len(rows))]
+        train, test = shuffled[n_test:], shuffled[:n_test]
+        cut = f"and the seeded split of repetition {spec.seed} puts them all into the test part"
     lost = np.setdiff1d(stream.y[test], stream.y[train])
     if len(lost):
         n_rows = np.count_nonzero(stream.y[test] == lost[0])
         raise InputError(
             f"data set {spec.dataset.label!r}: class {stream.classes[lost[0]]!r} has {n_rows:,} of "
-            f"{len(rows):,} rows, and the seeded split of repetition {spec.seed} puts them all into the test "
-            "part; leave the class out, or take a smaller test_fraction or protocol = 'prequential'"
+            f"{len(rows):,} rows, {cut}; leave the class out, or take a smaller "
+            "test_fraction or protocol = 'prequential'"
         )
     return train, test
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 
 from ... import learners
 from ...learners import OnlineClassifier, Passage, learn_in_pieces, row_range, wrong_predictions
@@ -157,6 +158,21 @@ class PluginLearner:
             wanted = f"({n},)" if n_classes == 2 else f"({n}, {n_classes})"
             raise ValueError(f"learn() returned scores of shape {scores.shape}, not {wanted}")
         return np.ascontiguousarray(scores)
+
+    def score_rows(self, X: Any) -> NDArray[np.float64]:
+        """Return its scores of rows, 0 before it has learnt any; see `StreamLearner.score_rows`."""
+        n, n_classes = X.shape[0], len(self._classes)
+        try:
+            decide = getattr(self.learner, "decision_function", None)
+            if decide is not None:
+                found: NDArray[np.float64] = np.ascontiguousarray(decide(X), dtype=np.float64)
+                return found
+            predicted = np.searchsorted(self._classes, self.learner.predict(X))
+        except NotFittedError:
+            return np.zeros(n if n_classes == 2 else (n, n_classes))
+        chosen = (predicted[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
+        scores: NDArray[np.float64] = 2.0 * chosen[:, 1] - 1.0 if n_classes == 2 else chosen
+        return scores
 
     def learn_along(self, X: Any, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
         """Let it learn rows, and look at what it counts; see `StreamLearner.learn_along`."""

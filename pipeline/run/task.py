@@ -75,7 +75,11 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Callable[[], No
     if given.test is not None and spec.test_curve and spec.stage == "run":
         accuracy = functools.partial(_accuracy, learner, given.test)
     return Learnt(
-        learner, given, stream_through(learner, given.train, given.noisy, cell, classes, accuracy, begins)
+        learner,
+        given,
+        stream_through(
+            learner, given.train, given.noisy, cell, classes, accuracy, begins, given.counted_from
+        ),
     )
 
 
@@ -98,6 +102,7 @@ def _stream_cell(cell: Cell, begins: Callable[[], None]) -> CellResult:
         row["test_examples"] = n_test
         row["test_accuracy"] = 1 - row["test_mistakes"] / n_test
     row["n_features"] = given.train.n_features
+    row["changes"] = list(given.changes) or None
     row["noise_realised"] = given.noise_realised
     row["noise_by_class"] = given.noise_by_class
     return learnt.outcome
@@ -191,6 +196,8 @@ def describe(cell: Cell) -> dict[str, Any]:
         "learner": spec.learner,
         "params": _as_json(*[part for param in spec.params for part in param]),
         "grid": cell.execution.grid,
+        "order": "given" if spec.course.order == "given" else None,
+        "repetitions": cell.execution.repetitions,
         "noise": spec.noise.slug,
         "seed": spec.seed,
         "stage": spec.stage,

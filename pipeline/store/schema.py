@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 
-from ..counts import COUNTS
+from ..counts import COUNTS, LATEST_ERRORS
 from ..errors import InputError
 
 # Raised when a column changes its meaning or type.
@@ -46,6 +46,14 @@ CELLS = pa.schema(
         pa.field("error", pa.string()),
         pa.field("n_features", pa.int64()),
         pa.field("n_examples", pa.int64()),
+        # How many examples were learnt before those: grids were judged on them.
+        pa.field("counted_from", pa.int64()),
+        # The order of the rows, where it is not a seeded one.
+        pa.field("order", pa.string()),
+        # How many repetitions there are, where seeds would move nothing.
+        pa.field("repetitions", pa.int64()),
+        # After how many of the examples counted the stream changes.
+        pa.field("changes", pa.list_(pa.int64())),
         # Share of the training examples that noise touched, and the same for each class of the task, in the
         # order of their codes.
         pa.field("noise_realised", pa.float64()),
@@ -74,6 +82,7 @@ CURVES = pa.schema(
         pa.field("t", pa.int64(), nullable=False),
         *_COUNTED,
         pa.field("test_accuracy", pa.float64()),
+        *(pa.field(name, pa.float64()) for name in LATEST_ERRORS),
         pa.field("fit_seconds", pa.float64()),
     ],
     metadata=METADATA,

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from .. import data
 from ..noise import Noise
+from .course import USUAL, Course
 from .specs import ProtocolName, Scalar
 
 # Part of every key. Raise it when the way a cell is run changes its integers.
@@ -48,6 +49,8 @@ class CellSpec:
         As in `Study`, with what the data set overrides.
     test_curve : bool
         Whether test accuracy is measured at every checkpoint.
+    course : Course
+        How the stream goes by.
     """
 
     dataset: data.TaskRef
@@ -70,6 +73,7 @@ class CellSpec:
     max_train: int | None
     max_test: int | None
     test_curve: bool = False
+    course: Course = USUAL
 
     @property
     def group(self) -> Group:
@@ -107,6 +111,7 @@ class CellSpec:
             "max_train": self.max_train,
             "max_test": self.max_test,
             "test_curve": self.test_curve,
+            **self.course.document,
         }
 
 
@@ -122,11 +127,14 @@ class Execution:
         Python files with learners, loaded where the cell runs.
     time_limit : float or None
         Seconds of learning after which it is stopped.
+    repetitions : int or None
+        How many repetitions there are of it, where not as many as the study asks for; for the store.
     """
 
     grid: str | None = None
     plugins: tuple[str, ...] = ()
     time_limit: float | None = None
+    repetitions: int | None = None
 
 
 @dataclass(frozen=True)

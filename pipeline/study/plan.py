@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,9 +16,11 @@ from ..noise import Noise
 from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
 from .checks import Learners, check_class_counts, check_noise, check_study
-from .learner_factory import grid_points, resolve_learner, with_dataset_parameters
+from .keys import TUNING_SEED
+from .learner_factory import resolve_learner, with_dataset_parameters
+from .planned_algorithm import PlannedAlgorithm
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
-from .study import TUNING_SEED, Study
+from .study import Study
 
 # Parameters that won a grid, and sizes of support sets at the end by seed.
 Winners = Mapping[Group, dict[str, Scalar]]
@@ -75,7 +77,8 @@ class Plan:
             if params is None or algorithm.support_of:
                 continue
             own = entry.with_strategy(params)
-            yield self._group(task, entry, noise, "run", [(seed, own) for seed in self.study.seeds])
+            members = [(seed, own) for seed in self.seeds_of(task, noise)]
+            yield self._group(task, entry, noise, "run", members)
 
     def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
         """Yield the cells of the study's seeds whose parameters are other cells' support sizes.
@@ -87,7 +90,7 @@ class Plan:
         """
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
-            for seed in self.study.seeds if algorithm.support_of else ():
+            for seed in self.seeds_of(task, noise) if algorithm.support_of else ():
                 own = {
                     key: sizes.get(((task.label, label, noise), seed))
                     for key, label in algorithm.support_of.items()
@@ -117,7 +120,8 @@ class Plan:
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
             for label in set(algorithm.support_of.values()):
-                lacking = sum(((task.label, label, noise), seed) not in sizes for seed in self.study.seeds)
+                seeds = self.seeds_of(task, noise)
+                lacking = sum(((task.label, label, noise), seed) not in sizes for seed in seeds)
                 if lacking:
                     pair = algorithm.label, label
                     missing[pair] = missing.get(pair, 0) + lacking
@@ -129,9 +133,8 @@ class Plan:
         for task in self.tasks:
             if self.n_tuning_cells:
                 yield from self._group(task, entry, noise, "tune", [(TUNING_SEED, ())]).cells()
-            yield from self._group(
-                task, entry, noise, "run", [(seed, ()) for seed in self.study.seeds]
-            ).cells()
+            members: list[tuple[int, Params]] = [(seed, ()) for seed in self.seeds_of(task, noise)]
+            yield from self._group(task, entry, noise, "run", members).cells()
 
     @cached_property
     def n_tuning_cells(self) -> int:
@@ -143,7 +146,21 @@ class Plan:
     def n_evaluation_cells(self) -> int:
         """How many cells there are on the study's seeds once every grid has a winner."""
         study = self.study
-        return len(self.tasks) * len(study.algorithms) * len(study.noise) * len(study.seeds)
+        repetitions = sum(len(self.seeds_of(task, noise)) for task in self.tasks for noise in study.noise)
+        return repetitions * len(study.algorithms)
+
+    def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
+        """Return the repetitions of a task: the study's, or the first alone where seeds move nothing.
+
+        They move the order, the noise and what generators draw; no learner draws by the repetition.
+        """
+        fixed = self.study.order_of(self.datasets[task.label]) == "given" and not noise.rate
+        return self.study.seeds[:1] if fixed and not data.is_drawn(task) else self.study.seeds
+
+    @cached_property
+    def _tuned(self) -> frozenset[str]:
+        """The tasks, by label, on which an algorithm has a grid."""
+        return frozenset(task.label for task, _, entry in self._groups() if entry.algorithm.grid)
 
     def _as_tuned(
         self, algorithm: AlgorithmSpec, task: data.TaskRef, winner: dict[str, Scalar] | None
@@ -157,10 +174,10 @@ class Plan:
         return {key: winner[key] for key in grid} | algorithm.fixed
 
     @cached_property
-    def _entries(self) -> list[_Entry]:
+    def _entries(self) -> list[PlannedAlgorithm]:
         return [self._entry(algorithm) for algorithm in self.study.algorithms]
 
-    def _groups(self) -> Iterator[tuple[data.TaskRef, Noise, _Entry]]:
+    def _groups(self) -> Iterator[tuple[data.TaskRef, Noise, PlannedAlgorithm]]:
         # Tasks outermost: a worker then meets the cells of one data set in a row and opens it once.
         for task in self.tasks:
             dataset = self.datasets[task.label]
@@ -176,13 +193,16 @@ class Plan:
     def _group(
         self,
         task: data.TaskRef,
-        entry: _Entry,
+        entry: PlannedAlgorithm,
         noise: Noise,
         stage: StageName,
         members: list[tuple[int, Params]],
     ) -> CellGroup:
         study, dataset, algorithm = self.study, self.datasets[task.label], entry.algorithm
         max_tune = dataset.max_tune or study.max_tune
+        execution, seeds = entry.execution, self.seeds_of(task, noise)
+        if len(seeds) < len(study.seeds):
+            execution = replace(execution, repetitions=len(seeds))
         spec = CellSpec(
             dataset=task,
             fingerprint=self.fingerprints[task.label],
@@ -204,32 +224,16 @@ class Plan:
             max_train=_least(study.max_train, max_tune if stage == "tune" else None),
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
+            course=study.course_of(dataset, tuned=task.label in self._tuned),
         )
-        return CellGroup(spec, entry.execution, members)
+        return CellGroup(spec, execution, members)
 
-    def _entry(self, algorithm: AlgorithmSpec) -> _Entry:
+    def _entry(self, algorithm: AlgorithmSpec) -> PlannedAlgorithm:
         grid = json.dumps(algorithm.grid, sort_keys=True) if algorithm.grid else None
         execution = Execution(grid, self.plugins, self.study.time_limit)
-        return _Entry(algorithm, self.learners[algorithm.label].version, algorithm.strategy, execution)
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """What all cells of an algorithm have in common."""
-
-    algorithm: AlgorithmSpec
-    version: int | str
-    strategy: dict[str, Scalar]
-    execution: Execution
-
-    @cached_property
-    def points(self) -> list[Params]:
-        """The points of the grid."""
-        return [self.with_strategy(point) for point in grid_points(self.algorithm)]
-
-    def with_strategy(self, params: dict[str, Scalar]) -> Params:
-        """Return parameters as a cell has them."""
-        return tuple(sorted({**params, **self.strategy}.items()))
+        return PlannedAlgorithm(
+            algorithm, self.learners[algorithm.label].version, algorithm.strategy, execution
+        )
 
 
 def _cells(groups: Iterable[CellGroup]) -> Iterator[Cell]:
@@ -271,10 +275,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
     check_study(study, learners)
     found: list[tuple[data.TaskRef, DatasetSpec]] = []
     for dataset in study.datasets:
-        refs = data.expand(
-            **dataset.entry,
-            base=base or Path(),
-        )
+        refs = data.expand(**dataset.entry, base=base or Path())
         found += [(ref, dataset) for ref in refs]
     tasks = [ref for ref, _ in found]
     check_class_counts(study, learners, tasks)

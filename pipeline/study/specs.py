@@ -18,6 +18,7 @@ from pydantic import (
 
 from ..errors import did_you_mean
 from ..noise import Noise, parse_noise
+from .course import Order
 
 ProtocolName = Literal["prequential", "holdout", "crossval"]
 WinnerRule = Literal["best", "sparsest"]
@@ -30,12 +31,14 @@ SUPPORT_OF = "support_of"
 
 
 class DatasetSpec(BaseModel):
-    """One ``[[datasets]]`` table: a name from the catalogue or the path of a file.
+    """One ``[[datasets]]`` table: a name from the catalogue, the path of a file, or a composition.
 
     `label` is what tables call it; by default its name, or the name of its file without suffixes.
-    `protocol`, `max_examples`, `test_fraction` and `max_tune` override the study's. `parameters` are given
-    to every algorithm that has such a parameter and does not set it itself, lists as grids: a kernel's width
-    belongs to the data. Keys that are not listed here are options of the data set (``n_train``, ``bias``,
+    `protocol`, `order`, `max_examples`, `test_fraction` and `max_tune` override the study's. `parameters` are
+    given to every algorithm that has such a parameter and does not set it itself, lists as grids: a kernel's
+    width belongs to the data. `compose` lists tables of sources (`name` or `path`, and options) that make one
+    stream, which changes from each to the next `at` these relative positions (equally far apart by default),
+    within `width` examples. Keys that are not listed here are options of the data set (``n_train``, ``bias``,
     ...); the data layer checks them.
     """
 
@@ -46,16 +49,35 @@ class DatasetSpec(BaseModel):
     task: str = "auto"
     label: str = ""
     protocol: ProtocolName | None = None
+    order: Order | None = None
     max_examples: Annotated[int, Field(ge=1)] | None = None
     test_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
     max_tune: Annotated[int, Field(ge=1)] | None = None
     parameters: dict[str, Scalar | list[Scalar]] = {}
+    compose: list[dict[str, Any]] = []
+    at: list[float] = []
+    width: Annotated[int, Field(ge=0)] = 0
+
+    @field_validator("at", mode="before")
+    @classmethod
+    def _one_position(cls, value: Any) -> Any:
+        return value if isinstance(value, list) else [value]
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> DatasetSpec:
+        if self.compose and (self.name or self.path or self.target):
+            raise ValueError("compose: its sources have names, paths and targets, the composition has none")
+        if not self.compose and (self.at or self.width):
+            raise ValueError("at and width say where sources of 'compose' change, which is missing")
+        return self
 
     @model_validator(mode="before")
     @classmethod
     def _label_by_default(cls, table: Any) -> Any:
         if isinstance(table, dict) and not table.get("label"):
             name, path = table.get("name"), table.get("path")
+            if table.get("compose"):
+                raise ValueError("a composition needs a 'label', which tables call it by")
             if name is None and path is None:
                 raise ValueError("needs a 'name' from `singlepass list datasets` or the 'path' of a file")
             return {**table, "label": name or Path(str(path)).name.split(".")[0]}
@@ -69,7 +91,7 @@ class DatasetSpec(BaseModel):
     @property
     def entry(self) -> dict[str, Any]:
         """What the data layer is asked with, by the names of `data.expand` and `data.look`."""
-        named = self.model_dump(include={"name", "path", "target", "task", "label"})
+        named = self.model_dump(include={"name", "path", "target", "task", "label", "compose", "at", "width"})
         return named | {"options": self.options}
 
 

@@ -2,180 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import model_validator
 
 from ..errors import did_you_mean
-from ..noise import CLEAN, parse_noise
-from .specs import AlgorithmSpec, DatasetSpec, NoiseSpec, ProtocolName, RankingSpec, WinnerRule
-
-# Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
-TUNING_SEED = 1_000_000
-DEFAULT_FOLDS = 10
-# Points of a learning curve: each is a row of the store.
-_MOST_CHECKPOINTS = 10_000
+from .course import Course, Order
+from .keys import StudyKeys
+from .specs import DatasetSpec, ProtocolName, WinnerRule
 
 
-def _is_count(value: Any) -> bool:
-    """Tell whether it is a whole number from 1 on."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-def _rising_counts(values: Sequence[Any]) -> tuple[int, ...]:
-    """Return checkpoints given as a list, or refuse them."""
-    for value in values:
-        if not _is_count(value):
-            raise ValueError(f"{value!r} is not a number of examples: give whole numbers from 1 on")
-    for before, after in itertools.pairwise(values):
-        if not before < after:
-            raise ValueError(f"the list must rise, but {after:,} follows {before:,}")
-    if not 1 <= len(values) <= _MOST_CHECKPOINTS:
-        raise ValueError(f"a list of {len(values)} is not 1 to {_MOST_CHECKPOINTS} numbers of examples")
-    return tuple(values)
-
-
-class Study(BaseModel):
-    """A whole study.
-
-    Attributes
-    ----------
-    name : str
-        Name of the study and of its results folder: letters, digits, ``.``, ``_`` and ``-``.
-    title : str, default=""
-        Heading of the report; the name when empty.
-    protocol : {"prequential", "holdout", "crossval"}, default="prequential"
-        "prequential": predict, then learn, over the whole (training) stream. "holdout": the same over the
-        training part, then accuracy on the official test part, or on a seeded split where there is none.
-        "crossval": the training part is cut into `folds` stratified folds; repetition k streams the others
-        and is tested on fold k.
-    noise : list of Noise, default=no noise
-        Given as rates in [0, 1): every training label is flipped independently with this probability; or as
-        tables of another model of noise, see `pipeline.noise`.
-    seeds : list of int, default=[0, 1, 2, 3, 4]
-        Repetitions; a single number n stands for 0 .. n-1. Of "crossval" the folds, all by default.
-    folds : int, default=10
-        Folds of "crossval".
-    root_seed : int, default=0
-        Root of all randomness of the study.
-    checkpoints : "log", int or list of int, default="log"
-        Points of the learning curve: log-spaced, this many equal steps, or after these numbers of examples
-        and at the end of the stream.
-    test_fraction : float in (0, 1), default=0.3
-        Share of the rows that a seeded split holds out for testing.
-    max_examples : int or None, default=None
-        Rows of a task's training part that take part at all, the same ones in every repetition.
-    max_train, max_test : int or None, default=None
-        Upper limits on the rows of a task; the seeded order decides which.
-    tune_by : {"online", "validation"} or None, default=None
-        What a grid is judged by: mistakes along the noisy training stream, or mistakes on a held-out part of
-        the noisy training labels. None stands for "online" when prequential, else "validation".
-    validation_fraction : float in (0, 1), default=0.2
-        Share of the training rows held out for "validation".
-    winner : {"best", "sparsest"}, default="best"
-        Which point of a grid wins: the one with the fewest mistakes, or of those with no more than a standard
-        error above it the one with the smallest support set (Breiman et al. 1984, section 3.4.3). Learners
-        without a support set: the best.
-    time_limit : float or None, default=None
-        Seconds that a cell's learner may take; a cell over it ends where it is, keeps its curve so far and is
-        marked "stopped". Batch baselines are not interrupted.
-    max_tune : int or None, default=None
-        Upper limit on the training rows of the cells that tune grids, besides `max_train`.
-    test_curve : bool, default=False
-        Measure test accuracy at every checkpoint too: the report then draws it along the stream.
-    curves : list of str, default=[]
-        Labels of the algorithms whose learning curves the report draws; all when empty.
-    solutions : list of str, default=[]
-        Labels of the algorithms whose boundary and support vectors the report draws, on data sets of two
-        features.
-    datasets, algorithms, rankings : list
-        See `DatasetSpec`, `AlgorithmSpec` and `RankingSpec`; `rankings` may be empty.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    name: Annotated[str, Field(max_length=100)]
-    title: str = ""
-    description: str = ""
-    protocol: ProtocolName = "prequential"
-    noise: Annotated[list[NoiseSpec], Field(min_length=1)] = [CLEAN]
-    seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
-    root_seed: Annotated[int, Field(ge=0)] = 0
-    checkpoints: Literal["log"] | int | tuple[int, ...] = "log"
-    test_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.3
-    folds: Annotated[int, Field(ge=2)] = DEFAULT_FOLDS
-    max_examples: Annotated[int, Field(ge=1)] | None = None
-    max_train: Annotated[int, Field(ge=1)] | None = None
-    max_test: Annotated[int, Field(ge=1)] | None = None
-    tune_by: Literal["online", "validation"] | None = None
-    validation_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    winner: WinnerRule = "best"
-    time_limit: Annotated[float, Field(gt=0)] | None = None
-    max_tune: Annotated[int, Field(ge=1)] | None = None
-    test_curve: bool = False
-    curves: list[str] = []
-    solutions: list[str] = []
-    datasets: Annotated[list[DatasetSpec], Field(min_length=1)]
-    algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
-    rankings: list[RankingSpec] = []
-
-    @field_validator("name")
-    @classmethod
-    def _name_of_a_folder(cls, name: str) -> str:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-            raise ValueError(f"{name!r} is not a usable name: letters, digits, '.', '_' and '-' only")
-        return name
-
-    @field_validator("checkpoints", mode="before")
-    @classmethod
-    def _points_of_curves(cls, value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return _rising_counts(value)
-        if value != "log" and not (_is_count(value) and value <= _MOST_CHECKPOINTS):
-            raise ValueError(
-                f'{value!r} is not a number of checkpoints: give "log", a whole number in '
-                f"1..{_MOST_CHECKPOINTS} or a list of example counts"
-            )
-        return value
-
-    @field_validator("noise", mode="before")
-    @classmethod
-    def _noise_rates(cls, value: Any) -> Any:
-        given = [parse_noise(each) for each in (value if isinstance(value, list) else [value])]
-        if len(set(given)) < len(given):
-            raise ValueError(f"names a rate twice: {[noise.spec for noise in given]}")
-        return given
-
-    @field_validator("seeds", mode="before")
-    @classmethod
-    def _seed_list(cls, value: Any) -> Any:
-        if isinstance(value, int) and not isinstance(value, bool):
-            if value < 1:
-                raise ValueError(f"{value} repetitions make no study: give at least 1")
-            return list(range(value))
-        if isinstance(value, list):
-            for seed in value:
-                if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < TUNING_SEED:
-                    raise ValueError(f"{seed!r} is not a seed: give whole numbers in [0, {TUNING_SEED:,})")
-            if len(set(value)) < len(value):
-                raise ValueError("names a seed twice")
-            return value
-        raise ValueError(f"{value!r} is neither a number of repetitions nor a list of seeds")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _folds_are_seeds(cls, table: Any) -> Any:
-        if not isinstance(table, dict) or "seeds" in table:
-            return table
-        datasets = table.get("datasets")
-        parts = [table, *(datasets if isinstance(datasets, list) else [])]
-        crossval = any(isinstance(part, dict) and part.get("protocol") == "crossval" for part in parts)
-        folds = table.get("folds", DEFAULT_FOLDS)
-        # Of folds that make no sense their own check speaks.
-        sound = isinstance(folds, int) and not isinstance(folds, bool) and folds >= 2
-        return {**table, "seeds": list(range(folds))} if crossval and sound else table
+class Study(StudyKeys):
+    """A whole study: keys that suit each other."""
 
     @model_validator(mode="after")
     def _seeds_are_folds(self) -> Study:
@@ -184,6 +22,24 @@ class Study(BaseModel):
             raise ValueError(
                 f"seeds: of crossval they are folds, 0 .. {self.folds - 1}, so {max(self.seeds)} is none"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _order_suits(self) -> Study:
+        given = [entry for entry in self.datasets if self.order_of(entry) == "given"]
+        for entry in given:
+            if self.protocol_of(entry) == "crossval":
+                raise ValueError(
+                    f"order: data set {entry.label!r} is read in the given order, which folds of crossval "
+                    "would break: take protocol 'prequential' or 'holdout', or order 'shuffled'"
+                )
+        if given and (self.max_tune is not None or any(entry.max_tune for entry in given)):
+            raise ValueError(
+                "max_tune: in the given order grids are judged on the first tune_fraction instead"
+            )
+        # A study that is read back has the default written out.
+        if not given and self.tune_fraction != type(self).model_fields["tune_fraction"].default:
+            raise ValueError("tune_fraction: is of order 'given', which no data set is read in")
         return self
 
     @model_validator(mode="after")
@@ -271,8 +127,24 @@ class Study(BaseModel):
         """Which point of a grid wins, by the label of the algorithms that say so themselves."""
         return {each.label: each.winner for each in self.algorithms if each.winner is not None}
 
+    def order_of(self, entry: DatasetSpec) -> Order:
+        """Return in which order a data set is read."""
+        return entry.order or self.order
+
+    def course_of(self, entry: DatasetSpec, *, tuned: bool) -> Course:
+        """Return how the streams of a data set go by; whether grids are `tuned` on it decides what counts."""
+        judged = tuned and self.order_of(entry) == "given"
+        return Course(
+            order=self.order_of(entry),
+            delay=self.delay,
+            window=self.window,
+            fading=self.fading,
+            tune_fraction=self.tune_fraction if judged else 0.0,
+        )
+
     def judge_of(self, entry: DatasetSpec) -> Literal["online", "validation"]:
         """Return what grids are judged by on a data set, the default resolved."""
         if self.tune_by is not None:
             return self.tune_by
-        return "online" if self.protocol_of(entry) == "prequential" else "validation"
+        online = self.protocol_of(entry) == "prequential" or self.order_of(entry) == "given"
+        return "online" if online else "validation"

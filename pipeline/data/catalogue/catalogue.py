@@ -26,6 +26,7 @@ from ..public.declarations import Family, PublicFile, PublicSet
 from ..tables.stream import Table
 from .bundled import DIGITS, ROUND_DIGITS
 from .libsvm import LIBSVM_SETS
+from .ordered import ORDERED_SETS
 from .uci import UCI_SETS
 
 # The author's own page stopped serving the files; these two hold the original bytes.
@@ -75,6 +76,7 @@ CATALOGUE: dict[str, PublicSet] = {
         _MNIST_SET,
         *LIBSVM_SETS,
         *UCI_SETS,
+        *ORDERED_SETS,
         *NEWSGROUPS,
         *REUTERS,
         *RCV1,

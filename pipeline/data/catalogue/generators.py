@@ -14,7 +14,7 @@ from ...noise import Noise
 from ..tables.options import FEATURE_OPTIONS, Option, Options
 from ..tables.stream import Codes, FloatArray, Table
 
-DrawRows = Callable[[np.random.RandomState, int], tuple[FloatArray, Codes]]
+DrawRows = Callable[..., tuple[FloatArray, Codes]]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Generator:
     name : str
         Name in a study.
     draw : callable
-        ``draw(random_state, n) -> X (n, d) float64, y (n,) int32``.
+        ``draw(random_state, n, **parameters) -> X (n, d) float64, y (n,) int32``.
     n_features : int
         d.
     classes : tuple of str
@@ -41,6 +41,8 @@ class Generator:
         Share of the training labels that are replaced; test labels are clean.
     groupings : mapping of str to tuple of str
         TaskLists sets of classes that together are the positive class of a task.
+    parameters : mapping of str to Option
+        What the study may set of what is drawn.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Generator:
     note: str
     train_noise: float = 0.0
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    parameters: Mapping[str, Option] = field(default_factory=dict)
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -60,6 +63,7 @@ class Generator:
         return {
             "n_train": Option("count", self.n_train, minimum=1),
             "n_test": Option("count", self.n_test),
+            **self.parameters,
             **FEATURE_OPTIONS,
         }
 
@@ -71,19 +75,20 @@ class Generator:
         random_state : numpy.random.RandomState
             Its stream decides every row.
         options : mapping
-            Resolved options; only ``n_train`` and ``n_test`` are used here.
+            Resolved options; ``n_train``, ``n_test`` and `parameters` are used here.
 
         Returns
         -------
         Table
             float64 features.
         """
-        X, y = self.draw(random_state, int(options["n_train"]))
+        own = {name: options[name] for name in self.parameters}
+        X, y = self.draw(random_state, int(options["n_train"]), **own)
         if self.train_noise:
             y = Noise(self.train_noise).corrupt(y, len(self.classes), random_state)
         if not options["n_test"]:
             return Table(X, y, self.classes)
-        X_test, y_test = self.draw(random_state, int(options["n_test"]))
+        X_test, y_test = self.draw(random_state, int(options["n_test"]), **own)
         return Table(X, y, self.classes, X_test, y_test)
 
 

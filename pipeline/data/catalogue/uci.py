@@ -13,10 +13,10 @@ from ..formats.labelled_columns import combine
 from ..public.declarations import NO_LICENCE, UCI_LICENCE, PublicFile, PublicSet, StandIn
 from ..tables.stream import Table
 
-_UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 
-def _columns(
+def delimited_columns(
     target: str, *, delimiter: str = ",", header: bool = False, dtype: type[np.floating[Any]] = np.float64
 ) -> Callable[[Sequence[Path]], Table]:
     """Return a parser of delimited text, dense; the classes in the numerical order of their labels."""
@@ -38,14 +38,14 @@ UCI_SETS: tuple[PublicSet, ...] = (
         files=(
             PublicFile(
                 "covtype.data.gz",
-                (f"{_UCI}/covtype",),
+                (f"{UCI}/covtype",),
                 "sha256:614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
                 also=("covtype.data", "covtype.sample92962.data.gz"),
                 urls=("https://ndownloader.figshare.com/files/5976039",),
             ),
         ),
         # Small integers: exact in float32, at half the memory of the 581,012 rows.
-        parse=_columns("55", dtype=np.float32),
+        parse=delimited_columns("55", dtype=np.float32),
         classes=tuple("1234567"),
         n_features=54,
         counts=(211840, 283301, 35754, 2747, 9493, 17367, 20510),
@@ -66,7 +66,7 @@ UCI_SETS: tuple[PublicSet, ...] = (
         name="banana",
         title="Banana (Rätsch's benchmark)",
         files=(PublicFile("banana.csv", also=("banana.csv.gz",)),),
-        parse=_columns("Y", header=True),
+        parse=delimited_columns("Y", header=True),
         classes=("-1", "1"),
         n_features=2,
         counts=(2924, 2376),
@@ -80,7 +80,7 @@ UCI_SETS: tuple[PublicSet, ...] = (
         name="waveform",
         title="Waveform (Breiman 1984), the UCI file",
         files=(PublicFile("waveform.data", also=("waveform.data.gz",)),),
-        parse=_columns("22"),
+        parse=delimited_columns("22"),
         classes=("0", "1", "2"),
         n_features=21,
         counts=(1657, 1647, 1696),
@@ -95,7 +95,7 @@ UCI_SETS: tuple[PublicSet, ...] = (
             name=name,
             title=f"{name.capitalize()} (Breiman 1996, DELVE)",
             files=(PublicFile(f"{name}.csv", also=(f"{name}.csv.gz",)),),
-            parse=_columns("21"),
+            parse=delimited_columns("21"),
             classes=("0", "1"),
             n_features=20,
             counts=counts,
@@ -115,9 +115,9 @@ UCI_SETS: tuple[PublicSet, ...] = (
         title="Shuttle (Statlog)",
         files=(
             PublicFile("shuttle.trn", also=("shuttle.trn.gz",)),
-            PublicFile("shuttle.tst", (f"{_UCI}/statlog/shuttle",), also=("shuttle.tst.gz",)),
+            PublicFile("shuttle.tst", (f"{UCI}/statlog/shuttle",), also=("shuttle.tst.gz",)),
         ),
-        parse=_columns("10", delimiter=" "),
+        parse=delimited_columns("10", delimiter=" "),
         classes=tuple("1234567"),
         n_features=9,
         counts=(34108, 37, 132, 6748, 2458, 6, 11),
@@ -132,10 +132,10 @@ UCI_SETS: tuple[PublicSet, ...] = (
         name="satimage",
         title="Landsat satellite image (Statlog)",
         files=(
-            PublicFile("sat.trn", (f"{_UCI}/statlog/satimage",), also=("sat.trn.gz",)),
-            PublicFile("sat.tst", (f"{_UCI}/statlog/satimage",), also=("sat.tst.gz",)),
+            PublicFile("sat.trn", (f"{UCI}/statlog/satimage",), also=("sat.trn.gz",)),
+            PublicFile("sat.tst", (f"{UCI}/statlog/satimage",), also=("sat.tst.gz",)),
         ),
-        parse=_columns("37", delimiter=" "),
+        parse=delimited_columns("37", delimiter=" "),
         classes=("1", "2", "3", "4", "5", "7"),
         n_features=36,
         counts=(1072, 479, 961, 415, 470, 1038),
@@ -149,8 +149,8 @@ UCI_SETS: tuple[PublicSet, ...] = (
     PublicSet(
         name="spambase",
         title="Spambase",
-        files=(PublicFile("spambase.data", (f"{_UCI}/spambase",), also=("spambase.data.gz",)),),
-        parse=_columns("58"),
+        files=(PublicFile("spambase.data", (f"{UCI}/spambase",), also=("spambase.data.gz",)),),
+        parse=delimited_columns("58"),
         classes=("0", "1"),
         n_features=57,
         counts=(2788, 1813),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def apply_feature_options(name: str, table: Table, options: Options) -> Table:
         parts = [None if X is None else _with_constant(X) for X in parts]
     if options["dtype"]:
         parts = [None if X is None else X.astype(options["dtype"], copy=False) for X in parts]
-    return Table(parts[0], table.y, table.classes, parts[1], table.y_test)
+    return replace(table, X=parts[0], X_test=parts[1])
 
 
 # A dense copy beside its source must fit into a worker's memory; 2 GiB is half of a common one's.

@@ -18,19 +18,22 @@ class Option:
 
     Attributes
     ----------
-    kind : {"flag", "count", "text"}
-        true/false, a whole number, or a string.
+    kind : {"flag", "count", "number", "text"}
+        true/false, a whole number, a number, or a string.
     default : str, int or bool
         Value when not given; ``""`` and ``-1`` stand for "find out".
     minimum : int
-        Smallest "count" accepted.
+        Smallest "count" or "number" accepted.
+    maximum : int or None
+        Largest one; None: any.
     choices : tuple of str
         The accepted texts; empty accepts any.
     """
 
-    kind: Literal["flag", "count", "text"]
+    kind: Literal["flag", "count", "number", "text"]
     default: Value
     minimum: int = 0
+    maximum: int | None = None
     choices: tuple[str, ...] = ()
 
 
@@ -84,13 +87,16 @@ def _checked(owner: str, key: str, value: Value, option: Option) -> Value:
         if isinstance(value, bool):
             return value
         raise InputError(f"data set {owner!r}: {key} must be true or false, not {value!r}")
-    if option.kind == "count":
+    if option.kind in ("count", "number"):
+        whole = option.kind == "count"
         # bool is an int in Python; n_train = true is a slip, not 1.
-        if isinstance(value, int) and not isinstance(value, bool) and value >= option.minimum:
+        of_kind = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        high = float("inf") if option.maximum is None else option.maximum
+        if of_kind and option.minimum <= value <= high:  # type: ignore[operator]
             return value
-        raise InputError(
-            f"data set {owner!r}: {key} must be a whole number >= {option.minimum}, not {value!r}"
-        )
+        what = "whole number" if whole else "number"
+        span = f">= {option.minimum}" if option.maximum is None else f"in {option.minimum} to {high}"
+        raise InputError(f"data set {owner!r}: {key} must be a {what} {span}, not {value!r}")
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str):
         raise InputError(f"data set {owner!r}: {key} must be a text, not {value!r}")

@@ -35,6 +35,8 @@ class Table:
         The K class names.
     X_test, y_test : same as X, y, or None
         The official test part, where the source has one.
+    changes : tuple of int
+        After how many rows what they follow changes, where it is known.
     """
 
     X: Matrix
@@ -42,6 +44,7 @@ class Table:
     classes: tuple[str, ...]
     X_test: Matrix | None = None
     y_test: Codes | None = None
+    changes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +91,8 @@ class Stream:
         The same for the test part.
     origin : Origin or None
         What the labels `y` are made of; None for a task that leaves rows out.
+    changes : tuple of int
+        After how many rows of the task what they follow changes.
     """
 
     name: str
@@ -100,6 +105,7 @@ class Stream:
     rows: Rows | None = None
     rows_test: Rows | None = None
     origin: Origin | None = None
+    changes: tuple[int, ...] = ()
 
 
 def is_sparse(X: object) -> bool:

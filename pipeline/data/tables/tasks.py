@@ -154,7 +154,11 @@ def derive(ref: TaskRef, table: Table, fingerprint: str, groupings: Groupings) -
     y, rows = _relabel(table.y, codes)
     y_test, rows_test = (None, None) if table.y_test is None else _relabel(table.y_test, codes)
     origin = Origin(table.y, table.classes, codes) if rows is None else None
-    return Stream(ref.label, table.X, y, names, table.X_test, y_test, fingerprint, rows, rows_test, origin)
+    changes = table.changes
+    if rows is not None:
+        changes = tuple(np.searchsorted(rows, changes).tolist())
+    parts = table.X, y, names, table.X_test, y_test
+    return Stream(ref.label, *parts, fingerprint, rows, rows_test, origin, changes)
 
 
 def task_codes(ref: TaskRef, classes: Sequence[str], groupings: Groupings) -> tuple[Codes, tuple[str, ...]]:

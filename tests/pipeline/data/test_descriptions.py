@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from singlepass.pipeline.data import describe, expand, open_stream
 from singlepass.pipeline.data.catalogue.generators import GENERATORS
+from singlepass.pipeline.data.catalogue.stream_generators import STREAM_GENERATORS
 
 
 def test_describe_says_what_each_set_is() -> None:
     rows = {row.name: row for row in describe()}
-    assert list(rows)[: len(GENERATORS) + 5] == [
-        "digits", "breast-cancer", *GENERATORS, "mnist", "usps", "a9a",
+    generators = [*GENERATORS, *STREAM_GENERATORS]
+    assert list(rows)[: len(generators) + 5] == [
+        "digits", "breast-cancer", *generators, "mnist", "usps", "a9a",
     ]  # fmt: skip
     # A family is one row, its tables none.
     assert rows["enron-spam"].tasks[:2] == ("users", "users:enron1")

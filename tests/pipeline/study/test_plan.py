@@ -14,8 +14,8 @@ from singlepass.pipeline.data import TaskRef
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.study.cell import Cell, CellSpec, Execution
+from singlepass.pipeline.study.keys import TUNING_SEED
 from singlepass.pipeline.study.plan import make_plan
-from singlepass.pipeline.study.study import TUNING_SEED
 from singlepass.pipeline.study.study_file import parse_study
 
 STUDY: dict[str, Any] = {

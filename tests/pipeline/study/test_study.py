@@ -8,8 +8,9 @@ import pytest
 
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import Noise
+from singlepass.pipeline.study.keys import TUNING_SEED
 from singlepass.pipeline.study.specs import AlgorithmSpec, DatasetSpec
-from singlepass.pipeline.study.study import TUNING_SEED, Study
+from singlepass.pipeline.study.study import Study
 from singlepass.pipeline.study.study_file import parse_study, read_study
 
 MINIMAL = {"name": "mine", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}

@@ -15,6 +15,7 @@ from ....pipeline.analysis.curves import CellCurves
 from ....pipeline.analysis.design import Coverage, Design, study_coverage, study_design
 from ....pipeline.analysis.metrics import METRICS, Metric
 from ....pipeline.analysis.study_results import StudyResults
+from ....pipeline.counts import LATEST_ERRORS
 from ....pipeline.noise import Noise
 from ..plots.legends import swatch
 from ..plots.styles import Styles, styles_of
@@ -66,9 +67,11 @@ class StudyView:
 
     @cached_property
     def curves(self) -> CellCurves:
-        """The store's curves, and the test error in percent along them."""
+        """The store's curves, and along them test error and errors of the latest examples, in percent."""
         curves = self.results.curves
-        return CellCurves(self.cells, curves.assign(test_error=100 * (1 - curves["test_accuracy"])))
+        shares = [name for name in LATEST_ERRORS if name in curves]
+        curves = curves.assign(test_error=100 * (1 - curves["test_accuracy"]))
+        return CellCurves(self.cells, curves.assign(**{name: 100 * curves[name] for name in shares}))
 
     @cached_property
     def design(self) -> Design:

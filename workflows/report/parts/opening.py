@@ -8,6 +8,7 @@ from typing import Any
 from ..page.blocks import Block, Facts, Listing, Text
 from ..page.view import StudyView
 from ..words import wording
+from ..words.phrases import count
 
 _PROTOCOLS = {
     "holdout": "Protocol: holdout. The training part is streamed once, each example predicted before it is "
@@ -32,7 +33,7 @@ def opening(view: StudyView) -> list[Block]:
     """
     study, design = view.results.study, view.design
     blocks: list[Block] = [
-        Text(_protocols(study), "soft"),
+        Text(" ".join([_protocols(study), *_courses(view)]), "soft"),
         Text(wording.headline(view.comparisons), "lead"),
         Facts(wording.facts(design, view.coverage)),
     ]
@@ -41,6 +42,30 @@ def opening(view: StudyView) -> list[Block]:
     if cautions := wording.cautions(design, view.coverage, view.comparisons):
         blocks.append(Listing([("", text) for text in cautions], warning=True))
     return blocks
+
+
+def _courses(view: StudyView) -> list[str]:
+    """Say in which order rows come, what is counted, and when labels come; nothing of what is usual."""
+    study, cells, texts = view.results.study, view.cells, []
+    given = cells[cells["order"] == "given"]
+    if len(given):
+        names = list(dict.fromkeys(given["parent"]))
+        whose = "" if given["dataset"].nunique() == cells["dataset"].nunique() else f" of {', '.join(names)}"
+        texts.append(f"Rows{whose} are read in the order of their source, not shuffled.")
+        if given["counted_from"].notna().any():
+            share = 100 * float(study.get("tune_fraction", 0.1))
+            texts.append(
+                f"Grids are judged on the first {share:g}% of such a stream, which all algorithms learn; "
+                "what they come to is counted after it."
+            )
+        if len(view.design.seeds) > 1 and given["repetitions"].notna().any():
+            texts.append(
+                "In a given order and without noise seeds move nothing: of such a stream there is one "
+                "repetition, whatever the number of seeds."
+            )
+    if delay := study.get("delay"):
+        texts.append(f"The label of an example comes {count(delay, 'example')} later.")
+    return texts
 
 
 def _protocols(study: Mapping[str, Any]) -> str:

@@ -90,6 +90,8 @@ def _curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis) -> 
             # On the line, which is straight between checkpoints as it is drawn.
             heights = np.exp(np.interp(np.log(curve.marks), np.log(t), np.log(mean)))
             axes.plot(curve.marks, heights, ls="none", marker="o", ms=9, mfc="none", mec=colour, mew=1.5)
+    for change in sorted({each for curve in curves for each in curve.changes if each <= curve.t[-1]}):
+        axes.axvline(change, color="0.45", lw=0.8, ls=(0, (2, 2)), zorder=0.5)
     if not axis.log:
         axes.set_xlim(0, max(curve.t[-1] for curve in curves))
         if axis.zero:

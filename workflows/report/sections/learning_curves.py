@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from ....pipeline.analysis.curves import Curve, mean_curves
@@ -58,6 +59,9 @@ def _note(view: StudyView, shown: Sequence[str], firsts: Sequence[str], levels: 
         "Cumulative mistakes against the clean labels as the stream goes by: mean over seeds, shaded by one "
         "standard deviation."
     )
+    cells = itertools.product(shown, levels, view.drawn)
+    if any(view.curves.changes(*each) for each in cells):
+        note += " Dashed vertical lines: the stream changes."
     if len(shown) < len(design.datasets):
         whole = len(shown) == len(firsts)
         note += (

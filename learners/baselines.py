@@ -1,0 +1,148 @@
+"""What a learner of streams must beat: the most frequent class so far, and the label before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Tags
+
+from .estimator.online_classifier import OnlineClassifier
+from .numeric.rows import Rows
+
+
+class Baseline(OnlineClassifier):
+    """Base of the classifiers that look at labels only.
+
+    They score 1 the class that they predict and 0 the others, with two classes -1 or 1; before any label
+    they predict ``classes_[0]``. They make no updates.
+
+    A subclass defines ``_start(n_classes)``: create its state, and ``_codes(codes)``: return what it predicts
+    for rows of these labels, each before its own is known, and then for the row after them.
+    """
+
+    _takes_many_classes = True
+    # The rows themselves are never read.
+    _reads_orders = True
+
+    def __init__(self, epochs: int = 1) -> None:
+        self.epochs = epochs
+
+    @property
+    def indifferent_to_absent_features(self) -> bool:
+        return True
+
+    def _start(self, n_classes: int) -> None:
+        raise self._undefined("_start")
+
+    def _codes(self, codes: NDArray[np.int32]) -> NDArray[np.integer[Any]]:
+        raise self._undefined("_codes")
+
+    def _allocate(self, n_features: int) -> None:
+        self._allocate_classes(n_features, 2)
+
+    def _allocate_classes(self, n_features: int, n_classes: int) -> None:
+        self._start(n_classes)
+        self._next = 0
+
+    def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
+        predicted = self._codes(codes)
+        self._next = int(predicted[-1])
+        _write(predicted[:-1], scores)
+        return int(np.count_nonzero(predicted[:-1] != codes)), 0
+
+    _pass_classes = _pass
+
+    def _score(self, X: Rows, scores: NDArray[np.float64]) -> None:
+        _write(np.full(len(scores), self._next), scores)
+
+    _score_classes = _score
+
+    def counters(self) -> dict[str, int]:
+        return {"model_bytes": self.model_bytes_}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _write(predicted: NDArray[np.integer[Any]], scores: NDArray[np.float64]) -> None:
+    """Write the scores of predicted codes."""
+    if scores.ndim == 1:
+        scores[:] = np.where(predicted == 1, 1.0, -1.0)
+    else:
+        scores[:] = predicted[:, np.newaxis] == np.arange(scores.shape[1])
+
+
+class MajorityClass(Baseline):
+    """Predict the class that was the most frequent one so far (ties: the first).
+
+    Parameters
+    ----------
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    See Also
+    --------
+    NoChange : Predicts the label before.
+    OnlineClassifier : Methods and attributes.
+
+    Examples
+    --------
+    >>> MajorityClass().learn([[0.0]] * 4, ["b", "b", "a", "a"], classes=["a", "b"]).tolist()
+    [-1.0, 1.0, 1.0, 1.0]
+    """
+
+    _state = ("_counts",)
+
+    def _start(self, n_classes: int) -> None:
+        self._counts = np.zeros(n_classes, np.int64)
+
+    def _codes(self, codes: NDArray[np.int32]) -> NDArray[np.integer[Any]]:
+        counts = np.zeros((len(codes) + 1, len(self._counts)), np.int64)
+        counts[np.arange(1, len(counts)), codes] = 1
+        counts[0] = self._counts
+        counts.cumsum(axis=0, out=counts)
+        self._counts = counts[-1].copy()
+        predicted: NDArray[np.integer[Any]] = counts.argmax(axis=1)
+        return predicted
+
+
+class NoChange(Baseline):
+    """Predict the label of the row before.
+
+    Streams whose neighbours are alike are predicted well by it: what does not beat it has learnt nothing of
+    use (Žliobaitė et al. 2015).
+
+    Parameters
+    ----------
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    See Also
+    --------
+    MajorityClass : Predicts the most frequent class.
+    OnlineClassifier : Methods and attributes.
+
+    References
+    ----------
+    Žliobaitė, Bifet, Read, Pfahringer, Holmes (2015), "Evaluation methods and decision theory for
+    classification of streaming data with temporal dependence", Machine Learning 98.
+
+    Examples
+    --------
+    >>> NoChange().learn([[0.0]] * 4, ["b", "b", "a", "a"], classes=["a", "b"]).tolist()
+    [-1.0, 1.0, 1.0, -1.0]
+    """
+
+    _state = ("_last",)
+
+    def _start(self, n_classes: int) -> None:
+        self._last = np.zeros(1, np.int32)
+
+    def _codes(self, codes: NDArray[np.int32]) -> NDArray[np.integer[Any]]:
+        predicted = np.concatenate([self._last, codes])
+        self._last = predicted[-1:].copy()
+        return predicted

@@ -1,0 +1,386 @@
+"""Generators of streams that change, from the papers that studies of drift are made with.
+
+As those of `generators`: elementwise arithmetic on frozen random streams. They have no test part by default:
+what is learnt at last need not hold for rows of another time. (Over 300 lines: six generators, each with its
+definition.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tables.options import Option
+from ..tables.stream import Codes, FloatArray
+from .generators import Generator
+
+_SEA_THRESHOLDS = (8.0, 9.0, 7.0, 9.5)
+
+
+def draw_sea(random_state: np.random.RandomState, n: int, concept: int = 1) -> tuple[FloatArray, Codes]:
+    """Draw the SEA concepts (Street, Kim 2001).
+
+    Parameters
+    ----------
+    random_state : numpy.random.RandomState
+        Source of the draws.
+    n : int
+        Rows.
+    concept : {1, 2, 3, 4}
+        θ = 8, 9, 7, 9.5.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 3), float64
+        Uniform on [0, 10]; the third feature is irrelevant.
+    y : ndarray of shape (n,), int32
+        1 where x₁ + x₂ <= θ.
+    """
+    X = 10.0 * random_state.random_sample((n, 3))
+    return X, (X[:, 0] + X[:, 1] <= _SEA_THRESHOLDS[concept - 1]).astype(np.int32)
+
+
+def draw_stagger(random_state: np.random.RandomState, n: int, concept: int = 1) -> tuple[FloatArray, Codes]:
+    """Draw the STAGGER concepts (Schlimmer, Granger 1986).
+
+    Parameters
+    ----------
+    random_state : numpy.random.RandomState
+        Source of the draws.
+    n : int
+        Rows.
+    concept : {1, 2, 3}
+        Positive are: small and red; green or circular; medium or large.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 9), float64
+        Three attributes of three values each, uniform, one feature a value: size (small, medium, large),
+        colour (red, blue, green), shape (circular, square, triangular).
+    y : ndarray of shape (n,), int32
+    """
+    size, colour, shape = random_state.randint(3, size=(n, 3)).T
+    X = np.concatenate([_one_hot(each, 3) for each in (size, colour, shape)], axis=1)
+    positive = ((size == 0) & (colour == 0), (colour == 2) | (shape == 0), size > 0)[concept - 1]
+    return X, positive.astype(np.int32)
+
+
+def draw_hyperplane(
+    random_state: np.random.RandomState,
+    n: int,
+    drift_features: int = 2,
+    change: float = 0.001,
+    reversal: float = 0.1,
+) -> tuple[FloatArray, Codes]:
+    """Draw a rotating hyperplane (Hulten, Spencer, Domingos 2001).
+
+    Parameters
+    ----------
+    random_state : numpy.random.RandomState
+        Source of the draws.
+    n : int
+        Rows.
+    drift_features : int
+        How many weights change, the first ones.
+    change : float
+        By how much with every row.
+    reversal : float
+        Probability that a weight turns round with a row.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 10), float64
+        Uniform on [0, 1].
+    y : ndarray of shape (n,), int32
+        1 where ``Σ w_j x_j >= Σ w_j / 2``: half of the rows. The weights are uniform on [0, 1] at first.
+    """
+    weights = random_state.random_sample(10)
+    X = random_state.random_sample((n, 10))
+    turns = np.where(random_state.random_sample((n, drift_features)) < reversal, -1.0, 1.0)
+    directions = np.where(random_state.random_sample(drift_features) < 0.5, -1.0, 1.0)
+    # What is added before the first row is nothing.
+    steps = np.cumprod(turns, axis=0) * directions * change
+    moved = np.cumsum(steps, axis=0) - steps
+    balance = np.zeros(n)
+    for j, weight in enumerate(weights):
+        balance += (weight + moved[:, j] if j < drift_features else weight) * (X[:, j] - 0.5)
+    return X, (balance >= 0.0).astype(np.int32)
+
+
+def draw_random_rbf(
+    random_state: np.random.RandomState, n: int, centres: int = 50, speed: float = 0.0001
+) -> tuple[FloatArray, Codes]:
+    """Draw from random radial basis functions whose centres move.
+
+    Parameters
+    ----------
+    random_state : numpy.random.RandomState
+        Source of the draws.
+    n : int
+        Rows.
+    centres : int
+        Each has a place in the unit cube, a class, a weight, a width and a direction, all drawn.
+    speed : float
+        How far a centre moves with every row, straight on, back from the sides of the cube; 0: not at all.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 10), float64
+        A centre, drawn by the weights, and N(0, width²) in a uniformly drawn direction.
+    y : ndarray of shape (n,), int32
+        The class of the centre.
+    """
+    places = random_state.random_sample((centres, 10))
+    # Both classes occur, whatever is drawn.
+    classes = random_state.permutation(np.arange(centres) % 2).astype(np.int32)
+    weights, widths = random_state.random_sample((2, centres))
+    moves = speed * _directions(random_state, centres)
+    bounds = np.cumsum(weights)
+    drawn = random_state.random_sample(n) * bounds[-1]
+    chosen = np.minimum(np.searchsorted(bounds, drawn, side="right"), centres - 1)
+    gone = places[chosen] + np.arange(n)[:, np.newaxis] * moves[chosen]
+    # The line between the sides, there and back, has length 2.
+    X = 1.0 - np.abs(np.mod(gone, 2.0) - 1.0)
+    lengths = widths[chosen] * random_state.standard_normal(n)
+    X += lengths[:, np.newaxis] * _directions(random_state, n)
+    return X, classes[chosen]
+
+
+# Which of the seven segments of a display are lit: top, upper left, upper right, middle, lower left, lower
+# right, bottom.
+_SEGMENTS = (
+    "1110111", "0010010", "1011101", "1011011", "0111010",
+    "1101011", "1101111", "1010010", "1111111", "1111011",
+)  # fmt: skip
+_IRRELEVANT = 17
+
+
+def draw_led(
+    random_state: np.random.RandomState, n: int, inverted: float = 0.1, swapped: int = 0
+) -> tuple[FloatArray, Codes]:
+    """Draw digits of a faulty display (Breiman, Friedman, Olshen, Stone 1984).
+
+    Parameters
+    ----------
+    random_state : numpy.random.RandomState
+        Source of the draws.
+    n : int
+        Rows.
+    inverted : float
+        Probability that a segment shows the opposite.
+    swapped : int
+        How many segments, the first ones, have changed places with as many irrelevant features.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 24), float64
+        Seven segments, then 17 irrelevant features, 0 or 1 with equal probability.
+    y : ndarray of shape (n,), int32
+        The digit, uniform.
+    """
+    lit = np.array([[int(each) for each in segments] for segments in _SEGMENTS])
+    y = random_state.randint(10, size=n).astype(np.int32)
+    shown = lit[y] ^ (random_state.random_sample((n, 7)) < inverted)
+    X = np.concatenate([shown, random_state.randint(2, size=(n, _IRRELEVANT))], axis=1).astype(np.float64)
+    order = np.arange(7 + _IRRELEVANT)
+    order[:swapped], order[7 : 7 + swapped] = np.arange(7, 7 + swapped), np.arange(swapped)
+    return np.ascontiguousarray(X[:, order]), y
+
+
+def draw_agrawal(
+    random_state: np.random.RandomState, n: int, concept: int = 1, perturbation: float = 0.05
+) -> tuple[FloatArray, Codes]:
+    """Draw people who ask for a loan (Agrawal, Imielinski, Swami 1993).
+
+    Parameters
+    ----------
+    random_state : numpy.random.RandomState
+        Source of the draws.
+    n : int
+        Rows.
+    concept : {1, …, 10}
+        Which of the paper's functions tells group A.
+    perturbation : float
+        Numbers are then moved by up to this share of their range, within it.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 40), float64
+        Salary, commission, age, value of the house, years in it and loan, each divided by its largest value;
+        then a feature a value of education (5), car (20) and zip code (9).
+    y : ndarray of shape (n,), int32
+        1 for group A.
+    """
+    u = random_state.random_sample((n, 6))
+    salary = 20_000.0 + 130_000.0 * u[:, 0]
+    commission = np.where(salary >= 75_000.0, 0.0, 10_000.0 + 65_000.0 * u[:, 1])
+    age = 20.0 + np.floor(61.0 * u[:, 2])
+    education, car, zipcode = (random_state.randint(k, size=n) for k in (5, 20, 9))
+    house = (9.0 - zipcode) * 100_000.0 * (0.5 + u[:, 3])
+    years = 1.0 + np.floor(30.0 * u[:, 4])
+    loan = 500_000.0 * u[:, 5]
+    in_group_a = _agrawal_group_a(concept, salary, commission, age, education, house, years, loan)
+    moves = 2.0 * random_state.random_sample((n, 6)) - 1.0
+    spans = ((20e3, 150e3), (10e3, 75e3), (20.0, 80.0), (50e3, 1350e3), (1.0, 30.0), (0.0, 500e3))
+    columns = []
+    for j, (values, (low, high)) in enumerate(
+        zip((salary, commission, age, house, years, loan), spans, strict=True)
+    ):
+        moved = np.clip(values + perturbation * (high - low) * moves[:, j], low, high)
+        # Who has no commission still has none.
+        columns.append((np.where(values > 0.0, moved, values) / high)[:, np.newaxis])
+    nominal = [_one_hot(education, 5), _one_hot(car, 20), _one_hot(zipcode, 9)]
+    return np.concatenate([*columns, *nominal], axis=1), in_group_a.astype(np.int32)
+
+
+def _agrawal_group_a(
+    concept: int,
+    salary: FloatArray,
+    commission: FloatArray,
+    age: FloatArray,
+    education: NDArray[np.integer[Any]],
+    house: FloatArray,
+    years: FloatArray,
+    loan: FloatArray,
+) -> NDArray[Any]:
+    """Tell who is in group A by one of the paper's ten functions."""
+
+    def among(values: NDArray[Any], low: float, high: float) -> NDArray[Any]:
+        return (values >= low) & (values <= high)
+
+    def by_age(young: NDArray[Any], middle: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
+        return np.where(age < 40, young, np.where(age < 60, middle, old))
+
+    k = 1_000.0
+    if concept == 1:
+        return (age < 40) | (age >= 60)
+    if concept in (2, 6):
+        income = salary + (commission if concept == 6 else 0.0)
+        return by_age(
+            among(income, 50 * k, 100 * k), among(income, 75 * k, 125 * k), among(income, 25 * k, 75 * k)
+        )
+    schooled = by_age(education <= 1, among(education, 1, 3), education >= 2)
+    if concept == 3:
+        return schooled
+    if concept == 4:
+        low, middle, high = (among(salary, a * k, b * k) for a, b in ((25, 75), (50, 100), (75, 125)))
+        return by_age(
+            np.where(schooled, low, middle), np.where(schooled, middle, high), np.where(schooled, middle, low)
+        )
+    if concept == 5:
+        earns = by_age(
+            among(salary, 50 * k, 100 * k), among(salary, 75 * k, 125 * k), among(salary, 25 * k, 75 * k)
+        )
+        small, middle, large = (among(loan, a * k, b * k) for a, b in ((100, 300), (200, 400), (300, 500)))
+        return by_age(
+            np.where(earns, small, middle), np.where(earns, middle, large), np.where(earns, large, small)
+        )
+    left = 0.67 * (salary + commission) - (20 * k if concept in (7, 8) else 10 * k)
+    if concept in (7, 9):
+        left = left - 0.2 * loan
+    if concept in (8, 9, 10):
+        left = left - 5 * k * education
+    if concept == 10:
+        left = left + 0.2 * np.where(years < 20, 0.0, 0.1 * house * (years - 20.0))
+    return left > 0.0
+
+
+def _one_hot(values: NDArray[Any], k: int) -> FloatArray:
+    hot: FloatArray = (values[:, np.newaxis] == np.arange(k)).astype(np.float64)
+    return hot
+
+
+def _directions(random_state: np.random.RandomState, n: int) -> FloatArray:
+    """Draw vectors of ten numbers and length 1, uniform in a cube before that."""
+    drawn = 2.0 * random_state.random_sample((n, 10)) - 1.0
+    squares = np.zeros(n)
+    for j in range(10):
+        squares += drawn[:, j] * drawn[:, j]
+    directions: FloatArray = drawn / np.sqrt(squares)[:, np.newaxis]
+    return directions
+
+
+def _concepts(most: int) -> Option:
+    return Option("count", 1, minimum=1, maximum=most)
+
+
+STREAM_GENERATORS: dict[str, Generator] = {
+    entry.name: entry
+    for entry in (
+        Generator(
+            name="sea",
+            draw=draw_sea,
+            n_features=3,
+            classes=("above", "below"),
+            n_train=10_000,
+            n_test=0,
+            version=1,
+            note="Street, Kim 2001: x₁ + x₂ <= θ on [0, 10]³; concept = 1 to 4: θ = 8, 9, 7, 9.5",
+            parameters={"concept": _concepts(4)},
+        ),
+        Generator(
+            name="stagger",
+            draw=draw_stagger,
+            n_features=9,
+            classes=("no", "yes"),
+            n_train=10_000,
+            n_test=0,
+            version=1,
+            note="Schlimmer, Granger 1986: size, colour, shape; concept = 1 to 3",
+            parameters={"concept": _concepts(3)},
+        ),
+        Generator(
+            name="hyperplane",
+            draw=draw_hyperplane,
+            n_features=10,
+            classes=("below", "above"),
+            n_train=10_000,
+            n_test=0,
+            version=1,
+            note="Hulten, Spencer, Domingos 2001: a hyperplane that rotates by `change` in `drift_features`",
+            parameters={
+                "drift_features": Option("count", 2, maximum=10),
+                "change": Option("number", 0.001),
+                "reversal": Option("number", 0.1, maximum=1),
+            },
+        ),
+        Generator(
+            name="random-rbf",
+            draw=draw_random_rbf,
+            n_features=10,
+            classes=("0", "1"),
+            n_train=10_000,
+            n_test=0,
+            version=1,
+            note="clouds around `centres` that move by `speed` a row",
+            parameters={"centres": Option("count", 50, minimum=2), "speed": Option("number", 0.0001)},
+        ),
+        Generator(
+            name="led",
+            draw=draw_led,
+            n_features=24,
+            classes=tuple("0123456789"),
+            n_train=10_000,
+            n_test=0,
+            version=1,
+            note="Breiman et al. 1984: digits of a faulty display, 17 irrelevant features; `swapped` of each",
+            parameters={
+                "inverted": Option("number", 0.1, maximum=1),
+                "swapped": Option("count", 0, maximum=7),
+            },
+        ),
+        Generator(
+            name="agrawal",
+            draw=draw_agrawal,
+            n_features=40,
+            classes=("B", "A"),
+            n_train=10_000,
+            n_test=0,
+            version=1,
+            note="Agrawal, Imielinski, Swami 1993: who gets a loan; concept = 1 to 10",
+            parameters={"concept": _concepts(10), "perturbation": Option("number", 0.05, maximum=1)},
+        ),
+    )
+}

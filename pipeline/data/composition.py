@@ -1,0 +1,198 @@
+"""Several sources as one stream that changes from each to the next, at once or by and by."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .memory_sources import GeneratorSource
+from .sources import Draw, Source
+from .tables.features import apply_feature_options
+from .tables.options import FEATURE_OPTIONS, Option, Options, Value
+from .tables.stream import Table, freeze, is_sparse
+from .tables.tasks import TaskRef
+
+#: What the name of a composition begins with; the rest is JSON.
+COMPOSED = "compose:"
+# Part of the fingerprint: raised whenever other rows are taken.
+_VERSION = 1
+# Rows, where all parts are generators and nobody says.
+_ROWS = 10_000
+
+
+def composed_name(parts: Sequence[Mapping[str, Any]], at: Sequence[float], width: int, base: Path) -> str:
+    """Return the name by which a source is known that is composed of others.
+
+    Parameters
+    ----------
+    parts : sequence of mapping
+        Each with ``name`` or ``path``, ``target`` of a file, and options.
+    at : sequence of float
+        Relative positions, rising, of the changes from each to the next; empty: equally far apart.
+    width : int
+        Examples that a change takes.
+    base : Path
+        Folder that relative paths start from.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+    """
+    if len(parts) < 2:
+        raise InputError(f"compose: needs two sources or more, not {len(parts)}")
+    at = list(at) or [i / len(parts) for i in range(1, len(parts))]
+    if len(at) != len(parts) - 1 or not all(0 < a < 1 for a in at) or sorted(set(at)) != at:
+        raise InputError(
+            f"compose: {len(parts)} sources change at {len(parts) - 1} relative positions between 0 and 1, "
+            f"rising, not at {at}"
+        )
+    named = []
+    for part in parts:
+        given = dict(part)
+        name, path = given.pop("name", None), given.pop("path", None)
+        if (name is None) == (path is None) or given.keys() & {"compose", "at", "width", "task"}:
+            raise InputError("compose: each source is a table with a 'name' or a 'path', and its options")
+        # Not resolved: a symbolic link keeps the name, and the suffix, that the user gave.
+        source = name if path is None else str(base.expanduser().absolute() / Path(str(path)).expanduser())
+        named.append({"source": source, "options": given})
+    return COMPOSED + json.dumps({"parts": named, "at": at, "width": width}, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A source of a composition, with the options that it was given."""
+
+    source: Source
+    given: Options
+
+    @property
+    def options(self) -> dict[str, Value]:
+        """Every option with its value."""
+        return self.source.options_of(self.ref(self.source.name))
+
+    def ref(self, label: str) -> TaskRef:
+        """Return all of its classes as a task."""
+        return TaskRef(label, self.source.name, "multiclass", label, tuple(sorted(self.given.items())))
+
+
+class ComposedSource(Source):
+    """Rows of several sources: each time the next one of the source that is due.
+
+    Around a change at t₀ = at·n the row comes from the later source with probability
+    1 / (1 + exp(-4 (t - t₀) / width)), t counted from 1; with width 0 from then on. The stream ends where a
+    file has no more rows.
+
+    Parameters
+    ----------
+    name : str
+        See `composed_name`.
+    parts : sequence of Part
+    """
+
+    task_lists: Mapping[str, Mapping[str, str]] = {}
+
+    def __init__(self, name: str, parts: Sequence[Part]) -> None:
+        self.name, self.parts, self.groupings = name, parts, {}
+        self._said = json.loads(name.removeprefix(COMPOSED))
+
+    @property
+    def is_drawn(self) -> bool:  # type: ignore[override]
+        return self._said["width"] > 0 or any(part.source.is_drawn for part in self.parts)
+
+    def options(self, given: Options) -> Mapping[str, Option]:
+        return {"n_train": Option("count", 0, minimum=1), **FEATURE_OPTIONS}
+
+    def classes(self, options: Options) -> tuple[str, ...]:
+        found = [part.source.classes(part.options) for part in self.parts]
+        for each in found[1:]:
+            if each != found[0]:
+                raise InputError(f"compose: the classes of all sources must be {found[0]}, not {each}")
+        return found[0]
+
+    def identity(self, options: Options, draw: Draw) -> Hashable:
+        return draw
+
+    def fingerprint(self, ref: TaskRef) -> str:
+        parts = [
+            part.source.fingerprint(part.ref(self._label(ref.label, i))) for i, part in enumerate(self.parts)
+        ]
+        options = sorted(self.options_of(ref).items())
+        recipe = [_VERSION, parts, self._said["at"], self._said["width"], ref.label, ref.task, options]
+        return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are unless it is said; None where only files tell."""
+        return _ROWS if all(isinstance(part.source, GeneratorSource) for part in self.parts) else None
+
+    def table(self, options: Options, draw: Draw) -> Table:
+        at: list[float] = self._said["at"]
+        drawn = [isinstance(part.source, GeneratorSource) for part in self.parts]
+        tables: dict[int, Table] = {
+            i: part.source.table(part.options, self._draw(draw, i))
+            for i, part in enumerate(self.parts)
+            if not drawn[i]
+        }
+        shares = np.diff([0.0, *at, 1.0])
+        n = int(options["n_train"]) or min(
+            (int(len(t.y) / shares[i]) for i, t in tables.items()), default=_ROWS
+        )
+        for i, part in enumerate(self.parts):
+            if drawn[i]:
+                # Enough, wherever a row is drawn from.
+                asked = {**part.options, "n_train": n, "n_test": 0}
+                tables[i] = part.source.table(asked, self._draw(draw, i))
+        due = _due(draw.random_state(), n, at, self._said["width"])
+        ends = [np.flatnonzero(due == i)[len(t.y) :][:1] for i, t in tables.items()]
+        n = min([n, *(int(end[0]) for end in ends if len(end))])
+        changes = tuple(t for t in (round(a * len(due)) for a in at) if 0 < t < n)
+        return freeze(apply_feature_options(draw.label, _taken(tables, due[:n], changes), options))
+
+    def _draw(self, draw: Draw, i: int) -> Draw:
+        return draw._replace(label=self._label(draw.label, i))
+
+    def _label(self, label: str, i: int) -> str:
+        return f"{label}/{i + 1}"
+
+
+def _due(random_state: np.random.RandomState, n: int, at: Sequence[float], width: int) -> NDArray[np.int64]:
+    """Return which source is due at each of n rows."""
+    due = np.zeros(n, np.int64)
+    t = np.arange(1, n + 1)
+    for i, a in enumerate(at, start=1):
+        if width:
+            # Beyond this the exponential is 0 or overflows.
+            slope = np.clip(-4.0 * (t - a * n) / width, -700.0, 700.0)
+            due[random_state.random_sample(n) < 1.0 / (1.0 + np.exp(slope))] = i
+        else:
+            due[t > round(a * n)] = i
+    return due
+
+
+def _taken(tables: Mapping[int, Table], due: NDArray[np.int64], changes: tuple[int, ...]) -> Table:
+    """Return the next row of the source that is due, row by row."""
+    first = tables[0]
+    if any(is_sparse(table.X) for table in tables.values()):
+        raise InputError("compose: a source is sparse: set dense = true in its table")
+    widths = {table.X.shape[1] for table in tables.values()}
+    if len(widths) > 1:
+        raise InputError(f"compose: all sources must have equally many features, not {sorted(widths)}")
+    kind: Any = np.result_type(*(table.X.dtype for table in tables.values()))
+    X = np.empty((len(due), first.X.shape[1]), kind)
+    y = np.empty(len(due), np.int32)
+    for i, table in tables.items():
+        places = np.flatnonzero(due == i)
+        X[places], y[places] = table.X[: len(places)], table.y[: len(places)]
+    return Table(X, y, first.classes, changes=changes)

@@ -1,0 +1,93 @@
+"""Streams in a given order, in a report: what is said of them, and the error of the latest examples."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.pipeline.run.task import run_cell
+from singlepass.pipeline.store.schema import CELLS, CURVES
+from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.report.page.blocks import Text
+from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.parts.opening import opening
+from singlepass.workflows.report.sections import latest_errors, learning_curves
+
+DATASETS = [
+    {
+        "label": "drift",
+        "compose": [{"name": "sea", "concept": 1}, {"name": "sea", "concept": 4}],
+        "n_train": 200,
+        "order": "given",
+    },
+    {"name": "breast-cancer", "order": "given", "max_examples": 100},
+    {"name": "gauss", "n_train": 50},
+]
+
+
+def view_of(**study: Any) -> StudyView:
+    table = {"name": "s", "seeds": 2, "datasets": DATASETS, "algorithms": [{"name": "Perceptron"}], **study}
+    parsed = parse_study(table)
+    cells, curves = [], []
+    for cell in make_plan(parsed).evaluation_cells({}):
+        outcome = run_cell(cell)
+        assert outcome.row["status"] == "ok", outcome.row["error"]
+        cells.append(outcome.row)
+        curves.append(pd.DataFrame(dict(outcome.curve)).assign(key=cell.key))
+    return StudyView(
+        StudyResults(
+            pd.DataFrame(cells).reindex(columns=CELLS.names),
+            pd.concat(curves).reindex(columns=CURVES.names),
+            json.loads(parsed.model_dump_json()),
+            planned=len(cells),
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def view() -> StudyView:
+    return view_of(window=20, fading=0.9, delay=3, baselines=True)
+
+
+def texts(blocks: Any) -> str:
+    return " ".join(block.text for block in blocks if isinstance(block, Text))
+
+
+def test_what_is_not_usual_is_said_first(view: StudyView) -> None:
+    said = texts(opening(view))
+    assert "Rows of drift, breast-cancer are read in the order of their source" in said
+    assert "there is one repetition" in said
+    assert "comes 3 examples later" in said
+    assert "read in the order" not in texts(opening(view_of(datasets=DATASETS[2:])))
+
+
+def test_one_repetition_is_complete_where_seeds_move_nothing(view: StudyView) -> None:
+    scores = view.averages.scores(view.metric, view.design.noise[0], view.design)
+    assert not scores.missing
+    assert scores.count.loc["breast-cancer"].tolist() == [1, 1, 1]
+    assert scores.count.loc["drift"].tolist() == [2, 2, 2]
+
+
+def test_errors_of_the_latest_examples_are_drawn(view: StudyView) -> None:
+    section = latest_errors.section(view)
+    assert section is not None
+    said = texts(section.blocks)
+    assert "among the latest 20 examples" in said
+    assert "0.9 times" in said
+    assert "the stream changes" in said
+    curves = learning_curves.section(view)
+    assert curves is not None
+    assert "the stream changes" in texts(curves.blocks)
+    # In the order of the source alone.
+    noise = view.design.noise[0]
+    assert view.curves.changes("drift", noise, "Perceptron") == (100,)
+    assert view.curves.changes("gauss", noise, "Perceptron") == ()
+
+
+def test_nobody_who_did_not_ask_gets_them() -> None:
+    assert latest_errors.section(view_of(datasets=DATASETS[2:])) is None

@@ -1,0 +1,61 @@
+"""Errors of the latest examples along the stream: over a window, and with a fading factor."""
+
+from __future__ import annotations
+
+from ....pipeline.analysis.curves import mean_curves
+from ..page.blocks import Block, Heading, Panels, Section, Text
+from ..page.view import StudyView, spaced
+from ..parts.stream_curves import CurvePanel, curve_panels
+from ..plots.curve_plots import Axis
+from ..plots.svg import shorten
+from ..words.markup import slug
+from ..words.phrases import count
+
+# Panels of a kind: what a study of streams compares fits, a benchmark of a hundred tasks does not.
+_MOST_PANELS = 15
+_MOST_LEVELS = 3
+
+
+def section(view: StudyView) -> Section | None:
+    """Draw the windowed and the fading error of data set after data set; None where neither was asked for."""
+    study = view.results.study
+    blocks: list[Block] = []
+    if window := study.get("window"):
+        says = f"Share of mistakes (clean labels) among the latest {count(window, 'example')}"
+        blocks += _drawn(view, "window_error_clean", "Windowed error", says)
+    if factor := study.get("fading"):
+        says = f"Share of mistakes (clean labels), each example counting {factor:g} times as much as the next"
+        blocks += _drawn(view, "fading_error_clean", "Fading error", says)
+    return Section("latest-errors", "Error of the latest examples", blocks) if blocks else None
+
+
+def _drawn(view: StudyView, column: str, heading: str, says: str) -> list[Block]:
+    levels = spaced(view.design.noise, _MOST_LEVELS)
+    shown = view.design.datasets[: max(1, _MOST_PANELS // len(levels))]
+    panels = []
+    changes = False
+    for dataset in shown:
+        for noise in levels:
+            curves = mean_curves(
+                view.curves,
+                dataset=dataset,
+                noise=noise,
+                algorithms=view.drawn,
+                column=column,
+                from_zero=False,
+            )
+            if curves:
+                changes = changes or any(curve.changes for curve in curves)
+                name = f"{shorten(dataset, 24)}, {noise.short} noise"
+                panels.append(CurvePanel(f"{heading} on {dataset}, {noise.label}", name, name, curves))
+    if not panels:
+        return []
+    note = f"{says}: mean over seeds, shaded by one standard deviation."
+    if changes:
+        note += " Dashed vertical lines: the stream changes."
+    if len(shown) < len(view.design.datasets):
+        note += f" Shown: the first {len(shown)} of {count(len(view.design.datasets), 'data set')}."
+    drawn: Panels = curve_panels(
+        panels, view.styles, Axis(y="error, %"), heading, f"figures/{slug(heading.lower())}.svg"
+    )
+    return [Heading(heading), Text(note, "soft"), view.legend(view.drawn), drawn]
