@@ -17,7 +17,8 @@ from ..study.cell import Cell
 from .recorder import Recorder, declared
 from .splits import Fold, checkpoints
 from .stopwatch import Stopwatch
-from .stream_learner import PluginLearner, batch_counters, begin, blocks_of, stream_learner
+from .stream_learner import PluginLearner, batch_counters, begin, blocks_of, has_log_odds, stream_learner
+from .tallies import Tallies
 from .warm_up import compile_loops
 
 # With a time limit the clock is read after this many rows: often enough for a learner that takes a
@@ -61,7 +62,9 @@ def stream_through(
     streamed = stream_learner(learner)
     stops = checkpoints(len(part.rows), cell.spec.checkpoints)
     watch = Stopwatch(cell.execution.time_limit)
-    recorder = Recorder(noisy, part.codes)
+    kept = cell.spec.kept
+    tallies = Tallies(noisy, part.codes, len(classes), kept, has_log_odds(learner)) if kept else None
+    recorder = Recorder(noisy, part.codes, tallies)
     compile_loops(learner, (cell.spec.learner, cell.spec.params), part, classes)
     begins()
     begin(streamed, classes, part)

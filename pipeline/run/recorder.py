@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from ...learners import Passage, mistakes_of_both
 from ..counts import COUNTS
 from ..store.cell_result import Curve
+from .tallies import Tallies
 
 # Counted here; everything else is counted by learners.
-MISTAKES = ("mistakes", "mistakes_clean")
+MISTAKES = ("mistakes", "mistakes_clean", "ties")
 LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
 _UNCOUNTED: dict[str, int | None] = dict.fromkeys(sorted(LEARNER_COUNTS))
 
@@ -30,6 +31,8 @@ class Recorder:
     ----------
     noisy, clean : ndarray of int32, shape (n,)
         The labels that the learner is given, and those that they were made of.
+    tallies : Tallies, default=None
+        Keeps what metrics need besides; None: nothing.
 
     Attributes
     ----------
@@ -37,8 +40,11 @@ class Recorder:
         Rows noted so far.
     """
 
-    def __init__(self, noisy: NDArray[np.int32], clean: NDArray[np.int32]) -> None:
+    def __init__(
+        self, noisy: NDArray[np.int32], clean: NDArray[np.int32], tallies: Tallies | None = None
+    ) -> None:
         self.seen = 0
+        self._tallies = tallies
         self._labels = noisy, clean
         self._totals = dict.fromkeys(MISTAKES, 0)
         # Stretch by stretch, the columns of each: what a learner counts may begin to be counted on the way.
@@ -69,24 +75,35 @@ class Recorder:
             points[name] = at_stops
             self._totals[name] += total
         points |= {name: values for name, values in passage.counts.items() if name in LEARNER_COUNTS}
+        if self._tallies is not None:
+            points |= self._tallies.add(passage.scores, stops)
         self._stretches.append(points)
         self.seen += n
 
     def end(self, counters: Mapping[str, int], seconds: float) -> None:
         """Add the point at which the curve ends when no checkpoint is there."""
         last = {"t": self.seen, "fit_seconds": seconds} | self._totals | declared(counters)
+        if self._tallies is not None:
+            last |= self._tallies.counts()
         self._stretches.append({name: [value] for name, value in last.items()})
 
     def note_accuracy(self, accuracy: float) -> None:
         """Note the test accuracy at the last point of the curve, the only one of what was added last."""
         self._stretches[-1]["test_accuracy"] = [accuracy]
 
-    def totals(self) -> dict[str, int]:
-        """Return the mistakes so far."""
-        return dict(self._totals)
+    def totals(self) -> dict[str, Any]:
+        """Return mistakes so far, and what else is kept."""
+        return self._totals | ({} if self._tallies is None else self._tallies.totals())
 
     def curve(self) -> Curve:
         """Return the curve, by column of the store."""
+        columns = self._joined()
+        if self._tallies is not None:
+            return {**columns, **self._tallies.areas(np.asarray(columns["t"], np.int64))}
+        return columns
+
+    def _joined(self) -> Curve:
+        """Return the stretches one after the other."""
         if len(self._stretches) == 1:
             return self._stretches[0]
         columns: dict[str, list[Any]] = {}

@@ -20,6 +20,7 @@ from ..store.cell_result import CellResult
 from ..study.cell import Cell, sorted_json
 from ..study.learner_factory import make_learner
 from ..study.specs import Scalar
+from .examination import class_counts, examined
 from .material import Material, material
 from .prequential import fit_batch, stream_through
 from .splits import Fold
@@ -91,12 +92,11 @@ def _stream_cell(cell: Cell, begins: Callable[[], None]) -> CellResult:
         rest, noisy = given.held_out
         row["validation_mistakes"] = mistakes_on(learnt.learner, rest, noisy)
         row["validation_examples"] = len(noisy)
-    test = given.test
-    if test is not None and cell.spec.stage == "run":
-        n_test = len(test.codes)
-        row["test_mistakes"] = mistakes_on(learnt.learner, test, test.codes)
-        row["test_examples"] = n_test
-        row["test_accuracy"] = 1 - row["test_mistakes"] / n_test
+    n_classes, seen = len(given.stream.classes), row["n_examples"]
+    learnt_from = given.train if seen == len(given.train.rows) else given.train.part(0, seen)
+    row["occurred_clean"] = class_counts(learnt_from, n_classes)
+    if given.test is not None and cell.spec.stage == "run":
+        row |= examined(learnt.learner, given.test, n_classes, cell.spec.kept)
     row["n_features"] = given.train.n_features
     row["noise_realised"] = given.noise_realised
     return learnt.outcome

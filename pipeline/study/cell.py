@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 from .. import data
 from ..noise import Noise
+from ..scoring import Kept
 from .specs import ProtocolName, Scalar
 
 # Part of every key. Raise it when the way a cell is run changes its integers.
-CELL_VERSION = 2
+CELL_VERSION = 3
 
 # `json.dumps` would make an encoder for each text.
 sorted_json = json.JSONEncoder(sort_keys=True).encode
@@ -48,6 +49,8 @@ class CellSpec:
         As in `Study`, with what the data set overrides.
     test_curve : bool
         Whether test accuracy is measured at every checkpoint.
+    kept : tuple of {"classes", "scores"}
+        What metrics need besides mistakes; see `kept_for`.
     """
 
     dataset: data.TaskRef
@@ -70,6 +73,7 @@ class CellSpec:
     max_train: int | None
     max_test: int | None
     test_curve: bool = False
+    kept: tuple[Kept, ...] = ()
 
     @property
     def group(self) -> Group:
@@ -107,6 +111,8 @@ class CellSpec:
             "max_train": self.max_train,
             "max_test": self.max_test,
             "test_curve": self.test_curve,
+            # A study that asks for no such metric has the cells that it had.
+            **({"kept": list(self.kept)} if self.kept else {}),
         }
 
 

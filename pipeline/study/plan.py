@@ -13,9 +13,10 @@ from ...learners import registry
 from .. import data
 from ..errors import InputError
 from ..noise import Noise
+from ..scoring import kept_for
 from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
-from .checks import Learners, check_class_counts, check_study
+from .checks import Learners, check_class_counts, check_ranking, check_study
 from .learner_factory import grid_points, resolve_learner, with_dataset_parameters
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 from .study import TUNING_SEED, Study
@@ -190,6 +191,8 @@ class Plan:
             max_train=_least(study.max_train, study.max_tune if stage == "tune" else None),
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
+            # Grids are judged by mistakes.
+            kept=kept_for(study.metrics) if stage == "run" else (),
         )
         return CellGroup(spec, entry.execution, members)
 
@@ -264,6 +267,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
         found += [(ref, dataset) for ref in refs]
     tasks = [ref for ref, _ in found]
     check_class_counts(study, learners, tasks)
+    check_ranking(study, tasks)
     labels = [task.label for task in tasks]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from ..errors import did_you_mean
 from ..noise import CLEAN, parse_noise
+from ..scoring import METRIC_NAMES, is_of_test_part
 from .specs import AlgorithmSpec, DatasetSpec, NoiseSpec, ProtocolName, RankingSpec, WinnerRule
 
 # Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
@@ -62,6 +63,11 @@ class Study(BaseModel):
         Upper limit on the training rows of the cells that tune grids, besides `max_train`.
     test_curve : bool, default=False
         Measure test accuracy at every checkpoint too: the report then draws it along the stream.
+    metrics : list of str, default=[]
+        What algorithms are compared by, of `METRIC_NAMES`; the first one ranks. Test accuracy, else the error
+        against clean labels, when empty.
+    rank_by : str or None, default=None
+        Which of `metrics` ranks in place of the first.
     curves : list of str, default=[]
         Labels of the algorithms whose learning curves the report draws; all when empty.
     solutions : list of str, default=[]
@@ -91,6 +97,8 @@ class Study(BaseModel):
     time_limit: Annotated[float, Field(gt=0)] | None = None
     max_tune: Annotated[int, Field(ge=1)] | None = None
     test_curve: bool = False
+    metrics: list[str] = []
+    rank_by: str | None = None
     curves: list[str] = []
     solutions: list[str] = []
     datasets: Annotated[list[DatasetSpec], Field(min_length=1)]
@@ -165,6 +173,28 @@ class Study(BaseModel):
         if self.test_curve and all(self.protocol_of(entry) == "prequential" for entry in self.datasets):
             raise ValueError("test_curve: needs a test part, which protocol 'holdout' or 'crossval' has")
         return self
+
+    @model_validator(mode="after")
+    def _metrics_are_known(self) -> Study:
+        tested = any(self.protocol_of(entry) != "prequential" for entry in self.datasets)
+        for place, name in enumerate(self.metrics):
+            if name not in METRIC_NAMES:
+                raise ValueError(f"metrics: {name!r} is none: {did_you_mean(name, METRIC_NAMES)}")
+            if name in self.metrics[:place]:
+                raise ValueError(f"metrics: names {name!r} twice")
+            if is_of_test_part(name) and not tested:
+                raise ValueError(
+                    f"metrics: {name!r} needs a test part, which protocol 'holdout' or 'crossval' has"
+                )
+        if self.rank_by is not None and self.rank_by not in self.metrics:
+            hint = did_you_mean(self.rank_by, self.metrics) if self.metrics else "there are none"
+            raise ValueError(f"rank_by: {self.rank_by!r} is none of the study's metrics: {hint}")
+        return self
+
+    @property
+    def ranked_by(self) -> str | None:
+        """The metric that ranks, None where the study leaves it to what is measured."""
+        return self.rank_by or (self.metrics[0] if self.metrics else None)
 
     @model_validator(mode="after")
     def _labels_differ(self) -> Study:

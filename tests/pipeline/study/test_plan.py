@@ -295,7 +295,7 @@ def test_the_key_is_pinned() -> None:
         max_train=1000,
         max_test=None,
     )
-    assert Cell(spec).key == "d5377c1ac68582d4432a7b42490b98b1"
+    assert Cell(spec).key == "17a9a53707590b06604acd84f9a11102"
 
 
 def test_an_edited_plugin_has_other_cells(tmp_path: Path) -> None:

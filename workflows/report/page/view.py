@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ....pipeline.analysis.averages import Averages, primary_metric
+from ....pipeline.analysis.averages import Averages, asked_metrics, primary_metric
 from ....pipeline.analysis.comparison import Comparison, compare
 from ....pipeline.analysis.curves import CellCurves
 from ....pipeline.analysis.design import Coverage, Design, study_coverage, study_design
@@ -83,7 +83,12 @@ class StudyView:
     @cached_property
     def metric(self) -> Metric:
         """What algorithms are judged by."""
-        return primary_metric(self.cells)
+        return primary_metric(self.cells, self.results.study)
+
+    @cached_property
+    def asked(self) -> list[Metric]:
+        """The metrics that the study asks for, the one that ranks first."""
+        return asked_metrics(self.results.study)
 
     @cached_property
     def averages(self) -> Averages:
@@ -99,7 +104,10 @@ class StudyView:
     def other_comparisons(self) -> list[list[Comparison]]:
         """By further metrics of which ranks are shown, each one per noise rate."""
         names = ("clean_error", "online_error") if self.noisy else ("clean_error",)
-        return [self.compared(METRICS[name], self.design) for name in names if name != self.metric.name]
+        others = [METRICS[name] for name in names]
+        if self.asked:
+            others = [metric for metric in self.asked if self.averages.measured(metric)]
+        return [self.compared(metric, self.design) for metric in others if metric is not self.metric]
 
     def compared(self, metric: Metric, part: Design) -> list[Comparison]:
         """Compare a part of the study, at every noise rate.
