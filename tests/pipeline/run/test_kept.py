@@ -37,7 +37,7 @@ def cell_of(algorithm: dict[str, Any], dataset: dict[str, Any] = GAUSS, **study:
 def frames(*cells: Cell) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The two tables, as the store has them."""
     outcomes = [run_cell(cell) for cell in cells]
-    assert [outcome.row["error"] for outcome in outcomes] == [None] * len(cells)
+    assert [outcome.row.get("error") for outcome in outcomes] == [None] * len(cells)
     tables = part_of([outcome.row for outcome in outcomes], [outcome.curve for outcome in outcomes])
     assert [table.schema for table in tables] == [CELLS, CURVES]
     rows, curves = (table.to_pandas() for table in tables)
