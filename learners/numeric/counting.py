@@ -8,7 +8,7 @@ from .margins import count_mistakes, count_ties, count_wrong
 
 # So many scores are gone through in some tens of microseconds. Whoever gives the interpreter away, be it for
 # one, waits as long until another thread leaves it and this one is woken.
-_FEW = 1 << 14
+FEW = 1 << 14
 
 
 def _of_both(scores, noisy, clean, stops, counts):
@@ -55,7 +55,7 @@ def mistakes_of_both(
     tuple of int
         Those among all rows.
     """
-    count = _of_both_held if scores.size <= _FEW else _of_both_released
+    count = _of_both_held if scores.size <= FEW else _of_both_released
     wrong: tuple[int, int, int] = count(scores.reshape(len(scores), -1), noisy, clean, stops, counts)
     return wrong
 
@@ -72,7 +72,7 @@ def wrong_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> 
     -------
     int
     """
-    count = _wrong_held if scores.size <= _FEW else _wrong_released
+    count = _wrong_held if scores.size <= FEW else _wrong_released
     wrong: int = count(scores.reshape(len(scores), -1), codes)
     return wrong
 
@@ -89,6 +89,6 @@ def tied_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> i
     -------
     int
     """
-    count = _ties_held if scores.size <= _FEW else _ties_released
+    count = _ties_held if scores.size <= FEW else _ties_released
     tied: int = count(scores.reshape(len(scores), -1), codes)
     return tied

@@ -5,6 +5,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from .compiled import compiled
+from .counting import FEW
 from .margins import predicted_code, signed_margin
 
 #: Rows of a table of counts by class.
@@ -48,8 +49,28 @@ def _add_many(scores, given, clean, start, stop, table):
 
 
 @register_jitable
-def _add_references(given, clean, start, stop, so_far, beside):
-    """Judge what the most frequent class and the label before say; `so_far`: labels given, by class."""
+def _references_of_two(given, clean, start, stop, lead, beside):
+    # Sums without branches: where classes are equally frequent nobody could foretell them.
+    last = beside[LAST]
+    most_given = most_clean = before_given = before_clean = 0
+    for t in range(start, stop):
+        y, z = given[t], clean[t]
+        most = 1 if lead > 0 else 0
+        most_given += 1 - (most ^ y)
+        most_clean += 1 - (most ^ z)
+        before_given += 1 - (last ^ y)
+        before_clean += 1 - (last ^ z)
+        lead += 2 * y - 1
+        last = y
+    beside[MAJORITY_GIVEN] += most_given
+    beside[MAJORITY_CLEAN] += most_clean
+    beside[BEFORE_GIVEN] += before_given
+    beside[BEFORE_CLEAN] += before_clean
+    beside[MOST], beside[LAST] = 1 if lead > 0 else 0, last
+
+
+@register_jitable
+def _references_of_many(given, clean, start, stop, so_far, beside):
     most, last = beside[MOST], beside[LAST]
     for t in range(start, stop):
         y, z = given[t], clean[t]
@@ -59,22 +80,23 @@ def _add_references(given, clean, start, stop, so_far, beside):
         beside[BEFORE_CLEAN] += last == z
         so_far[y] += 1
         # Of equally frequent ones the lowest.
-        if so_far[y] > so_far[most] or (so_far[y] == so_far[most] and y < most):
+        if y != most and (so_far[y] > so_far[most] or (so_far[y] == so_far[most] and y < most)):
             most = y
         last = y
     beside[MOST], beside[LAST] = most, last
 
 
 def _tally(scores, given, clean, stops, table, beside, tables, besides):
-    so_far = table[OCCURRED_GIVEN].copy()
     start = 0
     for i in range(stops.shape[0] + 1):
         stop = stops[i] if i < stops.shape[0] else scores.shape[0]
+        so_far = table[OCCURRED_GIVEN].copy()
         if scores.shape[1] == 1:
+            _references_of_two(given, clean, start, stop, so_far[1] - so_far[0], beside)
             _add_two(scores, given, clean, start, stop, table)
         else:
+            _references_of_many(given, clean, start, stop, so_far, beside)
             _add_many(scores, given, clean, start, stop, table)
-        _add_references(given, clean, start, stop, so_far, beside)
         if i < stops.shape[0]:
             tables[i] = table
             besides[i] = beside
@@ -151,8 +173,8 @@ def _predict(scores, codes):
         codes[t] = predicted_code(scores[t])
 
 
-_tally_kernel = compiled(_tally)
-_lose_kernel = compiled(_lose)
+_tally_held, _tally_released = compiled(_tally, nogil=False), compiled(_tally)
+_lose_held, _lose_released = compiled(_lose, nogil=False), compiled(_lose)
 _pairs_kernel = compiled(_pairs)
 _predict_kernel = compiled(_predict)
 
@@ -196,7 +218,8 @@ def tally_classes(
     """
     tables = np.empty((len(stops), *table.shape), np.int64)
     besides = np.empty((len(stops), len(beside)), np.int64)
-    _tally_kernel(_by_row(scores), given, clean, stops, table, beside, tables, besides)
+    tally = _tally_held if scores.size <= FEW else _tally_released
+    tally(_by_row(scores), given, clean, stops, table, beside, tables, besides)
     return tables, besides
 
 
@@ -226,7 +249,8 @@ def sum_losses(
         `sums` after each stop.
     """
     at = np.empty((len(stops), len(sums)))
-    _lose_kernel(_by_row(scores), given, clean, log_odds, stops, sums, at)
+    lose = _lose_held if scores.size <= FEW else _lose_released
+    lose(_by_row(scores), given, clean, log_odds, stops, sums, at)
     return at
 
 

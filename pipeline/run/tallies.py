@@ -43,6 +43,8 @@ class Tallies:
         self._sums = np.zeros(len(LOSSES))
         # Only of two classes have scores an order.
         self._ordered = "scores" in kept and n_classes == 2
+        # Without noise both kinds of labels are the same, and scores are put in order once.
+        self._clean_alone = self._ordered and np.array_equal(given, clean)
         self._scores: list[NDArray[np.float64]] = []
         self._seen = 0
 
@@ -92,8 +94,11 @@ class Tallies:
         scores = self._all_scores()
         if np.isnan(scores).any():
             return {name: np.full(len(stops), np.nan) for name in AREAS}
-        found = {}
+        found: dict[str, NDArray[np.float64]] = {}
         for name, labels in zip(AREAS, self._labels, strict=True):
+            if found and self._clean_alone:
+                found[name] = found[AREAS[0]]
+                continue
             positive = np.concatenate([[0], np.cumsum(labels[: self._seen])])[stops]
             pairs = 2.0 * positive * (stops - positive)
             won = pairs_in_order(scores, labels[: self._seen], stops)

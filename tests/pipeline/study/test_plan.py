@@ -313,3 +313,11 @@ def test_an_edited_plugin_has_other_cells(tmp_path: Path) -> None:
     registry._plugins.pop("OwnEdited")
     assert keys[0]["Perceptron"] == keys[1]["Perceptron"]
     assert keys[0]["OwnEdited"] != keys[1]["OwnEdited"]
+
+
+def test_a_metric_of_two_classes_ranks_no_task_of_many() -> None:
+    study = {**STUDY, "datasets": [{"name": "digits"}], "metrics": ["f1", "balanced_accuracy"]}
+    with pytest.raises(InputError, match="more than two classes and 'f1', which ranks, is of two"):
+        make_plan(parse_study(study))
+    make_plan(parse_study({**study, "rank_by": "balanced_accuracy"}))
+    make_plan(parse_study({**study, "datasets": [{"name": "digits", "task": "one-vs-rest:3"}]}))
