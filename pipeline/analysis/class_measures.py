@@ -28,12 +28,14 @@ class ClassCounts:
     @property
     def total(self) -> Floats:
         """Rows, shape (n,)."""
-        return self.occurred.sum(axis=1)
+        total: Floats = self.occurred.sum(axis=1)
+        return total
 
 
 def _ratio(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
     """Divide, `otherwise` where that is by 0."""
-    return np.divide(above, below, out=np.full(np.shape(above), otherwise), where=below != 0)
+    ratio: Floats = np.divide(above, below, out=np.full(np.shape(above), otherwise), where=below != 0)
+    return ratio
 
 
 def accuracy(counts: ClassCounts) -> Floats:
@@ -75,7 +77,8 @@ def f1(counts: ClassCounts) -> Floats:
 
 def g_mean(counts: ClassCounts) -> Floats:
     """Return the geometric mean of the recalls of two classes."""
-    return np.sqrt(_ratio(counts.right, counts.occurred, 0.0).prod(axis=1))
+    mean: Floats = np.sqrt(_ratio(counts.right, counts.occurred, 0.0).prod(axis=1))
+    return mean
 
 
 def mcc(counts: ClassCounts) -> Floats:

@@ -107,7 +107,7 @@ def _ties(rows: pd.DataFrame) -> list[str]:
         shares = rows[ties].astype("float64") / rows[of].astype("float64")
         means = shares.groupby([rows["algorithm"], rows["dataset"]], sort=False).mean().dropna()
         if len(means) and means.max() >= _MANY_TIES:
-            algorithm, dataset = means.idxmax()
+            algorithm, dataset = means.index[int(means.to_numpy().argmax())]
             found.append(f"{100 * means.max():.1f}% of {where} for {algorithm} on {dataset}")
     if not found:
         return []
