@@ -36,13 +36,19 @@ from .linear.romma import ROMMA as ROMMA
 from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrderPerceptron
 from .linear.soft_confidence_weighted import SoftConfidenceWeighted as SoftConfidenceWeighted
 from .numeric.counting import mistakes_of_both as mistakes_of_both
+from .numeric.counting import tied_predictions as tied_predictions
 from .numeric.counting import wrong_predictions as wrong_predictions
 from .numeric.margins import count_mistakes as count_mistakes
+from .numeric.margins import count_ties as count_ties
 from .numeric.margins import count_wrong as count_wrong
 from .numeric.orders import ordered_rows as ordered_rows
 from .numeric.orders import take_rows as take_rows
 from .numeric.rows import as_rows as as_rows
 from .numeric.rows import row_range as row_range
+from .numeric.tallies import pairs_in_order as pairs_in_order
+from .numeric.tallies import predicted_codes as predicted_codes
+from .numeric.tallies import sum_losses as sum_losses
+from .numeric.tallies import tally_classes as tally_classes
 from .registry import available as available
 from .registry import load_plugin as load_plugin
 from .svm.incremental_svm import IncrementalSVM as IncrementalSVM
@@ -99,12 +105,18 @@ __all__ = [
     "as_rows",
     "available",
     "count_mistakes",
+    "count_ties",
     "count_wrong",
     "learn_in_pieces",
     "load_plugin",
     "mistakes_of_both",
     "ordered_rows",
+    "pairs_in_order",
+    "predicted_codes",
     "row_range",
+    "sum_losses",
     "take_rows",
+    "tally_classes",
+    "tied_predictions",
     "wrong_predictions",
 ]

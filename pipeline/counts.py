@@ -107,6 +107,8 @@ COUNTS: Mapping[str, Count] = {
                 Measure("mistakes_clean", "online mistakes against the clean labels"),
             ),
         ),
+        # Mistakes by the papers' count, though a class is predicted there.
+        Count("ties", "exact ties (clean labels)"),
         Count(
             "updates",
             "updates",

@@ -229,8 +229,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row.
 
-        It is ``classes_[1]`` where the score is >= 0; of more than two classes the one with the largest score
-        (ties: the first).
+        It is ``classes_[1]`` where the score is > 0, as scikit-learn has it; of more than two classes the one
+        with the largest score (ties: the first). `learn` counts a tie as a mistake all the same.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         scores = self.decision_function(X)
-        codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores >= 0.0).astype(np.intp)
+        codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)
         return self.classes_.take(codes)
 
     # The pipeline, which has validated a stream once for all learners, calls the next methods directly (see

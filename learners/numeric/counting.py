@@ -1,27 +1,55 @@
-"""Counting mistakes, of few rows without giving the interpreter away."""
+"""Counting mistakes and ties, of few rows without giving the interpreter away."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import compiled
-from .margins import count_mistakes, count_wrong
+from .margins import count_ties, count_wrong, signed, signed_margin
 
 # So many scores are gone through in some tens of microseconds. Whoever gives the interpreter away, be it for
 # one, waits as long until another thread leaves it and this one is woken.
-_FEW = 1 << 14
+FEW = 1 << 14
 
 
 def _of_both(scores, noisy, clean, stops, counts):
-    wrong = count_mistakes(scores, noisy, stops, counts[0])
-    return wrong, count_mistakes(scores, clean, stops, counts[1])
+    # As `count_mistakes` by each and `count_ties`, but of many classes the best wrong one is looked for once
+    # where both labels are the same.
+    one = scores.shape[1] == 1
+    wrong = wrong_clean = tied = start = 0
+    for i in range(stops.shape[0] + 1):
+        stop = stops[i] if i < stops.shape[0] else scores.shape[0]
+        if one:
+            for t in range(start, stop):
+                m = signed(clean[t]) * scores[t, 0]
+                wrong += not signed(noisy[t]) * scores[t, 0] > 0.0
+                wrong_clean += not m > 0.0
+                tied += m == 0.0
+        else:
+            for t in range(start, stop):
+                m = signed_margin(scores[t], clean[t])
+                wrong_clean += not m > 0.0
+                tied += m == 0.0
+                if noisy[t] != clean[t]:
+                    m = signed_margin(scores[t], noisy[t])
+                wrong += not m > 0.0
+        if i < stops.shape[0]:
+            counts[0, i], counts[1, i], counts[2, i] = wrong, wrong_clean, tied
+        start = stop
+    return wrong, wrong_clean, tied
 
 
 def _wrong(scores, codes):
     return count_wrong(scores, codes)
 
 
+def _ties(scores, codes):
+    nowhere = np.empty(0, np.int64)
+    return count_ties(scores, codes, nowhere, nowhere)
+
+
 _of_both_held, _of_both_released = compiled(_of_both, nogil=False), compiled(_of_both)
 _wrong_held, _wrong_released = compiled(_wrong, nogil=False), compiled(_wrong)
+_ties_held, _ties_released = compiled(_ties, nogil=False), compiled(_ties)
 
 
 def mistakes_of_both(
@@ -30,24 +58,26 @@ def mistakes_of_both(
     clean: NDArray[np.int32],
     stops: NDArray[np.int64],
     counts: NDArray[np.int64],
-) -> tuple[int, int]:
-    """Count mistakes by noisy and by clean labels, as `count_mistakes` does by one of them.
+) -> tuple[int, int, int]:
+    """Count mistakes by noisy and by clean labels, and exact ties by the clean ones.
+
+    See `count_mistakes` and `count_ties`.
 
     Parameters
     ----------
     scores : ndarray of float64, shape (n,) or (n, K)
     noisy, clean : ndarray of int32, shape (n,)
     stops : ndarray of int64, shape (m,)
-    counts : ndarray of int64, shape (2, m)
-        Mistakes up to each stop are written to it.
+    counts : ndarray of int64, shape (3, m)
+        Mistakes of both kinds and ties up to each stop are written to it.
 
     Returns
     -------
     tuple of int
-        Mistakes among all rows.
+        Those among all rows.
     """
-    count = _of_both_held if scores.size <= _FEW else _of_both_released
-    wrong: tuple[int, int] = count(scores.reshape(len(scores), -1), noisy, clean, stops, counts)
+    count = _of_both_held if scores.size <= FEW else _of_both_released
+    wrong: tuple[int, int, int] = count(scores.reshape(len(scores), -1), noisy, clean, stops, counts)
     return wrong
 
 
@@ -63,6 +93,23 @@ def wrong_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> 
     -------
     int
     """
-    count = _wrong_held if scores.size <= _FEW else _wrong_released
+    count = _wrong_held if scores.size <= FEW else _wrong_released
     wrong: int = count(scores.reshape(len(scores), -1), codes)
     return wrong
+
+
+def tied_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> int:
+    """Count the rows whose margin is exactly 0, as `count_ties` does.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n,) or (n, K)
+    codes : ndarray of int32, shape (n,)
+
+    Returns
+    -------
+    int
+    """
+    count = _ties_held if scores.size <= FEW else _ties_released
+    tied: int = count(scores.reshape(len(scores), -1), codes)
+    return tied

@@ -23,6 +23,25 @@ def best_wrong(scores, y):
     return best
 
 
+@register_jitable(**INLINE)
+def signed_margin(f, y):
+    """Return how far the scores of a row are on the side of class `y`: a single one, or one a class."""
+    return signed(y) * f[0] if f.shape[0] == 1 else f[y] - f[best_wrong(f, y)]
+
+
+@register_jitable(**INLINE)
+def predicted_code(f):
+    """Return the class that scores predict: 1 for a single score > 0, of K the first largest or no number."""
+    if f.shape[0] == 1:
+        return 1 if f[0] > 0.0 else 0
+    predicted = 0
+    # Of scores that are no numbers the first, as NumPy's argmax has it.
+    for z in range(1, f.shape[0]):
+        if f[predicted] == f[predicted] and not f[z] <= f[predicted]:
+            predicted = z
+    return predicted
+
+
 @compiled
 def count_mistakes(scores, codes, stops, counts):
     """Count the rows whose signed margin is <= 0 or, a score having overflowed, not a number.
@@ -47,9 +66,7 @@ def count_mistakes(scores, codes, stops, counts):
     for i in range(stops.shape[0] + 1):
         stop = stops[i] if i < stops.shape[0] else scores.shape[0]
         for t in range(start, stop):
-            f, y = scores[t], codes[t]
-            m = signed(y) * f[0] if f.shape[0] == 1 else f[y] - f[best_wrong(f, y)]
-            wrong += not m > 0.0
+            wrong += not signed_margin(scores[t], codes[t]) > 0.0
         if i < stops.shape[0]:
             counts[i] = wrong
         start = stop
@@ -57,8 +74,33 @@ def count_mistakes(scores, codes, stops, counts):
 
 
 @compiled
+def count_ties(scores, codes, stops, counts):
+    """Count the rows whose signed margin is exactly 0: mistakes, whatever class is predicted there.
+
+    Parameters
+    ----------
+    scores, codes, stops, counts
+        As for `count_mistakes`.
+
+    Returns
+    -------
+    int
+        Ties among all rows.
+    """
+    tied = start = 0
+    for i in range(stops.shape[0] + 1):
+        stop = stops[i] if i < stops.shape[0] else scores.shape[0]
+        for t in range(start, stop):
+            tied += signed_margin(scores[t], codes[t]) == 0.0
+        if i < stops.shape[0]:
+            counts[i] = tied
+        start = stop
+    return tied
+
+
+@compiled
 def count_wrong(scores, codes):
-    """Count the rows predicted as another class: code 1 for a score >= 0, of K scores the first largest.
+    """Count the rows predicted as another class: code 1 for a score > 0, of K scores the first largest.
 
     Parameters
     ----------
@@ -71,14 +113,5 @@ def count_wrong(scores, codes):
     """
     wrong = 0
     for t in range(scores.shape[0]):
-        f = scores[t]
-        if f.shape[0] == 1:
-            predicted = 1 if f[0] >= 0.0 else 0
-        else:
-            predicted = 0
-            # Of scores that are no numbers the first, as NumPy's argmax has it.
-            for z in range(1, f.shape[0]):
-                if f[predicted] == f[predicted] and not f[z] <= f[predicted]:
-                    predicted = z
-        wrong += predicted != codes[t]
+        wrong += predicted_code(scores[t]) != codes[t]
     return wrong

@@ -214,7 +214,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         return scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted label of each row: ``classes_[1]`` where the score is >= 0.
+        """Return the predicted label of each row: ``classes_[1]`` where the score is > 0.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         scores = self.decision_function(X)
-        return self.classes_[(scores >= 0.0).astype(np.intp)]
+        return self.classes_[(scores > 0.0).astype(np.intp)]
 
     def counters(self) -> dict[str, int]:
         """Return what was counted in training, by the store's column."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,19 +14,41 @@ from .metrics import METRICS, Metric
 from .ranks import DroppedBlock
 
 
-def primary_metric(cells: pd.DataFrame) -> Metric:
-    """Return what algorithms are judged by: test accuracy if measured, else mistakes against clean labels.
+def asked_metrics(study: Mapping[str, Any]) -> list[Metric]:
+    """Return the metrics that a study asks for, the one that ranks first.
+
+    Parameters
+    ----------
+    study : mapping
+        The validated study.
+
+    Returns
+    -------
+    list of Metric
+        Empty where it leaves them to what is measured; without those of a later version.
+    """
+    names = [name for name in study.get("metrics") or [] if name in METRICS]
+    first = study.get("rank_by")
+    return [METRICS[name] for name in sorted(names, key=lambda name: name != first)]
+
+
+def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
+    """Return what algorithms are judged by: what the study asks for, else test accuracy, else clean error.
 
     Parameters
     ----------
     cells : DataFrame
         The store's cells table.
+    study : mapping
+        The validated study.
 
     Returns
     -------
     Metric
-        "test_accuracy" or "clean_error".
+        Where the study asks for none, "test_accuracy" if it was measured, else "clean_error".
     """
+    if asked := asked_metrics(study):
+        return asked[0]
     measured = bool(evaluation_rows(cells, status="ok")["test_accuracy"].notna().any())
     return METRICS["test_accuracy" if measured else "clean_error"]
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..counts import COUNTS, Measure
-from .ranks import Direction
+from ..scoring import BY_WINDOW, SCORINGS, Direction, Scoring
+from .class_measures import CLASS_MEASURES, REFERENCE_OF, ClassCounts, beyond
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,10 @@ class Metric:
         Whether values are shares, shown as percentages.
     decimals : int
         Digits after the point when shown.
+    sentence : str
+        What it is, for the report; empty for what its label says.
+    scientific : bool
+        Whether values are shown with a power of ten.
     """
 
     name: str
@@ -38,6 +44,8 @@ class Metric:
     of: Callable[[pd.DataFrame], pd.Series[float]]
     percent: bool = False
     decimals: int = 1
+    sentence: str = ""
+    scientific: bool = False
 
     def digits(self, values: Iterable[float]) -> int:
         """Return the digits after the point with which values that are compared are shown.
@@ -67,6 +75,8 @@ class Metric:
         if not np.isfinite(value):
             return "–"
         digits = self.decimals if digits is None else digits
+        if self.scientific:
+            return f"{value:.{digits}e}"
         text = f"{100 * value if self.percent else value:,.{digits}f}"
         return f"{text}%" if unit and self.percent else text
 
@@ -89,6 +99,87 @@ def _speed(cells: pd.DataFrame) -> pd.Series[float]:
     return cells["n_examples"].astype("float64") / seconds.where(seconds > 0)
 
 
+def _ram_hours(cells: pd.DataFrame) -> pd.Series[float]:
+    return cells["model_bytes"].astype("float64") * cells["fit_seconds"].astype("float64") / 2**30 / 3600
+
+
+def _columns_of(side: str) -> tuple[str, str, str]:
+    """Name the columns of counts by class: right, predicted, occurred."""
+    if side == "test":
+        return "test_right", "test_predicted", "test_occurred"
+    return f"right_{side}", "predicted", f"occurred_{side}"
+
+
+def class_counts(rows: pd.DataFrame, side: str) -> Iterable[tuple[NDArray[np.intp], ClassCounts]]:
+    """Yield the counts by class of rows of cells or curves, rows of as many classes together.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        With the columns of counts by class, None or NaN where a row has none.
+    side : {"clean", "given", "test"}
+        Which labels, as `Scoring` has it.
+
+    Yields
+    ------
+    places : ndarray of int
+        Of the rows in the table.
+    counts : ClassCounts
+    """
+    lists = [rows[name].tolist() for name in _columns_of(side)]
+    widths = np.array(
+        [min(np.size(x) if np.ndim(x) else 0 for x in each) for each in zip(*lists, strict=True)]
+    )
+    for width in np.unique(widths[widths > 0]):
+        places = np.flatnonzero(widths == width)
+        yield places, ClassCounts(*(np.array([each[i] for i in places], np.float64) for each in lists))
+
+
+def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
+    """Return a metric of what a cell kept; also of points of curves, but for average precision."""
+    measure, side = scoring.measure, scoring.side
+    if scoring.needs == "scores":
+        return _column(f"test_{measure}" if side == "test" else f"{measure}_{side}")
+
+    def of(rows: pd.DataFrame) -> pd.Series[float]:
+        values = np.full(len(rows), np.nan)
+        for places, counts in class_counts(rows, side):
+            if scoring.two_classes and counts.right.shape[1] != 2:
+                continue
+            if measure in REFERENCE_OF:
+                reference = rows[f"{REFERENCE_OF[measure]}_{side}"].to_numpy(np.float64)[places]
+                values[places] = beyond(counts.right.sum(axis=1), reference, counts.total)
+            else:
+                values[places] = CLASS_MEASURES[measure](counts)
+        return pd.Series(values, rows.index)
+
+    return of
+
+
+def has_windows(metric: Metric) -> bool:
+    """Return whether a metric can be told of the latest examples: one of counts by class along the stream."""
+    scoring = SCORINGS.get(metric.name)
+    return scoring is not None and scoring.needs == "classes" and scoring.side != "test"
+
+
+def windowed(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
+    """Return the values of a metric among the latest examples.
+
+    Parameters
+    ----------
+    metric : Metric
+        One that `has_windows`.
+    curves : DataFrame
+        The store's curves table.
+
+    Returns
+    -------
+    Series of float
+        A number a point, NaN where its study has no window or keeps no counts by class.
+    """
+    return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_WINDOW.items()}))
+
+
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
@@ -106,5 +197,25 @@ METRICS: Mapping[str, Metric] = {
             for measure in count.measures
         ),
         Metric("examples_per_second", "examples per second", "higher", _speed, decimals=0),
+        Metric(
+            "ram_hours",
+            "RAM-hours",
+            "lower",
+            _ram_hours,
+            scientific=True,
+            sentence="The size of the model at the end in GiB times the hours of learning.",
+        ),
+        *(
+            Metric(
+                scoring.name,
+                scoring.label,
+                scoring.direction,
+                _scored(scoring),
+                percent=scoring.percent,
+                decimals=scoring.decimals,
+                sentence=scoring.sentence,
+            )
+            for scoring in SCORINGS.values()
+        ),
     )
 }

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .ranks import Direction
+from ..scoring import Direction
 from .signed_rank import signed_rank
 
 

@@ -7,14 +7,13 @@ number of blocks N that enters every test is therefore the number of data sets a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-Direction = Literal["lower", "higher"]
+from ..scoring import Direction
 
 # Averages of equal counts taken in another order differ in the 16th digit. Twelve digits keep every real
 # difference (the finest step of a mean over 1,000 seeds of 1e6 examples is 1e-9) and drop those artefacts.

@@ -17,11 +17,11 @@ from ...learners import take_rows
 from .. import data
 from ..errors import InputError
 from ..noise import Circumstances, FeatureNoise
+from ..noise.reference import reference_margins
 from ..randomness import random_state
 from ..study.cell import CellSpec
 from .disturbance import disturbed
 from .excerpts import excerpt, held_bytes
-from .reference import reference_margins
 from .splits import Fold, chosen_rows, split
 
 # Cells come task by task: what they share is used again soon or never. Some twenty small tasks fit, or one or

@@ -19,7 +19,8 @@ from .delayed import DelayedLearner
 from .recorder import Recorder, declared
 from .splits import Fold
 from .stopwatch import Stopwatch
-from .stream_learner import PluginLearner, batch_counters, begin, blocks_of, stream_learner
+from .stream_learner import PluginLearner, batch_counters, begin, blocks_of, has_log_odds, stream_learner
+from .tallies import Tallies
 from .warm_up import compile_loops
 
 # With a time limit the clock is read after this many rows: often enough for a learner that takes a
@@ -66,7 +67,12 @@ def stream_through(
     streamed = stream_learner(learner)
     course = cell.spec.course
     watch = Stopwatch(cell.execution.time_limit)
-    recorder = Recorder(noisy, part.codes, cell.spec.checkpoints, course, counted_from)
+    kept = cell.spec.kept
+    tallies = None
+    if kept:
+        log_odds = has_log_odds(learner)
+        tallies = Tallies(noisy, part.codes, len(classes), kept, log_odds, course.delay, counted_from)
+    recorder = Recorder(noisy, part.codes, cell.spec.checkpoints, course, counted_from, tallies)
     compile_loops(learner, (cell.spec.learner, cell.spec.params), part, classes)
     begins()
     begin(streamed, classes, part)

@@ -13,10 +13,13 @@ from ..counts import COUNTS
 from ..store.cell_result import Curve
 from ..study.course import USUAL, Course
 from .splits import checkpoints
-from .windows import Fading, window_errors
+from .tallies import Tallies
+from .windows import Fading, window_counts, window_errors
+
+Column = Sequence[Any] | NDArray[Any]
 
 # Counted here; everything else is counted by learners.
-MISTAKES = ("mistakes", "mistakes_clean")
+MISTAKES = ("mistakes", "mistakes_clean", "ties")
 LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
 _UNCOUNTED: dict[str, int | None] = dict.fromkeys(sorted(LEARNER_COUNTS))
 # What adds up along the stream: where counting begins later, what was there before is taken off.
@@ -41,6 +44,8 @@ class Recorder:
         Its windows count here.
     counted_from : int, default=0
         How many examples go by before counting begins.
+    tallies : Tallies, default=None
+        Keeps what metrics need besides; None: nothing.
 
     Attributes
     ----------
@@ -59,12 +64,14 @@ class Recorder:
         points: str | int | tuple[int, ...] = "log",
         course: Course = USUAL,
         counted_from: int = 0,
+        tallies: Tallies | None = None,
     ) -> None:
         self.seen, self.counted_from = 0, counted_from
+        self._tallies = tallies
         self._labels = noisy, clean
         self._totals = dict.fromkeys(MISTAKES, 0)
         # Stretch by stretch, the columns of each: what a learner counts may begin to be counted on the way.
-        self._stretches: list[dict[str, Sequence[Any] | NDArray[Any]]] = []
+        self._stretches: list[dict[str, Column]] = []
         self._window = course.window
         self._fading = (
             Fading(course.fading, counted_from, self._labels) if course.fading is not None else None
@@ -95,7 +102,7 @@ class Recorder:
         noisy, clean = (labels[seen : seen + n] for labels in self._labels)
         counts = np.empty((len(MISTAKES), len(stops)), np.int64)
         totals = mistakes_of_both(passage.scores, noisy, clean, stops, counts)
-        points: dict[str, Sequence[Any] | NDArray[Any]] = {
+        points: dict[str, Column] = {
             "t": stops + seen,
             "fit_seconds": np.asarray(passage.seconds) + seconds,
         }
@@ -106,6 +113,8 @@ class Recorder:
         points |= {name: values for name, values in passage.counts.items() if name in LEARNER_COUNTS}
         if self._fading is not None:
             points |= self._fading.errors(passage.scores, stops)
+        if self._tallies is not None:
+            points |= self._tallies.add(passage.scores, stops)
         self._stretches.append(points)
         self.seen += n
 
@@ -117,6 +126,8 @@ class Recorder:
         last = {"t": self.seen, "fit_seconds": seconds} | self._totals | declared(counters)
         if self._fading is not None:
             last |= self._fading.latest()
+        if self._tallies is not None:
+            last |= self._tallies.counts()
         self._stretches.append({name: [value] for name, value in last.items()})
 
     def note_accuracy(self, accuracy: float) -> None:
@@ -124,11 +135,7 @@ class Recorder:
         last = self._stretches[-1]
         last["test_accuracy"] = [*[None] * (len(last["t"]) - 1), accuracy]
 
-    def totals(self) -> dict[str, int]:
-        """Return the mistakes so far."""
-        return dict(self._totals)
-
-    def counted(self, counters: Mapping[str, int]) -> dict[str, int | None]:
+    def counted(self, counters: Mapping[str, int]) -> dict[str, Any]:
         """Return what came to pass since counting began.
 
         Parameters
@@ -138,14 +145,16 @@ class Recorder:
 
         Returns
         -------
-        dict of str to int or None
-            ``n_examples`` and every count by the store's columns.
+        dict of str to any
+            ``n_examples``, every count and what metrics need besides, by the store's columns.
         """
-        found: dict[str, int | None] = {**self._totals, **declared(counters)}
+        found: dict[str, Any] = {**self._totals, **declared(counters)}
         before = self._before()
         for name, value in found.items():
             if value is not None and name in _SUMS:
                 found[name] = value - (before.get(name) or 0)
+        if self._tallies is not None:
+            found |= self._tallies.totals()
         return {"n_examples": max(0, self.seen - self.counted_from), **found}
 
     def seconds_before(self) -> float:
@@ -155,20 +164,28 @@ class Recorder:
     def curve(self) -> Curve:
         """Return the curve, by column of the store."""
         columns = self._columns()
-        if not self._more:
-            return columns
+        if self._more:
+            columns = self._since(columns)
+        if self._tallies is not None:
+            columns = columns | self._tallies.areas(np.asarray(columns["t"], np.int64))
+        return columns
+
+    def _since(self, columns: dict[str, Column]) -> dict[str, Column]:
+        """Return the points of the curve alone, with what came to pass since counting began."""
         noted = np.asarray(columns["t"])
         if self._window is not None:
-            columns |= window_errors(columns, noted, self._window, self.counted_from)
+            columns = columns | window_errors(columns, noted, self._window, self.counted_from)
+            columns = columns | window_counts(columns, noted, self._window, self.counted_from)
         before = self._before()
         places = np.flatnonzero(np.isin(noted, self.shown) & (noted > self.counted_from)).tolist()
-        curve = {name: [values[i] for i in places] for name, values in columns.items()}
+        curve: dict[str, Column] = {name: [values[i] for i in places] for name, values in columns.items()}
         for name in curve.keys() & (_SUMS | {"fit_seconds"}):
             base = before.get(name) or 0
             curve[name] = [None if value is None else value - base for value in curve[name]]
         return curve | {"t": noted[places] - self.counted_from}
 
-    def _columns(self) -> dict[str, Sequence[Any] | NDArray[Any]]:
+    def _columns(self) -> dict[str, Column]:
+        """Return the stretches one after the other."""
         if len(self._stretches) == 1:
             return self._stretches[0]
         columns: dict[str, list[Any]] = {}

@@ -50,6 +50,11 @@ class Fold:
         """How many features `renumbered` has."""
         return None if self.renumbered is None else int(self.renumbered.shape[1])
 
+    @functools.cached_property
+    def class_counts(self) -> NDArray[np.intp]:
+        """How often each class occurs, up to the last that does."""
+        return np.bincount(self.codes)
+
     @property
     def n_features(self) -> int:
         """How many features X has."""

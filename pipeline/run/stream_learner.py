@@ -52,6 +52,22 @@ def is_own(learner: Any) -> bool:
     return isinstance(learner, OnlineClassifier) and module.startswith(f"{learners.__name__}.")
 
 
+def has_log_odds(learner: Any) -> bool:
+    """Tell whether a learner says that its scores are log odds, so that predictions have probabilities.
+
+    Parameters
+    ----------
+    learner : estimator
+        One with ``scores_are_log_odds = True`` says so: its score is the logarithm of the odds of the second
+        of two classes; of more classes the scores are logarithms of probabilities, up to a constant.
+
+    Returns
+    -------
+    bool
+    """
+    return bool(getattr(learner, "scores_are_log_odds", False))
+
+
 def begin(learner: StreamLearner, classes: NDArray[np.int32], part: Fold) -> None:
     """Prepare a learner for the rows of a fold.
 

@@ -20,6 +20,7 @@ from ..store.cell_result import CellResult
 from ..study.cell import Cell, sorted_json
 from ..study.learner_factory import make_learner
 from ..study.specs import Scalar
+from .examination import class_counts, examined
 from .material import Material, material
 from .prequential import fit_batch, stream_through
 from .splits import Fold
@@ -95,12 +96,13 @@ def _stream_cell(cell: Cell, begins: Callable[[], None]) -> CellResult:
         rest, noisy = given.held_out
         row["validation_mistakes"] = mistakes_on(learnt.learner, rest, noisy)
         row["validation_examples"] = len(noisy)
-    test = given.test
-    if test is not None and cell.spec.stage == "run":
-        n_test = len(test.codes)
-        row["test_mistakes"] = mistakes_on(learnt.learner, test, test.codes)
-        row["test_examples"] = n_test
-        row["test_accuracy"] = 1 - row["test_mistakes"] / n_test
+    n_classes, counted, first = len(given.stream.classes), row["n_examples"], given.counted_from
+    # The whole of it has these counts for all cells that share it.
+    whole = counted == len(given.train.rows)
+    counted_part = given.train if whole else given.train.part(first, first + counted)
+    row["occurred_clean"] = class_counts(counted_part, n_classes)
+    if given.test is not None and cell.spec.stage == "run":
+        row |= examined(learnt.learner, given.test, n_classes, cell.spec.kept)
     row["n_features"] = given.train.n_features
     row["changes"] = list(given.changes) or None
     row["noise_realised"] = given.noise_realised

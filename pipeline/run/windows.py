@@ -1,14 +1,15 @@
-"""Errors of the latest examples: over a window, and with a fading factor."""
+"""Figures of the latest examples: over a window, and with a fading factor."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..counts import LATEST_ERRORS
+from ..scoring import BY_WINDOW
 
 # The column of each, and the count of mistakes that it is made of.
 WINDOW_ERRORS = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True))
@@ -36,18 +37,50 @@ def window_errors(
     dict of str to list of float or None
         By column of the curves; None where it was not noted what there was a window ago.
     """
-    place = {0: -1} | {int(t): i for i, t in enumerate(noted)}
-    errors: dict[str, list[float | None]] = {}
+    errors: dict[str, list[float | None]] = {name: [] for name in WINDOW_ERRORS}
     for name, count in WINDOW_ERRORS.items():
         mistakes = [*np.asarray(columns[count]).tolist(), 0]
-        errors[name] = []
-        for t in noted.tolist():
-            start = place.get(max(first, t - window)) if t > first else None
-            share = None
-            if start is not None:
-                share = (mistakes[place[t]] - mistakes[start]) / (t - max(first, t - window))
-            errors[name].append(share)
+        for i, start, n in _stretches(noted, window, first):
+            errors[name].append(None if start is None else (mistakes[i] - mistakes[start]) / n)
     return errors
+
+
+def window_counts(
+    columns: Mapping[str, Sequence[Any] | NDArray[Any]], noted: NDArray[np.int64], window: int, first: int
+) -> dict[str, list[Any]]:
+    """Return what metrics of counts by class are made of, among the latest examples.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+        Counts by class and those of the references so far, by column; 0 where counting begins.
+    noted, window, first
+        As for `window_errors`.
+
+    Returns
+    -------
+    dict of str to list
+        By column of the curves, None where it was not noted what there was a window ago; empty where nothing
+        is kept.
+    """
+    found: dict[str, list[Any]] = {}
+    for name, count in BY_WINDOW.items():
+        if count in columns:
+            counts = np.asarray(columns[count])
+            counts = np.concatenate([counts, np.zeros_like(counts[:1])])
+            found[name] = [
+                None if start is None else counts[i] - counts[start]
+                for i, start, _ in _stretches(noted, window, first)
+            ]
+    return found
+
+
+def _stretches(noted: NDArray[np.int64], window: int, first: int) -> Iterator[tuple[int, int | None, int]]:
+    """Yield each place in what was noted, that of a window ago (-1: the beginning), and the rows between."""
+    place = {0: -1} | {int(t): i for i, t in enumerate(noted)}
+    for i, t in enumerate(noted.tolist()):
+        began = max(first, t - window)
+        yield i, place.get(began) if t > first else None, t - began
 
 
 def are_mistakes(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -13,6 +13,16 @@ import pyarrow as pa
 
 from ..counts import COUNTS, LATEST_ERRORS
 from ..errors import InputError
+from ..scoring import (
+    AREAS,
+    BY_CLASS,
+    BY_WINDOW,
+    LOSSES,
+    PRECISIONS,
+    REFERENCES,
+    TEST_BY_CLASS,
+    TEST_SCORES,
+)
 
 # Raised when a column changes its meaning or type.
 SCHEMA_VERSION: Final = 3
@@ -26,6 +36,15 @@ Status: TypeAlias = Literal["ok", "failed", "stopped", "crashed"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
 _COUNTED = [pa.field(name, pa.int64()) for name in COUNTS]
+# For metrics, null where a study asks for none that needs them. Counts by class are lists with a number for
+# each, in the order of the classes: a column a class would need as many as the largest task has, and rows of
+# their own would be K times those of the curves.
+_KEPT = [
+    *(pa.field(name, pa.list_(pa.int64())) for name in BY_CLASS),
+    *(pa.field(name, pa.int64()) for name in REFERENCES),
+    *(pa.field(name, pa.float64()) for name in (*LOSSES, *AREAS)),
+]
+_KEPT_TYPES = {field.name: field.type for field in _KEPT}
 CELLS = pa.schema(
     [
         pa.field("key", pa.string(), nullable=False),
@@ -59,11 +78,17 @@ CELLS = pa.schema(
         pa.field("noise_realised", pa.float64()),
         pa.field("noise_by_class", pa.list_(pa.float64())),
         *_COUNTED,
+        # What occurred, along the stream and in the test part, is there for every cell.
+        *_KEPT,
+        *(pa.field(name, pa.float64()) for name in PRECISIONS),
         # After how many examples an online model selection went over to the next level of complexity.
         pa.field("switches", pa.list_(pa.int64())),
         pa.field("test_examples", pa.int64()),
         pa.field("test_mistakes", pa.int64()),
         pa.field("test_accuracy", pa.float64()),
+        pa.field("test_ties", pa.int64()),
+        *(pa.field(name, pa.list_(pa.int64())) for name in TEST_BY_CLASS),
+        *(pa.field(name, pa.float64()) for name in TEST_SCORES),
         pa.field("validation_examples", pa.int64()),
         pa.field("validation_mistakes", pa.int64()),
         pa.field("fit_seconds", pa.float64()),
@@ -81,8 +106,10 @@ CURVES = pa.schema(
         pa.field("key", pa.string(), nullable=False),
         pa.field("t", pa.int64(), nullable=False),
         *_COUNTED,
+        *_KEPT,
         pa.field("test_accuracy", pa.float64()),
         *(pa.field(name, pa.float64()) for name in LATEST_ERRORS),
+        *(pa.field(name, _KEPT_TYPES[count]) for name, count in BY_WINDOW.items()),
         pa.field("fit_seconds", pa.float64()),
     ],
     metadata=METADATA,

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from .cell_result import Curve
 from .schema import CELLS, CURVES, IDENTITY
@@ -81,12 +82,27 @@ def _column(stretches: list[Any], lengths: list[int], field: pa.Field) -> pa.Arr
     if all(stretch is None for stretch in stretches):
         return pa.nulls(sum(lengths), field.type)
     if all(isinstance(stretch, np.ndarray) for stretch in stretches):
+        if pa.types.is_list(field.type):
+            return _lists(stretches)
         return pa.array(np.concatenate(stretches), field.type)
     arrays = [
-        pa.nulls(length, field.type) if stretch is None else pa.array(stretch, field.type)
+        pa.nulls(length, field.type) if stretch is None else _stretch(stretch, field)
         for stretch, length in zip(stretches, lengths, strict=True)
     ]
     return pa.chunked_array(arrays, field.type)
+
+
+def _stretch(stretch: Any, field: pa.Field) -> pa.Array:
+    """Return what one cell has for a column of the curves table."""
+    matrix = isinstance(stretch, np.ndarray) and stretch.ndim == 2
+    return _lists([stretch]) if matrix else pa.array(stretch, field.type)
+
+
+def _lists(stretches: list[NDArray[np.int64]]) -> pa.Array:
+    """Return the rows of matrices, which may differ in width, as lists: many times as fast as one by one."""
+    widths = np.repeat([stretch.shape[1] for stretch in stretches], [len(stretch) for stretch in stretches])
+    ends = np.concatenate([[0], np.cumsum(widths)]).astype(np.int32)
+    return pa.ListArray.from_arrays(ends, np.concatenate([stretch.ravel() for stretch in stretches]))
 
 
 def in_order(table: pa.Table, within: str) -> pa.Table:

@@ -10,11 +10,12 @@ from typing import Any, Literal
 
 from .. import data
 from ..noise import Noise
+from ..scoring import Kept
 from .course import USUAL, Course
 from .specs import ProtocolName, Scalar
 
 # Part of every key. Raise it when the way a cell is run changes its integers.
-CELL_VERSION = 2
+CELL_VERSION = 3
 
 # `json.dumps` would make an encoder for each text.
 sorted_json = json.JSONEncoder(sort_keys=True).encode
@@ -51,6 +52,8 @@ class CellSpec:
         Whether test accuracy is measured at every checkpoint.
     course : Course
         How the stream goes by.
+    kept : tuple of {"classes", "scores"}
+        What metrics need besides mistakes; see `kept_for`.
     """
 
     dataset: data.TaskRef
@@ -74,6 +77,7 @@ class CellSpec:
     max_test: int | None
     test_curve: bool = False
     course: Course = USUAL
+    kept: tuple[Kept, ...] = ()
 
     @property
     def group(self) -> Group:
@@ -112,6 +116,8 @@ class CellSpec:
             "max_test": self.max_test,
             "test_curve": self.test_curve,
             **self.course.document,
+            # A study that asks for no such metric has the cells that it had.
+            **({"kept": list(self.kept)} if self.kept else {}),
         }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from .. import data
 from ..errors import InputError, did_you_mean
 from ..noise import ClassNoise
+from ..scoring import SCORINGS
 from .learner_factory import ResolvedLearner, grid_points, with_dataset_parameters
 from .specs import AlgorithmSpec
 from .study import Study
@@ -163,3 +164,16 @@ def check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.Ta
                 f"data set {many!r} has more than two classes and algorithm {algorithm.label!r} takes two: "
                 "give the data set task = 'one-vs-rest' or 'pairs'"
             )
+
+
+def check_ranking(study: Study, tasks: Sequence[data.TaskRef]) -> None:
+    """Refuse to rank a task of many classes by a metric that has one class it calls positive."""
+    name = study.ranked_by
+    if name is None or name not in SCORINGS or not SCORINGS[name].two_classes:
+        return
+    many = next((task.label for task in tasks if task.task == "multiclass"), None)
+    if many is not None:
+        raise InputError(
+            f"data set {many!r} has more than two classes and {name!r}, which ranks, is of two: rank by "
+            "another with rank_by, such as 'balanced_accuracy', or give the data set task = 'one-vs-rest'"
+        )

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from ..noise import CLEAN, parse_noise
+from ..scoring import BASELINES
 from .course import Order
 from .specs import AlgorithmSpec, DatasetSpec, NoiseSpec, ProtocolName, RankingSpec, WinnerRule
 
@@ -36,10 +37,6 @@ def _rising_counts(values: Sequence[Any]) -> tuple[int, ...]:
     if not 1 <= len(values) <= _MOST_CHECKPOINTS:
         raise ValueError(f"a list of {len(values)} is not 1 to {_MOST_CHECKPOINTS} numbers of examples")
     return tuple(values)
-
-
-# What `baselines` adds, with their labels.
-BASELINES = {"MajorityClass": "majority class", "NoChange": "no change"}
 
 
 class StudyKeys(BaseModel):
@@ -81,7 +78,7 @@ class StudyKeys(BaseModel):
         Examples after which the label of an example comes: x_t is predicted, then (x_{t-delay}, y_{t-delay})
         learnt. The last labels come when the stream has ended and count for nothing.
     window : int or None, default=None
-        Curves also carry the error over so many latest examples.
+        Curves also carry the error, and metrics of predictions, over so many latest examples.
     fading : float in (0, 1) or None, default=None
         Curves also carry the error with this fading factor (Gama, Sebastião, Rodrigues 2013).
     baselines : bool, default=False
@@ -106,6 +103,11 @@ class StudyKeys(BaseModel):
         Upper limit on the training rows of the cells that tune grids, besides `max_train`.
     test_curve : bool, default=False
         Measure test accuracy at every checkpoint too: the report then draws it along the stream.
+    metrics : list of str, default=[]
+        What algorithms are compared by, of `METRIC_NAMES`; the first one ranks. Test accuracy, else the error
+        against clean labels, when empty.
+    rank_by : str or None, default=None
+        Which of `metrics` ranks in place of the first.
     curves : list of str, default=[]
         Labels of the algorithms whose learning curves the report draws; all when empty.
     solutions : list of str, default=[]
@@ -141,6 +143,8 @@ class StudyKeys(BaseModel):
     time_limit: Annotated[float, Field(gt=0)] | None = None
     max_tune: Annotated[int, Field(ge=1)] | None = None
     test_curve: bool = False
+    metrics: list[str] = []
+    rank_by: str | None = None
     curves: list[str] = []
     solutions: list[str] = []
     datasets: Annotated[list[DatasetSpec], Field(min_length=1)]

@@ -13,9 +13,10 @@ from ...learners import registry
 from .. import data
 from ..errors import InputError
 from ..noise import Noise
+from ..scoring import kept_for
 from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
-from .checks import Learners, check_class_counts, check_noise, check_study
+from .checks import Learners, check_class_counts, check_noise, check_ranking, check_study
 from .keys import TUNING_SEED
 from .learner_factory import resolve_learner, with_dataset_parameters
 from .planned_algorithm import PlannedAlgorithm
@@ -225,6 +226,8 @@ class Plan:
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
             course=study.course_of(dataset, tuned=task.label in self._tuned),
+            # Grids are judged by mistakes.
+            kept=kept_for(study.metrics) if stage == "run" else (),
         )
         return CellGroup(spec, execution, members)
 
@@ -280,6 +283,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
     tasks = [ref for ref, _ in found]
     check_class_counts(study, learners, tasks)
     check_noise(study, tasks)
+    check_ranking(study, tasks)
     labels = [task.label for task in tasks]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from ..errors import did_you_mean
+from ..scoring import METRIC_NAMES, is_of_test_part
 from .course import Course, Order
 from .keys import StudyKeys
 from .specs import DatasetSpec, ProtocolName, WinnerRule
@@ -46,6 +47,23 @@ class Study(StudyKeys):
     def _test_curve_has_tests(self) -> Study:
         if self.test_curve and all(self.protocol_of(entry) == "prequential" for entry in self.datasets):
             raise ValueError("test_curve: needs a test part, which protocol 'holdout' or 'crossval' has")
+        return self
+
+    @model_validator(mode="after")
+    def _metrics_are_known(self) -> Study:
+        tested = any(self.protocol_of(entry) != "prequential" for entry in self.datasets)
+        for place, name in enumerate(self.metrics):
+            if name not in METRIC_NAMES:
+                raise ValueError(f"metrics: {name!r} is none: {did_you_mean(name, METRIC_NAMES)}")
+            if name in self.metrics[:place]:
+                raise ValueError(f"metrics: names {name!r} twice")
+            if is_of_test_part(name) and not tested:
+                raise ValueError(
+                    f"metrics: {name!r} needs a test part, which protocol 'holdout' or 'crossval' has"
+                )
+        if self.rank_by is not None and self.rank_by not in self.metrics:
+            hint = did_you_mean(self.rank_by, self.metrics) if self.metrics else "there are none"
+            raise ValueError(f"rank_by: {self.rank_by!r} is none of the study's metrics: {hint}")
         return self
 
     @model_validator(mode="after")
@@ -121,6 +139,11 @@ class Study(StudyKeys):
     def protocol_of(self, entry: DatasetSpec) -> ProtocolName:
         """Return the protocol of a data set."""
         return entry.protocol or self.protocol
+
+    @property
+    def ranked_by(self) -> str | None:
+        """The metric that ranks, None where the study leaves it to what is measured."""
+        return self.rank_by or (self.metrics[0] if self.metrics else None)
 
     @property
     def own_winners(self) -> dict[str, WinnerRule]:

@@ -3,19 +3,32 @@
 import numpy as np
 import pytest
 
-from singlepass.learners import count_mistakes, count_wrong, mistakes_of_both, wrong_predictions
+from singlepass.learners import (
+    count_mistakes,
+    count_ties,
+    count_wrong,
+    mistakes_of_both,
+    tied_predictions,
+    wrong_predictions,
+)
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("n", [40, 20_000])
 def test_mistakes_by_both_kinds_of_labels(n, n_classes):
     rng = np.random.RandomState(n)
-    scores = rng.standard_normal(n if n_classes == 2 else (n, n_classes))
+    # Rounded, so that some tie.
+    scores = rng.standard_normal(n if n_classes == 2 else (n, n_classes)).round(1)
     noisy, clean = (rng.randint(0, n_classes, n).astype(np.int32) for _ in range(2))
-    stops, counts = np.array([n // 3, n // 2, n]), np.empty((2, 3), np.int64)
+    stops, counts = np.array([n // 3, n // 2, n]), np.empty((3, 3), np.int64)
     totals = mistakes_of_both(scores, noisy, clean, stops, counts)
-    for labels, total, found in zip((noisy, clean), totals, counts, strict=True):
-        alone = np.empty(3, np.int64)
+    alone = np.empty(3, np.int64)
+    assert (
+        totals[2] == count_ties(scores.reshape(n, -1), clean, stops, alone) == tied_predictions(scores, clean)
+    )
+    assert totals[2] > 0
+    assert counts[2].tolist() == alone.tolist()
+    for labels, total, found in zip((noisy, clean), totals[:2], counts[:2], strict=True):
         assert total == count_mistakes(scores.reshape(n, -1), labels, stops, alone) == found[-1]
         assert found.tolist() == alone.tolist()
     assert wrong_predictions(scores, noisy) == count_wrong(scores.reshape(n, -1), noisy)

@@ -96,5 +96,5 @@ def test_parts_of_a_study_have_the_means_of_the_whole() -> None:
 
 
 def test_primary_metric() -> None:
-    assert primary_metric(frame(cell("d", "A", 0))).name == "test_accuracy"
-    assert primary_metric(frame(cell("d", "A", 0, test_accuracy=np.nan))).name == "clean_error"
+    assert primary_metric(frame(cell("d", "A", 0)), {}).name == "test_accuracy"
+    assert primary_metric(frame(cell("d", "A", 0, test_accuracy=np.nan)), {}).name == "clean_error"

@@ -5,13 +5,23 @@ from __future__ import annotations
 import pytest
 
 from singlepass.pipeline.analysis.metrics import METRICS
+from singlepass.pipeline.scoring import METRIC_NAMES, SCORINGS
 
-from .cells import cell, frame
+from .cells import SCORED, cell, frame
 
 
 def test_every_metric_by_hand() -> None:
     cells = frame(cell("d", "A", 0))
     values = {name: metric.of(cells).iloc[0] for name, metric in METRICS.items()}
+    by_class = {name: values.pop(name) for name, scoring in SCORINGS.items() if scoring.needs == "classes"}
+    assert {name: by_class[name] for name in ("error", "given_error", "test_error")} == pytest.approx(
+        {"error": 0.16, "given_error": 0.28, "test_error": 0.16}
+    )
+    assert by_class["balanced_accuracy"] == pytest.approx((0.9 + 0.6) / 2)
+    assert by_class["kappa_m"] == pytest.approx((0.84 - 0.8) / (1 - 0.8))
+    assert by_class["kappa_temporal"] == pytest.approx((0.84 - 0.6) / (1 - 0.6))
+    assert by_class["given_kappa_m"] == pytest.approx((0.72 - 0.8) / (1 - 0.8))
+    assert by_class["test_f1"] == pytest.approx(0.6)
     assert values == {
         "test_accuracy": 0.9,
         "clean_error": 0.1,
@@ -24,11 +34,21 @@ def test_every_metric_by_hand() -> None:
         "evaluation_rate": 15,
         "model_kilobytes": 2.5,
         "examples_per_second": 200,
+        "ram_hours": 2500 * 0.5 / 2**30 / 3600,
+        **{f"{side}{name}": 0.75 for name in SCORED for side in ("", "given_")},
+        **{f"test_{name}": 0.625 for name in SCORED},
     }
-    assert {name for name, metric in METRICS.items() if metric.direction == "higher"} == {
-        "test_accuracy",
-        "examples_per_second",
-    }
+    better = {name for name, metric in METRICS.items() if metric.direction == "higher"}
+    assert {name for name in better if name not in SCORINGS} == {"test_accuracy", "examples_per_second"}
+    losses = {"error", "hinge_loss", "log_loss"}
+    assert all((scoring.measure in losses) == (name not in better) for name, scoring in SCORINGS.items())
+    assert set(METRICS) == set(METRIC_NAMES)
+
+
+def test_a_metric_that_can_be_asked_for_has_a_sentence_and_a_label_of_its_own() -> None:
+    assert len({metric.label for metric in METRICS.values()}) == len(METRICS)
+    for name in SCORINGS:
+        assert METRICS[name].sentence.endswith(".")
 
 
 def test_a_stream_too_short_for_the_clock_has_no_speed() -> None:
@@ -39,6 +59,8 @@ def test_values_as_printed() -> None:
     assert METRICS["test_accuracy"].show(0.95432, unit=True) == "95.4%"
     assert METRICS["mistakes"].show(12345.67) == "12,345.7"
     assert METRICS["mistakes"].show(float("nan")) == "–"
+    assert METRICS["kappa"].show(-0.12345, unit=True) == "-0.123"
+    assert METRICS["ram_hours"].show(0.000123) == "1.2e-04"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +84,11 @@ def test_near_the_end_of_the_scale_another_digit_is_printed(
 def test_a_cell_without_a_result_has_no_value(name: str) -> None:
     cells = frame(cell("d", "A", 0), cell("d", "B", 0, n_examples=None, test_accuracy=None, fit_seconds=None))
     counted = ["mistakes", "mistakes_clean", "updates", "support_vectors", "kernel_evaluations", "queried"]
-    cells.loc[1, [*counted, "model_bytes"]] = float("nan")
+    kept = [field for field in cells if field.endswith(("_clean", "_given", "predicted"))]
+    kept += [field for field in cells if field.startswith("test_")]
+    for column in {*counted, *kept, "model_bytes"}:
+        known = cells[column][0]
+        cells[column] = [known, None if isinstance(known, list) else float("nan")]
     values = METRICS[name].of(cells)
     assert values.dtype == "float64"
     assert values.isna().tolist() == [False, True]

@@ -15,10 +15,10 @@ from sklearn.preprocessing import StandardScaler
 from singlepass.learners import Perceptron
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.noise import FeatureNoise, MarginNoise, Noise, parse_noise
+from singlepass.pipeline.noise import FeatureNoise, MarginNoise, Noise, parse_noise, reference
 from singlepass.pipeline.noise.margin import margin_chances
 from singlepass.pipeline.randomness import random_state
-from singlepass.pipeline.run import excerpts, material, reference
+from singlepass.pipeline.run import excerpts, material
 from singlepass.pipeline.run import task as cell_module
 from singlepass.pipeline.run.disturbance import disturbed, feature_spread
 from singlepass.pipeline.run.splits import Fold, split

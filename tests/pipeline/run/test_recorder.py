@@ -61,7 +61,7 @@ def test_wrong_predictions_are_those_of_argmax(n_classes: int) -> None:
     rng = np.random.RandomState(n_classes)
     scores = rng.choice([-np.inf, -1.0, 0.0, 1.0, np.inf, NAN], (400, n_classes))
     labels = rng.randint(0, max(2, n_classes), 400).astype(np.int32)
-    predicted = scores.argmax(axis=1) if n_classes > 1 else scores[:, 0] >= 0.0
+    predicted = scores.argmax(axis=1) if n_classes > 1 else scores[:, 0] > 0.0
     assert count_wrong(scores, labels) == np.count_nonzero(predicted != labels)
 
 
@@ -77,7 +77,7 @@ def test_the_last_point_of_the_curve_is_the_totals(n_classes: int, cuts: list[in
     rng = np.random.RandomState(n_classes)
     n, stops = 50, np.array([10, 30, 50])
     clean, noisy = (rng.randint(0, n_classes, n).astype(np.int32) for _ in range(2))
-    scores = rng.standard_normal((n, n_classes) if n_classes > 2 else n)
+    scores = rng.standard_normal((n, n_classes) if n_classes > 2 else n).round(1)
     recorder = Recorder(noisy, clean)
     # The rows may come in pieces; each says what there was at the stops in it.
     for start, stop in zip([0, *cuts], cuts, strict=False):
@@ -86,12 +86,14 @@ def test_the_last_point_of_the_curve_is_the_totals(n_classes: int, cuts: list[in
         piece = passage(scores[start:stop], seconds, updates=(noted * 2).tolist())
         recorder.add(piece, noted - start, start / 10)
     assert recorder.seen == n
-    curve, totals = recorder.curve(), recorder.totals()
+    curve, totals = recorder.curve(), recorder.counted({})
     assert list(curve["t"]) == [10, 30, 50]
     np.testing.assert_allclose(curve["fit_seconds"], [1, 3, 5])
     assert list(curve["updates"]) == [20, 60, 100]
     assert not {"support_vectors", "test_accuracy"} & curve.keys()
-    for name, labels in zip(MISTAKES, (noisy, clean), strict=True):
+    assert MISTAKES == ("mistakes", "mistakes_clean", "ties")
+    assert list(curve["ties"]) == [int((scores[:t] == 0).sum()) for t in (10, 30, 50)] or n_classes > 2
+    for name, labels in zip(MISTAKES, (noisy, clean), strict=False):
         wrong = is_mistake(scores, labels)
         assert list(curve[name]) == [int(wrong[:t].sum()) for t in (10, 30, 50)]
         assert totals[name] == curve[name][-1]
@@ -100,7 +102,8 @@ def test_the_last_point_of_the_curve_is_the_totals(n_classes: int, cuts: list[in
 def test_a_curve_can_end_between_two_checkpoints() -> None:
     recorder = Recorder(codes(1, 1, 1, 1), codes(1, 0, 1, 0))
     recorder.add(passage(np.array([1.0, 1.0]), []), NOWHERE, 0.0)
-    assert recorder.totals() == {"mistakes": 0, "mistakes_clean": 1}
+    counted = recorder.counted({})
+    assert {name: counted[name] for name in MISTAKES} == {"mistakes": 0, "mistakes_clean": 1, "ties": 0}
     assert list(recorder.curve()["t"]) == []
     recorder.end({"updates": 1}, 2.5)
     curve = recorder.curve()

@@ -356,7 +356,7 @@ def test_the_key_is_pinned() -> None:
         max_train=1000,
         max_test=None,
     )
-    assert Cell(spec).key == "d5377c1ac68582d4432a7b42490b98b1"
+    assert Cell(spec).key == "17a9a53707590b06604acd84f9a11102"
 
 
 def test_the_keys_of_a_study_are_pinned() -> None:
@@ -368,7 +368,7 @@ def test_the_keys_of_a_study_are_pinned() -> None:
     for study in (plain, {**plain, "datasets": [own]}):
         plan = make_plan(parse_study(study))
         keys = [cell.key for cell in (*plan.tuning_cells(), *plan.evaluation_cells({}))]
-        assert keys == ["f3bae47049dd41163a56c9676cf70f38", "3b77e77d84a6f173f43ebc480d06a8c8"]
+        assert keys == ["0f183dbbf619793632eba56cfbaa636a", "e2d4d7f7f1bd0d024db0a62369e00072"]
 
 
 def test_an_edited_plugin_has_other_cells(tmp_path: Path) -> None:
@@ -386,3 +386,11 @@ def test_an_edited_plugin_has_other_cells(tmp_path: Path) -> None:
     registry._plugins.pop("OwnEdited")
     assert keys[0]["Perceptron"] == keys[1]["Perceptron"]
     assert keys[0]["OwnEdited"] != keys[1]["OwnEdited"]
+
+
+def test_a_metric_of_two_classes_ranks_no_task_of_many() -> None:
+    study = {**STUDY, "datasets": [{"name": "digits"}], "metrics": ["f1", "balanced_accuracy"]}
+    with pytest.raises(InputError, match="more than two classes and 'f1', which ranks, is of two"):
+        make_plan(parse_study(study))
+    make_plan(parse_study({**study, "rank_by": "balanced_accuracy"}))
+    make_plan(parse_study({**study, "datasets": [{"name": "digits", "task": "one-vs-rest:3"}]}))

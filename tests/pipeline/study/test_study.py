@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -191,3 +192,28 @@ def test_every_key_is_documented() -> None:
     keys = [key for model in (Study, DatasetSpec, AlgorithmSpec) for key in model.model_fields]
     assert "time_limit" in keys
     assert [key for key in keys if f"`{key}`" not in text and f"`[[{key}]]`" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ({"metrics": ["balanced_acuracy"]}, "metrics: 'balanced_acuracy' is none: did you mean"),
+        ({"metrics": ["f1", "f1"]}, "metrics: names 'f1' twice"),
+        ({"metrics": ["test_f1"]}, "metrics: 'test_f1' needs a test part"),
+        ({"metrics": ["f1"], "rank_by": "kappa"}, "rank_by: 'kappa' is none of the study's metrics"),
+        ({"rank_by": "kappa"}, "rank_by: 'kappa' is none of the study's metrics: there are none"),
+    ],
+)
+def test_a_metric_that_cannot_be_is_one_line(keys: dict[str, Any], line: str) -> None:
+    table = {"name": "s", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}], **keys}
+    with pytest.raises(InputError) as caught:
+        parse_study(table)
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_first_metric_ranks_unless_another_is_named() -> None:
+    table = {"name": "s", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}
+    assert parse_study(table).ranked_by is None
+    assert parse_study({**table, "metrics": ["kappa", "error"]}).ranked_by == "kappa"
+    assert parse_study({**table, "metrics": ["kappa", "error"], "rank_by": "error"}).ranked_by == "error"

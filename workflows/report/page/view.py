@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ....pipeline.analysis.averages import Averages, primary_metric
+from ....pipeline.analysis.averages import Averages, asked_metrics, primary_metric
 from ....pipeline.analysis.comparison import Comparison, compare
 from ....pipeline.analysis.curves import CellCurves
 from ....pipeline.analysis.design import Coverage, Design, study_coverage, study_design
-from ....pipeline.analysis.metrics import METRICS, Metric
+from ....pipeline.analysis.metrics import METRICS, Metric, has_windows, windowed
 from ....pipeline.analysis.study_results import StudyResults
 from ....pipeline.counts import LATEST_ERRORS
 from ....pipeline.noise import Noise
@@ -48,6 +48,11 @@ def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
     return [levels[place] for place in places]
 
 
+def latest(metric: Metric) -> str:
+    """Return the column of `StudyView.curves` with a metric's values among the latest examples."""
+    return f"latest {metric.name}"
+
+
 @dataclass(frozen=True, eq=False)
 class StudyView:
     """The results of a study and what is made of them.
@@ -67,11 +72,20 @@ class StudyView:
 
     @cached_property
     def curves(self) -> CellCurves:
-        """The store's curves, and along them test error and errors of the latest examples, in percent."""
+        """The store's curves, and along them test error and figures of the latest examples, in percent."""
         curves = self.results.curves
-        shares = [name for name in LATEST_ERRORS if name in curves]
-        curves = curves.assign(test_error=100 * (1 - curves["test_accuracy"]))
-        return CellCurves(self.cells, curves.assign(**{name: 100 * curves[name] for name in shares}))
+        drawn = {name: 100 * curves[name] for name in LATEST_ERRORS if name in curves}
+        drawn["test_error"] = 100 * (1 - curves["test_accuracy"])
+        for metric in self.windowed:
+            drawn[latest(metric)] = (100 if metric.percent else 1) * windowed(metric, curves)
+        return CellCurves(self.cells, curves.assign(**drawn))
+
+    @property
+    def windowed(self) -> list[Metric]:
+        """The metrics that the study asks for, as far as they are measured in its windows too."""
+        if not self.results.study.get("window"):
+            return []
+        return [metric for metric in self.asked if has_windows(metric)]
 
     @cached_property
     def design(self) -> Design:
@@ -86,7 +100,12 @@ class StudyView:
     @cached_property
     def metric(self) -> Metric:
         """What algorithms are judged by."""
-        return primary_metric(self.cells)
+        return primary_metric(self.cells, self.results.study)
+
+    @cached_property
+    def asked(self) -> list[Metric]:
+        """The metrics that the study asks for, the one that ranks first."""
+        return asked_metrics(self.results.study)
 
     @cached_property
     def averages(self) -> Averages:
@@ -102,7 +121,10 @@ class StudyView:
     def other_comparisons(self) -> list[list[Comparison]]:
         """By further metrics of which ranks are shown, each one per noise rate."""
         names = ("clean_error", "online_error") if self.noisy else ("clean_error",)
-        return [self.compared(METRICS[name], self.design) for name in names if name != self.metric.name]
+        others = [METRICS[name] for name in names]
+        if self.asked:
+            others = [metric for metric in self.asked if self.averages.measured(metric)]
+        return [self.compared(metric, self.design) for metric in others if metric is not self.metric]
 
     def compared(self, metric: Metric, part: Design) -> list[Comparison]:
         """Compare a part of the study, at every noise rate.

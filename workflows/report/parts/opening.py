@@ -9,6 +9,7 @@ from ..page.blocks import Block, Facts, Listing, Text
 from ..page.view import StudyView
 from ..words import wording
 from ..words.phrases import count
+from .notes import notes
 
 _PROTOCOLS = {
     "holdout": "Protocol: holdout. The training part is streamed once, each example predicted before it is "
@@ -39,7 +40,7 @@ def opening(view: StudyView) -> list[Block]:
     ]
     if description := study.get("description"):
         blocks.insert(0, Text(description, "soft"))
-    if cautions := wording.cautions(design, view.coverage, view.comparisons):
+    if cautions := wording.cautions(design, view.coverage, view.comparisons) + notes(view):
         blocks.append(Listing([("", text) for text in cautions], warning=True))
     return blocks
 

@@ -1,10 +1,10 @@
-"""Errors of the latest examples along the stream: over a window, and with a fading factor."""
+"""Figures of the latest examples along the stream: over a window, and with a fading factor."""
 
 from __future__ import annotations
 
 from ....pipeline.analysis.curves import mean_curves
 from ..page.blocks import Block, Heading, Panels, Section, Text
-from ..page.view import StudyView, spaced
+from ..page.view import StudyView, latest, spaced
 from ..parts.stream_curves import CurvePanel, curve_panels
 from ..plots.curve_plots import Axis
 from ..plots.svg import shorten
@@ -14,22 +14,30 @@ from ..words.phrases import count
 # Panels of a kind: what a study of streams compares fits, a benchmark of a hundred tasks does not.
 _MOST_PANELS = 15
 _MOST_LEVELS = 3
+_ERROR = Axis(y="error, %")
 
 
 def section(view: StudyView) -> Section | None:
-    """Draw the windowed and the fading error of data set after data set; None where neither was asked for."""
+    """Draw windowed figures and fading errors of data set after data set; None where none was asked for."""
     study = view.results.study
     blocks: list[Block] = []
     if window := study.get("window"):
         says = f"Share of mistakes (clean labels) among the latest {count(window, 'example')}"
         blocks += _drawn(view, "window_error_clean", "Windowed error", says)
+        for metric in view.windowed:
+            label = metric.label.removeprefix("online ")
+            says = f"{label[0].upper()}{label[1:]} among the latest {count(window, 'example')}"
+            axis = Axis(y=f"{label}, %" if metric.percent else label, zero=metric.percent)
+            blocks += _drawn(view, latest(metric), f"Windowed {label}", says, axis, f"windowed-{metric.name}")
     if factor := study.get("fading"):
         says = f"Share of mistakes (clean labels), each example counting {factor:g} times as much as the next"
         blocks += _drawn(view, "fading_error_clean", "Fading error", says)
     return Section("latest-errors", "Error of the latest examples", blocks) if blocks else None
 
 
-def _drawn(view: StudyView, column: str, heading: str, says: str) -> list[Block]:
+def _drawn(
+    view: StudyView, column: str, heading: str, says: str, axis: Axis = _ERROR, file: str = ""
+) -> list[Block]:
     levels = spaced(view.design.noise, _MOST_LEVELS)
     shown = view.design.datasets[: max(1, _MOST_PANELS // len(levels))]
     panels = []
@@ -56,6 +64,6 @@ def _drawn(view: StudyView, column: str, heading: str, says: str) -> list[Block]
     if len(shown) < len(view.design.datasets):
         note += f" Shown: the first {len(shown)} of {count(len(view.design.datasets), 'data set')}."
     drawn: Panels = curve_panels(
-        panels, view.styles, Axis(y="error, %"), heading, f"figures/{slug(heading.lower())}.svg"
+        panels, view.styles, axis, heading, f"figures/{slug(file or heading.lower())}.svg"
     )
     return [Heading(heading), Text(note, "soft"), view.legend(view.drawn), drawn]

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.run.task import run_cell
-from singlepass.pipeline.store.schema import CELLS, CURVES
+from singlepass.pipeline.store.tables import part_of
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
-from singlepass.workflows.report.page.blocks import Text
+from singlepass.workflows.report.page.blocks import Heading, Text
 from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.parts.notes import notes
 from singlepass.workflows.report.parts.opening import opening
 from singlepass.workflows.report.sections import latest_errors, learning_curves
 
@@ -33,20 +33,11 @@ DATASETS = [
 def view_of(**study: Any) -> StudyView:
     table = {"name": "s", "seeds": 2, "datasets": DATASETS, "algorithms": [{"name": "Perceptron"}], **study}
     parsed = parse_study(table)
-    cells, curves = [], []
-    for cell in make_plan(parsed).evaluation_cells({}):
-        outcome = run_cell(cell)
-        assert outcome.row["status"] == "ok", outcome.row["error"]
-        cells.append(outcome.row)
-        curves.append(pd.DataFrame(dict(outcome.curve)).assign(key=cell.key))
-    return StudyView(
-        StudyResults(
-            pd.DataFrame(cells).reindex(columns=CELLS.names),
-            pd.concat(curves).reindex(columns=CURVES.names),
-            json.loads(parsed.model_dump_json()),
-            planned=len(cells),
-        )
-    )
+    outcomes = [run_cell(cell) for cell in make_plan(parsed).evaluation_cells({})]
+    assert [outcome.row.get("error") for outcome in outcomes] == [None] * len(outcomes)
+    tables = part_of([outcome.row for outcome in outcomes], [outcome.curve for outcome in outcomes])
+    cells, curves = (table.to_pandas() for table in tables)
+    return StudyView(StudyResults(cells, curves, json.loads(parsed.model_dump_json()), planned=len(outcomes)))
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +82,19 @@ def test_errors_of_the_latest_examples_are_drawn(view: StudyView) -> None:
 
 def test_nobody_who_did_not_ask_gets_them() -> None:
     assert latest_errors.section(view_of(datasets=DATASETS[2:])) is None
+
+
+def test_metrics_that_were_asked_for_are_drawn_over_the_window_too() -> None:
+    asked = ["balanced_accuracy", "kappa_temporal", "auc"]
+    section = latest_errors.section(view_of(datasets=DATASETS[:1], window=20, metrics=asked, seeds=1))
+    assert section is not None
+    headings = [block.text for block in section.blocks if isinstance(block, Heading)]
+    # The order of scores has no windows.
+    assert headings == ["Windowed error", "Windowed balanced accuracy", "Windowed κ-temporal"]
+    assert "Balanced accuracy among the latest 20 examples" in texts(section.blocks)
+
+
+def test_baselines_are_not_blamed_for_what_they_are(view: StudyView) -> None:
+    said = " ".join(notes(view))
+    assert "majority class" not in said
+    assert "no change" not in said

@@ -1,0 +1,134 @@
+"""Measures made of counts by class: right, predicted and occurred, of many cells or points at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """Counts by class.
+
+    Attributes
+    ----------
+    right, predicted, occurred : ndarray of float64, shape (n, K)
+        How often each class was predicted rightly, was predicted, and occurred; whole numbers.
+    """
+
+    right: Floats
+    predicted: Floats
+    occurred: Floats
+
+    @property
+    def total(self) -> Floats:
+        """Rows, shape (n,)."""
+        total: Floats = self.occurred.sum(axis=1)
+        return total
+
+
+def _ratio(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
+    """Divide, `otherwise` where that is by 0."""
+    ratio: Floats = np.divide(above, below, out=np.full(np.shape(above), otherwise), where=below != 0)
+    return ratio
+
+
+def accuracy(counts: ClassCounts) -> Floats:
+    """Return the share of right predictions."""
+    return _ratio(counts.right.sum(axis=1), counts.total)
+
+
+def error(counts: ClassCounts) -> Floats:
+    """Return the share of wrong predictions."""
+    return _ratio(counts.total - counts.right.sum(axis=1), counts.total)
+
+
+def balanced_accuracy(counts: ClassCounts) -> Floats:
+    """Return the mean recall of the classes that occurred."""
+    recalls = _ratio(counts.right, counts.occurred, 0.0)
+    return _ratio(recalls.sum(axis=1), (counts.occurred > 0).sum(axis=1))
+
+
+def macro_f1(counts: ClassCounts) -> Floats:
+    """Return the mean F1 of the classes that occurred or were predicted."""
+    either = counts.predicted + counts.occurred
+    return _ratio(_ratio(2 * counts.right, either, 0.0).sum(axis=1), (either > 0).sum(axis=1))
+
+
+def precision(counts: ClassCounts) -> Floats:
+    """Return the precision of class 1 of two; 0 where it was never predicted."""
+    return _ratio(counts.right[:, 1], counts.predicted[:, 1], 0.0)
+
+
+def recall(counts: ClassCounts) -> Floats:
+    """Return the recall of class 1 of two; 0 where it never occurred."""
+    return _ratio(counts.right[:, 1], counts.occurred[:, 1], 0.0)
+
+
+def f1(counts: ClassCounts) -> Floats:
+    """Return the F1 of class 1 of two; 0 where it was neither predicted nor occurred."""
+    return _ratio(2 * counts.right[:, 1], counts.predicted[:, 1] + counts.occurred[:, 1], 0.0)
+
+
+def g_mean(counts: ClassCounts) -> Floats:
+    """Return the geometric mean of the recalls of two classes."""
+    mean: Floats = np.sqrt(_ratio(counts.right, counts.occurred, 0.0).prod(axis=1))
+    return mean
+
+
+def mcc(counts: ClassCounts) -> Floats:
+    """Return Matthews' correlation, of more classes Gorodkin's; 0 where prediction or label is constant."""
+    n = counts.total
+    together = n * counts.right.sum(axis=1) - (counts.predicted * counts.occurred).sum(axis=1)
+    predicted, occurred = (n**2 - (each**2).sum(axis=1) for each in (counts.predicted, counts.occurred))
+    return np.where(n > 0, _ratio(together, np.sqrt(predicted) * np.sqrt(occurred), 0.0), np.nan)
+
+
+def kappa(counts: ClassCounts) -> Floats:
+    """Return Cohen's κ; NaN where prediction and label are constant and the same."""
+    n = counts.total
+    chance = (counts.predicted * counts.occurred).sum(axis=1)
+    return _ratio(n * counts.right.sum(axis=1) - chance, n**2 - chance)
+
+
+def beyond(right: Floats, reference: Floats, total: Floats) -> Floats:
+    """Return (p - p₀)/(1 - p₀), p the accuracy and p₀ that of a reference; NaN where that is always right.
+
+    Parameters
+    ----------
+    right, reference : ndarray of float64, shape (n,)
+        Right predictions, and those of the reference.
+    total : ndarray of float64, shape (n,)
+        Rows.
+
+    Notes
+    -----
+    I. Žliobaitė, A. Bifet, J. Read, B. Pfahringer, G. Holmes, "Evaluation methods and decision theory for
+    classification of streaming data with temporal dependence", Machine Learning 98 (2015).
+    """
+    return _ratio(right - reference, total - reference)
+
+
+#: By what `Scoring.measure` calls them.
+CLASS_MEASURES: Mapping[str, Callable[[ClassCounts], Floats]] = {
+    function.__name__: function
+    for function in (
+        error,
+        accuracy,
+        balanced_accuracy,
+        macro_f1,
+        precision,
+        recall,
+        f1,
+        g_mean,
+        mcc,
+        kappa,
+    )
+}
+#: The reference of those that compare with one, as columns call it.
+REFERENCE_OF: Mapping[str, str] = {"kappa_m": "majority", "kappa_temporal": "before"}

@@ -1,0 +1,132 @@
+"""What metrics are made of: counts by class, losses and pairs, beside plain loops and scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import confusion_matrix, hinge_loss, log_loss, roc_auc_score
+
+from singlepass.learners import (
+    count_wrong,
+    pairs_in_order,
+    predicted_codes,
+    sum_losses,
+    tally_classes,
+)
+
+
+def stream(seed, n, n_classes):
+    """Scores of which many tie, labels given and clean ones."""
+    rng = np.random.RandomState(seed)
+    scores = rng.randint(-3, 4, n if n_classes == 2 else (n, n_classes)) / 2
+    given_codes, clean = (rng.randint(0, n_classes, n).astype(np.int32) for _ in range(2))
+    return scores, given_codes, clean
+
+
+STREAMS = st.builds(stream, st.integers(0, 10_000), st.integers(1, 60), st.sampled_from([2, 3, 5]))
+
+
+def classes_of(scores):
+    return 2 if scores.ndim == 1 else scores.shape[1]
+
+
+def plain_references(given_codes, labels, n_classes, delay):
+    """How often the most frequent class so far is the label, and the label before."""
+    seen, last, right = [0] * n_classes, 0, [0, 0]
+    for t, judged in enumerate(labels.tolist()):
+        right[0] += seen.index(max(seen)) == judged
+        right[1] += last == judged
+        if t >= delay:
+            last = given_codes[t - delay]
+            seen[last] += 1
+    return right
+
+
+@settings(deadline=None, max_examples=60)
+@given(STREAMS, st.data())
+def test_counts_by_class_are_those_of_the_confusion_matrix_wherever_the_stream_is_cut(made, data):
+    scores, given_codes, clean = made
+    n, n_classes = len(clean), classes_of(scores)
+    delay = data.draw(st.sampled_from([0, 0, 1, 7, 70]))
+    stops = np.unique([data.draw(st.integers(1, n)), n])
+    predicted = predicted_codes(scores)
+    cut = data.draw(st.integers(0, n))
+    table, beside = np.zeros((6, n_classes), np.int64), np.zeros(6, np.int64)
+    # Labels come late to the references.
+    told = np.concatenate([np.full(min(delay, n), -1, np.int32), given_codes[: n - min(delay, n)]])
+    tables, besides = tally_classes(scores, given_codes, clean, told, stops, table, beside)
+    pieces, pieces_beside = np.zeros_like(table), np.zeros_like(beside)
+    for part in (slice(0, cut), slice(cut, n)):
+        nowhere = np.empty(0, np.int64)
+        tally_classes(
+            scores[part], given_codes[part], clean[part], told[part], nowhere, pieces, pieces_beside
+        )
+    assert pieces.tolist() == table.tolist()
+    assert pieces_beside.tolist() == beside.tolist()
+    for at, found, references in zip(stops, tables, besides, strict=True):
+        by_given, by_clean = (
+            confusion_matrix(labels[:at], predicted[:at], labels=range(n_classes))
+            for labels in (given_codes, clean)
+        )
+        assert found[0].tolist() == by_clean.sum(axis=0).tolist() == by_given.sum(axis=0).tolist()
+        assert found[1].tolist() == by_given.diagonal().tolist()
+        assert found[2].tolist() == by_given.sum(axis=1).tolist()
+        assert found[3].tolist() == by_clean.diagonal().tolist()
+        assert found[4].tolist() == by_clean.sum(axis=1).tolist()
+        for place, labels in ((0, given_codes), (1, clean)):
+            most, before = plain_references(given_codes[:at], labels[:at], n_classes, delay)
+            assert (references[place], references[2 + place]) == (most, before)
+    assert tables[-1].tolist() == table.tolist()
+
+
+@settings(deadline=None, max_examples=60)
+@given(STREAMS)
+def test_predicted_codes_are_those_of_scikit_learn(made):
+    scores, codes, _ = made
+    predicted = predicted_codes(scores)
+    assert predicted.tolist() == (scores.argmax(axis=1) if scores.ndim == 2 else scores > 0).tolist()
+    assert count_wrong(scores.reshape(len(codes), -1), codes) == np.count_nonzero(predicted != codes)
+
+
+@settings(deadline=None, max_examples=60)
+@given(STREAMS, st.integers(0, 60))
+def test_losses_are_scikit_learns_and_the_same_wherever_the_stream_is_cut(made, cut):
+    scores, given_codes, clean = made
+    n, labels = len(clean), list(range(classes_of(scores)))
+    sums, pieces = np.zeros(4), np.zeros(4)
+    at = sum_losses(scores, given_codes, clean, True, np.array([n]), sums)
+    for part in (slice(0, cut), slice(cut, n)):
+        sum_losses(scores[part], given_codes[part], clean[part], True, np.empty(0, np.int64), pieces)
+    assert at[-1].tolist() == sums.tolist() == pieces.tolist()
+    if scores.ndim == 1:
+        probabilities = 1 / (1 + np.exp(-scores))
+        probabilities = np.column_stack([1 - probabilities, probabilities])
+    else:
+        probabilities = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    for place, codes in enumerate((given_codes, clean)):
+        # Of labels of one class out of two scikit-learn takes those for the negative class.
+        if scores.ndim == 2 or len(set(codes.tolist())) == 2:
+            assert sums[place] / n == pytest.approx(hinge_loss(codes, scores, labels=labels))
+        assert sums[2 + place] / n == pytest.approx(log_loss(codes, probabilities, labels=labels))
+
+
+def test_a_loss_that_is_no_number_makes_the_sum_none():
+    sums = np.zeros(4)
+    codes = np.array([0, 1], np.int32)
+    sum_losses(np.array([1.0, np.nan]), codes, codes, False, np.empty(0, np.int64), sums)
+    assert np.isnan(sums[:2]).all()
+    assert sums[2:].tolist() == [0, 0]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.builds(stream, st.integers(0, 10_000), st.integers(2, 60), st.just(2)))
+def test_pairs_in_order_make_the_area_under_the_curve(made):
+    scores, codes, _ = made
+    stops = np.arange(1, len(codes) + 1)
+    for at, won in zip(stops, pairs_in_order(scores, codes, stops), strict=True):
+        positive = int(codes[:at].sum())
+        pairs = 2 * positive * (at - positive)
+        if pairs:
+            assert won / pairs == pytest.approx(roc_auc_score(codes[:at], scores[:at]), abs=1e-12)
+        else:
+            assert won == 0

@@ -1,0 +1,181 @@
+"""Metrics of streams in their own order: what counts, labels that come late, windows, references."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics as oracle
+
+from singlepass.learners import AROW
+from singlepass.pipeline import data
+from singlepass.pipeline.analysis.metrics import METRICS, has_windows, windowed
+from singlepass.pipeline.run.material import material
+from singlepass.pipeline.run.tallies import Tallies
+from singlepass.pipeline.run.task import run_cell
+from singlepass.pipeline.scoring import BY_CLASS, METRIC_NAMES, REFERENCES, SCORINGS
+from singlepass.pipeline.store.schema import CELLS, CURVES
+from singlepass.pipeline.store.tables import part_of
+from singlepass.pipeline.study.cell import Cell
+from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study_file import parse_study
+
+N = 400
+# A grid of another algorithm makes the stream begin to count after a fifth of it.
+TUNED = {"name": "Perceptron", "label": "tuned", "average": [True, False]}
+FIRST = 80
+ASKED = [name for name in METRIC_NAMES if name in SCORINGS and SCORINGS[name].side != "test"]
+
+
+def cells_of(*algorithms: dict[str, Any], name: str = "gauss", first: int = 0, **study: Any) -> list[Cell]:
+    table = {
+        "name": "s",
+        "order": "given",
+        "seeds": 1,
+        "datasets": [{"name": name, "n_train": N, "n_test": 0}],
+        "algorithms": [*algorithms, *([TUNED] if first else [])],
+        "metrics": ASKED,
+        "rank_by": "error",
+        **({"tune_fraction": first / N} if first else {}),
+        **study,
+    }
+    return list(make_plan(parse_study(table)).evaluation_cells({}))
+
+
+def frames(cell: Cell) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The two tables, as the store has them."""
+    outcome = run_cell(cell)
+    assert outcome.row["status"] == "ok", outcome.row["traceback"]
+    tables = part_of([outcome.row], [outcome.curve])
+    assert [table.schema for table in tables] == [CELLS, CURVES]
+    rows, curves = (table.to_pandas() for table in tables)
+    return rows, curves
+
+
+def scores_at_prediction(X: np.ndarray, codes: np.ndarray, delay: int) -> np.ndarray:
+    """A plain loop: predict a row, then learn the one whose label has come by then."""
+    learner, scores = AROW(), []
+    for t in range(len(codes)):
+        scores.append(float(learner.decision_function(X[t : t + 1])[0]) if t > delay else 0.0)
+        if t >= delay:
+            late = slice(t - delay, t - delay + 1)
+            learner.partial_fit(X[late], codes[late], classes=[0, 1])
+    return np.array(scores)
+
+
+def references(codes: np.ndarray, labels: np.ndarray, delay: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows the most frequent class so far gets right, and the latest label known."""
+    seen, last, most, before = [0, 0], 0, [], []
+    for t in range(len(codes)):
+        most.append(seen.index(max(seen)) == labels[t])
+        before.append(last == labels[t])
+        if t >= delay:
+            last = codes[t - delay]
+            seen[last] += 1
+    return np.array(most), np.array(before)
+
+
+def beyond(right: np.ndarray, reference: np.ndarray) -> float:
+    return (right.mean() - reference.mean()) / (1 - reference.mean())
+
+
+def of_predictions(
+    scores: np.ndarray, labels: np.ndarray, most: np.ndarray, before: np.ndarray, part: slice
+) -> dict[str, float]:
+    y, predicted = labels[part], (scores > 0)[part]
+    return {
+        "error": oracle.zero_one_loss(y, predicted),
+        "balanced_accuracy": oracle.balanced_accuracy_score(y, predicted),
+        "f1": oracle.f1_score(y, predicted),
+        "kappa": oracle.cohen_kappa_score(y, predicted),
+        "kappa_m": beyond(predicted == y, most[part]),
+        "kappa_temporal": beyond(predicted == y, before[part]),
+    }
+
+
+def of_scores(scores: np.ndarray, labels: np.ndarray, part: slice) -> dict[str, float]:
+    y, s = labels[part], scores[part]
+    return {
+        "auc": oracle.roc_auc_score(y, s),
+        "hinge_loss": float(np.maximum(0, 1 - np.where(y == 1, s, -s)).mean()),
+    }
+
+
+@pytest.mark.parametrize("delay", [0, 7])
+@pytest.mark.parametrize("first", [0, FIRST])
+def test_what_counts_is_measured_by_the_scores_at_prediction(first: int, delay: int) -> None:
+    cell = cells_of({"name": "AROW"}, first=first, delay=delay, noise=0.2, window=90, checkpoints=8)[0]
+    rows, curves = frames(cell)
+    made = material(cell.spec)
+    X = data.open_stream(cell.spec.dataset, root=0, seed=0).X
+    scores = scores_at_prediction(X, made.noisy, delay)
+    assert (rows["n_examples"].item(), curves["t"].iloc[-1]) == (N - first, N - first)
+    for side, labels in (("", made.train.codes), ("given_", made.noisy)):
+        most, before = references(made.noisy, labels, delay)
+        counted = slice(first, None)
+        ends = of_predictions(scores, labels, most, before, counted) | of_scores(scores, labels, counted)
+        ends["average_precision"] = oracle.average_precision_score(labels[counted], scores[counted])
+        for name, value in ends.items():
+            assert METRICS[side + name].of(rows).item() == pytest.approx(value, abs=1e-12), name
+        for place, t in enumerate(curves["t"]):
+            so_far, latest = slice(first, first + t), slice(first + max(0, t - 90), first + t)
+            points = of_predictions(scores, labels, most, before, so_far) | of_scores(scores, labels, so_far)
+            for name, value in points.items():
+                assert METRICS[side + name].of(curves)[place] == pytest.approx(value, abs=1e-12), name
+            for name, value in of_predictions(scores, labels, most, before, latest).items():
+                assert windowed(METRICS[side + name], curves)[place] == pytest.approx(value, abs=1e-12), name
+    assert rows["occurred_clean"].item().tolist() == np.bincount(made.train.codes[first:]).tolist()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+@pytest.mark.parametrize("delay", [0, 7])
+@pytest.mark.parametrize("first", [0, FIRST])
+@pytest.mark.parametrize("name", ["gauss", "waveform-generator"])
+def test_the_baselines_are_the_references(name: str, first: int, delay: int, noise: float) -> None:
+    study = {"first": first, "delay": delay, "noise": noise, "window": 50, "checkpoints": 8}
+    majority, no_change = cells_of({"name": "MajorityClass"}, {"name": "NoChange"}, name=name, **study)[:2]
+    for cell, measure in ((majority, "kappa_m"), (no_change, "kappa_temporal")):
+        rows, curves = frames(cell)
+        for side in ("", "given_"):
+            metric = METRICS[side + measure]
+            assert metric.of(rows).item() == 0.0
+            assert (metric.of(curves) == 0.0).all()
+            assert (windowed(metric, curves) == 0.0).all()
+        # Scores never tie, so that what is predicted and what is a mistake are one.
+        assert METRICS["error"].of(rows).item() == rows["mistakes_clean"].item() / rows["n_examples"].item()
+
+
+def test_a_window_needs_what_was_kept_and_no_other_metric_has_one() -> None:
+    plain, curves = (frames(cells_of({"name": "AROW"}, **study)[0])[1] for study in (
+        {"metrics": ["auc"], "rank_by": "auc", "window": 50}, {}
+    ))  # fmt: skip
+    for frame in (plain, curves):
+        assert windowed(METRICS["f1"], frame).isna().all()
+    found = {name for name, metric in METRICS.items() if has_windows(metric)}
+    assert {"error", "given_kappa_temporal", "f1"} <= found
+    assert not found & {"auc", "hinge_loss", "test_f1", "mistakes", "ram_hours"}
+
+
+@pytest.mark.parametrize("first", [0, FIRST])
+def test_it_does_not_matter_where_the_stream_is_cut(first: int) -> None:
+    study = {"first": first, "window": 50, "checkpoints": 7, "noise": 0.2}
+    whole, pieces = (frames(cells_of({"name": "AROW"}, **study, **limit)[0]) for limit in (
+        {}, {"time_limit": 1e6}
+    ))  # fmt: skip
+    for one, other in zip(whole, pieces, strict=True):
+        timed = [name for name in ("fit_seconds", "total_seconds", "started") if name in one]
+        pd.testing.assert_frame_equal(one.drop(columns=timed), other.drop(columns=timed))
+
+
+def test_a_stream_that_ends_before_anything_counts_has_no_figures() -> None:
+    codes = np.array([0, 1, 1, 0], np.int32)
+    tallies = Tallies(codes, codes, 2, ["classes", "scores"], first=3)
+    tallies.add(np.array([1.0, 1.0]), np.empty(0, np.int64))
+    totals = tallies.totals()
+    assert all(np.sum(totals[name]) == 0 for name in (*BY_CLASS, *REFERENCES))
+    assert not {"auc_clean", "hinge_loss_clean", "average_precision_clean"} & totals.keys()
+    tallies.add(np.array([1.0, -1.0]), np.array([1, 2]))
+    assert tallies.totals()["right_clean"] == [1, 0]
+    assert tallies.totals()["before_clean"] == 0

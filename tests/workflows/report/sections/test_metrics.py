@@ -1,0 +1,121 @@
+"""Which metric ranks, which are tabled, and what a reader is told of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.parts.notes import notes
+from singlepass.workflows.report.sections import metrics
+
+from ...synthetic_results import make_results
+from ..report_page import csv_rows, render
+
+
+def counted(
+    results: StudyResults, positives: int = 30, constant: str | None = None, **study: Any
+) -> StudyResults:
+    """Give cells counts by class: of 1,000 rows some are positive; one algorithm never finds any."""
+    columns: dict[str, list[list[int]]] = {}
+    for algorithm, seed in zip(results.cells["algorithm"], results.cells["seed"], strict=True):
+        found, wrong = (0, 0) if algorithm == constant else (positives // 2 + seed, 10)
+        rest = 1000 - positives
+        counts = {
+            "right": [rest - wrong, found],
+            "predicted": [rest - wrong + positives - found, found + wrong],
+            "occurred": [rest, positives],
+        }
+        for name, count in counts.items():
+            columns.setdefault(name if name == "predicted" else f"{name}_clean", []).append(count)
+            columns.setdefault(f"test_{name}", []).append(count)
+    return replace(results, cells=results.cells.assign(**columns), study={**results.study, **study})
+
+
+def small(**options: Any) -> StudyResults:
+    return make_results(
+        datasets=("a", "b", "c"), algorithms=("A", "B"), noise=(0.0,), seeds=2, tuned=(), **options
+    )
+
+
+def test_the_first_metric_ranks_and_the_others_have_tables(tmp_path: Path) -> None:
+    asked = ["test_balanced_accuracy", "test_f1", "log_loss"]
+    results = counted(small(), constant="A", metrics=asked)
+    view = StudyView(results)
+    assert view.metric.name == "test_balanced_accuracy"
+    assert [[c.metric.name for c in series] for series in view.other_comparisons] == [["test_f1"]]
+    page, markdown = render(results, tmp_path)
+    assert "metrics" in page.ids
+    assert "Algorithms are judged by test balanced accuracy." in markdown
+    # A learner that never finds a positive gets one class in two.
+    head, *rows = csv_rows(tmp_path / "tables" / "test-balanced-accuracy-noise-0.csv")
+    means = {row[head.index("algorithm")]: float(row[head.index("mean")]) for row in rows}
+    assert means["A"] == 0.5 < means["B"]
+    assert (tmp_path / "tables" / "mean-ranks-test-f1.csv").exists()
+    # No learner has probabilities: nothing is said of the loss.
+    assert not list((tmp_path / "tables").glob("*log-loss*"))
+
+
+def test_rank_by_names_another_and_without_metrics_nothing_changes() -> None:
+    results = counted(small(), metrics=["test_f1", "test_error"], rank_by="test_error")
+    view = StudyView(results)
+    assert [metric.name for metric in view.asked] == ["test_error", "test_f1"]
+    assert view.metric.direction == "lower"
+    plain = StudyView(small())
+    assert plain.metric.name == "test_accuracy"
+    assert [series[0].metric.name for series in plain.other_comparisons] == ["clean_error"]
+    assert metrics.section(plain) is None
+    assert notes(plain) == []
+
+
+@pytest.mark.parametrize(
+    ("positives", "study", "said"),
+    [
+        (30, {}, True),
+        (30, {"metrics": ["test_error"]}, True),
+        (30, {"metrics": ["test_f1"]}, False),
+        (100, {}, False),
+    ],
+)
+def test_rare_classes_are_noted_where_the_error_ranks(
+    positives: int, study: dict[str, Any], said: bool
+) -> None:
+    found = [text for text in notes(StudyView(counted(small(), positives, **study))) if "rarest" in text]
+    assert bool(found) == said
+    if said:
+        assert found[0].startswith("The rarest class has less than 5% of the rows in 3 data sets: a (3%)")
+
+
+def test_of_many_classes_alike_none_is_rare() -> None:
+    results = counted(small())
+    cells = results.cells.assign(occurred_clean=[[40] * 25] * len(results.cells))
+    assert not any("rarest" in text for text in notes(StudyView(replace(results, cells=cells))))
+
+
+def test_who_is_below_the_most_frequent_class_is_named() -> None:
+    results = counted(small(), positives=100)
+    below = results.cells["algorithm"] == "B"
+    cells = results.cells.assign(test_accuracy=np.where(below, 0.8, 0.96))
+    found = [text for text in notes(StudyView(replace(results, cells=cells))) if text.startswith("Below")]
+    assert found == [
+        "Below the most frequent class: B is less often right than a constant prediction of it in 3 of 6 "
+        "cases (a case is an algorithm on a data set at a noise level), most of all B on a, 0% label noise: "
+        "80.0% against 90.0%."
+    ]
+    fine = replace(results, cells=results.cells.assign(test_accuracy=0.96))
+    assert not any(text.startswith("Below") for text in notes(StudyView(fine)))
+
+
+def test_ties_are_noted_where_they_matter() -> None:
+    results = counted(small(), positives=1000)
+    for ties, said in ((1, False), (100, True)):
+        cells = results.cells.assign(ties=ties, test_ties=np.nan)
+        found = [text for text in notes(StudyView(replace(results, cells=cells))) if text.startswith("Exact")]
+        assert bool(found) == said
+        if said:
+            assert "10.0% of the stream for A on a" in found[0]
