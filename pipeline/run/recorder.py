@@ -167,7 +167,7 @@ class Recorder:
         if self._more:
             columns = self._since(columns)
         if self._tallies is not None:
-            columns = columns | self._tallies.areas(np.asarray(columns["t"], np.int64))
+            columns = {**columns, **self._tallies.areas(np.asarray(columns["t"], np.int64))}
         return columns
 
     def _since(self, columns: dict[str, Column]) -> dict[str, Column]:

@@ -9,16 +9,18 @@ import pandas as pd
 import pytest
 from sklearn import metrics as oracle
 
-from singlepass.learners import AROW
+from singlepass.learners import AROW, Passage
 from singlepass.pipeline import data
 from singlepass.pipeline.analysis.metrics import METRICS, has_windows, windowed
 from singlepass.pipeline.run.material import material
+from singlepass.pipeline.run.recorder import Recorder
 from singlepass.pipeline.run.tallies import Tallies
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.scoring import BY_CLASS, METRIC_NAMES, REFERENCES, SCORINGS
 from singlepass.pipeline.store.schema import CELLS, CURVES
 from singlepass.pipeline.store.tables import part_of
 from singlepass.pipeline.study.cell import Cell
+from singlepass.pipeline.study.course import Course
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 
@@ -179,3 +181,22 @@ def test_a_stream_that_ends_before_anything_counts_has_no_figures() -> None:
     tallies.add(np.array([1.0, -1.0]), np.array([1, 2]))
     assert tallies.totals()["right_clean"] == [1, 0]
     assert tallies.totals()["before_clean"] == 0
+
+
+def test_a_stream_that_is_stopped_keeps_its_windows() -> None:
+    codes = np.array([0, 1, 1, 0, 1, 0], np.int32)
+    tallies = Tallies(codes, codes, 2, ["classes", "scores"], first=1)
+    recorder = Recorder(codes, codes, 2, Course(window=2), 1, tallies)
+    # Points after 3 and 6 rows; it is stopped after 5.
+    stops = recorder.stops[recorder.stops <= 5]
+    recorder.add(Passage(np.array([-1.0, 1.0, -1.0, 1.0, 1.0]), [0.0] * len(stops), {}), stops, 0.0)
+    recorder.end({}, 1.0)
+    columns = {name: list(values) for name, values in recorder.curve().items()}
+    curve = pd.DataFrame(columns).reindex(columns=CURVES.names)
+    row = recorder.counted({})
+    assert list(curve["t"])[-1] == row["n_examples"] == 4
+    assert np.asarray(curve["right_clean"].iloc[-1]).tolist() == row["right_clean"] == [0, 2]
+    # Where it was noted what there was a window ago, and nowhere else.
+    noted = set(recorder.stops.tolist())
+    for t, latest in zip(curve["t"] + 1, windowed(METRICS["error"], curve), strict=True):
+        assert np.isnan(latest) == (max(1, t - 2) not in noted)
