@@ -177,6 +177,7 @@ def test_a_grid_without_a_winner_is_not_run() -> None:
         {"algorithm_version": 2},
         {"protocol": "holdout"},
         {"checkpoints": 7},
+        {"checkpoints": (7,)},
         {"root_seed": 1},
         {"stage": "tune"},
         {"max_train": 10},

@@ -56,6 +56,14 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
     assert entry.algorithms[0].fixed == {"loss": "hinge"}
 
 
+def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
+    study = parse_study({**MINIMAL, "checkpoints": [10, 500]})
+    assert study.checkpoints == (10, 500)
+    written = study.model_dump(mode="json")
+    assert written["checkpoints"] == [10, 500]
+    assert parse_study(written) == study
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [
@@ -70,6 +78,13 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
         ({"protocol": "crossvall"}, "protocol: 'crossvall' should be 'prequential', 'holdout' or 'crossval'"),
         ({"protocol": "crossval", "seeds": 11}, "seeds: of crossval they are folds, 0 .. 9, so 10 is none"),
         ({"checkpoints": "linear"}, "checkpoints: 'linear' is not a number of checkpoints"),
+        ({"checkpoints": True}, "checkpoints: True is not a number of checkpoints"),
+        ({"checkpoints": []}, "checkpoints: a list of 0 is not 1 to 10000 numbers of examples"),
+        ({"checkpoints": [0, 10]}, "checkpoints: 0 is not a number of examples: give whole numbers from 1"),
+        ({"checkpoints": [10, 20.0]}, "checkpoints: 20.0 is not a number of examples"),
+        ({"checkpoints": [10, "log"]}, "checkpoints: 'log' is not a number of examples"),
+        ({"checkpoints": [4000, 1000]}, "checkpoints: the list must rise, but 1,000 follows 4,000"),
+        ({"checkpoints": [10, 10]}, "checkpoints: the list must rise, but 10 follows 10"),
         ({"sede": 3}, "unknown key 'sede': did you mean 'seeds'?"),
         ({"name": "../up"}, "name: '../up' is not a usable name"),
         ({"datasets": []}, "datasets: List should have at least 1 item"),
