@@ -24,7 +24,14 @@ _PAGE = (
     "workflows/report/plots",
     "workflows/report/page",
 )
-_PAPER = (*_PAGE, "workflows/reproduce", "workflows/report/parts", "workflows/report/sections")
+_PAPER = (
+    *_PAGE,
+    "pipeline/study",
+    "pipeline/run",
+    "workflows/reproduce",
+    "workflows/report/parts",
+    "workflows/report/sections",
+)
 ROOMS: dict[str, tuple[str, ...]] = {
     "learners/numeric": (),
     "learners/estimator": ("learners/numeric",),
@@ -63,10 +70,24 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "workflows/report": (*_PAGE, "workflows/report/parts", "workflows/report/sections"),
     "workflows/running": (*_WORKERS, "pipeline/workers", "pipeline/workers/cluster", "pipeline/analysis"),
-    "workflows/reproduce": (*_PAGE, "pipeline/store", "workflows/report/parts", "workflows/report"),
+    "workflows/reproduce": (
+        *_PAGE,
+        "pipeline/store",
+        "pipeline/study",
+        "pipeline/run",
+        "workflows/report/parts",
+        "workflows/report",
+    ),
     # Exhibits are made of what reports are made of.
+    "workflows/reproduce/papers/arow": _PAPER,
     "workflows/reproduce/papers/model_complexity": _PAPER,
-    "workflows/reproduce/papers": (*_PAPER, "workflows/reproduce/papers/model_complexity"),
+    "workflows/reproduce/papers/ramp_loss": _PAPER,
+    "workflows/reproduce/papers": (
+        *_PAPER,
+        "workflows/reproduce/papers/arow",
+        "workflows/reproduce/papers/model_complexity",
+        "workflows/reproduce/papers/ramp_loss",
+    ),
     "workflows/bench": (
         *_RUN,
         "learners/numeric",

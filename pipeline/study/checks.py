@@ -30,6 +30,7 @@ def check_study(study: Study, learners: Learners) -> None:
     for algorithm in study.algorithms:
         _check_algorithm(algorithm, learners[algorithm.label])
     _check_dataset_parameters(study, learners)
+    _check_shared_grids(study, learners)
     _check_batch(study, learners)
     _check_support_sizes(study, learners)
 
@@ -67,6 +68,22 @@ def _check_dataset_parameters(study: Study, learners: Learners) -> None:
         for algorithm in study.algorithms if dataset.parameters else ():
             learner = learners[algorithm.label]
             _check_algorithm(with_dataset_parameters(algorithm, dataset, learner), learner)
+
+
+def _check_shared_grids(study: Study, learners: Learners) -> None:
+    """Refuse to take from another algorithm's grid what the learner has not, or where there is no grid."""
+    models = {each.label: each for each in study.algorithms}
+    for algorithm in study.algorithms:
+        for dataset in study.datasets if algorithm.tuned_as is not None else ():
+            model, learner = models[algorithm.tuned_as or ""], learners[algorithm.label]
+            grid = with_dataset_parameters(model, dataset, learners[model.label]).grid
+            if not grid:
+                raise InputError(
+                    f"algorithm {algorithm.label!r}: it is tuned as {model.label!r}, which has no grid on "
+                    f"data set {dataset.label!r}: give one of its parameters as a list"
+                )
+            own = algorithm.model_copy(update={"tuned_as": None}).with_parameters(grid)
+            _check_algorithm(with_dataset_parameters(own, dataset, learner), learner)
 
 
 def _check_batch(study: Study, learners: Learners) -> None:

@@ -70,6 +70,8 @@ class Plan:
             params: dict[str, Scalar] | None = algorithm.fixed
             if algorithm.grid:
                 params = winners.get((task.label, algorithm.label, noise))
+            elif algorithm.tuned_as is not None:
+                params = self._as_tuned(algorithm, task, winners.get((task.label, algorithm.tuned_as, noise)))
             if params is None or algorithm.support_of:
                 continue
             own = entry.with_strategy(params)
@@ -143,6 +145,17 @@ class Plan:
         study = self.study
         return len(self.tasks) * len(study.algorithms) * len(study.noise) * len(study.seeds)
 
+    def _as_tuned(
+        self, algorithm: AlgorithmSpec, task: data.TaskRef, winner: dict[str, Scalar] | None
+    ) -> dict[str, Scalar] | None:
+        """Return parameters with those that won the grid of `tuned_as`, None where nothing has."""
+        if winner is None:
+            return None
+        model = next(each for each in self.study.algorithms if each.label == algorithm.tuned_as)
+        dataset = self.datasets[task.label]
+        grid = with_dataset_parameters(model, dataset, self.learners[model.label]).grid
+        return {key: winner[key] for key in grid} | algorithm.fixed
+
     @cached_property
     def _entries(self) -> list[_Entry]:
         return [self._entry(algorithm) for algorithm in self.study.algorithms]
@@ -169,6 +182,7 @@ class Plan:
         members: list[tuple[int, Params]],
     ) -> CellGroup:
         study, dataset, algorithm = self.study, self.datasets[task.label], entry.algorithm
+        max_tune = dataset.max_tune or study.max_tune
         spec = CellSpec(
             dataset=task,
             fingerprint=self.fingerprints[task.label],
@@ -183,11 +197,11 @@ class Plan:
             protocol=study.protocol_of(dataset),
             judge=study.judge_of(dataset),
             checkpoints=study.checkpoints,
-            test_fraction=study.test_fraction,
+            test_fraction=dataset.test_fraction or study.test_fraction,
             validation_fraction=study.validation_fraction,
             folds=study.folds,
             max_examples=dataset.max_examples or study.max_examples,
-            max_train=_least(study.max_train, study.max_tune if stage == "tune" else None),
+            max_train=_least(study.max_train, max_tune if stage == "tune" else None),
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
         )

@@ -212,6 +212,27 @@ class Study(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _grids_are_those_of_algorithms(self) -> Study:
+        own = [entry.label for entry in self.algorithms if entry.tuned_as is None]
+        for entry in self.algorithms:
+            if entry.tuned_as is not None and entry.tuned_as not in own:
+                raise ValueError(
+                    f"algorithms: {entry.label!r} is tuned as {entry.tuned_as!r}, which is no other "
+                    f"algorithm with a grid of its own: {did_you_mean(entry.tuned_as, own)}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _splits_are_seeded(self) -> Study:
+        for i, entry in enumerate(self.datasets, 1):
+            if entry.test_fraction is not None and self.protocol_of(entry) != "holdout":
+                raise ValueError(
+                    f"datasets[{i}]: test_fraction is the share of a seeded split, which protocol "
+                    f"{self.protocol_of(entry)!r} has not: give the data set protocol = 'holdout'"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _rankings_name_parts(self) -> Study:
         labels = [entry.label for entry in self.algorithms]
         datasets = [entry.label for entry in self.datasets]
@@ -243,6 +264,11 @@ class Study(BaseModel):
     def protocol_of(self, entry: DatasetSpec) -> ProtocolName:
         """Return the protocol of a data set."""
         return entry.protocol or self.protocol
+
+    @property
+    def own_winners(self) -> dict[str, WinnerRule]:
+        """Which point of a grid wins, by the label of the algorithms that say so themselves."""
+        return {each.label: each.winner for each in self.algorithms if each.winner is not None}
 
     def judge_of(self, entry: DatasetSpec) -> Literal["online", "validation"]:
         """Return what grids are judged by on a data set, the default resolved."""

@@ -230,10 +230,11 @@ class _Run:
 
         def collect(results: list[CellResult]) -> None:
             pending.extend(result for result in results if not result.stored)
-            self.costs.learn(result.row for result in results)
-            work.note(results)
+            new = [result for result in results if not result.again]
+            self.costs.learn(result.row for result in new)
+            work.note(new)
             self.progress.expect(work.seconds_left(self.costs))
-            self.progress.advance(len(results))
+            self.progress.advance(len(new))
             if time.monotonic() - last_flush > FLUSH_SECONDS:
                 flush()
 

@@ -172,6 +172,7 @@ class _Window:
                 await self._workforce.flush(self._client)
             for each in self._ledger.settle(at_once=idle) if len(self._ledger) else ():
                 each.lose("its worker went before it was written")
+                each.told = True
                 self._again.append(each)
             if idle and not self._again:
                 return
@@ -262,6 +263,7 @@ class _Window:
                 # Not before: when the scheduler is lost on the way, it is still to be run.
                 del self._out[str(future.key)]
                 if outcome is not None:
+                    outcome.again = each.told
                     ready.append(outcome)
                     if outcome.stored:
                         self._ledger.add(each.cell.key, each)

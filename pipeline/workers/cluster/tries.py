@@ -30,12 +30,15 @@ class Try:
         How often it has taken a worker along since it was run alone; None: it has not been.
     not_before : float
         When it is to be tried again, on the monotonic clock.
+    told : bool
+        Whether an outcome has been told, by a worker that went before it was written.
     """
 
     cell: Cell
     lost: int = 0
     alone: int | None = None
     not_before: float = 0.0
+    told: bool = False
 
     @property
     def name(self) -> str:
