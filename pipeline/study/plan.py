@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..noise import Noise
 from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
-from .checks import Learners, check_class_counts, check_study
+from .checks import Learners, check_class_counts, check_noise, check_study
 from .learner_factory import grid_points, resolve_learner, with_dataset_parameters
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 from .study import TUNING_SEED, Study
@@ -278,6 +278,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
         found += [(ref, dataset) for ref in refs]
     tasks = [ref for ref, _ in found]
     check_class_counts(study, learners, tasks)
+    check_noise(study, tasks)
     labels = [task.label for task in tasks]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:

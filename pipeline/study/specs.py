@@ -22,7 +22,7 @@ from ..noise import Noise, parse_noise
 ProtocolName = Literal["prequential", "holdout", "crossval"]
 WinnerRule = Literal["best", "sparsest"]
 Scalar = str | bool | int | float
-# In a study file a rate; written back as one.
+# In a study file a rate, or a table of another model; written back as such.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
 # The key of an inline table that ties a parameter to another algorithm's outcome.

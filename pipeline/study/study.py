@@ -53,7 +53,8 @@ class Study(BaseModel):
         "crossval": the training part is cut into `folds` stratified folds; repetition k streams the others
         and is tested on fold k.
     noise : list of Noise, default=no noise
-        Given as rates in [0, 1): every training label is flipped independently with this probability.
+        Given as rates in [0, 1): every training label is flipped independently with this probability; or as
+        tables of another model of noise, see `pipeline.noise`.
     seeds : list of int, default=[0, 1, 2, 3, 4]
         Repetitions; a single number n stands for 0 .. n-1. Of "crossval" the folds, all by default.
     folds : int, default=10
