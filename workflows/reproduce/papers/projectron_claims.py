@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..again import competitor
 from ..beside import number
 from ..evidence import Evidence, NotThere, StudyEvidence
 from ..verdicts import Check, Verdict, holds_for
+from .projection_times import power_of, projection_times
 
 ETAS = (0.1, 0.3, 0.5, 0.8)
 BUDGETS = (100, 300, 1000)
@@ -253,11 +253,10 @@ def _quadratic_time(evidence: Evidence) -> Verdict:
     study = evidence["sizes"]
     cases, parts = {}, []
     for task in study.datasets():
-        sizes, seconds = _projection_times(study, task)
+        sizes, seconds = projection_times(study, task, _LARGE)
         if not len(sizes) or sizes[-1] < _RANGE * sizes[0]:
             continue
-        # The median of all pairs' slopes: other programs of the machine lengthen some intervals.
-        slope = float(np.median(_slopes(np.log(sizes), np.log(seconds))))
+        slope = power_of(sizes, seconds)
         cases[task] = _QUADRATIC[0] <= slope <= _QUADRATIC[1]
         parts.append(f"{task} {slope:.2f} (to {number(sizes[-1], 0)} support vectors)")
     if not cases:
@@ -268,34 +267,6 @@ def _quadratic_time(evidence: Evidence) -> Verdict:
         f"{'; '.join(parts)} (η = 0, from {_LARGE} support vectors on; {_QUADRATIC[0]} to {_QUADRATIC[1]} "
         "counts)",
     )
-
-
-def _slopes(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    i, j = np.triu_indices(len(x), 1)
-    slopes: NDArray[np.float64] = (y[j] - y[i]) / (x[j] - x[i])
-    return slopes
-
-
-def _projection_times(study: StudyEvidence, task: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return sizes of the support set, and the seconds that projecting a mistake onto it took.
-
-    Of each interval between two checkpoints those of the repetition in which it took least.
-    """
-    plain, zero = (_least_steps(study, who, task) for who in ("Perceptron", "Projectron 0"))
-    size, wrong = (
-        study.curve(column, "Projectron 0", task).mean for column in ("support_vectors", "mistakes")
-    )
-    middle, mistakes = (size[1:] + size[:-1]) / 2, np.diff(wrong)
-    some = (middle >= _LARGE) & (mistakes > 0) & (zero > plain)
-    return middle[some], (zero - plain)[some] / mistakes[some]
-
-
-def _least_steps(study: StudyEvidence, algorithm: str, task: str) -> NDArray[np.float64]:
-    """Return the seconds between checkpoints, the least of all repetitions."""
-    study.curve("fit_seconds", algorithm, task)
-    runs = study.view.curves.series(task, study.design.noise[0], algorithm, "fit_seconds", "t")
-    least: NDArray[np.float64] = np.min([np.diff(seconds) for _, seconds in runs], axis=0)
-    return least
 
 
 CHECKS: Mapping[str, Check] = {
