@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..again import competitor
 from ..beside import number
 from ..evidence import Evidence, NotThere, StudyEvidence
 from ..verdicts import Check, Verdict, holds_for
+from .projection_times import power_of, projection_times
 
 ETAS = (0.1, 0.3, 0.5, 0.8)
 BUDGETS = (100, 300, 1000)
@@ -253,10 +253,10 @@ def _quadratic_time(evidence: Evidence) -> Verdict:
     study = evidence["sizes"]
     cases, parts = {}, []
     for task in study.datasets():
-        sizes, per_mistake = _projection_times(study, task)
+        sizes, seconds = projection_times(study, task, _LARGE)
         if not len(sizes) or sizes[-1] < _RANGE * sizes[0]:
             continue
-        slope = float(np.polyfit(np.log(sizes), np.log(per_mistake), 1)[0])
+        slope = power_of(sizes, seconds)
         cases[task] = _QUADRATIC[0] <= slope <= _QUADRATIC[1]
         parts.append(f"{task} {slope:.2f} (to {number(sizes[-1], 0)} support vectors)")
     if not cases:
@@ -267,21 +267,6 @@ def _quadratic_time(evidence: Evidence) -> Verdict:
         f"{'; '.join(parts)} (η = 0, from {_LARGE} support vectors on; {_QUADRATIC[0]} to {_QUADRATIC[1]} "
         "counts)",
     )
-
-
-def _projection_times(study: StudyEvidence, task: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return sizes of the support set, and the seconds that projecting a mistake onto it took."""
-    who = ["Perceptron", "Projectron 0"]
-    plain, zero = study.curves("fit_seconds", who, task)
-    size, wrong = (
-        study.curve(column, "Projectron 0", task).mean for column in ("support_vectors", "mistakes")
-    )
-    mistakes = np.diff(wrong)
-    some = (size[:-1] >= _LARGE) & (mistakes > 0)
-    seconds = (np.diff(zero.mean) - np.diff(plain.mean))[some] / mistakes[some]
-    middle = ((size[1:] + size[:-1]) / 2)[some]
-    known = seconds > 0
-    return middle[known], seconds[known]
 
 
 CHECKS: Mapping[str, Check] = {
