@@ -15,7 +15,7 @@ from .formats.blocks import Block, stream_blocks, stream_rows
 from .io.progress import watched
 from .outlook import Outlook, look
 from .pins import Pin, pin, unpin
-from .resolve import expand, fingerprint, open_stream
+from .resolve import expand, fingerprint, open_stream, task_classes
 from .sources import DatasetRow
 from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
 from .tables.cache import cache_folder
@@ -48,6 +48,7 @@ __all__ = [
     "receive",
     "stream_blocks",
     "stream_rows",
+    "task_classes",
     "unpin",
     "watched",
 ]

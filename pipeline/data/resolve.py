@@ -18,7 +18,7 @@ from .memory_sources import BundledSource, GeneratorSource
 from .sources import Dataset, Draw, Source
 from .tables.options import Options
 from .tables.stream import Stream
-from .tables.tasks import TaskRef, derive
+from .tables.tasks import TaskRef, derive, task_codes
 
 # What is declared, kind by kind, and the source that it makes.
 _DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
@@ -157,6 +157,32 @@ def fingerprint(ref: TaskRef) -> str:
         When the data cannot be found or are not what they should be.
     """
     return find_source(ref.source).fingerprint(ref)
+
+
+def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    """Return the names of a task's classes, and of those that it joins, without opening the data.
+
+    Parameters
+    ----------
+    ref : TaskRef
+        Which task.
+
+    Returns
+    -------
+    classes : tuple of str
+        In the order of their codes.
+    joined : tuple of str or None
+        The classes of the data set, in their order; None for a task that leaves rows out.
+
+    Examples
+    --------
+    >>> task_classes(expand(name="digits", task="one-vs-rest:3")[0])
+    (('rest', '3'), ('0', '1', '2', '3', '4', '5', '6', '7', '8', '9'))
+    """
+    source = find_source(ref.source)
+    own = source.classes(source.options_of(ref))
+    codes, names = task_codes(ref, own, source.groupings)
+    return names, own if codes.min() >= 0 else None
 
 
 def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from operator import attrgetter
 from threading import Condition, Lock, local
 from weakref import ReferenceType, ref
@@ -12,11 +13,15 @@ import numpy as np
 from cachetools import LRUCache, cached, cachedmethod
 from numpy.typing import NDArray
 
+from ...learners import take_rows
 from .. import data
 from ..errors import InputError
+from ..noise import Circumstances, FeatureNoise
 from ..randomness import random_state
 from ..study.cell import CellSpec
-from .excerpts import excerpt
+from .disturbance import disturbed
+from .excerpts import excerpt, held_bytes
+from .reference import reference_margins
 from .splits import Fold, chosen_rows, split
 
 # Cells come task by task: what they share is used again soon or never. Some twenty small tasks fit, or one or
@@ -25,6 +30,8 @@ _SHARED_BYTES = 1 << 28
 # Of that for the orders and labels of a task: those of so many repetitions and levels of noise, but no more
 # bytes. A stream of over a million rows has them made for each of its cells, which take much longer.
 _ORDERS, _ORDERS_BYTES = 256, 1 << 24
+# For margins of a task's rows, where noise goes by them: eight bytes a row and repetition.
+_MARGINS_BYTES = 1 << 24
 # What the objects of an order take, about.
 _OBJECTS = 1 << 12
 
@@ -41,19 +48,25 @@ class Material:
     noisy : ndarray of int32, shape (n,)
         The labels that a learner is given for them.
     noise_realised : float
-        Share of those that are not the clean ones.
+        Share of the examples that noise touched: the label given is not the clean one, or the row is changed.
+    noise_by_class : list of (float or None), or None
+        The same for each class of the task; of a class without an example None. None where there is no noise.
     held_out : tuple of (Fold, ndarray of int32) or None
         The rows that judge a grid, with their noisy labels.
     test : Fold or None
         The clean test part.
+    own_bytes : int
+        What rows take that are its own, changed by noise.
     """
 
     stream: data.Stream
     train: Fold
     noisy: NDArray[np.int32]
     noise_realised: float
+    noise_by_class: list[float | None] | None
     held_out: tuple[Fold, NDArray[np.int32]] | None
     test: Fold | None
+    own_bytes: int = 0
 
     def with_all_features(self) -> Material:
         """Return the same with every feature under its own number."""
@@ -68,7 +81,8 @@ class Material:
         """What its own arrays take, those that they are stretches of as a whole, and some objects."""
         folds = [self.train, *([self.test] if self.test is not None else [])]
         arrays = [self.noisy, *(array for fold in folds for array in (fold.rows, fold.codes))]
-        return _OBJECTS + sum(array.nbytes if array.base is None else array.base.nbytes for array in arrays)
+        held = _OBJECTS + self.own_bytes
+        return held + sum(array.nbytes if array.base is None else array.base.nbytes for array in arrays)
 
 
 def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
@@ -88,6 +102,7 @@ class _Source:
             matrices.append((stream.X_test, stream.rows_test))
         self.stream, self.excerpt = stream, excerpt(matrices)
         arrays = [stream.y, stream.rows, stream.y_test, stream.rows_test]
+        arrays += [stream.origin.y] if stream.origin is not None else []
         own = sum(array.nbytes for array in arrays if array is not None)
         # An order is a row number of eight bytes and two codes of four for each row.
         n = len(stream.y) if chosen is None else len(chosen)
@@ -95,6 +110,10 @@ class _Source:
         room = min(_ORDERS * (16 * n + _OBJECTS), _ORDERS_BYTES)
         self.n_bytes = own + self.excerpt.n_bytes + room
         self.materials: LRUCache[Hashable, Material] = LRUCache(room, lambda made: made.n_bytes)
+        # Those of a long stream are kept all the same: no cell takes as long as they do.
+        self.margins: LRUCache[Hashable, NDArray[np.float64]] = LRUCache(
+            max(_MARGINS_BYTES, 8 * n), attrgetter("nbytes")
+        )
         self.making = Condition()
 
     @cachedmethod(attrgetter("materials"), _cuts_of, condition=attrgetter("making"))
@@ -102,20 +121,62 @@ class _Source:
         """Return what cells of one level of noise learn from and are tested on."""
         stream, near = self.stream, self.excerpt
         part, test = split(spec, stream)
-        n_classes = len(stream.classes)
         rng = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
         )
-        noisy = spec.noise.corrupt(part.codes, n_classes, rng)
-        part = near.fold(part, 0)
+        noisy = self._given_labels(spec, part, rng)
+        part, touched, own = near.fold(part, 0), noisy != part.codes, 0
+        if isinstance(spec.noise, FeatureNoise):
+            part, touched = disturbed(part, spec.noise, rng)
+            own = held_bytes(part.X)
         if test is not None:
             test = near.fold(test, 1 if test.X is stream.X_test else 0)
         n, held_out = len(part.rows), None
         if spec.stage == "tune" and spec.judge == "validation":
             n -= max(1, round(n * spec.validation_fraction))
             held_out = part.part(n), noisy[n:]
-        train, given = part.part(0, n), noisy[:n]
-        return Material(stream, train, given, float(np.mean(given != train.codes)), held_out, test)
+        train, given, touched = part.part(0, n), noisy[:n], touched[:n]
+        by_class = _shares(touched, train.codes, len(stream.classes)) if spec.noise.rate else None
+        return Material(stream, train, given, float(np.mean(touched)), by_class, held_out, test, own)
+
+    def _given_labels(self, spec: CellSpec, part: Fold, rng: np.random.RandomState) -> NDArray[np.int32]:
+        """Return the labels that a learner is given for training rows of the stream."""
+        noise, stream = spec.noise, self.stream
+        codes, classes, origin = part.codes, stream.classes, None
+        if noise.level == "class":
+            origin = stream.origin
+            if origin is None:
+                raise InputError(
+                    f"data set {spec.dataset.label!r} joins no classes: noise has level = 'task'"
+                )
+            codes, classes = origin.y[part.rows], origin.classes
+        about = Circumstances(classes, lambda: self._margins(part.rows, codes, noise.level))
+        noisy = noise.corrupt(codes, len(classes), rng, about)
+        return noisy if origin is None else origin.codes[noisy]
+
+    def _margins(self, rows: NDArray[np.int64], codes: NDArray[np.int32], level: str) -> NDArray[np.float64]:
+        """Return the margins of rows, in their order, under a reference that is fitted to them."""
+        order = np.argsort(rows)
+        margins = np.empty(len(rows))
+        margins[order] = self._sorted_margins(rows[order], codes[order], level)
+        return margins
+
+    # The rows of a repetition are the same at every rate of noise, in another order.
+    @cachedmethod(
+        attrgetter("margins"),
+        lambda _, rows, codes, level: (sha256(rows).digest(), level),
+        condition=attrgetter("making"),
+    )
+    def _sorted_margins(
+        self, rows: NDArray[np.int64], codes: NDArray[np.int32], level: str
+    ) -> NDArray[np.float64]:
+        return reference_margins(take_rows(self.stream.X, rows), codes)
+
+
+def _shares(touched: NDArray[np.bool_], codes: NDArray[np.int32], n_classes: int) -> list[float | None]:
+    """Return which share of the examples of each class is touched, None for a class without any."""
+    n, hits = (np.bincount(of, minlength=n_classes).tolist() for of in (codes, codes[touched]))
+    return [hit / each if each else None for hit, each in zip(hits, n, strict=True)]
 
 
 def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
