@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from threading import Condition, Lock, local
+from typing import Any
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -16,7 +18,7 @@ from .. import data
 from ..errors import InputError
 from ..randomness import random_state
 from ..study.cell import CellSpec
-from .excerpts import excerpt
+from .excerpts import excerpt, held_bytes, matrix_bytes
 from .splits import Fold, chosen_rows, split
 
 # Cells come task by task: what they share is used again soon or never. Some twenty small tasks fit, or one or
@@ -25,6 +27,8 @@ _SHARED_BYTES = 1 << 28
 # Of that for the orders and labels of a task: those of so many repetitions and levels of noise, but no more
 # bytes. A stream of over a million rows has them made for each of its cells, which take much longer.
 _ORDERS, _ORDERS_BYTES = 256, 1 << 24
+# Repetitions of a small task whose features are kept, and the bytes of them all.
+_REPETITIONS, _FEATURES_BYTES = 10, 1 << 26
 # What the objects of an order take, about.
 _OBJECTS = 1 << 12
 
@@ -76,6 +80,11 @@ def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
     return spec.seed, spec.noise, spec.stage, spec.protocol, *cut, spec.max_train, spec.max_test
 
 
+def _fit_of(_: object, task: data.TaskRef, rows: NDArray[np.int64]) -> Hashable:
+    # All levels of noise of a repetition learn from the same rows.
+    return hashlib.sha256(rows.tobytes()).digest()
+
+
 class _Source:
     """What the cells of a task share, whatever the noise: the stream, and what is read of it."""
 
@@ -93,7 +102,15 @@ class _Source:
         n = len(stream.y) if chosen is None else len(chosen)
         n += 0 if stream.y_test is None else len(stream.y_test)
         room = min(_ORDERS * (16 * n + _OBJECTS), _ORDERS_BYTES)
-        self.n_bytes = own + self.excerpt.n_bytes + room
+        # Features that repetitions have each their own of, where they are few bytes.
+        size = (
+            min(_REPETITIONS * matrix_bytes(self.excerpt.parts[0][1]), _FEATURES_BYTES)
+            if spec.refitted
+            else 0
+        )
+        self.features: LRUCache[Hashable, Any] = LRUCache(size, held_bytes)
+        self.fitting = Condition()
+        self.n_bytes = own + self.excerpt.n_bytes + room + size
         self.materials: LRUCache[Hashable, Material] = LRUCache(room, lambda made: made.n_bytes)
         self.making = Condition()
 
@@ -110,12 +127,22 @@ class _Source:
         part = near.fold(part, 0)
         if test is not None:
             test = near.fold(test, 1 if test.X is stream.X_test else 0)
+        if spec.refitted:
+            # Neither the order nor a part that judges a grid decides what the training rows are.
+            X = self.fitted(spec.dataset, np.sort(part.rows))
+            part = replace(part, X=X, renumbered=None)
+            test = None if test is None else replace(test, X=X, renumbered=None)
         n, held_out = len(part.rows), None
         if spec.stage == "tune" and spec.judge == "validation":
             n -= max(1, round(n * spec.validation_fraction))
             held_out = part.part(n), noisy[n:]
         train, given = part.part(0, n), noisy[:n]
         return Material(stream, train, given, float(np.mean(given != train.codes)), held_out, test)
+
+    @cachedmethod(attrgetter("features"), _fit_of, condition=attrgetter("fitting"))
+    def fitted(self, task: data.TaskRef, rows: NDArray[np.int64]) -> Any:
+        """Return the features that are read, changed by what is computed of some rows of them."""
+        return data.fitted(task, self.excerpt.parts[0][1], rows)
 
 
 def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
@@ -178,7 +205,7 @@ def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
         reference = _known.get(name)
     source = reference() if reference is not None else None
     if source is None:
-        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed)
+        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=spec.refitted)
         if stream.fingerprint != spec.fingerprint:
             raise InputError(f"{spec.dataset.label}: its data have changed since the study began; run again")
         source = _source(spec, stream)

@@ -144,6 +144,14 @@ class Plan:
         return len(self.tasks) * len(study.algorithms) * len(study.noise) * len(study.seeds)
 
     @cached_property
+    def refitted(self) -> dict[str, frozenset[str]]:
+        """By protocol, the tasks whose features are changed by what is computed of the rows learnt from."""
+        fitted = [task for task in self.tasks if data.fitted_on_training(task)]
+        cut = frozenset(task.label for task in fitted if not data.has_test(task))
+        every = frozenset(task.label for task in fitted)
+        return {"prequential": frozenset(), "holdout": cut, "crossval": every}
+
+    @cached_property
     def _entries(self) -> list[_Entry]:
         return [self._entry(algorithm) for algorithm in self.study.algorithms]
 
@@ -190,6 +198,7 @@ class Plan:
             max_train=_least(study.max_train, study.max_tune if stage == "tune" else None),
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
+            refitted=task.label in self.refitted[study.protocol_of(dataset)],
         )
         return CellGroup(spec, entry.execution, members)
 
