@@ -17,15 +17,12 @@ from .formats.blocks import Block, stream_blocks, stream_rows
 from .io.progress import watched
 from .outlook import Outlook, look
 from .pins import Pin, pin, unpin
+from .references import class_count, fitted, fitted_on_training, has_test, notes
 from .resolve import (
     expand,
     fingerprint,
-    fitted,
-    fitted_on_training,
-    has_test,
     label_of,
     main_name,
-    notes,
     open_stream,
 )
 from .sources import DatasetRow
@@ -45,6 +42,7 @@ __all__ = [
     "TaskRef",
     "cache_folder",
     "chunks",
+    "class_count",
     "complete",
     "convert",
     "describe",

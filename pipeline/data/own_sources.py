@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from .file_sources import ConvertedSource
 from .formats.files import OPENML_OPTIONS, file_options, format_by_suffix, read_files
 from .io.checksums import file_sha256
-from .places import files_at, suffixed
+from .places import files_at, name_at, suffixed
 from .public.openml import openml_set
 from .remote import is_url
 from .tables.options import Option, Options, names_of
@@ -28,7 +29,7 @@ class FileSource(ConvertedSource):
         named = Path(suffixed(self.place))
         if given.get("format") or format_by_suffix(named):
             return file_options(named, given)
-        return file_options(files_at(self.place)[0], given)
+        return file_options(Path(name_at(self.place)), given)
 
     def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
         train, test = self._parts(options, download=download)
@@ -42,7 +43,17 @@ class FileSource(ConvertedSource):
         return recipe if len(train) == 1 else {**recipe, "train": len(train)}
 
     def parse(self, options: Options) -> Table:
-        return read_files(*self._parts(options), options)
+        train, test = self._parts(options)
+        try:
+            return read_files(train, test, options)
+        except InputError as error:
+            # Nobody has seen the names of copies.
+            message = str(error)
+            for place, paths in ((self.place, train), (str(options["test"]), test)):
+                for path in paths if is_url(place) else ():
+                    shown = place if len(paths) == 1 else f"{place} ({path.name})"
+                    message = message.replace(str(path), shown)
+            raise InputError(message) from None
 
     def has_test(self, options: Options) -> bool:
         return bool(options["test"])

@@ -16,6 +16,11 @@ def suffixed(place: str) -> str:
     return place.partition("?")[0] if is_url(place) else place
 
 
+def name_at(place: str) -> str:
+    """Return the name of the first file at a place; nothing is copied for it."""
+    return names_at(place)[0] if is_url(place) else str(files_at(place)[0])
+
+
 def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
     """Return the files that a place stands for, sorted by name.
 

@@ -17,6 +17,7 @@ from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
 from .checks import Learners, check_class_counts, check_study
 from .learner_factory import grid_points, resolve_learner, with_dataset_parameters
+from .slips import check_noise_rates
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 from .study import TUNING_SEED, Study
 
@@ -273,6 +274,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
         found += [(ref, dataset) for ref in refs]
     tasks = [ref for ref, _ in found]
     check_class_counts(study, learners, tasks)
+    check_noise_rates(study, tasks)
     labels = [task.label for task in tasks]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:

@@ -20,7 +20,7 @@ from .labels import is_number
 
 # Values of a batch: Python objects of some 60 bytes each, until they are arrays.
 _BATCH_VALUES = 1 << 16
-_DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+([a-z]+)\s*$")
+_DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
 _HEADER = (
     "expected are @relation, then lines '@attribute NAME TYPE' (numeric, real, integer, string or {values}; "
     "no dates), then @data"

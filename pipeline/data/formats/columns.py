@@ -184,7 +184,7 @@ def lay_out(file: ColumnFile, asked: Asked) -> Layout:
 def remedy(names: Sequence[str]) -> str:
     """Return what to write of columns that hold no numbers."""
     shown = ", ".join(f'"{name}"' for name in names)
-    return f"set categorical = [{shown}], or name them in text or ignore"
+    return f"set categorical = [{shown}], or name {'them' if len(names) > 1 else 'it'} in text or ignore"
 
 
 def find_target(path: Path, names: Sequence[str], target: str) -> int:
