@@ -18,13 +18,7 @@ from .io.progress import watched
 from .outlook import Outlook, look
 from .pins import Pin, pin, unpin
 from .references import class_count, fitted, fitted_on_training, has_test, notes
-from .resolve import (
-    expand,
-    fingerprint,
-    label_of,
-    main_name,
-    open_stream,
-)
+from .resolve import expand, fingerprint, label_of, main_name, open_stream
 from .sources import DatasetRow
 from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
 from .tables.cache import cache_folder

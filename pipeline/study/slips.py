@@ -69,6 +69,6 @@ def check_noise_rates(study: Study, tasks: Iterable[data.TaskRef]) -> None:
         most = 1 - 1 / n_classes
         if max(rates) > most:
             raise InputError(
-                f"noise: at {max(rates):g} the {n_classes} classes of data set {task.label!r} are each called "
-                f"by their own name less often than by another one's; give rates up to {most:.4g}"
+                f"noise: at {max(rates):g} the {n_classes} classes of data set {task.label!r} are each "
+                f"called by their own name less often than by another one's; give rates up to {most:.4g}"
             )

@@ -82,7 +82,7 @@ def read_columns(
     for file, other in laid[1:]:
         if _features(file, other) != names:
             raise other_columns(file.path, _features(file, other), first.path, names)
-    encoder = encoder or survey(laid, asked)
+    training, encoder = encoder is None, encoder or survey(laid, asked)
     folder = cache_folder() / "streams"
     collected = _Collected(encoder, folder)
     for file, each in laid:
@@ -100,9 +100,8 @@ def read_columns(
     if not isinstance(values[0], (bool, int, float)):
         values = [str(value) for value in values]
     labels = CodedLabels(np.array(values), codes)
-    return LabelledColumns(
-        first.path, names, X, labels, encoder, (*encoder.notes(), *collected.missing_notes(first.path, asked))
-    )
+    notes = (*encoder.notes(), *collected.missing_notes(first.path)) if training else ()
+    return LabelledColumns(first.path, names, X, labels, encoder, notes)
 
 
 def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Asked) -> Iterator[ColumnBlock]:
@@ -122,6 +121,9 @@ def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Ask
         _refuse_missing_labels(file, layout, labels, done)
         missing = {}
         for position, role, array in zip(layout.features, layout.roles, features, strict=True):
+            # A number that may not be missing has been looked at.
+            if role == "number" and asked.missing == "error":
+                continue
             where = missing_in(role, array)
             if where.any():
                 missing[file.names[position]] = int(where.sum())
@@ -187,7 +189,7 @@ class _Collected:
         data, indices, ends = (part.finish() for part in self._parts)
         return csr_array((data, indices, ends), shape=shape)
 
-    def missing_notes(self, path: Path, asked: Asked) -> Iterable[str]:
+    def missing_notes(self, path: Path) -> Iterable[str]:
         """Yield what became of missing values, a line for each column that lacks some."""
         for column in self._encoder.columns:
             n = self._missing.get(column.name, 0)
