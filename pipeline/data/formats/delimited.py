@@ -105,7 +105,7 @@ class DelimitedFile(ColumnFile):
 
         if kind == "number":
             found = column.to_numpy(zero_copy_only=False)
-            if not (np.isfinite(found) | (missing & np.isnan(found))).all():
+            if np.isinf(found).any() if missing else not np.isfinite(found).all():
                 self._explain(kinds, missing)
             return found
         if kind == "text":

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,11 @@ class Encoder:
     columns: tuple[_Column, ...]
     n_hashed: int
     seed: int
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether features are the columns as they stand."""
+        return all(column.role == "number" and not column.marked for column in self.columns)
 
     @property
     def width(self) -> int:
@@ -103,7 +109,7 @@ class Encoder:
             from scipy.sparse import coo_array
 
             return int32_csr(coo_array((values.astype(dtype), (rows, features)), shape=(n, self.width)))
-        X = np.zeros((n, self.width), dtype=dtype)
+        X = (np.empty if self.plain else np.zeros)((n, self.width), dtype=dtype)
         place = 0
         for column, array in zip(self.columns, batch, strict=True):
             if column.role == "number":

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from ...errors import InputError, did_you_mean
 from ..io.text import COMPRESSED
-from ..tables.features import computed, with_layout
+from ..tables.features import with_layout
 from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
 from ..tables.stream import Table
 from .arff_files import ArffFile
@@ -119,8 +119,8 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
     Returns
     -------
     Table
-        As stored, but in the dtype asked for (unless the features are yet to be changed by what is computed
-        of them); NaN where a value is missing; the other feature options are not applied here.
+        As stored, but in the dtype asked for (unless the features are yet to be standardised); NaN where a
+        value is missing; the other feature options are not applied here.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
     """
     kind = file_format(paths[0], options["format"])
     # Means and spreads are those of the numbers in the file.
-    dtype = "" if computed(options) else str(options["dtype"])
+    dtype = "" if options["standardize"] else str(options["dtype"])
     if kind == "svmlight":
         if len(paths) > 1 or len(tests) > 1:
             several = tests if len(tests) > 1 else paths
