@@ -39,13 +39,18 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
     given = dict(map(_option, options))
     for name in names:
         # No data set's name has a suffix or a folder, nearly every file's has one.
-        is_path = Path(name).is_file() or bool(Path(name).suffix) or "/" in name
+        is_path = Path(name).is_file() or bool(Path(name).suffix) or "/" in name or _is_folder(name)
         entry: dict[str, Any] = {"path" if is_path else "name": name}
         with progress_display() as progress, data.watched(progress.read):
             refs = data.expand(**entry, target=target, options=given)
             streams = [data.open_stream(ref) for ref in refs]
         yield from map(_line, streams)
         yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))
+
+
+def _is_folder(name: str) -> bool:
+    named = {row.name for row in data.describe()} if Path(name).is_dir() else {name}
+    return data.main_name(name) not in named
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import InputError
 from ..io.text import decode_line, open_watched
 from ..tables.tasks import listed
-from .columns import ColumnFile, Kind
+from .columns import IF_MISSING, ColumnFile, Kind
 from .labels import is_number
 
 # Values of a batch: Python objects of some 60 bytes each, until they are arrays.
@@ -111,12 +111,13 @@ class ArffFile(ColumnFile):
             return None
         if kind == "number":
             found = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-            if np.isinf(found).any():
-                row = int(np.flatnonzero(np.isinf(found))[0])
-                raise InputError(
-                    f"{self.place(done + row + 1)}, column {self.names[position]!r}: {found[row]}; "
-                    "every feature must be a finite number"
-                )
+            wrong = np.isinf(found) if missing else ~np.isfinite(found)
+            if wrong.any():
+                row = int(np.flatnonzero(wrong)[0])
+                what = f"no value; {IF_MISSING}"
+                if np.isinf(found[row]):
+                    what = f"{found[row]}; every feature must be a finite number"
+                raise InputError(f"{self.place(done + row + 1)}, column {self.names[position]!r}: {what}")
             return found
         if kind == "as is" and self.holds[position] == "number":
             return pa.array(values, type=pa.float64())

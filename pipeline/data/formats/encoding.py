@@ -116,7 +116,10 @@ class Encoder:
                 X[:, place] = array
             else:
                 rows, features, values = self._of_text(column, array, place)
-                np.add.at(X, (rows, features), values.astype(dtype))
+                if column.role == "category":
+                    X[rows, features] = values
+                else:
+                    np.add.at(X, (rows, features), values.astype(dtype))
             place += _places(column)
         for mark, missing in enumerate(self._missing(batch)):
             X[:, place + mark] = missing

@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import InputError
 from ..io.spill import SpillingArray
 from ..tables.cache import cache_folder
+from ..tables.spilling import SpillingMatrix
 from ..tables.stream import Matrix, Table, is_sparse
 from ..tables.tasks import listed
 from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out
@@ -145,7 +146,7 @@ class _Collected:
 
     def __init__(self, encoder: Encoder, folder: Path) -> None:
         self._encoder, self._folder = encoder, folder
-        self._parts: list[SpillingArray[Any]] = []
+        self._rows = SpillingMatrix(folder)
         self.codes: SpillingArray[np.int32] = SpillingArray(np.int32, folder)
         self.keys: SpillingArray[np.float64] | None = None
         self.found: dict[Any, int] = {}
@@ -153,17 +154,7 @@ class _Collected:
 
     def add(self, block: ColumnBlock, X: Any) -> None:
         """Add some rows."""
-        if not self._parts:
-            self._begin(X)
-        if is_sparse(X):
-            data, indices, ends = self._parts
-            if data.size + X.nnz >= 2**31:
-                raise InputError("2^31 non-zeros or more; the index of a stream is 32 bit, so split the file")
-            ends.append(X.indptr[1:] + data.size)
-            data.append(X.data)
-            indices.append(X.indices)
-        else:
-            self._parts[0].append(X)
+        self._rows.append(X)
         coded = block.labels.dictionary_encode()
         places = [self.found.setdefault(value, len(self.found)) for value in coded.dictionary.to_pylist()]
         self.codes.append(np.array(places, dtype=np.int32)[coded.indices.to_numpy()])
@@ -173,21 +164,9 @@ class _Collected:
         for name, n in block.missing.items():
             self._missing[name] = self._missing.get(name, 0) + n
 
-    def _begin(self, X: Any) -> None:
-        self._parts = [SpillingArray(X.dtype.type, self._folder)]
-        if is_sparse(X):
-            self._parts += [SpillingArray(np.int32, self._folder) for _ in range(2)]
-            self._parts[2].append(np.zeros(1))
-
     def matrix(self) -> Any:
         """Return all rows."""
-        shape = (self.codes.size, self._encoder.width)
-        if len(self._parts) == 1:
-            return self._parts[0].finish(shape)
-        from scipy.sparse import csr_array
-
-        data, indices, ends = (part.finish() for part in self._parts)
-        return csr_array((data, indices, ends), shape=shape)
+        return self._rows.finish((self.codes.size, self._encoder.width))
 
     def missing_notes(self, path: Path) -> Iterable[str]:
         """Yield what became of missing values, a line for each column that lacks some."""

@@ -10,15 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
-from ..io.spill import SpillingArray, release
+from ..io.spill import release
 from ..tables.cache import cache_folder
-from ..tables.stream import arrays_of, is_sparse
+from ..tables.spilling import SpillingMatrix
+from ..tables.stream import arrays_of
 from .columns import ColumnFile
 from .labels import is_number
 
 Keys = npt.NDArray[np.float64]
-# Rows that are moved at a time: a few MB of a hundred features.
-_STEP = 1 << 13
+# Rows that are moved at a time: each may bring 64 KB around it into memory.
+_STEP = 1 << 10
 
 
 def sort_keys(file: ColumnFile, position: int) -> Callable[[Any, int], Keys]:
@@ -72,11 +73,7 @@ def by_keys(keys: Keys, X: Any, codes: npt.NDArray[np.int32]) -> tuple[Any, npt.
     if (keys[1:] >= keys[:-1]).all():
         return X, codes
     order = np.argsort(keys, kind="stable")
-    folder = cache_folder() / "streams"
-    if is_sparse(X):
-        # The entries are read where they lie; only the rows move.
-        return X[order], codes[order]
-    moved: SpillingArray[Any] = SpillingArray(X.dtype.type, folder)
+    moved = SpillingMatrix(cache_folder() / "streams")
     for start in range(0, len(order), _STEP):
         moved.append(X[order[start : start + _STEP]])
         for array in arrays_of(X).values():

@@ -10,14 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
-from ..io.spill import SpillingArray, release
+from ..io.spill import release
 from .cache import cache_folder
 from .options import Options, Value
-from .stream import FloatArray, Matrix, Rows, Table, int32_csr, is_sparse
+from .spilling import SpillingMatrix
+from .stream import FloatArray, Matrix, Rows, Table, arrays_of, int32_csr, is_sparse
 
 # A matrix up to here is changed in one piece; a larger one block by block, so that it need not fit in memory.
 _WHOLE_BYTES = 1 << 28
 _BLOCK_BYTES = 1 << 24
+# Rows of a block of CSR rows; fixed, since sums depend on it in their last bits.
+_BLOCK_ROWS = 1 << 12
 
 # What a table is opened with whose features are yet to be fitted: see `raw_options`.
 _RAW = "raw"
@@ -115,7 +118,7 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
 def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any:
     """Return a matrix with its features changed as `apply_feature_options` says.
 
-    A constant feature becomes 0. A dense matrix larger than 256 MB is made on disk, block by block.
+    A constant feature becomes 0. A matrix larger than 256 MB is made on disk, block by block.
     """
     dtype = np.dtype(str(options["dtype"]) or X.dtype)
     if fit.fill is None and fit.mean is None and not options["bias"] and dtype == X.dtype:
@@ -129,9 +132,9 @@ def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any
             block = _with_constant(block)
         return _cast(name, block, dtype)
 
-    if is_sparse(X) or X.nbytes <= _WHOLE_BYTES:
+    if _matrix_bytes(X) <= _WHOLE_BYTES:
         return change(X)
-    made: SpillingArray[Any] = SpillingArray(dtype.type, cache_folder() / "streams")
+    made = SpillingMatrix(cache_folder() / "streams")
     for block in _blocks(X, None):
         made.append(change(block))
     return made.finish((X.shape[0], X.shape[1] + bool(options["bias"])))
@@ -177,15 +180,20 @@ def _laid_out(name: str, X: Any, dense: bool) -> Any:
 
 
 def _blocks(X: Any, rows: Rows | None) -> Iterator[Any]:
-    """Yield rows of a dense matrix: in one piece, or as blocks that leave nothing in memory."""
-    if rows is None and X.nbytes <= _WHOLE_BYTES:
+    """Yield rows of a matrix: a small dense one whole, else blocks that leave nothing in memory."""
+    if rows is None and not is_sparse(X) and X.nbytes <= _WHOLE_BYTES:
         yield X
         return
-    step = max(1, _BLOCK_BYTES // max(1, X.shape[1] * X.itemsize))
+    step = _BLOCK_ROWS if is_sparse(X) else max(1, _BLOCK_BYTES // max(1, X.shape[1] * X.itemsize))
     for start in range(0, X.shape[0] if rows is None else len(rows), step):
         yield X[start : start + step] if rows is None else X[rows[start : start + step]]
-        if X.nbytes > _WHOLE_BYTES:
-            release(X)
+        if _matrix_bytes(X) > _WHOLE_BYTES:
+            for array in arrays_of(X).values():
+                release(array)
+
+
+def _matrix_bytes(X: Any) -> int:
+    return sum(array.nbytes for array in arrays_of(X).values())
 
 
 def _sum(X: Any, rows: Rows | None, of: Callable[[Any], Any]) -> Any:
@@ -202,11 +210,13 @@ def _sum(X: Any, rows: Rows | None, of: Callable[[Any], Any]) -> Any:
 def _means_of_known(X: Any, rows: Rows | None) -> npt.NDArray[np.float64]:
     """Return the means of the values that are not missing; 0 where all are."""
     if is_sparse(X):
-        part = X if rows is None else X[rows]
-        missing = np.isnan(part.data)
-        n, d = part.shape
-        sums = np.bincount(part.indices, np.where(missing, 0.0, part.data), minlength=d)
-        known = n - np.bincount(part.indices[missing], minlength=d)
+        n, d = X.shape[0] if rows is None else len(rows), X.shape[1]
+        sums, gaps = np.zeros(d), np.zeros(d)
+        for block in _blocks(X, rows):
+            missing = np.isnan(block.data)
+            sums += np.bincount(block.indices, np.where(missing, 0.0, block.data), minlength=d)
+            gaps += np.bincount(block.indices[missing], minlength=d)
+        known = n - gaps
     else:
         known = _sum(X, rows, lambda block: ~np.isnan(block))
         sums = _sum(X, rows, lambda block: np.where(np.isnan(block), 0.0, block))
