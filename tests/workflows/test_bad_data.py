@@ -75,7 +75,7 @@ def test_svmlight(
         (b"a,label\n1,x\n2,\xe9t\xe9\n", ["line 3: not UTF-8 text (byte 0xe9 at position 3)"]),
         ("a,label\n1,x\n2,y\n".encode("utf-16"), ["line 1: not UTF-8 text (byte 0xff at position 1)"]),
         (b"a,label\n1,0.1\n2,0.2\n3,0.3\n", ["3 different labels in 3 rows, such as 0.1"]),
-        (b"a,label\n1,x\n2,\n3,y\n", ["row 2: the label is missing"]),
+        (b"a,label\n1,x\n2,\n3,y\n", ["line 3 (row 2): the label is missing (column 'label')"]),
     ],
     ids=["latin-1", "utf-16", "regression", "no label"],
 )
