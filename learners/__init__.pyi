@@ -12,6 +12,7 @@ from .kernel.distill_cache import DistillCacheMIRA as DistillCacheMIRA
 from .kernel.distill_cache import DistillCachePerceptron as DistillCachePerceptron
 from .kernel.forgetron import Forgetron as Forgetron
 from .kernel.kernel_classifier import KernelClassifier as KernelClassifier
+from .kernel.mira import KernelMIRA as KernelMIRA
 from .kernel.norma import NORMA as NORMA
 from .kernel.passive_aggressive import KernelPassiveAggressive as KernelPassiveAggressive
 from .kernel.perceptron import KernelPerceptron as KernelPerceptron
@@ -69,6 +70,7 @@ __all__ = [
     "KernelALMA",
     "KernelAROW",
     "KernelClassifier",
+    "KernelMIRA",
     "KernelPassiveAggressive",
     "KernelPerceptron",
     "KernelSecondOrderPerceptron",

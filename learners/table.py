@@ -184,8 +184,8 @@ TABLE = (
     Row(
         "KernelPerceptron", ".kernel.perceptron", "kernel", "many",
         "Freund, Schapire 1999",
-        'as all kernel learners `kernel` ("rbf", "poly", "linear"), `gamma`, `degree`, `coef0`',
-        variants=({"gamma": 0.1}, {"kernel": "linear"}),
+        '`margin`; as all kernel learners `kernel` ("rbf", "poly", "linear"), `gamma`, `degree`, `coef0`',
+        variants=({"gamma": 0.1}, {"kernel": "linear"}, {"gamma": 0.1, "margin": 0.5}),
         golden={"kernel_perceptron_rbf.dogma": {}},
     ),
     Row(
@@ -193,6 +193,11 @@ TABLE = (
         "Crammer et al. 2006 (PA-I)", "`C`",
         variants=({"C": 0.5, "kernel": "poly", "gamma": 0.5, "degree": 2},),
         golden={"kernel_pa1_rbf.dogma": {"C": 1.0}},
+    ),
+    Row(
+        "KernelMIRA", ".kernel.mira", "kernel", "many",
+        "Crammer, Singer 2003", "`beta`",
+        variants=({"beta": 0.5, "gamma": 0.1},),
     ),
     Row(
         "RandomizedBudgetPerceptron", ".kernel.budget_perceptron", "kernel", "two",
@@ -232,8 +237,8 @@ TABLE = (
     ),
     Row(
         "ProjectronPlusPlus", ".kernel.projectron", "kernel", "two",
-        "Orabona, Keshet, Caputo 2008", "`eta`",
-        variants=({"eta": 0.5, "gamma": 0.1},),
+        "Orabona, Keshet, Caputo 2008", "`eta`, `U`",
+        variants=({"eta": 0.5, "gamma": 0.1}, {"U": 2.0, "gamma": 0.1}),
         golden={"projectronpp_norm_rbf.ref": {"eta": 0.1**0.5}},
     ),
     Row(
@@ -270,10 +275,11 @@ TABLE = (
     Row(
         "OnlineModelSelection", ".svm.model_selection", "svm", "two",
         "Levi, Ullman 2009",
-        "`C`, `p_value`, `min_examples`, `gamma_init`, `fit_intercept`, `tau`, `cache_mb`",
+        "`C`, `p_value`, `test`, `min_examples`, `gamma_init`, `fit_intercept`, `tau`, `cache_mb`",
         variants=(
             {"p_value": 0.5, "min_examples": 3},
             {"p_value": 0.5, "min_examples": 3, "kernel": "poly", "fit_intercept": False},
+            {"p_value": 0.5, "min_examples": 3, "test": "printed"},
         ),
     ),
     Row(

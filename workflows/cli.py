@@ -22,8 +22,8 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except InputError as error:
             _fail(str(error))
-        except KeyboardInterrupt:
-            _stopped()
+        except KeyboardInterrupt as interrupt:
+            _stopped(interrupt)
 
 
 # The name is that of the entry in `dask`'s own command line.
@@ -145,13 +145,15 @@ def main() -> None:
         sys.exit(0)
     except click.ClickException as error:
         _fail(error.format_message())
-    except (KeyboardInterrupt, click.Abort):
-        _stopped()
+    except (KeyboardInterrupt, click.Abort) as interrupt:
+        _stopped(interrupt)
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _stopped() -> NoReturn:
-    click.echo("singlepass: stopped; what was finished is kept, run again to go on", err=True)
+def _stopped(interrupt: BaseException) -> NoReturn:
+    # Who was interrupted may know more than that all is kept.
+    then = str(interrupt) or "run again to go on"
+    click.echo(f"singlepass: stopped; what was finished is kept, {then}", err=True)
     sys.exit(130)
 
 

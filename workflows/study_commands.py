@@ -62,9 +62,11 @@ def _one_cluster(cluster: str | None, scheduler: str | None, scheduler_file: str
     help="Give up a cell that has not ended after so long, and mark it crashed.  [default: a day]",
 )
 @click.option(
-    "--workers-write",
-    is_flag=True,
-    help="Have workers write their cells: they must see the output, and this process may leave.",
+    "--workers-write/--client-writes",
+    default=None,
+    help="Have all workers write the cells that they run, so that this process may leave, and refuse those "
+    "that do not see the output; or have this process write them.  [default: with --scheduler and "
+    "--scheduler-file, workers that see the output write]",
 )
 @click.option("--allow-mismatch", is_flag=True, help="Compute on workers with other versions, too.")
 @_plugin
@@ -78,7 +80,7 @@ def run(
     scheduler_file: str | None,
     patience: float | None,
     cell_limit: float | None,
-    workers_write: bool,
+    workers_write: bool | None,
     allow_mismatch: bool,
     plugins: tuple[str, ...],
     retry_failed: bool,
@@ -87,8 +89,9 @@ def run(
     on_cluster = _one_cluster(cluster, scheduler, scheduler_file)
     if on_cluster and threads is not None:
         raise click.UsageError("--threads is for runs in this process: a cluster's workers have their own")
-    if workers_write and not on_cluster:
-        raise click.UsageError("--workers-write is for clusters: name one")
+    if workers_write is not None and not on_cluster:
+        given = "--workers-write" if workers_write else "--client-writes"
+        raise click.UsageError(f"{given} is for clusters: name one")
     from ..pipeline import data
     from .progress import progress_display
     from .running.run import run_study

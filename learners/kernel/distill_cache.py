@@ -1,13 +1,13 @@
 """Perceptron and MIRA with a cache that throws out what has become redundant."""
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..estimator.parameters import check_count, check_nonnegative, check_positive
 from ..numeric.compiled import compiled
 from ..numeric.floats import SMALLEST_NORMAL
 from ..numeric.margins import signed
 from .kernel_classifier import MulticlassKernelClassifier
+from .mira import mira_step, mira_step_of_two
 from .support.block_view import score_of
 from .support.class_scores import score_classes
 from .support.distillation import add_and_distill
@@ -31,34 +31,13 @@ def _learn(view, rest, n, codes, scores, beta, budget, mira):
             continue
         τ = 1.0
         if mira:
-            τ = min(max((beta - m) / own, 0.0), 1.0) if own > 0.0 else 0.0
+            τ = mira_step_of_two(m, beta, own)
         if not τ > 0.0:
             continue
         updates += 1
         n, taken = add_and_distill(view, view.alpha, rest, n, t, scores[t], τ * y, beta, budget)
         evaluations += taken
     return n, mistakes, updates, evaluations
-
-
-@register_jitable
-def _mira_step(s, y, beta, own, τ):
-    """Write the ultraconservative step of Crammer and Singer's MIRA into `τ`.
-
-    ``min ½ k(x, x) ‖τ‖² + (s - beta e_y)·τ`` with ``τ <= e_y`` and ``Σ τ = 0``: e_y minus the projection of
-    ``e_y + (s - beta e_y)/k(x, x)`` onto the simplex.
-    """
-    for z in range(s.shape[0]):
-        τ[z] = s[z] / own
-    τ[y] += 1.0 - beta / own
-    descending = -np.sort(-τ)
-    total, θ = -1.0, 0.0
-    for rank in range(s.shape[0]):
-        total += descending[rank]
-        if descending[rank] - total / (rank + 1) > 0.0:
-            θ = total / (rank + 1)
-    for z in range(s.shape[0]):
-        τ[z] = -max(0.0, τ[z] - θ)
-    τ[y] += 1.0
 
 
 @compiled
@@ -82,7 +61,7 @@ def _learn_classes(view, rest, n, codes, scores, beta, budget, mira):
             τ[:] = 0.0
             τ[y], τ[z] = 1.0, -1.0
         elif own >= SMALLEST_NORMAL:
-            _mira_step(s, y, beta, own, τ)
+            mira_step(s, y, beta, own, τ)
         else:
             continue
         if not τ[y] > 0.0:
@@ -152,6 +131,7 @@ class DistillCachePerceptron(_DistillCache):
 
     See Also
     --------
+    KernelPerceptron : Without deletion, where its `margin` is beta.
     DistillCacheMIRA
     KernelClassifier : Attributes; `OnlineClassifier` has the methods.
 
@@ -211,6 +191,7 @@ class DistillCacheMIRA(_DistillCache):
 
     See Also
     --------
+    KernelMIRA : Without deletion.
     DistillCachePerceptron
     KernelClassifier : Attributes; `OnlineClassifier` has the methods.
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..estimator.parameters import check_nonnegative
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from .kernel_classifier import MulticlassKernelClassifier
@@ -10,40 +11,40 @@ from .support.class_scores import add_pair, score_classes
 
 
 @compiled
-def _learn(view, n, codes, scores):
+def _learn(view, n, codes, scores, margin):
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
         scores[t] = score_of(view, n, t)
         evaluations += n
-        if not y * scores[t] > 0.0:
-            mistakes += 1
-            if view.own[t] < np.inf:
-                n = add(view, n, t, y)
-                updates += 1
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        if not m > margin and view.own[t] < np.inf:
+            n = add(view, n, t, y)
+            updates += 1
     return n, mistakes, updates, evaluations
 
 
 @compiled
-def _learn_classes(view, n, codes, scores):
+def _learn_classes(view, n, codes, scores, margin):
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, s = codes[t], scores[t]
         z = score_classes(view, n, t, y, s)
         evaluations += n
-        if not s[y] - s[z] > 0.0:
-            mistakes += 1
-            if view.own[t] < np.inf:
-                n = add_pair(view, n, t, 1.0, y, z)
-                updates += 1
+        m = s[y] - s[z]
+        mistakes += not m > 0.0
+        if not m > margin and view.own[t] < np.inf:
+            n = add_pair(view, n, t, 1.0, y, z)
+            updates += 1
     return n, mistakes, updates, evaluations
 
 
 class KernelPerceptron(MulticlassKernelClassifier):
     """The kernel Perceptron: on a mistake the row joins the support set with α = y.
 
-    The support set grows with every mistake. Of more than two classes, α is 1 for the right and -1 for the
-    best wrong one.
+    The support set grows with every mistake, with a `margin` also with every row inside it. Of more than two
+    classes, α is 1 for the right and -1 for the best wrong one.
 
     Parameters
     ----------
@@ -56,6 +57,9 @@ class KernelPerceptron(MulticlassKernelClassifier):
     coef0 : float, default=1.0
     epochs : int, default=1
         Passes that `fit` makes.
+    margin : float, default=0.0
+        A row is learnt where its margin is at most so much, >= 0: above 0, rows that are classified right but
+        without much confidence are learnt as well.
 
     See Also
     --------
@@ -73,8 +77,23 @@ class KernelPerceptron(MulticlassKernelClassifier):
     2
     """
 
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+        margin: float = 0.0,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
+        self.margin = margin
+
+    def _check_own_parameters(self):
+        check_nonnegative(self, "margin")
+
     def _learn_block(self, view, n, codes, scores):
-        return _learn(view, n, codes, scores)
+        return _learn(view, n, codes, scores, float(self.margin))
 
     def _learn_block_of_classes(self, view, n, codes, scores):
-        return _learn_classes(view, n, codes, scores)
+        return _learn_classes(view, n, codes, scores, float(self.margin))

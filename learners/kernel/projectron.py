@@ -1,4 +1,7 @@
-"""The Projectron and the Projectron++."""
+"""The Projectron and the Projectron++.
+
+Over 300 lines: both share a loop and what a norm bound asks of the rows.
+"""
 
 import math
 
@@ -25,7 +28,8 @@ from .support.inverse_factor import (
 def _learn(view, n, codes, scores, eta, U, plus, rounding):
     """Algorithm 2 of Orabona, Keshet and Caputo (2008); with `plus`, section 4.1.
 
-    With U > 0 the threshold is that of eq. 13 instead of `eta`.
+    With U > 0 the threshold is that of eq. 13 instead of `eta`, and on margin errors U stands for 1/eta: the
+    step then makes progress towards any function whose norm is at most U.
     """
     mistakes = updates = evaluations = 0
     work = room_to_project(view)
@@ -68,7 +72,9 @@ def _learn(view, n, codes, scores, eta, U, plus, rounding):
                 ahead = -1
         else:
             norm = view.own[t] - squared_distance
-            gain = l - distance / eta if distance > 0.0 else l
+            gain = l
+            if distance > 0.0:
+                gain = l - U * distance if U > 0.0 else l - distance / eta
             if gain > 0.0 and norm > 0.0:
                 updates += 1
                 τ = min(l / norm, 2.0 * gain / norm, 1.0)
@@ -126,11 +132,38 @@ class _Projecting(KernelClassifier):
 
     algorithm_version = 2
 
+    def __init__(self, eta, U, kernel, gamma, degree, coef0, epochs):
+        super().__init__(kernel, gamma, degree, coef0, epochs)
+        self.eta = eta
+        self.U = U
+
     def _check_own_parameters(self):
         check_nonnegative(self, "eta")
+        if self.U is not None:
+            check_positive(self, "U")
 
-    def _project(self, view, n, codes, scores, U, plus):
-        rounding = _ROUNDING[view.values.dtype]
+    def _pass(self, X, codes, scores):
+        if self.U is not None:
+            self._check_norms(X)
+        return super()._pass(X, codes, scores)
+
+    def _check_norms(self, X):
+        """Raise ValueError for a row whose k(x, x) exceeds 1."""
+        if self.kernel == "rbf":
+            return
+        norms = np.empty(count_rows(X))
+        _norms(X, norms)
+        if self.kernel == "poly":
+            norms = (self.gamma * norms + self.coef0) ** self.degree
+        if norms.max(initial=0.0) > 1.0 + 1e-6:
+            worst, name = int(norms.argmax()), type(self).__name__
+            raise ValueError(
+                f"{name}: U needs k(x, x) <= 1, but row {worst} (counted from 0) has {norms[worst]:g}; "
+                "scale the rows, or give eta instead of U"
+            )
+
+    def _project(self, view, n, codes, scores, plus):
+        rounding, U = _ROUNDING[view.values.dtype], 0.0 if self.U is None else float(self.U)
         return _learn(view, n, codes, scores, float(self.eta), U, plus, rounding)
 
 
@@ -199,14 +232,7 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
         coef0: float = 1.0,
         epochs: int = 1,
     ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.eta = eta
-        self.U = U
-
-    def _check_own_parameters(self):
-        super()._check_own_parameters()
-        if self.U is not None:
-            check_positive(self, "U")
+        super().__init__(eta, U, kernel, gamma, degree, coef0, epochs)
 
     @property
     def _takes_many_classes(self) -> bool:  # type: ignore[override]
@@ -217,28 +243,8 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
             raise ValueError(f"Projectron: U is for two classes, not {n_classes}; give eta instead")
         super()._allocate_classes(n_features, n_classes)
 
-    def _pass(self, X, codes, scores):
-        if self.U is not None:
-            self._check_norms(X)
-        return super()._pass(X, codes, scores)
-
-    def _check_norms(self, X):
-        """Raise ValueError for a row whose k(x, x) exceeds 1."""
-        if self.kernel == "rbf":
-            return
-        norms = np.empty(count_rows(X))
-        _norms(X, norms)
-        if self.kernel == "poly":
-            norms = (self.gamma * norms + self.coef0) ** self.degree
-        if norms.max(initial=0.0) > 1.0 + 1e-6:
-            worst = int(norms.argmax())
-            raise ValueError(
-                f"Projectron: U needs k(x, x) <= 1, but row {worst} (counted from 0) has {norms[worst]:g}; "
-                "scale the rows, or give eta instead of U"
-            )
-
     def _learn_block(self, view, n, codes, scores):
-        return self._project(view, n, codes, scores, 0.0 if self.U is None else float(self.U), False)
+        return self._project(view, n, codes, scores, False)
 
     def _learn_block_of_classes(self, view, n, codes, scores):
         rounding = _ROUNDING[view.values.dtype]
@@ -261,6 +267,14 @@ class ProjectronPlusPlus(_Projecting):
         The kernel, as for `KernelPerceptron`.
     epochs : int, default=1
         Passes that `fit` makes.
+    U : float, default=None
+        A bound on the norm of the functions to compete with, as for `Projectron`: on a mistake the threshold
+        is then that of eq. 13, on a margin error 1/U stands for `eta`.
+
+    Raises
+    ------
+    ValueError
+        While learning with U, for rows whose k(x, x) exceeds 1; nothing is learnt then.
 
     Notes
     -----
@@ -291,9 +305,9 @@ class ProjectronPlusPlus(_Projecting):
         degree: int = 3,
         coef0: float = 1.0,
         epochs: int = 1,
+        U: float | None = None,
     ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.eta = eta
+        super().__init__(eta, U, kernel, gamma, degree, coef0, epochs)
 
     def _learn_block(self, view, n, codes, scores):
-        return self._project(view, n, codes, scores, 0.0, True)
+        return self._project(view, n, codes, scores, True)

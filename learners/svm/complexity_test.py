@@ -1,4 +1,4 @@
-"""Whether the more complex of two models is better: Welch's t-test of their mean 0/1 losses."""
+"""Whether the more complex of two models is better: a two-sample t-test of their mean 0/1 losses."""
 
 import math
 from typing import NamedTuple
@@ -21,12 +21,15 @@ class ComplexityTest(NamedTuple):
     #: Level of the two-sided test, and where it is in the normal distribution.
     p_value: float
     critical: float
+    #: Whether the variances are squared, as Levi and Ullman print it.
+    squared: bool
 
 
-def new_test(p_value, least):
+def new_test(p_value, least, squared):
     """Return a test of no losses yet."""
     numbers = np.zeros(1), np.zeros(2), np.zeros(2)
-    return ComplexityTest(*numbers, float(least), float(p_value), float(-ndtri(p_value / 2.0)))
+    critical = float(-ndtri(p_value / 2.0))
+    return ComplexityTest(*numbers, float(least), float(p_value), critical, bool(squared))
 
 
 def begin_anew(test):
@@ -47,6 +50,15 @@ def note_losses(test, simple, complex_):
 
 
 @register_jitable
+def _spreads(test):
+    """Return what the test takes for the variances of the two losses."""
+    first, second = test.variances[0], test.variances[1]
+    if test.squared:
+        return first * first, second * second
+    return first, second
+
+
+@register_jitable
 def may_be_significant(test):
     """Tell whether `is_significant` need be asked, by the normal distribution.
 
@@ -54,13 +66,14 @@ def may_be_significant(test):
     """
     N = test.n[0]
     gain = test.means[0] - test.means[1]
-    spread = (test.variances[0] + test.variances[1]) / N
+    first, second = _spreads(test)
+    spread = (first + second) / N
     return test.least <= N and spread > 0.0 and gain >= 0.0 and gain > test.critical * math.sqrt(spread)
 
 
 def is_significant(test):
-    """Tell whether Welch's two-sided t-test finds the mean losses different."""
-    N, (first, second), (a, b) = test.n[0], test.means, test.variances
+    """Tell whether the two-sided t-test, degrees of freedom by Welch, finds the mean losses different."""
+    N, (first, second), (a, b) = test.n[0], test.means, _spreads(test)
     freedom = (N - 1.0) * (a + b) ** 2 / (a**2 + b**2)
     if not freedom > 0.0:
         return False

@@ -68,11 +68,12 @@ def read_results(url: str) -> StudyResults:
     runs = store.read_json("provenance.json").get("runs", [{}])
     keys = store.planned_keys()
     cells, curves = store.cells(keys), store.curves(keys)
+    own_rules = {each["label"]: each["winner"] for each in study.get("algorithms", []) if each.get("winner")}
     return StudyResults(
         cells,
         curves,
         study,
         planned=plan["planned"],
         provenance={**runs[-1], "runs": len(runs)},
-        tuning=tuned_grids(cells, study.get("winner", "best")),
+        tuning=tuned_grids(cells, study.get("winner", "best"), own_rules),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -130,7 +131,9 @@ def _winner(points: list[_Point], rule: WinnerRule) -> _Point:
     return min(near, key=lambda point: (point.support, *point.order), default=best)
 
 
-def tuned_grids(cells: pd.DataFrame, rule: WinnerRule = "best") -> list[Tuned]:
+def tuned_grids(
+    cells: pd.DataFrame, rule: WinnerRule = "best", own_rules: Mapping[str, WinnerRule] | None = None
+) -> list[Tuned]:
     """Judge every grid by the cells of the reserved seed.
 
     Parameters
@@ -139,6 +142,8 @@ def tuned_grids(cells: pd.DataFrame, rule: WinnerRule = "best") -> list[Tuned]:
         The cells table; only rows with stage "tune" count.
     rule : {"best", "sparsest"}, default="best"
         See `Study.winner`.
+    own_rules : mapping of str to {"best", "sparsest"}, default=None
+        By label, of algorithms that have another; see `Study.own_winners`.
 
     Returns
     -------
@@ -157,7 +162,8 @@ def tuned_grids(cells: pd.DataFrame, rule: WinnerRule = "best") -> list[Tuned]:
         grid = json.loads(tried[0].grid)
         validated = not all(math.isnan(row.validation_mistakes) for row in tried)
         points = [_point(row, grid, validated) for row in tried if row.status == "ok"]
-        winner = _winner(points, rule).params if points else None
+        own_rule = (own_rules or {}).get(algorithm, rule)
+        winner = _winner(points, own_rule).params if points else None
         tuned.append(
             Tuned(
                 dataset=dataset,
@@ -165,7 +171,7 @@ def tuned_grids(cells: pd.DataFrame, rule: WinnerRule = "best") -> list[Tuned]:
                 noise=noise_of(noise),
                 grid=grid,
                 criterion=("validation mistakes" if validated else "online mistakes")
-                + (_AND[rule] if any(not math.isnan(point.support) for point in points) else ""),
+                + (_AND[own_rule] if any(not math.isnan(point.support) for point in points) else ""),
                 scores=[(p.params, p.judged) for p in sorted(points, key=lambda point: point.place)],
                 winner=winner,
                 at_edge=_at_edge(winner, grid) if winner else (),

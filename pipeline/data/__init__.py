@@ -17,7 +17,7 @@ from .formats.blocks import Block, stream_blocks, stream_rows
 from .io.progress import watched
 from .outlook import Outlook, look
 from .pins import Pin, pin, unpin
-from .references import class_count, fitted, fitted_on_training, has_test, notes
+from .references import fitted, fitted_on_training, has_test, notes, task_classes
 from .resolve import expand, fingerprint, label_of, main_name, open_stream
 from .sources import DatasetRow
 from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
@@ -36,7 +36,6 @@ __all__ = [
     "TaskRef",
     "cache_folder",
     "chunks",
-    "class_count",
     "complete",
     "convert",
     "describe",
@@ -58,6 +57,7 @@ __all__ = [
     "receive",
     "stream_blocks",
     "stream_rows",
+    "task_classes",
     "unpin",
     "watched",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 from .resolve import find_source
 from .tables.features import change_features, computed, fit_features
 from .tables.stream import Rows
-from .tables.tasks import TaskRef
+from .tables.tasks import TaskRef, task_codes
 
 
 def fitted_on_training(ref: TaskRef) -> bool:
@@ -21,12 +21,31 @@ def fitted_on_training(ref: TaskRef) -> bool:
     return computed(source.options_of(ref))
 
 
-def class_count(ref: TaskRef) -> int:
-    """Return how many classes a task has."""
-    if ref.task != "multiclass":
-        return 2
+def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    """Return the names of a task's classes, and of those that it joins, without opening the data.
+
+    Parameters
+    ----------
+    ref : TaskRef
+        Which task.
+
+    Returns
+    -------
+    classes : tuple of str
+        In the order of their codes.
+    joined : tuple of str or None
+        The classes of the data set, in their order; None for a task that leaves rows out.
+
+    Examples
+    --------
+    >>> from singlepass.pipeline.data import expand
+    >>> task_classes(expand(name="digits", task="one-vs-rest:3")[0])
+    (('rest', '3'), ('0', '1', '2', '3', '4', '5', '6', '7', '8', '9'))
+    """
     source = find_source(ref.source)
-    return len(source.classes(source.options_of(ref)))
+    own = source.classes(source.options_of(ref))
+    codes, names = task_codes(ref, own, source.groupings)
+    return names, own if codes.min() >= 0 else None
 
 
 def has_test(ref: TaskRef) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from operator import attrgetter
 from threading import Condition, Lock, local
 from typing import Any
@@ -14,11 +14,15 @@ import numpy as np
 from cachetools import LRUCache, cached, cachedmethod
 from numpy.typing import NDArray
 
+from ...learners import take_rows
 from .. import data
 from ..errors import InputError
+from ..noise import Circumstances, FeatureNoise
 from ..randomness import random_state
 from ..study.cell import CellSpec
+from .disturbance import disturbed
 from .excerpts import excerpt, held_bytes, matrix_bytes
+from .reference import reference_margins
 from .splits import Fold, chosen_rows, split
 
 # Cells come task by task: what they share is used again soon or never. Some twenty small tasks fit, or one or
@@ -29,6 +33,8 @@ _SHARED_BYTES = 1 << 28
 _ORDERS, _ORDERS_BYTES = 256, 1 << 24
 # Repetitions of a small task whose features are kept, and the bytes of them all.
 _REPETITIONS, _FEATURES_BYTES = 10, 1 << 26
+# For margins of a task's rows, where noise goes by them: eight bytes a row and repetition.
+_MARGINS_BYTES = 1 << 24
 # What the objects of an order take, about.
 _OBJECTS = 1 << 12
 
@@ -45,19 +51,25 @@ class Material:
     noisy : ndarray of int32, shape (n,)
         The labels that a learner is given for them.
     noise_realised : float
-        Share of those that are not the clean ones.
+        Share of the examples that noise touched: the label given is not the clean one, or the row is changed.
+    noise_by_class : list of (float or None), or None
+        The same for each class of the task; of a class without an example None. None where there is no noise.
     held_out : tuple of (Fold, ndarray of int32) or None
         The rows that judge a grid, with their noisy labels.
     test : Fold or None
         The clean test part.
+    own_bytes : int
+        What rows take that are its own, changed by noise.
     """
 
     stream: data.Stream
     train: Fold
     noisy: NDArray[np.int32]
     noise_realised: float
+    noise_by_class: list[float | None] | None
     held_out: tuple[Fold, NDArray[np.int32]] | None
     test: Fold | None
+    own_bytes: int = 0
 
     def with_all_features(self) -> Material:
         """Return the same with every feature under its own number."""
@@ -72,7 +84,8 @@ class Material:
         """What its own arrays take, those that they are stretches of as a whole, and some objects."""
         folds = [self.train, *([self.test] if self.test is not None else [])]
         arrays = [self.noisy, *(array for fold in folds for array in (fold.rows, fold.codes))]
-        return _OBJECTS + sum(array.nbytes if array.base is None else array.base.nbytes for array in arrays)
+        held = _OBJECTS + self.own_bytes
+        return held + sum(array.nbytes if array.base is None else array.base.nbytes for array in arrays)
 
 
 def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
@@ -82,7 +95,7 @@ def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
 
 def _fit_of(_: object, task: data.TaskRef, rows: NDArray[np.int64]) -> Hashable:
     # All levels of noise of a repetition learn from the same rows.
-    return hashlib.sha256(rows.tobytes()).digest()
+    return sha256(rows.tobytes()).digest()
 
 
 class _Source:
@@ -97,6 +110,7 @@ class _Source:
             matrices.append((stream.X_test, stream.rows_test))
         self.stream, self.excerpt = stream, excerpt(matrices)
         arrays = [stream.y, stream.rows, stream.y_test, stream.rows_test]
+        arrays += [stream.origin.y] if stream.origin is not None else []
         own = sum(array.nbytes for array in arrays if array is not None)
         # An order is a row number of eight bytes and two codes of four for each row.
         n = len(stream.y) if chosen is None else len(chosen)
@@ -112,6 +126,10 @@ class _Source:
         self.fitting = Condition()
         self.n_bytes = own + self.excerpt.n_bytes + room + size
         self.materials: LRUCache[Hashable, Material] = LRUCache(room, lambda made: made.n_bytes)
+        # Those of a long stream are kept all the same: no cell takes as long as they do.
+        self.margins: LRUCache[Hashable, NDArray[np.float64]] = LRUCache(
+            max(_MARGINS_BYTES, 8 * n), attrgetter("nbytes")
+        )
         self.making = Condition()
 
     @cachedmethod(attrgetter("materials"), _cuts_of, condition=attrgetter("making"))
@@ -119,12 +137,11 @@ class _Source:
         """Return what cells of one level of noise learn from and are tested on."""
         stream, near = self.stream, self.excerpt
         part, test = split(spec, stream)
-        n_classes = len(stream.classes)
         rng = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
         )
-        noisy = spec.noise.corrupt(part.codes, n_classes, rng)
-        part = near.fold(part, 0)
+        # As the stream numbers them: classes before they are joined are looked up by that.
+        rows, part = part.rows, near.fold(part, 0)
         if test is not None:
             test = near.fold(test, 1 if test.X is stream.X_test else 0)
         if spec.refitted:
@@ -132,17 +149,66 @@ class _Source:
             X = self.fitted(spec.dataset, np.sort(part.rows))
             part = replace(part, X=X, renumbered=None)
             test = None if test is None else replace(test, X=X, renumbered=None)
+        # Noise is told of the features that a learner would have without it.
+        noisy = self._given_labels(spec, part, rows, rng)
+        touched, own = noisy != part.codes, 0
+        if isinstance(spec.noise, FeatureNoise):
+            part, touched = disturbed(part, spec.noise, rng)
+            own = held_bytes(part.X)
         n, held_out = len(part.rows), None
         if spec.stage == "tune" and spec.judge == "validation":
             n -= max(1, round(n * spec.validation_fraction))
             held_out = part.part(n), noisy[n:]
-        train, given = part.part(0, n), noisy[:n]
-        return Material(stream, train, given, float(np.mean(given != train.codes)), held_out, test)
+        train, given, touched = part.part(0, n), noisy[:n], touched[:n]
+        by_class = _shares(touched, train.codes, len(stream.classes)) if spec.noise.rate else None
+        return Material(stream, train, given, float(np.mean(touched)), by_class, held_out, test, own)
+
+    def _given_labels(
+        self, spec: CellSpec, part: Fold, rows: NDArray[np.int64], rng: np.random.RandomState
+    ) -> NDArray[np.int32]:
+        """Return the labels that a learner is given for training rows; `rows` numbers them in the stream."""
+        noise, stream = spec.noise, self.stream
+        codes, classes, origin = part.codes, stream.classes, None
+        if noise.level == "class":
+            origin = stream.origin
+            if origin is None:
+                raise InputError(
+                    f"data set {spec.dataset.label!r} joins no classes: noise has level = 'task'"
+                )
+            codes, classes = origin.y[rows], origin.classes
+        about = Circumstances(classes, lambda: self._margins(part, codes, noise.level))
+        noisy = noise.corrupt(codes, len(classes), rng, about)
+        return noisy if origin is None else origin.codes[noisy]
+
+    def _margins(self, part: Fold, codes: NDArray[np.int32], level: str) -> NDArray[np.float64]:
+        """Return the margins of rows, in their order, under a reference that is fitted to them."""
+        order = np.argsort(part.rows)
+        margins = np.empty(len(order))
+        margins[order] = self._sorted_margins(part.X, part.rows[order], codes[order], level)
+        return margins
+
+    # The rows of a repetition are the same at every rate of noise, in another order; so are their features,
+    # where those are changed by what is computed of the rows.
+    @cachedmethod(
+        attrgetter("margins"),
+        lambda _, X, rows, codes, level: (sha256(rows).digest(), level),
+        condition=attrgetter("making"),
+    )
+    def _sorted_margins(
+        self, X: Any, rows: NDArray[np.int64], codes: NDArray[np.int32], level: str
+    ) -> NDArray[np.float64]:
+        return reference_margins(take_rows(X, rows), codes)
 
     @cachedmethod(attrgetter("features"), _fit_of, condition=attrgetter("fitting"))
     def fitted(self, task: data.TaskRef, rows: NDArray[np.int64]) -> Any:
         """Return the features that are read, changed by what is computed of some rows of them."""
         return data.fitted(task, self.excerpt.parts[0][1], rows)
+
+
+def _shares(touched: NDArray[np.bool_], codes: NDArray[np.int32], n_classes: int) -> list[float | None]:
+    """Return which share of the examples of each class is touched, None for a class without any."""
+    n, hits = (np.bincount(of, minlength=n_classes).tolist() for of in (codes, codes[touched]))
+    return [hit / each if each else None for hit, each in zip(hits, n, strict=True)]
 
 
 def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:

@@ -83,7 +83,8 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
     if entry is None or entry.name not in known:
         raise InputError(f"learner {row['learner']!r} is not there: your own ones need --plugin FILE")
     noise = noise_of(row["noise"])
-    group = row["dataset"], row["algorithm"], noise
+    # What won is in the row, whichever algorithm's grid it was.
+    group = row["dataset"], entry.tuned_as or row["algorithm"], noise
     params = json.loads(row["params"])
     supports = {
         ((row["dataset"], label, noise), row["seed"]): params[key] for key, label in entry.support_of.items()

@@ -89,15 +89,16 @@ class Fold:
 
 
 @functools.lru_cache(maxsize=256)
-def checkpoints(n: int, spec: str | int) -> NDArray[np.int64]:
+def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> NDArray[np.int64]:
     """Return the numbers of examples after which a learning curve is read.
 
     Parameters
     ----------
     n : int
         Length of the stream.
-    spec : "log" or int
-        "log": about 12 points a factor of ten, from 10 on; a number: that many equal steps.
+    spec : "log", int or tuple of int
+        "log": about 12 points a factor of ten, from 10 on; a number: that many equal steps; several: after
+        these numbers of examples, as far as the stream is that long, and at its end.
 
     Returns
     -------
@@ -108,11 +109,15 @@ def checkpoints(n: int, spec: str | int) -> NDArray[np.int64]:
     --------
     >>> checkpoints(1000, 4).tolist()
     [250, 500, 750, 1000]
+    >>> checkpoints(1000, (100, 400, 4000)).tolist()
+    [100, 400, 1000]
     """
     if spec == "log":
         first = min(10, n)
         steps = max(2, int(12 * np.log10(n / first)) + 1)
         points = np.round(np.geomspace(first, n, steps))
+    elif isinstance(spec, tuple):
+        points = np.array([*spec, n])
     else:
         points = np.round(np.linspace(0, n, int(spec) + 1)[1:])
     found = np.unique(np.clip(points, 1, n)).astype(np.int64)

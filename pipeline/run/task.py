@@ -99,6 +99,7 @@ def _stream_cell(cell: Cell, begins: Callable[[], None]) -> CellResult:
         row["test_accuracy"] = 1 - row["test_mistakes"] / n_test
     row["n_features"] = given.train.n_features
     row["noise_realised"] = given.noise_realised
+    row["noise_by_class"] = given.noise_by_class
     return learnt.outcome
 
 

@@ -29,11 +29,14 @@ class CellResult:
     stored : bool
         Whether who ran the cell writes it to the store as well: the row is then all that progress needs,
         and there is no curve.
+    again : bool
+        Whether it was told before, and lost before it was written.
     """
 
     row: dict[str, Any]
     curve: Curve = field(default_factory=dict)
     stored: bool = False
+    again: bool = False
 
     def receipt(self) -> CellResult:
         """Return what is told of a cell that is written where it was run."""

@@ -59,6 +59,16 @@ class Parts:
         """
         for within in SCHEMAS:
             self.folder.make(within)
+        self.try_writing()
+
+    def try_writing(self) -> None:
+        """Write a file for a moment, where the folders are.
+
+        Raises
+        ------
+        InputError
+            They cannot be written to.
+        """
         with self._probe():
             pass
 

@@ -46,7 +46,10 @@ CELLS = pa.schema(
         pa.field("error", pa.string()),
         pa.field("n_features", pa.int64()),
         pa.field("n_examples", pa.int64()),
+        # Share of the training examples that noise touched, and the same for each class of the task, in the
+        # order of their codes.
         pa.field("noise_realised", pa.float64()),
+        pa.field("noise_by_class", pa.list_(pa.float64())),
         *_COUNTED,
         # After how many examples an online model selection went over to the next level of complexity.
         pa.field("switches", pa.list_(pa.int64())),

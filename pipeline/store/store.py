@@ -69,6 +69,16 @@ class Store:
         self._parts.prepare()
         self.check_version()
 
+    def try_writing(self) -> None:
+        """Write a file for a moment, creating nothing else.
+
+        Raises
+        ------
+        InputError
+            The output cannot be written to.
+        """
+        self._parts.try_writing()
+
     def check_version(self) -> None:
         """Refuse a store with results of another version.
 

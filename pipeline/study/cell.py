@@ -65,7 +65,7 @@ class CellSpec:
     stage: StageName
     protocol: ProtocolName
     judge: str
-    checkpoints: str | int
+    checkpoints: str | int | tuple[int, ...]
     test_fraction: float
     validation_fraction: float
     folds: int

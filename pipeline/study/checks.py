@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from .. import data
 from ..errors import InputError, did_you_mean
+from ..noise import ClassNoise
 from .learner_factory import ResolvedLearner, grid_points, with_dataset_parameters
 from .specs import AlgorithmSpec
 from .study import Study
 
+# An error stays one line.
+_MOST_NAMED = 10
 # By the label of the algorithm.
 Learners = Mapping[str, ResolvedLearner]
 
@@ -30,6 +33,7 @@ def check_study(study: Study, learners: Learners) -> None:
     for algorithm in study.algorithms:
         _check_algorithm(algorithm, learners[algorithm.label])
     _check_dataset_parameters(study, learners)
+    _check_shared_grids(study, learners)
     _check_batch(study, learners)
     _check_support_sizes(study, learners)
 
@@ -69,6 +73,22 @@ def _check_dataset_parameters(study: Study, learners: Learners) -> None:
             _check_algorithm(with_dataset_parameters(algorithm, dataset, learner), learner)
 
 
+def _check_shared_grids(study: Study, learners: Learners) -> None:
+    """Refuse to take from another algorithm's grid what the learner has not, or where there is no grid."""
+    models = {each.label: each for each in study.algorithms}
+    for algorithm in study.algorithms:
+        for dataset in study.datasets if algorithm.tuned_as is not None else ():
+            model, learner = models[algorithm.tuned_as or ""], learners[algorithm.label]
+            grid = with_dataset_parameters(model, dataset, learners[model.label]).grid
+            if not grid:
+                raise InputError(
+                    f"algorithm {algorithm.label!r}: it is tuned as {model.label!r}, which has no grid on "
+                    f"data set {dataset.label!r}: give one of its parameters as a list"
+                )
+            own = algorithm.model_copy(update={"tuned_as": None}).with_parameters(grid)
+            _check_algorithm(with_dataset_parameters(own, dataset, learner), learner)
+
+
 def _check_batch(study: Study, learners: Learners) -> None:
     """Refuse a batch baseline where there is no test part, or where online mistakes judge its grid."""
     for algorithm in study.algorithms:
@@ -91,6 +111,47 @@ def _check_support_sizes(study: Study, learners: Learners) -> None:
                     f"algorithm {algorithm.label!r}: '{key}' is the support size of {label!r}, a linear "
                     "learner, which has none: name a kernel learner"
                 )
+
+
+def check_noise(study: Study, tasks: Sequence[data.TaskRef]) -> None:
+    """Refuse noise that names classes that a task has not, or is among classes that it does not join.
+
+    Parameters
+    ----------
+    study : Study
+    tasks : sequence of data.TaskRef
+
+    Raises
+    ------
+    InputError
+    """
+    for noise in study.noise:
+        for task in tasks if noise.level == "class" or isinstance(noise, ClassNoise) else ():
+            own, joined = data.task_classes(task)
+            classes = own if noise.level == "task" else joined
+            if classes is None:
+                raise InputError(
+                    f"data set {task.label!r}: level = 'class' is noise among all classes before some are "
+                    "joined, and this task leaves classes out: take task = 'one-vs-rest' or a grouping"
+                )
+            if isinstance(noise, ClassNoise):
+                _check_class_noise(noise, task, classes)
+
+
+def _check_class_noise(noise: ClassNoise, task: data.TaskRef, classes: Sequence[str]) -> None:
+    """Refuse a class that is not there, or a matrix of another size."""
+    for name in noise.named:
+        if name not in classes:
+            raise InputError(
+                f"data set {task.label!r}: noise of model 'class' names class {name!r}, which it has not: "
+                f"{did_you_mean(name, classes)}"
+            )
+    if noise.matrix and len(noise.matrix) != len(classes):
+        raise InputError(
+            f"data set {task.label!r}: noise of model 'class' has a matrix of {len(noise.matrix)} rows, and "
+            f"there are {len(classes)} classes: {', '.join(classes[:_MOST_NAMED])}"
+            f"{', …' if len(classes) > _MOST_NAMED else ''}"
+        )
 
 
 def check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:

@@ -147,8 +147,15 @@ def grid_points(spec: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
 def with_dataset_parameters(
     algorithm: AlgorithmSpec, dataset: DatasetSpec, learner: ResolvedLearner
 ) -> AlgorithmSpec:
-    """Return an algorithm with the parameters that a data set gives to it: those that its learner has."""
-    own = {key: value for key, value in dataset.parameters.items() if key in learner.parameters}
+    """Return an algorithm with the parameters that a data set gives to it: those that its learner has.
+
+    Of a data set's grids one that is tuned as another has what wins there.
+    """
+    own = {
+        key: value
+        for key, value in dataset.parameters.items()
+        if key in learner.parameters and not (algorithm.tuned_as and isinstance(value, list))
+    }
     if not own:
         return algorithm
     try:

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..noise import Noise
 from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
-from .checks import Learners, check_class_counts, check_study
+from .checks import Learners, check_class_counts, check_noise, check_study
 from .learner_factory import grid_points, resolve_learner, with_dataset_parameters
 from .slips import check_noise_rates
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
@@ -71,6 +71,8 @@ class Plan:
             params: dict[str, Scalar] | None = algorithm.fixed
             if algorithm.grid:
                 params = winners.get((task.label, algorithm.label, noise))
+            elif algorithm.tuned_as is not None:
+                params = self._as_tuned(algorithm, task, winners.get((task.label, algorithm.tuned_as, noise)))
             if params is None or algorithm.support_of:
                 continue
             own = entry.with_strategy(params)
@@ -144,6 +146,17 @@ class Plan:
         study = self.study
         return len(self.tasks) * len(study.algorithms) * len(study.noise) * len(study.seeds)
 
+    def _as_tuned(
+        self, algorithm: AlgorithmSpec, task: data.TaskRef, winner: dict[str, Scalar] | None
+    ) -> dict[str, Scalar] | None:
+        """Return parameters with those that won the grid of `tuned_as`, None where nothing has."""
+        if winner is None:
+            return None
+        model = next(each for each in self.study.algorithms if each.label == algorithm.tuned_as)
+        dataset = self.datasets[task.label]
+        grid = with_dataset_parameters(model, dataset, self.learners[model.label]).grid
+        return {key: winner[key] for key in grid} | algorithm.fixed
+
     @cached_property
     def refitted(self) -> dict[str, frozenset[str]]:
         """By protocol, the tasks whose features are changed by what is computed of the rows learnt from."""
@@ -178,6 +191,7 @@ class Plan:
         members: list[tuple[int, Params]],
     ) -> CellGroup:
         study, dataset, algorithm = self.study, self.datasets[task.label], entry.algorithm
+        max_tune = dataset.max_tune or study.max_tune
         spec = CellSpec(
             dataset=task,
             fingerprint=self.fingerprints[task.label],
@@ -192,11 +206,11 @@ class Plan:
             protocol=study.protocol_of(dataset),
             judge=study.judge_of(dataset),
             checkpoints=study.checkpoints,
-            test_fraction=study.test_fraction,
+            test_fraction=dataset.test_fraction or study.test_fraction,
             validation_fraction=study.validation_fraction,
             folds=study.folds,
             max_examples=dataset.max_examples or study.max_examples,
-            max_train=_least(study.max_train, study.max_tune if stage == "tune" else None),
+            max_train=_least(study.max_train, max_tune if stage == "tune" else None),
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
             refitted=task.label in self.refitted[study.protocol_of(dataset)],
@@ -267,13 +281,10 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
     check_study(study, learners)
     found: list[tuple[data.TaskRef, DatasetSpec]] = []
     for dataset in study.datasets:
-        refs = data.expand(
-            **dataset.entry,
-            base=base or Path(),
-        )
-        found += [(ref, dataset) for ref in refs]
+        found += [(ref, dataset) for ref in data.expand(**dataset.entry, base=base or Path())]
     tasks = [ref for ref, _ in found]
     check_class_counts(study, learners, tasks)
+    check_noise(study, tasks)
     check_noise_rates(study, tasks)
     labels = [task.label for task in tasks]
     twice = sorted({label for label in labels if labels.count(label) > 1})

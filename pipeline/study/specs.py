@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -21,7 +22,7 @@ from ..noise import Noise, parse_noise
 ProtocolName = Literal["prequential", "holdout", "crossval"]
 WinnerRule = Literal["best", "sparsest"]
 Scalar = str | bool | int | float
-# In a study file a rate; written back as one.
+# In a study file a rate, or a table of another model; written back as such.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
 # The key of an inline table that ties a parameter to another algorithm's outcome.
@@ -32,10 +33,10 @@ class DatasetSpec(BaseModel):
     """One ``[[datasets]]`` table: a name from the catalogue, the path of a file or a number of OpenML.
 
     `label` is what tables call it; by default its name, or the name of its file without suffixes.
-    `protocol` and `max_examples` override the study's. `parameters` are given to every algorithm that has
-    such a parameter and does not set it itself, lists as grids: a kernel's width belongs to the data. Keys
-    that are not listed here are options of the data set (``n_train``, ``bias``, ...); the data layer checks
-    them.
+    `protocol`, `max_examples`, `test_fraction` and `max_tune` override the study's. `parameters` are given
+    to every algorithm that has such a parameter and does not set it itself, lists as grids: a kernel's width
+    belongs to the data. Keys that are not listed here are options of the data set (``n_train``, ``bias``,
+    ...); the data layer checks them.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -47,6 +48,8 @@ class DatasetSpec(BaseModel):
     label: str = ""
     protocol: ProtocolName | None = None
     max_examples: Annotated[int, Field(ge=1)] | None = None
+    test_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
+    max_tune: Annotated[int, Field(ge=1)] | None = None
     parameters: dict[str, Scalar | list[Scalar]] = {}
 
     @model_validator(mode="before")
@@ -86,7 +89,9 @@ class AlgorithmSpec(BaseModel):
     Every other key is a constructor parameter; a parameter given as a list is a grid. One given as
     ``{ support_of = "LABEL" }`` is the size of the support set with which the algorithm of that label ends on
     the same data set, noise and seed: so learners are compared at equal support sizes. `query` puts an active
-    strategy around the learner: "all" labels counted, or "greedy", one label of every `h` rows.
+    strategy around the learner: "all" labels counted, or "greedy", one label of every `h` rows. `tuned_as` is
+    the label of an algorithm whose grid serves this one too: what won it there is taken. `winner` overrides
+    the study's.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -94,6 +99,8 @@ class AlgorithmSpec(BaseModel):
     label: str = ""
     query: Literal["all", "greedy"] | None = None
     h: Annotated[int, Field(ge=1)] | None = None
+    winner: WinnerRule | None = None
+    tuned_as: str | None = None
 
     @model_validator(mode="after")
     def _h_is_of_greedy(self) -> AlgorithmSpec:
@@ -120,7 +127,7 @@ class AlgorithmSpec(BaseModel):
         """The parameters given as lists."""
         return {key: value for key, value in (self.model_extra or {}).items() if isinstance(value, list)}
 
-    def with_parameters(self, given: dict[str, Scalar | list[Scalar]]) -> AlgorithmSpec:
+    def with_parameters(self, given: Mapping[str, Scalar | list[Scalar]]) -> AlgorithmSpec:
         """Return the entry with further parameters, those that it sets itself aside."""
         extra = {key: value for key, value in given.items() if key not in (self.model_extra or {})}
         return AlgorithmSpec.model_validate({**self.model_dump(), **extra}) if extra else self
@@ -150,6 +157,15 @@ class AlgorithmSpec(BaseModel):
             raise ValueError(
                 f"'{next(iter(self.support_of))}' is a support size, so '{next(iter(self.grid))}' "
                 "cannot be tuned: give one value"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _one_grid(self) -> AlgorithmSpec:
+        if self.tuned_as is not None and self.grid:
+            raise ValueError(
+                f"'{next(iter(self.grid))}' is a grid, and tuned_as takes what won that of "
+                f"{self.tuned_as!r}: give one of the two"
             )
         return self
 

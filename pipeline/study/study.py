@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -14,6 +16,26 @@ from .specs import AlgorithmSpec, DatasetSpec, NoiseSpec, ProtocolName, RankingS
 # Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
 TUNING_SEED = 1_000_000
 DEFAULT_FOLDS = 10
+# Points of a learning curve: each is a row of the store.
+_MOST_CHECKPOINTS = 10_000
+
+
+def _is_count(value: Any) -> bool:
+    """Tell whether it is a whole number from 1 on."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _rising_counts(values: Sequence[Any]) -> tuple[int, ...]:
+    """Return checkpoints given as a list, or refuse them."""
+    for value in values:
+        if not _is_count(value):
+            raise ValueError(f"{value!r} is not a number of examples: give whole numbers from 1 on")
+    for before, after in itertools.pairwise(values):
+        if not before < after:
+            raise ValueError(f"the list must rise, but {after:,} follows {before:,}")
+    if not 1 <= len(values) <= _MOST_CHECKPOINTS:
+        raise ValueError(f"a list of {len(values)} is not 1 to {_MOST_CHECKPOINTS} numbers of examples")
+    return tuple(values)
 
 
 class Study(BaseModel):
@@ -31,15 +53,17 @@ class Study(BaseModel):
         "crossval": the training part is cut into `folds` stratified folds; repetition k streams the others
         and is tested on fold k.
     noise : list of Noise, default=no noise
-        Given as rates in [0, 1): every training label is flipped independently with this probability.
+        Given as rates in [0, 1): every training label is flipped independently with this probability; or as
+        tables of another model of noise, see `pipeline.noise`.
     seeds : list of int, default=[0, 1, 2, 3, 4]
         Repetitions; a single number n stands for 0 .. n-1. Of "crossval" the folds, all by default.
     folds : int, default=10
         Folds of "crossval".
     root_seed : int, default=0
         Root of all randomness of the study.
-    checkpoints : "log" or int, default="log"
-        Points of the learning curve: log-spaced, or this many equal steps.
+    checkpoints : "log", int or list of int, default="log"
+        Points of the learning curve: log-spaced, this many equal steps, or after these numbers of examples
+        and at the end of the stream.
     test_fraction : float in (0, 1), default=0.3
         Share of the rows that a seeded split holds out for testing.
     max_examples : int or None, default=None
@@ -79,7 +103,7 @@ class Study(BaseModel):
     noise: Annotated[list[NoiseSpec], Field(min_length=1)] = [CLEAN]
     seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
     root_seed: Annotated[int, Field(ge=0)] = 0
-    checkpoints: Literal["log"] | int = "log"
+    checkpoints: Literal["log"] | int | tuple[int, ...] = "log"
     test_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.3
     folds: Annotated[int, Field(ge=2)] = DEFAULT_FOLDS
     max_examples: Annotated[int, Field(ge=1)] | None = None
@@ -106,11 +130,13 @@ class Study(BaseModel):
 
     @field_validator("checkpoints", mode="before")
     @classmethod
-    def _number_of_checkpoints(cls, value: Any) -> Any:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if value != "log" and not (whole and 1 <= value <= 10_000):
+    def _points_of_curves(cls, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return _rising_counts(value)
+        if value != "log" and not (_is_count(value) and value <= _MOST_CHECKPOINTS):
             raise ValueError(
-                f'{value!r} is not a number of checkpoints: give "log" or a whole number in 1..10000'
+                f'{value!r} is not a number of checkpoints: give "log", a whole number in '
+                f"1..{_MOST_CHECKPOINTS} or a list of example counts"
             )
         return value
 
@@ -187,6 +213,27 @@ class Study(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _grids_are_those_of_algorithms(self) -> Study:
+        own = [entry.label for entry in self.algorithms if entry.tuned_as is None]
+        for entry in self.algorithms:
+            if entry.tuned_as is not None and entry.tuned_as not in own:
+                raise ValueError(
+                    f"algorithms: {entry.label!r} is tuned as {entry.tuned_as!r}, which is no other "
+                    f"algorithm with a grid of its own: {did_you_mean(entry.tuned_as, own)}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _splits_are_seeded(self) -> Study:
+        for i, entry in enumerate(self.datasets, 1):
+            if entry.test_fraction is not None and self.protocol_of(entry) != "holdout":
+                raise ValueError(
+                    f"datasets[{i}]: test_fraction is the share of a seeded split, which protocol "
+                    f"{self.protocol_of(entry)!r} has not: give the data set protocol = 'holdout'"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _rankings_name_parts(self) -> Study:
         labels = [entry.label for entry in self.algorithms]
         datasets = [entry.label for entry in self.datasets]
@@ -218,6 +265,11 @@ class Study(BaseModel):
     def protocol_of(self, entry: DatasetSpec) -> ProtocolName:
         """Return the protocol of a data set."""
         return entry.protocol or self.protocol
+
+    @property
+    def own_winners(self) -> dict[str, WinnerRule]:
+        """Which point of a grid wins, by the label of the algorithms that say so themselves."""
+        return {each.label: each.winner for each in self.algorithms if each.winner is not None}
 
     def judge_of(self, entry: DatasetSpec) -> Literal["online", "validation"]:
         """Return what grids are judged by on a data set, the default resolved."""

@@ -1,4 +1,4 @@
-"""Workers that write their cells themselves: the client may leave, and a run that comes after goes on."""
+"""Workers that write their cells themselves, as those do that see the output of a cluster that goes on."""
 
 from __future__ import annotations
 
@@ -6,25 +6,51 @@ import signal
 import time
 from pathlib import Path
 
+from singlepass.pipeline.analysis.study_results import read_results
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.store.store import Store
+from singlepass.pipeline.workers.cluster.writer import MARK, why_not
+
+from .disguises import with_file
 from .poison import slow
 from .processes import Processes, free_port
-from .studies import assert_same, narrow_study, stored_keys
+from .studies import assert_same, doubled, narrow_study, stored_keys
 
 LONGEST = 120.0
 
 
+def _slow_study(folder: Path, seeds: int = 120) -> list[str]:
+    """Write a study of cells that take a third of a second; return the command that runs it."""
+    (folder / "slow.py").write_text(slow(0.3))
+    study = folder / "study.toml"
+    study.write_text(narrow_study('name = "Slow"', 'name = "Perceptron"', seeds=seeds))
+    return ["run", str(study), "--plugin", str(folder / "slow.py"), "--out"]
+
+
+def _assert_as_in_threads(processes: Processes, run: list[str], folder: Path, out: Path) -> None:
+    """Fail where an output is not what threads come to, or a cell lies there twice."""
+    threads = processes.client(*run, str(folder / "threads"), "--threads", "2")
+    assert threads.wait(LONGEST) == 0, threads.said
+    assert_same(folder / "threads", out)
+    assert not any(doubled(out).values())
+
+
+def _wait_until_written(out: Path, n_cells: int) -> None:
+    deadline = time.monotonic() + LONGEST
+    while len(stored_keys(out)) < n_cells and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert len(stored_keys(out)) >= n_cells
+
+
 def test_the_client_leaves_and_comes_back(processes: Processes, tmp_path: Path) -> None:
     """Workers are killed with cells that they have not written yet, and the client; nothing is lost."""
-    (tmp_path / "slow.py").write_text(slow(0.3))
-    study = tmp_path / "study.toml"
-    study.write_text(narrow_study('name = "Slow"', 'name = "Perceptron"', seeds=120))
+    run = _slow_study(tmp_path)
     port, out = free_port(), tmp_path / "out"
     address = f"tcp://127.0.0.1:{port}"
-    run = ["run", str(study), "--plugin", str(tmp_path / "slow.py"), "--out"]
     processes.scheduler(port)
     workers = [processes.worker(address) for _ in range(2)]
     # Elsewhere, by a relative path: a folder of the same name there is another one.
-    command = [*run, "out", "--scheduler", address, "--workers-write"]
+    command = [*run, "out", "--scheduler", address]
     client = processes.client(*command, cwd=tmp_path)
     client.wait_for(lambda: len(stored_keys(out)) > 5, LONGEST, "the first cells")
     workers[0].kill()
@@ -32,10 +58,7 @@ def test_the_client_leaves_and_comes_back(processes: Processes, tmp_path: Path) 
     client.popen.wait()
     there = len(stored_keys(out))
     # Nobody but the worker that is left writes now.
-    deadline = time.monotonic() + LONGEST
-    while len(stored_keys(out)) < there + 5 and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert len(stored_keys(out)) >= there + 5
+    _wait_until_written(out, there + 5)
     # What was handed out is run by whoever comes, and known to the client that comes back.
     workers[1].kill()
     processes.worker(address)
@@ -43,9 +66,52 @@ def test_the_client_leaves_and_comes_back(processes: Processes, tmp_path: Path) 
     again = processes.client(*command, cwd=tmp_path)
     assert again.wait(LONGEST) == 0, again.said
     assert "Traceback" not in again.said
-    threads = processes.client(*run, str(tmp_path / "threads"), "--threads", "2")
+    _assert_as_in_threads(processes, run, tmp_path, out)
+    assert not (out / MARK).exists()
+
+
+def test_an_interrupted_client_says_who_goes_on(processes: Processes, tmp_path: Path) -> None:
+    """Workers write on; a run in threads comes to the same, whatever they have left there twice."""
+    run = _slow_study(tmp_path, seeds=60)
+    port, out = free_port(), tmp_path / "out"
+    address = f"tcp://127.0.0.1:{port}"
+    processes.scheduler(port)
+    worker = processes.worker(address)
+    client = processes.client(*run, str(out), "--scheduler", address)
+    client.wait_for(lambda: len(stored_keys(out)) > 5, LONGEST, "the first cells")
+    client.interrupt()
+    assert client.wait(LONGEST) == 130, client.said
+    assert client.stderr.splitlines()[-1] == (
+        "singlepass: stopped; what was finished is kept, workers finish what was handed out to them, and "
+        "write it; the same command joins them"
+    )
+    _wait_until_written(out, len(stored_keys(out)) + 5)
+    assert (out / MARK).exists()
+    worker.kill()
+    # As it is when a worker has written what another one has, too.
+    parts = sorted((out / "cells").glob("*.parquet"))
+    for table in ("cells", "curves"):
+        part = out / table / parts[0].name
+        part.with_name("part-again.parquet").write_bytes(part.read_bytes())
+    assert any(doubled(out).values())
+    threads = processes.client(*run, str(out), "--threads", "2")
     assert threads.wait(LONGEST) == 0, threads.said
-    assert_same(tmp_path / "threads", out)
+    assert not (out / MARK).exists()
+    _assert_as_in_threads(processes, run, tmp_path, out)
+
+
+def test_a_client_that_is_to_write_leaves_nothing_to_workers(processes: Processes, tmp_path: Path) -> None:
+    run = _slow_study(tmp_path, seeds=60)
+    port, out = free_port(), tmp_path / "out"
+    address = f"tcp://127.0.0.1:{port}"
+    processes.scheduler(port)
+    processes.worker(address)
+    client = processes.client(*run, str(out), "--scheduler", address, "--client-writes")
+    client.wait_for(lambda: len(stored_keys(out)) > 5, LONGEST, "the first cells")
+    assert not (out / MARK).exists()
+    client.interrupt()
+    assert client.wait(LONGEST) == 130, client.said
+    assert "run again to go on" in client.stderr.splitlines()[-1]
 
 
 def test_an_output_that_workers_do_not_see(processes: Processes, tmp_path: Path) -> None:
@@ -55,10 +121,47 @@ def test_an_output_that_workers_do_not_see(processes: Processes, tmp_path: Path)
     processes.scheduler(port)
     processes.worker(f"tcp://127.0.0.1:{port}")
     # In the client's memory.
-    where = ["--out", "memory://out", "--scheduler", f"tcp://127.0.0.1:{port}", "--workers-write"]
-    client = processes.client("run", str(study), *where)
-    assert client.wait(LONGEST) == 2, client.said
-    assert "memory://out is not the client's" in client.stderr.splitlines()[-1]
-    local = processes.client("run", str(study), "--workers-write")
-    assert local.wait(LONGEST) == 2
-    assert "--workers-write is for clusters" in local.stderr
+    where = ["run", str(study), "--out", "memory://out", "--scheduler", f"tcp://127.0.0.1:{port}"]
+    client = processes.client(*where)
+    assert client.wait(LONGEST) == 0, client.said
+    assert "4 cells computed, 0 reused, 0 failed" in client.stdout
+    assert "memory://out" not in client.stderr
+    strict = processes.client(*where, "--workers-write")
+    assert strict.wait(LONGEST) == 2, strict.said
+    assert "memory://out is not the client's" in strict.stderr.splitlines()[-1]
+    for option in ("--workers-write", "--client-writes"):
+        local = processes.client("run", str(study), option)
+        assert local.wait(LONGEST) == 2
+        assert f"{option} is for clusters" in local.stderr
+
+
+def test_a_worker_that_does_not_see_the_output_beside_one_that_does(
+    processes: Processes, tmp_path: Path
+) -> None:
+    run = _slow_study(tmp_path, seeds=30)
+    port, out = free_port(), tmp_path / "out"
+    address = f"tcp://127.0.0.1:{port}"
+    processes.scheduler(port)
+    processes.worker(address)
+    processes.worker(address, env=with_file(tmp_path / "blind", out / MARK, tmp_path / "nothing"))
+    client = processes.client(*run, str(out), "--scheduler", address)
+    assert client.wait(LONGEST) == 0, client.said
+    assert read_results(str(out)).cells["worker"].nunique() == 2
+    _assert_as_in_threads(processes, run, tmp_path, out)
+
+
+def test_who_cannot_write_creates_nothing(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    assert "is not the client's" in str(why_not(str(elsewhere), "a-run"))
+    assert not elsewhere.exists()
+    store = Store(str(tmp_path / "out"))
+    store.prepare()
+    store.write_json(MARK, {"run": "a-run"})
+    there = sorted(tmp_path.rglob("*"))
+    assert why_not(str(tmp_path / "out"), "a-run") is None
+    assert "is not the client's" in str(why_not(str(tmp_path / "out"), "another-run"))
+    assert sorted(tmp_path.rglob("*")) == there
+    (tmp_path / "out" / "cells").rmdir()
+    assert "cannot be written to" in str(why_not(str(tmp_path / "out"), "a-run"))
+    assert not (tmp_path / "out" / "cells").exists()
+    assert isinstance(why_not("nosuch://bucket/out", "a-run"), InputError)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.analysis.tuning import Tuned
-from singlepass.pipeline.noise import Noise
+from singlepass.pipeline.noise import parse_noise
 from singlepass.pipeline.store.schema import CELLS, CURVES
 
 T = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
@@ -25,7 +25,7 @@ def make_results(
     *,
     datasets: tuple[str, ...] = (),
     algorithms: tuple[str, ...] = ALGORITHMS,
-    noise: tuple[float, ...] = (0.0, 0.1, 0.3),
+    noise: tuple[Any, ...] = (0.0, 0.1, 0.3),
     seeds: int = 5,
     protocol: str = "holdout",
     tuned: tuple[str, ...] = ("PA-I", "AROW"),
@@ -38,7 +38,8 @@ def make_results(
     curves: list[dict[str, Any]] = []
     tuning: list[Tuned] = []
     for d, dataset in enumerate(datasets):
-        for rate in noise:
+        for level in map(parse_noise, noise):
+            rate = level.rate
             for a, algorithm in enumerate(algorithms):
                 if algorithm in tuned:
                     values = [0.01, 0.1, 1.0, 10.0]
@@ -46,7 +47,7 @@ def make_results(
                         Tuned(
                             dataset=dataset,
                             algorithm=algorithm,
-                            noise=Noise(rate),
+                            noise=level,
                             grid={"r": [*values]},
                             winner={"r": values[d % 4], "covariance": "diagonal"},
                             criterion="online mistakes",
@@ -59,7 +60,7 @@ def make_results(
                 for seed in range(seeds):
                     error = suits + 0.08 + 0.01 * d + 0.25 * rate + 0.02 * (len(algorithms) - a) * (1 - rate)
                     error = float(np.clip(error + 0.01 * rng.standard_normal(), 0.0, 0.9))
-                    key = f"{d}-{a}-{rate}-{seed}"
+                    key = f"{d}-{a}-{rate if rate == level.spec else level.slug}-{seed}"
                     wrong = round(1000 * error)
                     cells.append(
                         {
@@ -74,7 +75,7 @@ def make_results(
                             "learner": "AROW",
                             "params": "{}",
                             "grid": json.dumps({"r": [0.01, 0.1, 1.0, 10.0]}) if algorithm in tuned else None,
-                            "noise": f"{rate:g}",
+                            "noise": level.slug,
                             "seed": seed,
                             "stage": "run",
                             "protocol": protocol,

@@ -214,7 +214,7 @@ class StudyEvidence:
 
     def _noise(self, rate: float) -> Noise:
         for noise in self.design.noise:
-            if type(noise) is Noise and noise.rate == rate:
+            if noise == Noise(rate):
                 return noise
         raise NotThere(f"{self.name}: has not been run with {Noise(rate).label}")
 

@@ -23,7 +23,7 @@ from .costs import COSTS, Costs
 from .provenance import provenance
 from .stages import Stage, Tuning
 from .work import Work
-from .workers import WorkerOptions, Workers, workers
+from .workers import WorkerOptions, Workers, is_marked, unmark, workers
 
 # A part is written after this many seconds: what a kill can lose at most.
 FLUSH_SECONDS = 2.0
@@ -230,10 +230,11 @@ class _Run:
 
         def collect(results: list[CellResult]) -> None:
             pending.extend(result for result in results if not result.stored)
-            self.costs.learn(result.row for result in results)
-            work.note(results)
+            new = [result for result in results if not result.again]
+            self.costs.learn(result.row for result in new)
+            work.note(new)
             self.progress.expect(work.seconds_left(self.costs))
-            self.progress.advance(len(results))
+            self.progress.advance(len(new))
             if time.monotonic() - last_flush > FLUSH_SECONDS:
                 flush()
 
@@ -244,10 +245,13 @@ class _Run:
 
     def end(self) -> None:
         """Tidy up after the last stage; a run that found everything there records the study as it is now."""
-        if self.computed:
-            # What several processes have written may be there twice.
-            self.store.compact(above=1 if self.workers.options.workers_write else MAX_PARTS)
-        else:
+        # What several processes have written may be there twice, also when they did it for a run before.
+        marked = is_marked(self.store)
+        if self.computed or marked:
+            self.store.compact(above=1 if marked else MAX_PARTS)
+        if marked:
+            unmark(self.store)
+        if not self.computed:
             self._record_study()
             self.store.write_plan(self.keys)
             self.progress.start(self.total, self.reused)

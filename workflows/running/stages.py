@@ -82,7 +82,8 @@ class Tuning(_Grouped):
         if not self.keys:
             return Evaluation(self.plan, {})
         rows = read()
-        tuned = tuned_grids(rows[rows["key"].isin(self.keys)], self.plan.study.winner)
+        study = self.plan.study
+        tuned = tuned_grids(rows[rows["key"].isin(self.keys)], study.winner, study.own_winners)
         return Evaluation(self.plan, {grid.group: grid.winner for grid in tuned if grid.winner is not None})
 
     def lacking(self) -> Iterator[str]:

@@ -21,9 +21,10 @@ from ...pipeline.study.plan import Plan
 from ...pipeline.workers.cluster.cluster_file import started
 from ...pipeline.workers.cluster.connection import SchedulerPlace
 from ...pipeline.workers.cluster.feed import Feed
-from ...pipeline.workers.cluster.on_worker import MARK, Plugin, Preparation
+from ...pipeline.workers.cluster.on_worker import Plugin, Preparation
 from ...pipeline.workers.cluster.tries import Ledger
 from ...pipeline.workers.cluster.workforce import Workforce
+from ...pipeline.workers.cluster.writer import MARK
 from ...pipeline.workers.environment import Environment, this_environment
 from ...pipeline.workers.in_flight import InFlight
 from ...pipeline.workers.threads import compute_in_threads
@@ -58,9 +59,11 @@ class WorkerOptions:
         Seconds after which a cell that has not ended is given up and marked "crashed".
     allow_mismatch : bool
         Whether workers may have other versions than this process.
-    workers_write : bool
-        Whether workers write the cells that they run themselves; they must see the output, as a shared
-        folder or at a URL. What has been handed out is then finished even when this process ends.
+    workers_write : bool or None
+        Whether workers write the cells that they run themselves, into a shared folder or to a URL: what has
+        been handed out is then finished even when this process ends. True: all must; False: this process
+        writes; None: those do that can, on a cluster that outlives this process (`scheduler`,
+        `scheduler_file`).
     """
 
     threads: int | None = None
@@ -70,7 +73,22 @@ class WorkerOptions:
     patience: float | None = None
     cell_limit: float = CELL_LIMIT
     allow_mismatch: bool = False
-    workers_write: bool = False
+    workers_write: bool | None = None
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether a cluster is named."""
+        return bool(self.cluster or self.outlived)
+
+    @property
+    def outlived(self) -> bool:
+        """Whether it is one that runs already, and goes on when this process has ended."""
+        return bool(self.scheduler or self.scheduler_file)
+
+    @property
+    def shares_output(self) -> bool:
+        """Whether workers are told of the output, so that they write there."""
+        return self.outlived if self.workers_write is None else self.workers_write
 
 
 @dataclass(frozen=True)
@@ -114,7 +132,7 @@ def workers(
     InputError
         Fewer threads than one; a cluster that cannot be started.
     """
-    if not (options.cluster or options.scheduler or options.scheduler_file):
+    if not options.on_cluster:
         if options.threads is not None and options.threads < 1:
             raise InputError(f"threads must be 1 or more, got {options.threads}")
         n_threads = options.threads or joblib.cpu_count()
@@ -132,30 +150,46 @@ def workers(
             place = SchedulerPlace(options.scheduler, options.scheduler_file)
         patience = wait if options.patience is None else options.patience
         preparation, store = _preparation(options, plan), Store(output)
-        if options.workers_write:
-            preparation = stack.enter_context(_shared(store, preparation))
-        workforce = Workforce(preparation, options.allow_mismatch, note)
         seen: set[str] = set()
-        if options.workers_write:
+        if options.shares_output:
+            preparation = _shared(store, preparation)
             # What has been there before is not news.
             store.new_rows(seen, ["key"])
+        workforce = Workforce(preparation, options.allow_mismatch, note)
         ledger = Ledger(lambda: store.new_rows(seen, ["key"])["key"])
-        yield Workers(Feed(place, workforce, patience, note, ledger), lambda: workforce.environments)
+        try:
+            yield Workers(Feed(place, workforce, patience, note, ledger), lambda: workforce.environments)
+        except KeyboardInterrupt:
+            if not (options.outlived and workforce.writes):
+                raise
+            raise KeyboardInterrupt(
+                "workers finish what was handed out to them, and write it; the same command joins them"
+            ) from None
 
 
 def _preparation(options: WorkerOptions, plan: Plan) -> Preparation:
     plugins = tuple(Plugin(path, Path(path).read_bytes()) for path in plan.plugins)
-    return Preparation(uuid.uuid4().hex, plugins, data.pins_of(plan.tasks), options.cell_limit)
+    must = bool(options.workers_write)
+    pins = data.pins_of(plan.tasks)
+    return Preparation(uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must)
 
 
-@contextlib.contextmanager
-def _shared(store: Store, preparation: Preparation) -> Iterator[Preparation]:
-    """Mark the output, so that workers know it; yield what they need to write there.
+def _shared(store: Store, preparation: Preparation) -> Preparation:
+    """Mark the output, so that workers know it; return what they need to write there.
 
     A run that left its mark was killed, and its cells may still wait on the cluster: this one takes its name.
     """
     run = store.read_json(MARK).get("run") or preparation.run
     store.write_json(MARK, {"run": run})
     output = str(store.root) if store.folder.is_local else store.url
-    yield replace(preparation, run=run, output=output)
+    return replace(preparation, run=run, output=output)
+
+
+def is_marked(store: Store) -> bool:
+    """Return whether workers may write to a store: this run's, or those of one that has not ended well."""
+    return bool(store.read_json(MARK))
+
+
+def unmark(store: Store) -> None:
+    """Say that a run has come to its end: workers of the next one need another mark."""
     store.folder.remove(MARK)

@@ -48,6 +48,25 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
+class Origin:
+    """The labels that those of a task are made of: the data set's own, before classes are joined.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n,), int32
+        The data set's class codes, row by row of the task's stream.
+    classes : tuple of str
+        Their names.
+    codes : ndarray of int32
+        The task's class code of each.
+    """
+
+    y: Codes
+    classes: tuple[str, ...]
+    codes: Codes
+
+
+@dataclass(frozen=True, eq=False)
 class Stream:
     """One task, ready to be streamed. Every array is read-only: threads share them.
 
@@ -70,6 +89,8 @@ class Stream:
         them, in order. So the 45 pairs of MNIST share one memory-mapped X.
     rows_test : ndarray of int64 or None
         The same for the test part.
+    origin : Origin or None
+        What the labels `y` are made of; None for a task that leaves rows out.
     """
 
     name: str
@@ -81,6 +102,7 @@ class Stream:
     fingerprint: str
     rows: Rows | None = None
     rows_test: Rows | None = None
+    origin: Origin | None = None
 
 
 def is_sparse(X: object) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import InputError, did_you_mean
 from .options import Value
-from .stream import Codes, Rows, Stream, Table
+from .stream import Codes, Origin, Rows, Stream, Table
 
 Groupings: TypeAlias = Mapping[str, tuple[str, ...]]
 TaskLists: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -150,27 +150,53 @@ def derive(ref: TaskRef, table: Table, fingerprint: str, groupings: Groupings) -
     InputError
         When the task does not fit the classes of the table.
     """
-    classes = table.classes
-    kind, _, argument = ref.task.partition(":")
-    if kind == "multiclass":
-        codes, names = np.arange(len(classes), dtype=np.int32), classes
-    elif kind == "binary":
-        _require_two_classes(ref.label, classes)
-        positive = argument or classes[1]
-        codes, names = _codes([positive], None, classes), (_other(positive, classes), positive)
-    elif kind == "one-vs-rest":
-        _require_class(ref.label, argument, classes)
-        codes, names = _codes([argument], None, classes), ("rest", argument)
-    elif kind == "pair":
-        a, b = _split_pair(ref.label, argument, classes)
-        codes, names = _codes([a], [b], classes), (b, a)
-    elif kind == "group" and argument in groupings:
-        codes, names = _codes(groupings[argument], None, classes), ("rest", argument)
-    else:
-        raise InputError(f"data set {ref.label!r}: unknown task {ref.task!r}")
+    codes, names = task_codes(ref, table.classes, groupings)
     y, rows = _relabel(table.y, codes)
     y_test, rows_test = (None, None) if table.y_test is None else _relabel(table.y_test, codes)
-    return Stream(ref.label, table.X, y, tuple(names), table.X_test, y_test, fingerprint, rows, rows_test)
+    origin = Origin(table.y, table.classes, codes) if rows is None else None
+    return Stream(ref.label, table.X, y, names, table.X_test, y_test, fingerprint, rows, rows_test, origin)
+
+
+def task_codes(ref: TaskRef, classes: Sequence[str], groupings: Groupings) -> tuple[Codes, tuple[str, ...]]:
+    """Return what a task makes of the classes of its source.
+
+    Parameters
+    ----------
+    ref : TaskRef
+        Which task.
+    classes : sequence of str
+        The K class names of the source.
+    groupings : mapping of str to tuple of str
+        The source's named groupings.
+
+    Returns
+    -------
+    codes : ndarray of int32, shape (K,)
+        The task's class code of each, -1 where its rows are left out.
+    names : tuple of str
+        The names of the task's classes.
+
+    Raises
+    ------
+    InputError
+        When the task does not fit the classes.
+    """
+    kind, _, argument = ref.task.partition(":")
+    if kind == "multiclass":
+        return np.arange(len(classes), dtype=np.int32), tuple(classes)
+    if kind == "binary":
+        _require_two_classes(ref.label, classes)
+        positive = argument or classes[1]
+        return _codes([positive], None, classes), (_other(positive, classes), positive)
+    if kind == "one-vs-rest":
+        _require_class(ref.label, argument, classes)
+        return _codes([argument], None, classes), ("rest", argument)
+    if kind == "pair":
+        a, b = _split_pair(ref.label, argument, classes)
+        return _codes([a], [b], classes), (b, a)
+    if kind == "group" and argument in groupings:
+        return _codes(groupings[argument], None, classes), ("rest", argument)
+    raise InputError(f"data set {ref.label!r}: unknown task {ref.task!r}")
 
 
 def task_fingerprint(table_fingerprint: str, task: str, groupings: Groupings) -> str:

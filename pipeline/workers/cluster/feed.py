@@ -145,6 +145,7 @@ class _Window:
         """
         alone_since, said, looked = time.monotonic(), False, 0.0
         while True:
+            _raise_if_cancelled()
             if time.monotonic() - looked >= _LOOK_SECONDS:
                 looked = time.monotonic()
                 threads = await self._answer(self._client.nthreads)
@@ -171,6 +172,7 @@ class _Window:
                 await self._workforce.flush(self._client)
             for each in self._ledger.settle(at_once=idle) if len(self._ledger) else ():
                 each.lose("its worker went before it was written")
+                each.told = True
                 self._again.append(each)
             if idle and not self._again:
                 return
@@ -220,14 +222,15 @@ class _Window:
             self._again.extendleft(tries)
             raise Lost
         run = self._workforce.preparation.run
-        stored = self._workforce.preparation.output is not None
+        shared = self._workforce.preparation.output is not None
         # Where workers write, a client that comes back finds what was handed out before under the same name.
-        keys = [each.name if stored else f"cell-{uuid.uuid4().hex}" for each in tries]
+        keys = [f"{each.name}-{run}" if shared else f"cell-{uuid.uuid4().hex}" for each in tries]
         # One message to the scheduler carries them all.
-        messages = [cell_message(run, each.cell, each.alone is not None) for each in tries]
+        messages = [cell_message(run, each.cell, each.alone is not None, each.lost) for each in tries]
         futures = self._client.map(loads, messages, key=keys, pure=False, batch_size=None)
-        if stored:
-            # The client may leave: what it has handed out is finished all the same.
+        if self._workforce.writes:
+            # The client may leave: what it has handed out is finished all the same. What a worker that does
+            # not write has run by then is nobody's, and run again for the client that comes back.
             fire_and_forget(futures)
         self._out.update(zip(keys, tries, strict=True))
         self._completed.update(futures)
@@ -260,8 +263,7 @@ class _Window:
                 # Not before: when the scheduler is lost on the way, it is still to be run.
                 del self._out[str(future.key)]
                 if outcome is not None:
-                    if each.lost:
-                        outcome.row["attempts"] = each.lost + 1
+                    outcome.again = each.told
                     ready.append(outcome)
                     if outcome.stored:
                         self._ledger.add(each.cell.key, each)
@@ -279,7 +281,16 @@ class _Window:
         if isinstance(error, KilledWorker):
             each.alone = 0 if each.alone is None else each.alone + 1
             if each.alone >= TRIES:
-                return crashed(each.cell, f"took its worker along {each.alone} times when it ran apart")
+                outcome = crashed(each.cell, f"took its worker along {each.alone} times when it ran apart")
+                outcome.row["attempts"] = each.lost + 1
+                return outcome
         each.lose(f"{type(error).__name__}: {error}" if error else f"the task was {future.status}")
         self._again.append(each)
         return None
+
+
+def _raise_if_cancelled() -> None:
+    """End a task that was interrupted: Python 3.11's `wait_for` forgets that if a result comes along."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

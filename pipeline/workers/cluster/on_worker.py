@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import pickle
 import threading
-import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,19 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from ... import data
-from ...errors import InputError
 from ...run.task import failed
 from ...store.cell_result import CellResult
-from ...store.store import Store
 from ...study.cell import Cell
 from ..apart import run_apart
 from ..frozen import ended_when_frozen
 from ..limited import run_limited
+from .writer import Writer, why_not
 
-# Between two parts: what a worker that dies can lose, of cells that are then run again.
-_WRITE_SECONDS = 10.0
-# By this file workers know the output; it names the run, which a client that comes back goes on with.
-MARK = "shared.json"
 # A task on a worker that has not been prepared waits this long: tables may have to come first.
 _PREPARED_SECONDS = 120.0
 
@@ -65,7 +59,9 @@ class Preparation:
     cell_limit : float
         Seconds after which a cell that has not ended is given up.
     output : str or None
-        Folder or URL of the results, if workers are to write them; None: the client does.
+        Folder or URL of the results, if workers that see it are to write them; None: the client does.
+    must_write : bool
+        Whether a worker that cannot write there is refused; otherwise the client writes its cells.
     """
 
     run: str
@@ -73,38 +69,23 @@ class Preparation:
     pins: tuple[data.Pin, ...]
     cell_limit: float
     output: str | None = None
+    must_write: bool = False
 
 
-class _Writer:
-    """Writes the cells of a run, a part every few seconds; the client reads in the store what has come."""
+@dataclass(frozen=True)
+class Answer:
+    """What a worker says that has been told of a run.
 
-    def __init__(self, output: str) -> None:
-        self._store = Store(output)
-        self._pending: list[CellResult] = []
-        self._lock = threading.Lock()
-        threading.Thread(target=self._write_now_and_then, daemon=True).start()
+    Attributes
+    ----------
+    lacking : list of data.Lack
+        The tables that have to come, after which it is told again.
+    writes : bool
+        Whether it writes the cells that it runs.
+    """
 
-    def add(self, outcome: CellResult) -> None:
-        """Have a cell written with the next part."""
-        with self._lock:
-            self._pending.append(outcome)
-
-    def flush(self) -> None:
-        """Write what is there."""
-        with self._lock:
-            pending, self._pending = self._pending, []
-            try:
-                self._store.write(pending)
-            except BaseException:
-                self._pending = pending + self._pending
-                raise
-
-    def _write_now_and_then(self) -> None:
-        while True:
-            time.sleep(_WRITE_SECONDS)
-            # A disk that is full, a network that is away: the next time, or the client's question, will do.
-            with contextlib.suppress(Exception):
-                self.flush()
+    lacking: list[data.Lack]
+    writes: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +94,7 @@ class _Prepared:
 
     preparation: Preparation
     plugins: dict[str, str]
-    writer: _Writer | None
+    writer: Writer | None
 
 
 _prepared: dict[str, _Prepared] = {}
@@ -121,37 +102,33 @@ _arrived = threading.Condition()
 _watching = contextlib.ExitStack()
 
 
-def prepare(preparation: Preparation) -> list[data.Lack]:
-    """Take what a run needs; return the tables that have to come, after which it is called again."""
-    lacking = data.lacking(preparation.pins)
-    if not lacking:
-        data.pin(preparation.pins)
-        local = {plugin.path: _written(plugin) for plugin in preparation.plugins}
-        with _arrived:
-            # The last word counts: what was prepared before may be long over.
-            _watching.close()
-            _watching.enter_context(ended_when_frozen(preparation.cell_limit))
-            before = _prepared.get(preparation.run)
-            writer = None if before is None else before.writer
-            if preparation.output is not None and writer is None:
-                writer = _Writer(_visible(preparation))
-            _prepared[preparation.run] = _Prepared(preparation, local, writer)
-            _arrived.notify_all()
-    return lacking
-
-
-def _visible(preparation: Preparation) -> str:
-    """Return the output, which must be the client's and not another folder of that name.
+def prepare(preparation: Preparation) -> Answer:
+    """Take what a run needs.
 
     Raises
     ------
     InputError
-        It is not.
+        This worker must write its cells, and cannot.
     """
-    output = str(preparation.output)
-    if Store(output).read_json(MARK).get("run") != preparation.run:
-        raise InputError(f"{output} is not the client's: share it, or run without --workers-write")
-    return output
+    if lacking := data.lacking(preparation.pins):
+        return Answer(lacking)
+    data.pin(preparation.pins)
+    local = {plugin.path: _written(plugin) for plugin in preparation.plugins}
+    output = preparation.output
+    error = None if output is None else why_not(output, preparation.run)
+    if error is not None and preparation.must_write:
+        raise error
+    with _arrived:
+        # The last word counts: what was prepared before may be long over.
+        _watching.close()
+        _watching.enter_context(ended_when_frozen(preparation.cell_limit))
+        before = _prepared.get(preparation.run)
+        writer = None if before is None else before.writer
+        if output is not None and error is None and writer is None:
+            writer = Writer(output)
+        _prepared[preparation.run] = _Prepared(preparation, local, writer)
+        _arrived.notify_all()
+    return Answer([], writes=writer is not None)
 
 
 def flush(run: str) -> None:
@@ -173,8 +150,16 @@ def _written(plugin: Plugin) -> str:
     return str(path)
 
 
-def run_here(run: str, cell: Cell, apart: bool) -> CellResult:
+def run_here(run: str, cell: Cell, apart: bool, lost: int) -> CellResult:
     """Run a cell in this worker, or in a process beside it.
+
+    Parameters
+    ----------
+    run : str
+    cell : Cell
+    apart : bool
+    lost : int
+        How often it was lost on its way before.
 
     Raises
     ------
@@ -196,6 +181,8 @@ def run_here(run: str, cell: Cell, apart: bool) -> CellResult:
             outcome = run_limited(here, preparation.cell_limit)
     except Exception as error:
         outcome = failed(cell, error)
+    if lost:
+        outcome.row["attempts"] = lost + 1
     if writer is None:
         return outcome
     writer.add(outcome)
@@ -241,6 +228,6 @@ def message(function: Callable[..., Any], *args: Any) -> bytes:
     return pickle.dumps(_Call(function, args))
 
 
-def cell_message(run: str, cell: Cell, apart: bool) -> bytes:
+def cell_message(run: str, cell: Cell, apart: bool, lost: int) -> bytes:
     """Return the message that has a worker run a cell."""
-    return message(run_here, run, cell, apart)
+    return message(run_here, run, cell, apart, lost)

@@ -30,16 +30,19 @@ class Try:
         How often it has taken a worker along since it was run alone; None: it has not been.
     not_before : float
         When it is to be tried again, on the monotonic clock.
+    told : bool
+        Whether an outcome has been told, by a worker that went before it was written.
     """
 
     cell: Cell
     lost: int = 0
     alone: int | None = None
     not_before: float = 0.0
+    told: bool = False
 
     @property
     def name(self) -> str:
-        """What the task of the next try is called, whoever asks for it."""
+        """What the task of the next try is called within a run, whoever asks for it."""
         alone = "" if self.alone is None else f"-{self.alone}"
         return f"cell-{self.cell.key}-{self.lost}{alone}"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ... import data
 from ...errors import InputError
 from ..environment import Environment, differences, table_of, this_environment
-from .on_worker import Preparation, flush, in_thread, message, prepare
+from .on_worker import Answer, Preparation, flush, in_thread, message, prepare
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -43,6 +43,8 @@ class Workforce:
         self._here = this_environment()
         self._present: set[str] = set()
         self._ready: set[str] = set()
+        # Those of them that write their cells.
+        self._writing: set[str] = set()
         # Those that are known to have this package.
         self._known: set[str] = set()
         self._preparing: dict[asyncio.Task[None], list[str]] = {}
@@ -54,6 +56,11 @@ class Workforce:
         """Whether a worker that is there has been prepared."""
         return bool(self._ready & self._present)
 
+    @property
+    def writes(self) -> bool:
+        """Whether one of them writes the cells that it runs."""
+        return bool(self._writing & self._present)
+
     def forget(self) -> None:
         """Have every worker prepared anew: another process may have its address by now."""
         for task in self._preparing:
@@ -61,6 +68,7 @@ class Workforce:
         self._preparing.clear()
         self._present.clear()
         self._ready.clear()
+        self._writing.clear()
         self._known.clear()
         # Of the loop that runs now.
         self._sending = asyncio.Lock()
@@ -89,18 +97,19 @@ class Workforce:
         come = sorted(set(there) - self._present)
         self._present = set(there)
         self._ready &= self._present
+        self._writing &= self._present
         if come:
             self._preparing[asyncio.create_task(self._prepare(client, come))] = come
 
     async def flush(self, client: Client) -> None:
-        """Have the workers write what they have run; one that does not answer has nothing to lose.
+        """Have those that write their cells do it now; one that does not answer has nothing to lose.
 
         Raises
         ------
         InputError
             One cannot.
         """
-        run, addresses = self.preparation.run, sorted(self._ready)
+        run, addresses = self.preparation.run, sorted(self._writing)
         answers = await asyncio.gather(*(self._ask(client, each, flush, run) for each in addresses))
         for address, answer in zip(addresses, answers, strict=True):
             if isinstance(answer, Exception):
@@ -140,27 +149,27 @@ class Workforce:
 
     async def _supply(self, client: Client, address: str) -> None:
         """Have a worker take what the run needs; send the tables that its machine lacks."""
-        lacking = await self._prepared(client, address)
-        if not lacking:
-            self._ready.add(address)
-            return
-        async with self._sending:
-            for lack in await self._prepared(client, address):
-                self._note(f"worker {address}: {lack.reason}; this process's table is sent")
-                await self._send(client, address, lack.pin)
-            lacking = await self._prepared(client, address)
-        if lacking:
-            raise InputError(f"worker {address}: {lacking[0].reason}")
+        answer = await self._prepared(client, address)
+        if answer.lacking:
+            async with self._sending:
+                for lack in (await self._prepared(client, address)).lacking:
+                    self._note(f"worker {address}: {lack.reason}; this process's table is sent")
+                    await self._send(client, address, lack.pin)
+                answer = await self._prepared(client, address)
+        if answer.lacking:
+            raise InputError(f"worker {address}: {answer.lacking[0].reason}")
         self._ready.add(address)
+        if answer.writes:
+            self._writing.add(address)
 
-    async def _prepared(self, client: Client, address: str) -> list[data.Lack]:
+    async def _prepared(self, client: Client, address: str) -> Answer:
         answer = await self._ask(client, address, prepare, self.preparation)
         if isinstance(answer, Exception):
             raise InputError(f"worker {address}: cannot be prepared ({type(answer).__name__}: {answer})")
         if answer is None:
             raise ConnectionError
-        lacking: list[data.Lack] = answer
-        return lacking
+        told: Answer = answer
+        return told
 
     async def _send(self, client: Client, address: str, pinned: data.Pin) -> None:
         name = data.parcel(pinned, self.preparation.run)

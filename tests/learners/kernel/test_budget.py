@@ -9,12 +9,13 @@ from singlepass.learners import (
     DistillCacheMIRA,
     DistillCachePerceptron,
     Forgetron,
+    KernelMIRA,
     KernelPerceptron,
     RandomizedBudgetPerceptron,
     ShiftingPerceptron,
 )
 
-from ..streams import as_csr, noisy_stream, state
+from ..streams import as_csr, noisy_classes, noisy_stream, state
 
 seeds = st.integers(0, 2**31 - 1)
 
@@ -67,6 +68,21 @@ def test_mira_makes_the_margin_beta():
         m = sign * model.learn(x, y[t : t + 1], classes=[0, 1])[0]
         after = sign * model.decision_function(x)[0]
         assert after == pytest.approx(m if m > 0.4 else min(0.4, m + 1.0))
+
+
+@pytest.mark.parametrize("stream", [noisy_stream, noisy_classes])
+@given(seed=seeds, beta=st.sampled_from([0.05, 0.4, 1.0]))
+def test_without_deletion_a_cache_keeps_all(stream, seed, beta):
+    X, y = stream(seed)
+    for plain, cached in (
+        (KernelMIRA(beta=beta), DistillCacheMIRA(beta=beta, budget=len(y))),
+        (KernelPerceptron(margin=beta), DistillCachePerceptron(beta=beta, budget=len(y))),
+    ):
+        expected = cached.set_params(gamma=0.1).learn(X, y)
+        assert plain.set_params(gamma=0.1).learn(X, y).tolist() == expected.tolist()
+        assert plain.support_.tolist() == cached.support_.tolist()
+        assert plain.dual_coef_.tolist() == cached.dual_coef_.tolist()
+        assert plain.counters() | {"model_bytes": 0} == cached.counters() | {"model_bytes": 0}
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from singlepass.learners import (
     IncrementalSVM,
     KernelALMA,
     KernelAROW,
+    KernelMIRA,
     KernelPassiveAggressive,
     KernelPerceptron,
     KernelSecondOrderPerceptron,
@@ -192,6 +193,8 @@ def test_kernel_evaluations_are_those_of_an_implementation_on_demand(learner):
         expected += len(y)
     elif isinstance(learner, LASVM):
         expected += model.n_updates_
+    elif isinstance(learner, KernelMIRA):
+        expected += (margins <= learner.beta).sum()
     elif isinstance(learner, (DistillCachePerceptron, DistillCacheMIRA)):
         if isinstance(learner, DistillCacheMIRA):
             expected += (margins <= learner.beta).sum()

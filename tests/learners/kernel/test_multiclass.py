@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from singlepass.learners import (
     DistillCacheMIRA,
     DistillCachePerceptron,
+    KernelMIRA,
     KernelPassiveAggressive,
     KernelPerceptron,
     PassiveAggressive,
@@ -26,7 +27,9 @@ CLASSES = range(5)
 RUNS = golden_runs("kernel")
 LEARNERS = [
     KernelPerceptron(gamma=0.1),
+    KernelPerceptron(margin=0.5, gamma=0.1),
     KernelPassiveAggressive(C=0.5, gamma=0.1),
+    KernelMIRA(beta=0.3, gamma=0.1),
     Projectron(eta=0.5, gamma=0.1),
     DistillCachePerceptron(beta=0.3, gamma=0.1),
     DistillCachePerceptron(beta=0.3, budget=15, gamma=0.1),

@@ -125,8 +125,9 @@ def test_mistake_bound_of_theorem_2(seed, share):
         assert model.n_mistakes_ <= (norm**2 + 2 * loss) / (1.0 - 2.0 * eta * norm) + 1e-9
 
 
+@pytest.mark.parametrize("Learner", [Projectron, ProjectronPlusPlus])
 @given(seed=seeds, U=st.floats(0.5, 20.0))
-def test_mistake_bound_of_corollary_1(seed, U):
+def test_mistake_bound_of_corollary_1(Learner, seed, U):
     X, y = noisy_stream(seed, n=120, d=3)
     sign = 2 * y - 1
     K = rbf_kernel(X, gamma=0.3)
@@ -134,15 +135,16 @@ def test_mistake_bound_of_corollary_1(seed, U):
     norm = np.sqrt(weights @ K @ weights)
     weights, norm = weights * min(1.0, U / norm), min(norm, U)
     loss = np.maximum(0.0, 1.0 - sign * (K @ weights)).sum()
-    model = Projectron(U=U, gamma=0.3).fit(X, y)
+    model = Learner(U=U, gamma=0.3).fit(X, y)
     assert model.n_mistakes_ <= 2 * norm**2 + 4 * loss + 1e-9
 
 
+@pytest.mark.parametrize("Learner", [Projectron, ProjectronPlusPlus])
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
-def test_a_norm_bound_needs_kernel_values_within_one(convert):
+def test_a_norm_bound_needs_kernel_values_within_one(Learner, convert):
     X, y = noisy_stream(17, n=20, d=3)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    model = Projectron(U=3.0, kernel="linear").fit(convert(X), y)
+    model = Learner(U=3.0, kernel="linear").fit(convert(X), y)
     before = state(model)
     X[11] *= 3
     message = r"U needs k\(x, x\) <= 1, but row 11 \(counted from 0\) has 9; scale the rows, or give eta"
@@ -150,12 +152,12 @@ def test_a_norm_bound_needs_kernel_values_within_one(convert):
         model.learn(convert(X), y)
     assert state(model) == before
     with pytest.raises(ValueError, match=r"U needs k\(x, x\) <= 1, but row 11"):
-        Projectron(U=3.0, kernel="poly").fit(convert(X), y)
-    fresh = Projectron(U=3.0, kernel="linear")
+        Learner(U=3.0, kernel="poly").fit(convert(X), y)
+    fresh = Learner(U=3.0, kernel="linear")
     with pytest.raises(ValueError, match=message):
         fresh.learn(convert(X), y)
     # A stream whose first rows are refused has not begun.
-    assert vars(fresh) == vars(Projectron(U=3.0, kernel="linear"))
+    assert vars(fresh) == vars(Learner(U=3.0, kernel="linear"))
 
 
 def test_projectron_plus_plus_grows_on_mistakes_only():
@@ -166,3 +168,33 @@ def test_projectron_plus_plus_grows_on_mistakes_only():
         model.learn(X[t : t + 1], y[t : t + 1], classes=[0, 1])
         assert model.n_support_ == size or model.n_mistakes_ == mistakes + 1
     assert model.n_updates_ > model.n_mistakes_
+
+
+@given(seed=seeds, U=st.floats(1.0, 20.0))
+def test_with_a_norm_bound_each_update_of_projectron_plus_plus_makes_progress(seed, U):
+    """``‖f - g‖²`` falls by 1/2 or more on a mistake, and never rises, for a g with norm U and no loss."""
+    X, y = noisy_stream(seed, n=60, d=3, noise=0.0)
+    sign = 2 * y - 1
+    K = rbf_kernel(X, gamma=0.3)
+    model = ProjectronPlusPlus(U=U, gamma=0.3)
+    f = np.zeros(len(y))
+    for t in range(len(y)):
+        m = sign[t] * model.learn(X[t : t + 1], y[t : t + 1], classes=[0, 1])[0]
+        after = np.zeros(len(y))
+        after[model.support_] = model.dual_coef_[0]
+        # Of all g with norm <= U and loss <= l on this row the progress is least for the one along -(f' - f).
+        step = after - f
+        length = np.sqrt(max(step @ K @ step, 0.0))
+        if length > 0.0:
+            fall = f @ K @ f - after @ K @ after + 2 * least_product(K, step, t, sign[t], U)
+            assert fall >= (0.5 if m <= 0.0 else 0.0) - 1e-9
+        f = after
+
+
+def least_product(K, step, t, sign, U):
+    """Return the least ``⟨step, g⟩`` of the g with ``‖g‖ <= U`` and ``sign · g(x_t) >= 1``; k(x, x) = 1."""
+    along = sign * (step @ K[t])
+    across = np.sqrt(max(step @ K @ step - along**2, 0.0))
+    # g = c sign k(x_t, ·) + what is orthogonal to it.
+    c = np.linspace(1.0, U, 200)
+    return (c * along - np.sqrt(np.maximum(U**2 - c**2, 0.0)) * across).min()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_ind_from_stats
 from sklearn.base import clone
 
 from singlepass.learners import LASVM, OnlineModelSelection
@@ -96,14 +97,51 @@ def test_switches_are_at_least_min_examples_apart():
     assert np.diff([-1, *seldom]).min() >= 50
 
 
+def first_switch(X, y, power, level, least):
+    """Return the example at which a t-test with the variances to a power first finds two LASVM different."""
+    losses = [
+        LASVM(C=10.0, kernel="poly", degree=degree).learn(X, y) * np.where(y == 1, 1, -1) <= 0
+        for degree in (1, 2)
+    ]
+    means, variances = np.zeros(2), np.zeros(2)
+    for t, loss in enumerate(np.transpose(losses)):
+        means += (loss - means) / (t + 1)
+        variances += ((loss - means) ** 2 - variances) / (t + 1)
+        if t + 1 < least or means[1] > means[0] or not variances.any():
+            continue
+        # SciPy takes standard deviations: the root of what stands for the variances.
+        a, b = ((mean, root, t + 1) for mean, root in zip(means, variances ** (power / 2), strict=True))
+        if ttest_ind_from_stats(*a, *b, equal_var=False).pvalue < level:
+            return t
+    return None
+
+
+@pytest.mark.parametrize("p_value", [0.1, 0.001])
+def test_the_variances_are_squared_as_printed_or_not(p_value):
+    X, y = products(9)
+    found = {}
+    for test, power in (("welch", 1), ("printed", 2)):
+        model = OnlineModelSelection(C=10.0, p_value=p_value, min_examples=20, kernel="poly", test=test)
+        found[test] = model.fit(X, y).switches_[0]
+        assert found[test] == first_switch(X, y, power, p_value, 20)
+    assert found["printed"] < found["welch"]
+
+
 def fewest_errors(X, y, C):
     """Return the γ that a 5-fold cross-validation chooses."""
     folds, errors = np.arange(len(y)) % 5, {}
-    for k in range(-15, 4, 2):
-        model = LASVM(C=C, gamma=2.0**k, finish=True)
+    for gamma in sorted([0.004, *(2.0**k for k in range(-15, 4, 2))]):
+        model = LASVM(C=C, gamma=gamma, finish=True)
         rest = [clone(model).fit(X[folds != f], y[folds != f]).predict(X[folds == f]) for f in range(5)]
-        errors[2.0**k] = sum((rest[f] != y[folds == f]).sum() for f in range(5))
+        errors[gamma] = sum((rest[f] != y[folds == f]).sum() for f in range(5))
     return min(errors, key=errors.get)
+
+
+def test_the_start_that_the_paper_prints_may_win():
+    X, y = products(13, n=100)
+    # So wide that small γ do best.
+    X *= 20
+    assert OnlineModelSelection(C=10.0).fit(X, y).gamma_ == fewest_errors(X, y, 10.0) == 0.004
 
 
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
@@ -132,6 +170,7 @@ def test_gamma_of_a_shorter_stream_is_chosen_at_its_end():
         ("p_value", 1, "a number between 0 and 1, both excluded"),
         ("min_examples", 0, "an integer >= 1"),
         ("kernel", "linear", "one of 'rbf', 'poly'"),
+        ("test", "student", "one of 'welch', 'printed'"),
         ("gamma_init", "scale", "'cv' or a finite number > 0"),
     ],
 )

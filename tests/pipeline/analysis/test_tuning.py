@@ -87,6 +87,15 @@ def test_the_sparsest_is_no_worse_than_a_standard_error_of_the_best() -> None:
     assert tuned_grids(cells, "sparsest")[0].winner == {"loss": "hinge", "r": 1.0}
 
 
+def test_an_algorithm_may_have_a_rule_of_its_own() -> None:
+    cells = table({0.1: (20, 1, "ok"), 1.0: (16, 9, "ok"), 10.0: (19, 7, "ok")})
+    cells["support_vectors"] = pd.array([10, 30, 20, 0], dtype="Int64")
+    label = cells["algorithm"].iloc[0]
+    (tuned,) = tuned_grids(cells, "sparsest", {label: "best", "another": "sparsest"})
+    assert tuned.winner == {"loss": "hinge", "r": 1.0}
+    assert tuned.criterion == "validation mistakes"
+
+
 def test_a_learner_without_support_vectors_has_no_sparsest_point() -> None:
     (tuned,) = tuned_grids(table({0.1: (17, 1, "ok"), 1.0: (16, 9, "ok")}), "sparsest")
     assert tuned.winner == {"loss": "hinge", "r": 1.0}

@@ -221,6 +221,16 @@ def test_test_accuracy_along_the_stream() -> None:
     assert cell.key != cell_of({"name": "AROW"}, checkpoints=4).key
 
 
+def test_a_curve_is_read_at_the_listed_numbers_of_examples() -> None:
+    equal = run_cell(cell_of({"name": "AROW"}, checkpoints=4, test_curve=True)).curve
+    listed = run_cell(
+        cell_of({"name": "AROW"}, checkpoints=[int(equal["t"][1]), 10**6], test_curve=True)
+    ).curve
+    assert list(listed["t"]) == [equal["t"][1], equal["t"][3]]
+    for name in ("mistakes", "test_accuracy"):
+        assert list(listed[name]) == [equal[name][1], equal[name][3]]
+
+
 @pytest.mark.parametrize(("query", "asked"), [({"query": "all"}, 400), ({"query": "greedy", "h": 8}, 50)])
 def test_an_active_strategy_around_a_learner(query: dict[str, Any], asked: int) -> None:
     outcome = run_cell(cell_of({"name": "AROW", "r": 0.1, **query}, checkpoints=2))

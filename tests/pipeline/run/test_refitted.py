@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from singlepass.pipeline import data
+from singlepass.pipeline.noise import FeatureNoise, MarginNoise
+from singlepass.pipeline.noise.margin import margin_chances
+from singlepass.pipeline.randomness import random_state
 from singlepass.pipeline.run.material import Material, material
+from singlepass.pipeline.run.reference import reference_margins
+from singlepass.pipeline.run.splits import split
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
@@ -33,13 +38,15 @@ def write(path: Path, X: NDArray[np.float64], text: str = "") -> str:
     return str(path)
 
 
-def cells_of(path: str, protocol: str, *, algorithms: Any = None, **options: Any) -> list[Cell]:
+def cells_of(
+    path: str, protocol: str, *, algorithms: Any = None, noise: Any = (0.0, 0.2), **options: Any
+) -> list[Cell]:
     table = {
         "name": "s",
         "seeds": 2,
         "folds": 3,
         "protocol": protocol,
-        "noise": [0.0, 0.2],
+        "noise": list(noise),
         "datasets": [{"path": path, **options}],
         "algorithms": algorithms or [{"name": "AROW"}],
     }
@@ -159,3 +166,79 @@ def test_the_same_integers_kept_or_made_anew(tmp_path: Path, monkeypatch: pytest
     again = [run_cell(cell).row for cell in reversed(cells)][::-1]
     for before, after in zip(first, again, strict=True):
         assert (before["mistakes"], before["test_mistakes"]) == (after["mistakes"], after["test_mistakes"])
+
+
+@pytest.mark.parametrize("protocol", ["holdout", "crossval"])
+def test_the_reference_of_noise_by_margin_is_fitted_to_the_same_features(
+    tmp_path: Path, protocol: str
+) -> None:
+    X = numbers()
+    X[::4, 1] = np.nan
+    path = write(tmp_path / "f.csv", X)
+    levels = [{"model": "margin", "rate": rate} for rate in (0.1, 0.3)]
+    cells = cells_of(path, protocol, missing="mean", standardize=True, noise=levels)
+    touched = 0
+    for cell in cells:
+        spec, given = cell.spec, material(cell.spec)
+        assert isinstance(spec.noise, MarginNoise)
+        rows, codes = given.train.rows, given.train.codes
+        filled = np.where(np.isnan(X[rows]), np.nanmean(X[rows], axis=0), X[rows])
+        margins = reference_margins(StandardScaler().fit_transform(filled), codes)
+        rng = random_state(
+            spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
+        )
+        replaced = rng.random_sample(len(rows)) < margin_chances(margins, spec.noise.rate)
+        assert (given.noisy != codes).tolist() == replaced.tolist()
+        touched += int(replaced.sum())
+    assert len(cells) == 4
+    assert touched
+
+
+@pytest.mark.parametrize("protocol", ["holdout", "crossval"])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_noise_in_features_comes_after_what_the_clean_rows_decide(
+    tmp_path: Path, protocol: str, sparse: bool
+) -> None:
+    X = numbers()
+    X[::4, 1] = np.nan
+    options: dict[str, Any] = {"missing": "mean", "standardize": True}
+    if sparse:
+        options = {"missing": "mean", "categorical": ["word"], "one_hot": 0, "hash_bits": 3}
+    path = write(tmp_path / "f.csv", X, "red," if sparse else "")
+    cell = cells_of(path, protocol, noise=[{"model": "features", "rate": 0.25}], **options)[0]
+    assert isinstance(cell.spec.noise, FeatureNoise)
+    assert cell.spec.refitted
+    rows = split_rows(cell)
+    train, test = rows_of(material(cell.spec))
+    held_out = sorted(set(range(N)) - set(rows))
+    clean, of_test = cleaned(X, rows, rows, options), cleaned(X, held_out, rows, options)
+    # A quarter of the rows, or about, and of these the numbers.
+    changed = (np.abs(train[:, :3] - clean) > 1e-9).any(axis=1)
+    assert 0 < changed.sum() < len(rows) / 2
+    assert float(np.mean(changed)) == material(cell.spec).noise_realised
+    found = material(cell.spec).test
+    assert found is not None
+    places = [held_out.index(row) for row in found.rows]
+    np.testing.assert_allclose(test[:, :3], of_test[places], atol=1e-9)
+
+
+def split_rows(cell: Cell) -> list[int]:
+    stream = data.open_stream(cell.spec.dataset, raw=True)
+    return [int(row) for row in split(cell.spec, stream)[0].rows]
+
+
+def cleaned(X: NDArray[np.float64], rows: list[int], by: list[int], options: dict[str, Any]) -> Any:
+    filled = np.where(np.isnan(X), np.nanmean(X[by], axis=0), X)
+    scaled = StandardScaler().fit(filled[by]).transform(filled) if "standardize" in options else filled
+    return scaled[rows]
+
+
+def test_each_data_set_has_its_own_share_of_test_rows_and_its_own_fit(tmp_path: Path) -> None:
+    X = numbers()
+    path = write(tmp_path / "f.csv", X)
+    for share, n_test in ((0.5, 30), (0.2, 12)):
+        given = material(cells_of(path, "holdout", standardize=True, test_fraction=share)[0].spec)
+        train, test = rows_of(given)
+        assert (len(train), len(test)) == (N - n_test, n_test)
+        scaler = StandardScaler().fit(X[given.train.rows])
+        np.testing.assert_allclose(train, scaler.transform(X[given.train.rows]), atol=1e-12)

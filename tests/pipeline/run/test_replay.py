@@ -30,6 +30,7 @@ TABLE = {
         {"name": "Perceptron"},
         {"name": "SVC", "C": 10.0},
         {"name": "SVC", "label": "tuned", "C": [0.1, 1.0]},
+        {"name": "SVC", "label": "served", "tuned_as": "tuned"},
         {"name": "SVC", "label": "matched", "cache_size": {"support_of": "SVC"}},
     ],
 }
@@ -65,7 +66,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
 
 
 def test_every_cell_is_found_by_its_row(study: Study, rows: list[dict[str, Any]]) -> None:
-    assert len(rows) == 2 * 2 * 2 * 4
+    assert len(rows) == 2 * 2 * 2 * 5
     for row in rows:
         assert planned_cell(study, row).key == row["key"]
 

@@ -38,6 +38,14 @@ def test_checkpoints_rise_to_the_end(n: int, spec: str | int) -> None:
     assert len(found) <= (spec if isinstance(spec, int) else 12 * 4)
 
 
+@pytest.mark.parametrize(
+    ("n", "found"),
+    [(60, [5, 40, 60]), (40, [5, 40]), (39, [5, 39]), (3, [3])],
+)
+def test_a_list_of_checkpoints_is_cut_at_the_end_of_the_stream(n: int, found: list[int]) -> None:
+    assert checkpoints(n, (5, 40)).tolist() == found
+
+
 def test_prequential_reads_every_row_once() -> None:
     cell = cell_of({"name": "breast-cancer"})
     part, test = split(cell.spec, opened(cell))

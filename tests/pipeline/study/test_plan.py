@@ -101,6 +101,53 @@ def test_a_list_of_a_data_set_is_a_grid() -> None:
     }
 
 
+def test_a_data_set_may_have_a_split_and_tuning_rows_of_its_own() -> None:
+    own = {"name": "breast-cancer", "test_fraction": 0.1, "max_tune": 80}
+    limits = {"protocol": "holdout", "max_tune": 40, "test_fraction": 0.25}
+    study = parse_study({**STUDY, **limits, "datasets": [STUDY["datasets"][0], own], "noise": 0.0})
+    plan = make_plan(study)
+    tuning = list(plan.tuning_cells())
+    winners = {cell.spec.group: dict(cell.spec.params) for cell in tuning}
+    cells = [*tuning, *plan.evaluation_cells(winners)]
+    found = {(c.spec.dataset.label, c.spec.stage, c.spec.test_fraction, c.spec.max_train) for c in cells}
+    assert found == {
+        ("gauss", "tune", 0.25, 40),
+        ("gauss", "run", 0.25, None),
+        ("breast-cancer", "tune", 0.1, 80),
+        ("breast-cancer", "run", 0.1, None),
+    }
+
+
+def test_a_grid_may_serve_another_algorithm() -> None:
+    datasets = [
+        {"name": "gauss", "n_train": 50, "n_test": 20, "parameters": {"gamma": [1.0, 2.0]}},
+        {"name": "breast-cancer", "parameters": {"gamma": 0.5}},
+    ]
+    algorithms = [
+        {"name": "SVC", "label": "batch", "C": [1.0, 10.0], "cache_size": 50.0},
+        {"name": "IncrementalSVM", "label": "online", "tuned_as": "batch", "fit_intercept": False},
+        {"name": "IncrementalSVM", "label": "narrow", "tuned_as": "batch", "gamma": 9.0},
+    ]
+    limits = {"protocol": "holdout", "noise": 0.0, "seeds": 1}
+    plan = make_plan(parse_study({**STUDY, **limits, "datasets": datasets, "algorithms": algorithms}))
+    tuning = list(plan.tuning_cells())
+    assert len(tuning) == plan.n_tuning_cells == 4 + 2
+    assert {cell.spec.algorithm for cell in tuning} == {"batch"}
+    assert not list(plan.evaluation_cells({}))
+    winners = {cell.spec.group: dict(cell.spec.params) for cell in tuning}
+    found = {
+        (cell.spec.dataset.label, cell.spec.algorithm): dict(cell.spec.params)
+        for cell in plan.evaluation_cells(winners)
+        if cell.spec.algorithm != "batch"
+    }
+    assert found == {
+        ("gauss", "online"): {"C": 10.0, "gamma": 2.0, "fit_intercept": False},
+        ("gauss", "narrow"): {"C": 10.0, "gamma": 9.0},
+        ("breast-cancer", "online"): {"C": 10.0, "gamma": 0.5, "fit_intercept": False},
+        ("breast-cancer", "narrow"): {"C": 10.0, "gamma": 9.0},
+    }
+
+
 def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:
     algorithms = [{"name": "Projectron"}, {"name": "Forgetron", "budget": {"support_of": "Projectron"}}]
     study = {**STUDY, "algorithms": algorithms, "datasets": STUDY["datasets"][:1], "noise": 0.1}
@@ -130,6 +177,7 @@ def test_a_grid_without_a_winner_is_not_run() -> None:
         {"algorithm_version": 2},
         {"protocol": "holdout"},
         {"checkpoints": 7},
+        {"checkpoints": (7,)},
         {"root_seed": 1},
         {"stage": "tune"},
         {"max_train": 10},
@@ -233,6 +281,19 @@ def test_a_cell_is_small_and_travels() -> None:
             "has more than two classes and algorithm 'KernelPerceptron' takes two",
         ),
         (
+            {"algorithms": [{"name": "Projectron"}, {"name": "Forgetron", "tuned_as": "Projectron"}]},
+            "algorithm 'Forgetron': it is tuned as 'Projectron', which has no grid on data set 'gauss'",
+        ),
+        (
+            {
+                "algorithms": [
+                    {"name": "Forgetron", "budget": [5, 10]},
+                    {"name": "KernelPerceptron", "tuned_as": "Forgetron"},
+                ]
+            },
+            "algorithm 'KernelPerceptron' has no parameter 'budget'",
+        ),
+        (
             {"algorithms": [{"name": "AROW", "query": "all", "epochs": [1, 2]}]},
             "algorithm 'AROW': query asks for labels along one pass, so epochs must be 1, got 2",
         ),
@@ -296,6 +357,18 @@ def test_the_key_is_pinned() -> None:
         max_test=None,
     )
     assert Cell(spec).key == "d5377c1ac68582d4432a7b42490b98b1"
+
+
+def test_the_keys_of_a_study_are_pinned() -> None:
+    """What a data set may set for itself changes the keys of no study that does not."""
+    limits = {"protocol": "holdout", "seeds": 1, "max_tune": 100, "test_fraction": 0.25}
+    algorithms = [{"name": "SVC", "label": "LibSVM", "C": [1.0]}, {"name": "IncrementalSVM", "C": 1.0}]
+    plain = {"name": "mine", **limits, "datasets": STUDY["datasets"][:1], "algorithms": algorithms}
+    own = {**STUDY["datasets"][0], "test_fraction": 0.25, "max_tune": 100}
+    for study in (plain, {**plain, "datasets": [own]}):
+        plan = make_plan(parse_study(study))
+        keys = [cell.key for cell in (*plan.tuning_cells(), *plan.evaluation_cells({}))]
+        assert keys == ["f3bae47049dd41163a56c9676cf70f38", "3b77e77d84a6f173f43ebc480d06a8c8"]
 
 
 def test_an_edited_plugin_has_other_cells(tmp_path: Path) -> None:

@@ -71,6 +71,24 @@ def test_noise_at_which_labels_mislead() -> None:
     make_plan(parse_study({**STUDY, "noise": 0.6}))
 
 
+def test_noise_at_which_labels_mislead_among_the_classes_that_are_drawn_from() -> None:
+    one = [{"name": "digits", "task": "one-vs-rest:3"}]
+    assert "at 0.6 the 2 classes" in said(datasets=one, noise=0.6)
+    # Ten digits are drawn from before two classes are made of them.
+    joined = {"model": "uniform", "rate": 0.6, "level": "class"}
+    make_plan(parse_study({**STUDY, "datasets": one, "noise": joined}))
+    assert "at 0.95 the 10 classes" in said(datasets=one, noise={**joined, "rate": 0.95})
+    # Tables of other models say for themselves what becomes of whom.
+    for table in (
+        {"model": "pair", "rate": 0.7},
+        {"model": "class", "rates": {"3": 0.9}},
+        {"model": "window", "rate": 1.0, "from": 0.5, "to": 0.6},
+        {"model": "margin", "rate": 0.6},
+        {"model": "features", "rate": 1.0},
+    ):
+        make_plan(parse_study({**STUDY, "datasets": one, "noise": table}))
+
+
 def test_labels_of_places() -> None:
     for entry, label in (
         ({"path": "data/mine.csv.gz"}, "mine"),

@@ -45,10 +45,23 @@ def test_rankings_name_data_sets_as_tables_do() -> None:
     assert study.rankings[0].datasets == [entry.label for entry in study.datasets]
 
 
+def test_an_algorithm_may_say_which_point_wins() -> None:
+    table = {**MINIMAL, "winner": "sparsest", "algorithms": [{"name": "A"}, {"name": "B", "winner": "best"}]}
+    assert parse_study(table).own_winners == {"B": "best"}
+
+
 def test_a_list_is_a_grid_and_a_value_is_not() -> None:
     entry = parse_study({**MINIMAL, "algorithms": [{"name": "AROW", "r": [0.1, 1.0], "loss": "hinge"}]})
     assert entry.algorithms[0].grid == {"r": [0.1, 1.0]}
     assert entry.algorithms[0].fixed == {"loss": "hinge"}
+
+
+def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
+    study = parse_study({**MINIMAL, "checkpoints": [10, 500]})
+    assert study.checkpoints == (10, 500)
+    written = study.model_dump(mode="json")
+    assert written["checkpoints"] == [10, 500]
+    assert parse_study(written) == study
 
 
 @pytest.mark.parametrize(
@@ -65,6 +78,13 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
         ({"protocol": "crossvall"}, "protocol: 'crossvall' should be 'prequential', 'holdout' or 'crossval'"),
         ({"protocol": "crossval", "seeds": 11}, "seeds: of crossval they are folds, 0 .. 9, so 10 is none"),
         ({"checkpoints": "linear"}, "checkpoints: 'linear' is not a number of checkpoints"),
+        ({"checkpoints": True}, "checkpoints: True is not a number of checkpoints"),
+        ({"checkpoints": []}, "checkpoints: a list of 0 is not 1 to 10000 numbers of examples"),
+        ({"checkpoints": [0, 10]}, "checkpoints: 0 is not a number of examples: give whole numbers from 1"),
+        ({"checkpoints": [10, 20.0]}, "checkpoints: 20.0 is not a number of examples"),
+        ({"checkpoints": [10, "log"]}, "checkpoints: 'log' is not a number of examples"),
+        ({"checkpoints": [4000, 1000]}, "checkpoints: the list must rise, but 1,000 follows 4,000"),
+        ({"checkpoints": [10, 10]}, "checkpoints: the list must rise, but 10 follows 10"),
         ({"sede": 3}, "unknown key 'sede': did you mean 'seeds'?"),
         ({"name": "../up"}, "name: '../up' is not a usable name"),
         ({"datasets": []}, "datasets: List should have at least 1 item"),
@@ -89,6 +109,24 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
             {"algorithms": [{"name": "Forgetron", "budget": [{"support_of": "A"}, 10]}]},
             "algorithms[1]: the grid of 'budget' holds a table: support_of stands alone",
         ),
+        (
+            {"algorithms": [{"name": "AROW"}, {"name": "PA", "C": [1.0, 2.0], "tuned_as": "AROW"}]},
+            "algorithms[2]: 'C' is a grid, and tuned_as takes what won that of 'AROW': give one of the two",
+        ),
+        (
+            {"algorithms": [{"name": "AROW", "r": [1.0, 2.0]}, {"name": "PA", "tuned_as": "AORW"}]},
+            "algorithms: 'PA' is tuned as 'AORW', which is no other algorithm with a grid of its own: did "
+            "you mean 'AROW'?",
+        ),
+        (
+            {"datasets": [{"name": "a", "test_fraction": 0.1}]},
+            "datasets[1]: test_fraction is the share of a seeded split, which protocol 'prequential' has not",
+        ),
+        (
+            {"datasets": [{"name": "a", "test_fraction": 1.0}], "protocol": "holdout"},
+            "datasets[1].test_fraction: 1.0 should be less than 1",
+        ),
+        ({"datasets": [{"name": "a", "max_tune": 0}]}, "datasets[1].max_tune: 0 should be greater than or"),
         ({"test_curve": True}, "test_curve: needs a test part"),
         ({"curves": ["AORW"], "algorithms": [{"name": "AROW"}]}, "curves: no algorithm is called 'AORW'"),
         (

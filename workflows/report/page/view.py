@@ -121,7 +121,7 @@ class StudyView:
     @property
     def noisy(self) -> bool:
         """Whether labels given and clean labels differ."""
-        return any(noise.rate > 0 for noise in self.design.noise)
+        return any(noise.rate > 0 and noise.relabels for noise in self.design.noise)
 
     @property
     def single(self) -> bool:

@@ -39,7 +39,7 @@ def diagrams(
             + (f" ({scope})" if scope else ""),
             f"{c.noise.label}, {count(c.n, 'data set')}",
             critical_difference(c, styles, shown),
-            f"figures/{prefix}critical-difference-{c.noise.slug}.svg",
+            f"figures/{prefix}critical-difference-{c.noise.stem}.svg",
         )
         for c in shown
     ]

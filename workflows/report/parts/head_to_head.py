@@ -98,7 +98,7 @@ def _scatters(shown: Sequence[Comparison], focus: str, styles: Styles, prefix: s
                         f"{other}, %",
                         f"{focus}, %",
                     ),
-                    f"figures/{prefix}{slug(focus)}-against-{slug(other)}-{comparison.noise.slug}.svg",
+                    f"figures/{prefix}{slug(focus)}-against-{slug(other)}-{comparison.noise.stem}.svg",
                 )
             )
     note = f"Every point is a task: {metric.label} of {focus} against that of another algorithm."

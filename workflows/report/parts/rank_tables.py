@@ -128,3 +128,38 @@ def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableB
         note=note,
         data=frame.rename(columns=noise_column).rename_axis("algorithm").reset_index(),
     )
+
+
+def model_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock | None:
+    """Mean ranks by model of noise, whatever the rate; None where there are not two models.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per level of noise, of one metric.
+    design : Design
+        The study's names and their order.
+
+    Returns
+    -------
+    TableBlock or None
+        One row per algorithm, in the study's order.
+    """
+    of_kind: dict[str, list[Comparison]] = {}
+    for c in comparisons:
+        if c.noise.rate:
+            of_kind.setdefault(c.noise.kind, []).append(c)
+    if len(of_kind) < 2:
+        return None
+    ranks = {kind: overall_ranks(some) for kind, some in of_kind.items()}
+    frame = pd.DataFrame(ranks, index=design.algorithms, dtype="float64").dropna(how="all")
+    columns = [ranked(frame[kind].tolist()) for kind in frame]
+    metric = comparisons[0].metric
+    return TableBlock(
+        name=f"mean-ranks-{slug(metric.name)}-by-model",
+        title=f"Mean rank by {metric.label}, by model of noise",
+        header=["algorithm", *of_kind],
+        rows=[[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *columns, strict=True)],
+        note="1 is best. Mean over the levels of each model, within each data set complete at all of them.",
+        data=frame.rename_axis("algorithm").reset_index(),
+    )

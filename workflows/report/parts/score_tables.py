@@ -47,7 +47,7 @@ def score_tables(averages: Averages, metric: Metric, design: Design) -> list[Tab
             rows.append([TableCell(dataset), *_scored(metric, means, sds, partial)])
         tables.append(
             TableBlock(
-                name=f"{slug(metric.name)}-noise-{noise.slug}",
+                name=f"{slug(metric.name)}-noise-{noise.stem}",
                 title=f"{_title(metric)}, {noise.label}",
                 header=["data set", *design.algorithms],
                 rows=rows,

@@ -25,12 +25,17 @@ def _logarithmic(axes: Axes, curves: Sequence[Curve]) -> float:
     means = np.concatenate([curve.mean for curve in curves])
     known = means[np.isfinite(means) & (means > 0)]
     low, high = (known.min() / 1.3, known.max() * 1.3) if known.size else (0.1, 1.0)
-    left, right = (max(1.0, of(curve.t[end] for curve in curves)) for of, end in ((min, 0), (max, -1)))
-    # A stream of one checkpoint is a point: half a decade shows it.
-    axes.set(xscale="log", yscale="log", ylim=(low, high), xlim=(left, max(right, 3.0 * left)))
+    axes.set(xscale="log", yscale="log", ylim=(low, high), xlim=_reach(curves))
     number_logarithmically(axes.xaxis, *axes.get_xlim())
     number_logarithmically(axes.yaxis, *axes.get_ylim())
     return float(low)
+
+
+def _reach(curves: Sequence[Curve]) -> tuple[float, float]:
+    """Return where a logarithmic x axis begins and ends."""
+    left, right = (max(1.0, of(curve.t[end] for curve in curves)) for of, end in ((min, 0), (max, -1)))
+    # A stream of one checkpoint is a point: half a decade shows it.
+    return left, max(right, 3.0 * left)
 
 
 class Axis(NamedTuple):
@@ -46,6 +51,8 @@ class Axis(NamedTuple):
         Whether both are logarithmic.
     steps : bool
         Whether values stay until they change; their spread is not drawn then.
+    log_x : bool
+        Whether x alone is logarithmic.
     """
 
     x: str = "examples seen"
@@ -53,20 +60,22 @@ class Axis(NamedTuple):
     zero: bool = True
     log: bool = False
     steps: bool = False
+    log_x: bool = False
 
 
 def _curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis) -> None:
     bottom = _logarithmic(axes, curves) if axis.log else -np.inf
+    by_powers = axis.log or axis.log_x
     for curve in curves:
         colour, marker, dash = styles[curve.algorithm]
         place = list(styles).index(curve.algorithm)
-        t, mean = (np.maximum(curve.t, 1.0) if axis.log else curve.t), np.maximum(curve.mean, bottom)
+        t, mean = (np.maximum(curve.t, 1.0) if by_powers else curve.t), np.maximum(curve.mean, bottom)
         if not axis.steps:
             low, high = (np.maximum(curve.mean + sign * curve.sd, bottom) for sign in (-1, 1))
             axes.fill_between(t, low, high, color=colour, alpha=0.18, lw=0)
         # Marks at a few places only, staggered so that close curves show theirs in turn.
         shares = 0.25 * np.arange(1, 5) - 0.03 * (place % 5)
-        marks = np.searchsorted(t, t[0] * (t[-1] / t[0]) ** shares if axis.log else t[-1] * shares)
+        marks = np.searchsorted(t, t[0] * (t[-1] / t[0]) ** shares if by_powers else t[-1] * shares)
         axes.plot(
             t,
             mean,
@@ -86,6 +95,10 @@ def _curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis) -> 
         if axis.zero:
             axes.set_ylim(bottom=0)
         number_plainly(axes, axis.zero)
+    if axis.log_x:
+        axes.set_xscale("log")
+        axes.set_xlim(*_reach(curves))
+        number_logarithmically(axes.xaxis, *axes.get_xlim())
     axes.set_xlabel(axis.x)
     axes.set_ylabel(axis.y)
     draw_grid(axes)

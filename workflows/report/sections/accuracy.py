@@ -45,9 +45,10 @@ def mistakes(view: StudyView) -> Section | None:
     clean = score_tables(view.averages, METRICS["mistakes_clean"], design)
     if not clean:
         return None
-    # Without noise the given labels are the clean ones, and the table would be printed twice; a single data
+    # Where labels are clean the given ones are these, and the table would be printed twice; a single data
     # set has one table of all noise.
-    kept = design if view.single else replace(design, noise=[noise for noise in design.noise if noise.rate])
+    relabelled = [noise for noise in design.noise if noise.rate and noise.relabels]
+    kept = design if view.single else replace(design, noise=relabelled)
     given = score_tables(view.averages, METRICS["mistakes"], kept) if view.noisy else []
     note = Text(
         "Mistakes along the training stream, each example predicted before it is learnt from: mean ± "
@@ -80,7 +81,7 @@ def _boxes(view: StudyView) -> list[Block]:
                         f"Test error over seeds, {dataset}, {noise.label}",
                         f"{shorten(dataset, 40)}, {noise.label}",
                         box_plot(values, view.styles, "test error, %"),
-                        f"figures/test-error-{place}-{slug(dataset)}-{noise.slug}.svg",
+                        f"figures/test-error-{place}-{slug(dataset)}-{noise.stem}.svg",
                     )
                 )
     if not pictures:

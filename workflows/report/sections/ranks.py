@@ -12,7 +12,7 @@ from ....pipeline.analysis.design import Design
 from ..page.blocks import Block, Column, Columns, Picture, Section, Text
 from ..page.table import TableBlock, TableCell
 from ..page.view import StudyView
-from ..parts.rank_tables import mean_rank_table, noise_column, rank_frame
+from ..parts.rank_tables import mean_rank_table, model_rank_table, noise_column, rank_frame
 from ..plots.noise_plots import ranks_by_noise
 from ..words import wording
 from ..words.markup import slug
@@ -23,6 +23,8 @@ def section(view: StudyView) -> Section:
     design, comparisons = view.design, view.comparisons
     others = [mean_rank_table(series, design) for series in view.other_comparisons]
     columns = [Column([mean_rank_table(comparisons, design)])]
+    if by_model := model_rank_table(comparisons, design):
+        columns.append(Column([by_model]))
     if view.single:
         columns += [Column([table]) for table in others]
     if not view.few and any(c.n for c in comparisons):

@@ -98,7 +98,7 @@ def _winner_tables(tuning: Sequence[Tuned], design: Design, files_only: bool) ->
             rows.append(cells)
         tables.append(
             TableBlock(
-                name=f"tuning-noise-{noise.slug}",
+                name=f"tuning-noise-{noise.stem}",
                 title=f"Winners of the grids, {noise.label}",
                 header=["data set", *names],
                 rows=rows,

@@ -259,7 +259,7 @@ def facts(design: Design, coverage: Coverage) -> list[tuple[str, str]]:
     found = [
         ("Data sets" if sources == len(design.datasets) else "Data sets (base sets)", datasets),
         ("Algorithms", str(len(design.algorithms))),
-        ("Label noise", ", ".join(noise.short for noise in design.noise)),
+        ("Label noise", _levels(design)),
         ("Seeds", str(len(design.seeds))),
         ("Cells finished", f"{coverage.ok:,}"),
     ]
@@ -271,6 +271,14 @@ def facts(design: Design, coverage: Coverage) -> list[tuple[str, str]]:
     if coverage.missing:
         found.append(("Cells not yet run", f"{coverage.missing:,}"))
     return found
+
+
+def _levels(design: Design) -> str:
+    """Name the levels of noise, or count them where several models would make a long list."""
+    models = {noise.kind for noise in design.noise if noise.rate}
+    if len(models) < 2:
+        return ", ".join(noise.short for noise in design.noise)
+    return f"{count(len(design.noise), 'level')} of {count(len(models), 'model')}"
 
 
 def boxes_note(design: Design, shown: int) -> str:

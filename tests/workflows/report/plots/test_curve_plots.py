@@ -40,3 +40,14 @@ def test_a_panel_is_the_same_whatever_stands_beside_it() -> None:
     assert drawings == [learning_curves([panel], STYLES, axis)[0][0] for panel in panels]
     assert all(f">{name}</text>" in sheet for name, _ in panels)
     assert not any(f">{name}</text>" in "".join(drawings) for name, _ in panels)
+
+
+def test_x_alone_may_be_logarithmic() -> None:
+    curve = Curve("AROW", np.array([10.0, 100.0, 1000.0]), np.array([70.0, 80.0, 81.0]), np.zeros(3), 1)
+    pictures = {
+        axis: learning_curves([("", [curve])], STYLES, axis)[0][0]
+        for axis in (Axis(y="%", zero=False, log_x=True), Axis(y="%", zero=False))
+    }
+    for axis, svg in pictures.items():
+        # Ticks of a scale by powers; those of the other begin at 0.
+        assert (">10</text>" in svg, ">0</text>" in svg) == (axis.log_x, not axis.log_x)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import re
 
-from singlepass.pipeline.noise import Noise
-from singlepass.workflows.report.plots.noise_plots import ranks_by_noise
+import pandas as pd
+import pytest
+
+from singlepass.pipeline.noise import MarginNoise, Noise, PairNoise
+from singlepass.workflows.report.plots.noise_plots import ranks_by_noise, values_by_noise
 from singlepass.workflows.report.plots.styles import styles_of
 
 from ..report_page import texts
@@ -22,3 +25,21 @@ def test_ranks_by_noise_with_a_level_that_could_not_be_ranked() -> None:
     assert "A" not in alone
     # Matplotlib hides labels that start with an underscore unless told otherwise.
     assert {"A", "\u200b_B"} <= set(texts(ranks_by_noise(table, noise, STYLES, legend=True)))
+
+
+@pytest.mark.parametrize("draw", [ranks_by_noise, lambda *given: values_by_noise(*given, "error, %")])
+def test_lines_end_where_another_model_of_noise_begins(draw) -> None:
+    rates = [Noise(), Noise(0.1), Noise(0.3)]
+    several = [*rates, PairNoise(0.1), PairNoise(0.3), MarginNoise(0.3)]
+    drawn = {}
+    for noise in (rates, several):
+        table = pd.DataFrame({each: [1.0 + i % 2, 2.0 - i % 2] for i, each in enumerate(noise)}, ["A", "_B"])
+        svg = draw(table, noise, STYLES)
+        assert {each.short for each in noise} <= set(texts(svg))
+        # Inside the axes: those of a legend are not clipped.
+        drawings = re.findall(r'<path d="([^"]*)" clip-path="[^"]*" style="[^"]*stroke-width: 1.6', svg)
+        lines = [points.count("L") for points in drawings]
+        drawn[len(noise)] = sorted(count for count in lines if count)
+    # Two algorithms: of uniform noise three points each, of pairs two, of one level none to join.
+    assert drawn[3] == [2, 2]
+    assert drawn[6] == [1, 1, 2, 2]

@@ -46,3 +46,12 @@ def test_without_noise_mistakes_are_tabled_once() -> None:
     assert found is not None
     names = [block.name for block in walk(found.blocks) if isinstance(block, TableBlock)]
     assert names == ["mistakes-clean-noise-0", "mistakes-clean-noise-0.1", "mistakes-noise-0.1"]
+
+
+def test_noise_in_features_leaves_the_given_labels_clean() -> None:
+    features = {"model": "features", "rate": 0.1}
+    results = make_results(datasets=("a", "b"), noise=(0.0, features), seeds=2, tuned=())
+    found = accuracy.mistakes(StudyView(results))
+    assert found is not None
+    names = [block.name for block in walk(found.blocks) if isinstance(block, TableBlock)]
+    assert names == ["mistakes-clean-noise-0", "mistakes-clean-noise-features_0.1"]

@@ -35,3 +35,33 @@ def test_mean_scores_are_over_the_data_sets_ranked(usual: tuple[Path, str], tmp_
     assert float(first[1]) == pytest.approx(alone["test_accuracy"].mean())
     render(make_results(datasets=tuple("abcd"), noise=(0.3,), seeds=1, tuned=()), tmp_path / "few")
     assert not (tmp_path / "few" / "tables" / "mean-test-accuracy.csv").exists()
+
+
+def test_ranks_by_model_of_noise(tmp_path: Path) -> None:
+    long = {f"a class with a long name {i}": 0.1 for i in range(5)}
+    levels = (
+        0.0,
+        0.1,
+        {"model": "pair", "rate": 0.1},
+        {"model": "pair", "rate": 0.3},
+        {"model": "class", "rates": long},
+    )
+    made = make_results(noise=levels, algorithms=("A", "B", "C"), tuned=("A",), seeds=2)
+    _, markdown = render(made, tmp_path)
+    head, *rows = csv_rows(tmp_path / "tables" / "mean-ranks-test-accuracy-by-model.csv")
+    assert head == ["algorithm", "uniform", "by class", "pair"]
+    _, *every = csv_rows(tmp_path / "tables" / "mean-ranks-test-accuracy.csv")
+    for ours, all_levels in zip(rows, every, strict=True):
+        # Columns of all levels: none, 10%, by class, pairs twice.
+        assert float(ours[1]) == pytest.approx(float(all_levels[2]))
+        assert float(ours[3]) == pytest.approx((float(all_levels[4]) + float(all_levels[5])) / 2)
+    assert "5 levels of 3 models" in markdown
+    # Names of files stay short, and every one that is spoken of is there.
+    assert (tmp_path / "figures" / "critical-difference-pair_0.1.svg").exists()
+    for path in tmp_path.rglob("*"):
+        assert len(path.name) < 120
+    for name in re.findall(r"\((?:figures|tables)/([^)]*)\)", markdown):
+        assert list(tmp_path.rglob(name)), name
+    # Of one model there is no such table.
+    render(make_results(algorithms=("A", "B"), tuned=(), seeds=2), tmp_path / "one")
+    assert not list(tmp_path.glob("one/tables/*by-model*"))

@@ -1,0 +1,180 @@
+"""Noise as a study file says it, and as the store writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .by_class import ClassNoise, table_of
+from .features import FeatureNoise
+from .margin import MarginNoise
+from .pair import PairNoise
+from .uniform import Noise
+from .window import WindowNoise
+
+# A matrix is written with some digits: rows that add up to 1 as far as these tell do.
+_ROUNDING = 1e-6
+
+
+def parse_noise(value: object) -> Noise:
+    """Return the noise that a study file asks for.
+
+    Parameters
+    ----------
+    value : object
+        A rate of uniform noise, or a table with a ``model`` and what that takes.
+
+    Returns
+    -------
+    Noise
+
+    Raises
+    ------
+    ValueError
+        It is neither a rate in [0, 1) nor a table of a model; one line.
+
+    Examples
+    --------
+    >>> parse_noise(0.1) == parse_noise({"model": "uniform", "rate": 0.1}) == Noise(0.1)
+    True
+    >>> parse_noise({"model": "window", "rate": 0.3, "from": 0.25, "to": 0.5})
+    WindowNoise(rate=0.3, level='task', start=0.25, stop=0.5)
+    """
+    if isinstance(value, Noise):
+        return value
+    if isinstance(value, Mapping):
+        return _of_table(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        raise ValueError(f"{value!r} is not a noise rate: give numbers in [0, 1)")
+    return Noise(float(value))
+
+
+def noise_of(slug: str) -> Noise:
+    """Return the noise that a row of the store names.
+
+    Parameters
+    ----------
+    slug : str
+        As `Noise.slug` writes it.
+
+    Returns
+    -------
+    Noise
+        Equal to the one that was written.
+
+    Examples
+    --------
+    >>> noise_of(Noise(1 / 3).slug) == Noise(1 / 3)
+    True
+    >>> noise_of("pair_0.1_level=class")
+    PairNoise(rate=0.1, level='class')
+    """
+    model, *fields = slug.split("_")
+    if not fields:
+        return Noise(float(slug))
+    if model == ClassNoise.model:
+        return parse_noise({"model": model, **table_of(fields)})
+    rate, *others = fields
+    told = (field.partition("=") for field in others)
+    further = {key: text if key == "level" else float(text) for key, _, text in told}
+    return parse_noise({"model": model, "rate": float(rate), **further})
+
+
+def _number(key: str, value: object, least: float, most: float, words: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise ValueError(f"'{key}' must be {words}, got {value!r}")
+    return float(value)
+
+
+def _rate(key: str, value: object) -> float:
+    found = _number(key, value, 0.0, 1.0, "a probability in (0, 1]")
+    if not found:
+        raise ValueError(f"'{key}' must be a probability in (0, 1]; no noise is written 0.0")
+    return found
+
+
+def _place(key: str, value: object) -> float:
+    return _number(key, value, 0.0, 1.0, "a place in the stream, from 0 to 1")
+
+
+def _scale(key: str, value: object) -> float:
+    found = _number(key, value, 0.0, float("inf"), "a finite number > 0")
+    if not 0.0 < found < float("inf"):
+        raise ValueError(f"'{key}' must be a finite number > 0, got {value!r}")
+    return found
+
+
+def _level(key: str, value: object) -> str:
+    if value not in ("task", "class"):
+        raise ValueError(f"'{key}' must be 'task' or 'class', got {value!r}")
+    return str(value)
+
+
+def _rates(key: str, value: object) -> tuple[tuple[str, float], ...]:
+    if not isinstance(value, Mapping) or not value:
+        raise ValueError(f"'{key}' must be a table of classes and rates, such as {{ spam = 0.3 }}")
+    some = {str(name): _number(str(name), rate, 0.0, 1.0, "a rate in [0, 1]") for name, rate in value.items()}
+    return tuple(sorted(some.items()))
+
+
+def _matrix(key: str, value: object) -> tuple[tuple[float, ...], ...]:
+    shape = f"'{key}' must be K rows of K probabilities that add up to 1 in each row"
+    if not isinstance(value, list | tuple) or len(value) < 2:
+        raise ValueError(f"{shape}; K is the number of classes, at least 2")
+    rows = []
+    for k, row in enumerate(value, 1):
+        if not isinstance(row, list | tuple) or len(row) != len(value):
+            raise ValueError(f"{shape}; row {k} has not {len(value)} of them")
+        rows.append(tuple(_number(key, share, 0.0, 1.0, "rows of probabilities") for share in row))
+        if abs(sum(rows[-1]) - 1.0) > _ROUNDING:
+            raise ValueError(f"{shape}; row {k} adds up to {sum(rows[-1]):g}")
+    return tuple(rows)
+
+
+_Reader = Callable[[str, object], Any]
+_ANY: dict[str, tuple[str, _Reader]] = {"rate": ("rate", _rate), "level": ("level", _level)}
+# By model: its class, and by key of a study file the attribute and what reads it.
+MODELS: dict[str, tuple[type[Noise], Mapping[str, tuple[str, _Reader]], tuple[str, ...]]] = {
+    "uniform": (Noise, _ANY, ("rate",)),
+    "class": (
+        ClassNoise,
+        {"rates": ("rates", _rates), "matrix": ("matrix", _matrix), "level": ("level", _level)},
+        (),
+    ),
+    "pair": (PairNoise, _ANY, ("rate",)),
+    "margin": (MarginNoise, _ANY, ("rate",)),
+    "window": (
+        WindowNoise,
+        {**_ANY, "from": ("start", _place), "to": ("stop", _place)},
+        ("rate", "from", "to"),
+    ),
+    "features": (FeatureNoise, {"rate": ("rate", _rate), "scale": ("scale", _scale)}, ("rate",)),
+}
+
+
+def _of_table(table: Mapping[Any, Any]) -> Noise:
+    """Return the noise of a table; what is wrong is one line that names the model and the key."""
+    model = table.get("model")
+    if not isinstance(model, str) or model not in MODELS:
+        said = "a table of noise needs a 'model'" if model is None else f"unknown model of noise {model!r}"
+        raise ValueError(f"{said}: one of {', '.join(MODELS)}")
+    kind, readers, required = MODELS[model]
+    try:
+        for key in table:
+            if key != "model" and key not in readers:
+                raise ValueError(f"there is no '{key}'; known: {', '.join(readers)}")
+        for key in required:
+            if key not in table:
+                raise ValueError(f"'{key}' is missing")
+        given = {
+            attribute: read(key, table[key]) for key, (attribute, read) in readers.items() if key in table
+        }
+        if kind is ClassNoise and ("rates" in given) == ("matrix" in given):
+            raise ValueError("give 'rates' or a 'matrix', one of the two")
+        if kind is WindowNoise and not given["start"] < given["stop"]:
+            raise ValueError(f"'from' must lie before 'to', got {given['start']:g} and {given['stop']:g}")
+    except ValueError as error:
+        raise ValueError(f"noise of model {model!r}: {error}") from None
+    if kind is Noise and given.get("level") != "class":
+        return parse_noise(given["rate"])
+    return kind(**given)

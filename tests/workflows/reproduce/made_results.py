@@ -1,0 +1,57 @@
+"""Results of studies that never ran, with figures that a test chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.pipeline.store.schema import CURVES
+
+from ..synthetic_results import make_results
+
+T = np.linspace(50, 1000, 20)
+Figures = Mapping[str, Mapping[str, float]]
+
+
+def results_of(
+    figures: Figures,
+    *,
+    datasets: tuple[str, ...] = ("gauss", "usps[0-vs-rest]", "usps[1-vs-rest]"),
+    noise: tuple[float, ...] = (0.0,),
+    protocol: str = "holdout",
+) -> StudyResults:
+    """Return results with these columns of the cells, by algorithm; along the stream counts grow evenly.
+
+    Some are no columns: "level", the share of the stream after which the support set stays as it is;
+    "seconds" at its end, and the "power" with which they grow.
+    """
+    made = make_results(
+        datasets=datasets, algorithms=tuple(figures), noise=noise, seeds=2, tuned=(), protocol=protocol
+    )
+    cells, curves = made.cells, []
+    for algorithm, columns in figures.items():
+        own = cells["algorithm"] == algorithm
+        for column, value in columns.items():
+            if column in cells:
+                cells.loc[own, column] = value
+        for key in cells.loc[own, "key"]:
+            share = T / 1000
+            grown = np.minimum(1.0, share / columns.get("level", 1.0))
+            curve = {
+                "t": T,
+                "fit_seconds": columns.get("seconds", 0.001) * share ** columns.get("power", 1.0),
+            }
+            for column in ("mistakes", "updates"):
+                curve[column] = np.round(columns.get(column, 0.0) * share)
+            curve["support_vectors"] = np.round(columns.get("support_vectors", 0.0) * grown)
+            curves.append(pd.DataFrame({"key": key, **curve}))
+    return replace(made, cells=cells, curves=pd.concat(curves).reindex(columns=CURVES.names))
+
+
+def with_figures(figures: Figures, algorithm: str, **columns: float) -> Figures:
+    """Return figures of which those of one algorithm are others."""
+    return {**figures, algorithm: {**figures[algorithm], **columns}}

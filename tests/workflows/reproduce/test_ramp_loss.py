@@ -1,0 +1,364 @@
+"""The page on the ramp-loss paper: predicates judge what is printed as its text does, and follow results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.pipeline.store.schema import CELLS, CURVES
+from singlepass.workflows.reproduce import printed
+from singlepass.workflows.reproduce.evidence import Evidence, StudyEvidence
+from singlepass.workflows.reproduce.page import write_page
+from singlepass.workflows.reproduce.papers.ramp_loss import PAPER
+from singlepass.workflows.reproduce.papers.ramp_loss.gauss import judge_outliers
+from singlepass.workflows.reproduce.papers.ramp_loss.outcomes import LEARNERS, SETS, all_rows, printed_rows
+from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
+from singlepass.workflows.shipped import find_study
+
+T = np.array([10, 100, 300, 1000, 3000, 10000])
+HOLDS, IN_PART, DOES_NOT = Outcome.HOLDS, Outcome.IN_PART, Outcome.DOES_NOT
+# Of a learner at the points of T.
+Along = Mapping[str, Mapping[str, Iterable[float]]]
+
+
+def results(
+    name: str, cells: list[dict[str, Any]], curves: list[dict[str, Any]], labels: Iterable[str]
+) -> StudyResults:
+    study = {
+        "name": name,
+        "title": name,
+        "seeds": [0, 1, 2],
+        "noise": [0.0],
+        "datasets": [{"name": label, "label": label} for label in dict.fromkeys(c["parent"] for c in cells)],
+        "algorithms": [{"name": "AROW", "label": label} for label in labels],
+    }
+    common = {"source": "s", "noise": "0", "stage": "run", "status": "ok", "learner": "AROW", "params": "{}"}
+    rows = [
+        {**common, "task": "binary", "protocol": "holdout", "n_examples": 10000, **cell} for cell in cells
+    ]
+    return StudyResults(
+        pd.DataFrame(rows, columns=CELLS.names),
+        pd.DataFrame(curves, columns=CURVES.names),
+        study,
+        planned=len(rows),
+        provenance={},
+        tuning=[],
+    )
+
+
+def table_as_printed(names: Iterable[str] = SETS) -> StudyResults:
+    """Three repetitions with the printed means and standard deviations."""
+    cells = []
+    for name in names:
+        label = "covtype[2-vs-rest]" if name == "Cover" else SETS[name]
+        for learner, entry in printed_rows()[name].items():
+            for seed in range(3):
+                cells.append(
+                    {
+                        "key": f"{label}-{learner}-{seed}",
+                        "dataset": label,
+                        "parent": SETS[name],
+                        "algorithm": learner,
+                        "seed": seed,
+                        "test_accuracy": (entry.accuracy + (seed - 1) * entry.accuracy_sd) / 100,
+                        "support_vectors": round(entry.size + (seed - 1) * entry.size_sd),
+                        "fit_seconds": {"IDSVM": 9.0, "OnlineSVMR": 2.0, "OnlineASVMR": 1.0}.get(
+                            learner, 1.0
+                        ),
+                    }
+                )
+    return results("ramp-loss", cells, [], LEARNERS)
+
+
+def streams(name: str, sets: Mapping[str, Along]) -> StudyResults:
+    """A study of which only curves count: by data set, learner and column."""
+    cells, curves = [], []
+    for label, along in sets.items():
+        for learner, columns in along.items():
+            for seed in range(3):
+                key = f"{label}-{learner}-{seed}"
+                values = {column: np.asarray(list(points), float) for column, points in columns.items()}
+                last = {column: points[-1] for column, points in values.items()}
+                own = {"dataset": label, "parent": label.partition("[")[0], "algorithm": learner}
+                cells.append({"key": key, **own, "seed": seed, "support_vectors": 100, **last})
+                curves += [
+                    {"key": key, "t": t, **{column: points[i] for column, points in values.items()}}
+                    for i, t in enumerate(T)
+                ]
+    labels = dict.fromkeys(learner for along in sets.values() for learner in along)
+    return results(name, cells, curves, labels)
+
+
+def verdict(claim: str, **studies: StudyResults) -> Verdict:
+    given = dict.fromkeys(PAPER.studies, "has not been run")
+    found = {key: StudyEvidence(study.study["name"], study) for key, study in studies.items()}
+    return PAPER.checks[claim](Evidence({**given, **found}))
+
+
+def changed(study: StudyResults, learner: str, column: str, by: Callable[[Any], Any]) -> StudyResults:
+    cells = study.cells.copy()
+    own = cells["algorithm"] == learner
+    cells.loc[own, column] = by(cells.loc[own, column])
+    return replace(study, cells=cells)
+
+
+@pytest.mark.parametrize(
+    ("claim", "outcome"),
+    [
+        ("ramp-1", HOLDS),
+        ("ramp-2", HOLDS),
+        ("ramp-3", HOLDS),
+        ("ramp-4", HOLDS),
+        # Lowest on seven sets, clearly on fewer.
+        ("ramp-5", IN_PART),
+        ("ramp-6", HOLDS),
+        ("ramp-7", HOLDS),
+        ("ramp-8", IN_PART),
+        ("ramp-9", HOLDS),
+        ("ramp-10", HOLDS),
+        ("ramp-28", HOLDS),
+    ],
+)
+def test_the_printed_table_is_judged_as_its_text_does(claim: str, outcome: Outcome) -> None:
+    assert verdict(claim, table=table_as_printed()).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("claim", "learner", "column", "by", "outcome"),
+    [
+        ("ramp-1", "LibSVM", "test_accuracy", lambda a: a + 0.05, DOES_NOT),
+        ("ramp-2", "IDSVM", "test_accuracy", lambda a: a + 0.05, DOES_NOT),
+        ("ramp-3", "OnlineSVMR", "test_accuracy", lambda a: a + 0.05, IN_PART),
+        ("ramp-4", "OnlineASVMR", "test_accuracy", lambda a: a - 0.05, DOES_NOT),
+        ("ramp-5", "PA", "test_accuracy", lambda a: a - 0.1, HOLDS),
+        ("ramp-5", "PA", "test_accuracy", lambda a: a + 0.2, DOES_NOT),
+        ("ramp-6", "OnlineASVMR", "support_vectors", lambda n: n + 9000, DOES_NOT),
+        ("ramp-7", "OnlineSVMR", "support_vectors", lambda n: n + 9000, DOES_NOT),
+        ("ramp-8", "OnlineSVMR", "support_vectors", lambda n: n + 9000, DOES_NOT),
+        ("ramp-9", "OnlineSVMR", "support_vectors", lambda n: 9 * n, IN_PART),
+        ("ramp-10", "PA", "support_vectors", lambda n: n - 1, IN_PART),
+        ("ramp-22", "OnlineASVMR", "fit_seconds", lambda s: 3 * s, DOES_NOT),
+        ("ramp-28", "OnlineSVMR", "fit_seconds", lambda s: 10 * s, IN_PART),
+    ],
+)
+def test_verdicts_on_the_table_follow_results(
+    claim: str, learner: str, column: str, by: Callable[[Any], Any], outcome: Outcome
+) -> None:
+    printed_table = table_as_printed()
+    altered = verdict(claim, table=changed(printed_table, learner, column, by))
+    assert altered.outcome is outcome
+    assert altered.figures != verdict(claim, table=printed_table).figures or claim == "ramp-6"
+
+
+def test_counts_are_of_the_sets_that_are_there() -> None:
+    some = table_as_printed(["Adult", "Checkerboard", "NCheckerboard", "Gauss"])
+    found = verdict("ramp-1", table=some)
+    assert found.outcome is HOLDS
+    assert found.figures == "on 2 of 4 sets (Checkerboard, NCheckerboard), on 2 of these as printed"
+    assert "needs NCheckerboard, Cover" in judged("ramp-3", some)
+    assert "none of the 1 sets" in judged("ramp-1", table_as_printed(["Adult"]))
+
+
+def judged(claim: str, study: StudyResults) -> str:
+    """Return why a claim cannot be tested."""
+    evidence = Evidence({**dict.fromkeys(PAPER.studies, "-"), "table": StudyEvidence("ramp-loss", study)})
+    [one] = [each for each in printed.claims("ramp-loss") if each.id == claim]
+    [found] = judge([one], PAPER.checks, evidence)
+    assert found.verdict.outcome is Outcome.UNTESTED
+    return found.verdict.figures
+
+
+def test_too_few_repetitions_are_no_mean_and_stopped_runs_count() -> None:
+    study = table_as_printed(["Gauss"])
+    cells = study.cells
+    pair = cells[~((cells["algorithm"] == "PA") & (cells["seed"] == 2))]
+    assert "no set has 3 repetitions" in judged("ramp-10", replace(study, cells=pair))
+    stopped = cells.assign(status=cells["status"].where(cells["algorithm"] != "IDSVM", "stopped"))
+    rows = all_rows(StudyEvidence("ramp-loss", replace(study, cells=stopped)))
+    assert rows["Gauss"]["IDSVM"].stopped == 3
+    assert rows["Gauss"]["IDSVM"].accuracy == pytest.approx(81.5)
+    assert rows["Adult"] == {}
+
+
+def learner(accuracy: float, rate: float, size: float = 1.0) -> dict[str, Any]:
+    """A curve towards an accuracy in percent, its cost rising with the examples."""
+    return {
+        "test_accuracy": (accuracy - 20 / np.sqrt(T)) / 100,
+        "kernel_evaluations": rate * T,
+        "support_vectors": size * T / 100,
+        "fit_seconds": rate * T / 1000,
+    }
+
+
+def cost(**other: Any) -> StudyResults:
+    along = {
+        "IDSVM": {**learner(81.0, 50, 9), "test_accuracy": (81.0 - 50 / np.sqrt(T)) / 100},
+        "OnlineSVMR": learner(81.2, 10),
+        "OnlineASVMR": learner(81.1, 5),
+        "OnlineSVMR, gradient rule alone": learner(81.2, 15),
+        "retrained SVMR": learner(81.2, 1000),
+        "SVMR, batch": learner(81.2, 8),
+    }
+    return streams("ramp-cost", {"gauss": {**along, **other}})
+
+
+def offline(rate: float) -> StudyResults:
+    made = streams("ramp-offline", {"gauss-10000": {"SVMR, batch": learner(81.0, rate)}})
+    small = made.cells.assign(
+        key=made.cells["key"] + "s", dataset="g", n_examples=300, kernel_evaluations=rate * 300
+    )
+    return replace(made, cells=pd.concat([made.cells, small], ignore_index=True))
+
+
+OURS, HINGE, ACTIVE = "OnlineSVMR", "IDSVM", "OnlineASVMR"
+
+
+@pytest.mark.parametrize(
+    ("claim", "other", "outcome"),
+    [
+        ("ramp-12", {}, HOLDS),
+        ("ramp-12", {OURS: learner(70.0, 10)}, DOES_NOT),
+        ("ramp-13", {}, HOLDS),
+        ("ramp-13", {ACTIVE: learner(75.0, 5)}, DOES_NOT),
+        ("ramp-14", {}, HOLDS),
+        ("ramp-14", {ACTIVE: learner(81.1, 5, 20)}, IN_PART),
+        ("ramp-14", {HINGE: learner(81.1, 5, 0.1)}, DOES_NOT),
+        ("ramp-15", {}, HOLDS),
+        ("ramp-15", {OURS: learner(81.2, 500)}, IN_PART),
+        ("ramp-15", {OURS: learner(81.2, 5000)}, DOES_NOT),
+        ("ramp-17", {}, HOLDS),
+        ("ramp-17", {OURS: learner(81.2, 60)}, IN_PART),
+        ("ramp-17", {HINGE: learner(81.2, 1)}, DOES_NOT),
+        ("ramp-29", {}, HOLDS),
+        ("ramp-29", {OURS: learner(81.2, 20)}, DOES_NOT),
+    ],
+)
+def test_verdicts_along_gauss_follow_results(claim: str, other: dict[str, Any], outcome: Outcome) -> None:
+    assert verdict(claim, cost=cost(**other)).outcome is outcome
+
+
+@pytest.mark.parametrize(("rate", "outcome"), [(8.0, HOLDS), (2.0, IN_PART), (0.5, DOES_NOT)])
+def test_one_training_against_the_stream(rate: float, outcome: Outcome) -> None:
+    assert verdict("ramp-16", cost=cost(), offline=offline(rate)).outcome is outcome
+
+
+def test_where_support_vectors_lie() -> None:
+    sizes = {HINGE: 2000.0, OURS: 500.0, ACTIVE: 400.0}
+    shares = {HINGE: 0.2, OURS: 0.0, ACTIVE: 0.0}
+    assert judge_outliers(shares, sizes).outcome is HOLDS
+    assert judge_outliers({**shares, OURS: 0.1}, sizes).outcome is IN_PART
+    assert judge_outliers({**shares, OURS: 0.1}, {**sizes, OURS: 1999.0}).outcome is DOES_NOT
+
+
+def removal(**other: Any) -> StudyResults:
+    along = {
+        "OnlineSVMR": learner(98.0, 1000),
+        "OnlineSVMR, m = 1000": learner(98.0, 400),
+        "OnlineSVMR, m = 100": {**learner(98.0, 100), "test_accuracy": (98.0 - 25 / np.sqrt(T)) / 100},
+        "OnlineSVMR, m = 0": learner(94.0, 50),
+    }
+    sets = {"checkerboard-noisy": along, "covtype[2-vs-rest]": {**along, **other}}
+    return streams("ramp-removal", sets)
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "instead", "outcome"),
+    [
+        ("ramp-18", "OnlineSVMR, m = 0", learner(94.0, 50), HOLDS),
+        ("ramp-18", "OnlineSVMR, m = 0", learner(94.0, 500), IN_PART),
+        ("ramp-19", "OnlineSVMR, m = 0", learner(94.0, 50), HOLDS),
+        ("ramp-19", "OnlineSVMR, m = 0", learner(98.0, 50), IN_PART),
+        ("ramp-20", "OnlineSVMR, m = 0", learner(94.0, 50), HOLDS),
+        ("ramp-20", "OnlineSVMR, m = 100", learner(92.0, 100), IN_PART),
+        ("ramp-21", "OnlineSVMR, m = 0", learner(94.0, 50), HOLDS),
+        ("ramp-21", "OnlineSVMR, m = 1000", learner(97.0, 400), IN_PART),
+    ],
+)
+def test_verdicts_on_forgetting_follow_results(
+    claim: str, name: str, instead: dict[str, Any], outcome: Outcome
+) -> None:
+    assert verdict(claim, removal=removal(**{name: instead})).outcome is outcome
+
+
+def queries(**accuracies: float) -> StudyResults:
+    """Nine sets on which Greedy and the active variant are ahead as printed."""
+    sets = {}
+    for name, label in SETS.items():
+        lead = {"DNA": 1, "USPS": 1, "Waveform": 1, "Adult": 0, "Banana": 0}.get(name, -1)
+        levels = {
+            "IDSVM, all labels": 78.0,
+            "IDSVM, greedy": 79.0,
+            "OnlineSVMR, all labels": 80.0,
+            "OnlineSVMR, greedy": 85.0 + lead,
+            "OnlineASVMR": 85.0,
+        } | accuracies
+        sets["covtype[2-vs-rest]" if name == "Cover" else label] = {
+            learner_: {**learner(level, 1), "queried": T / (5 if "greedy" in learner_ else 1)}
+            for learner_, level in levels.items()
+        }
+    return streams("active-learning", sets)
+
+
+@pytest.mark.parametrize(
+    ("claim", "changes", "outcome"),
+    [
+        ("ramp-23", {}, HOLDS),
+        ("ramp-23", {"OnlineSVMR, all labels": 90.0}, DOES_NOT),
+        ("ramp-24", {}, HOLDS),
+        ("ramp-24", {"OnlineASVMR": 90.0}, DOES_NOT),
+        ("ramp-25", {}, HOLDS),
+        ("ramp-25", {"OnlineASVMR": 70.0}, DOES_NOT),
+        ("ramp-27", {}, HOLDS),
+        ("ramp-27", {"IDSVM, greedy": 99.0}, IN_PART),
+        ("ramp-27", {"IDSVM, greedy": 99.0, "IDSVM, all labels": 99.0}, DOES_NOT),
+    ],
+)
+def test_verdicts_on_queries_follow_results(claim: str, changes: dict[str, float], outcome: Outcome) -> None:
+    assert verdict(claim, queries=queries(**changes)).outcome is outcome
+
+
+def grids() -> StudyResults:
+    made = streams("ramp-grids", {"covtype-3000[2-vs-rest]": {"LibSVM": learner(82.2, 1)}})
+    return replace(made, cells=made.cells.assign(params='{"C": 10.0, "gamma": 0.1}'))
+
+
+def test_level_is_level() -> None:
+    # Greedy's curve is that of five times the examples at the same labels.
+    level = verdict("ramp-26", queries=queries(**{"OnlineSVMR, greedy": 84.0}))
+    apart = verdict("ramp-26", queries=queries())
+    assert level.figures != apart.figures
+    assert apart.outcome is DOES_NOT
+
+
+def test_the_page_has_every_exhibit(tmp_path: Path) -> None:
+    studies = {
+        "table": table_as_printed(["Gauss", "Cover"]),
+        "cost": cost(),
+        "offline": offline(8.0),
+        "removal": removal(),
+        "queries": queries(),
+        "grids": grids(),
+    }
+    evidence = Evidence({key: StudyEvidence(each.study["name"], each) for key, each in studies.items()})
+    written = write_page(PAPER, evidence, tmp_path)
+    text = written[0].read_text("utf-8")
+    # Models of results that never ran cannot be learnt again.
+    assert text.count("Not here:") == 1
+    assert "81.8 ± 0.2 (81.8, ±0.0)" in text
+    assert "82.0 ± 0.0 (79.8, +2.2)" in text
+    names = {path.relative_to(tmp_path).as_posix() for path in written}
+    figures = ("fig-3a", "fig-3b", "fig-4a", "fig-4b", "fig-5ac", "fig-5bd", "fig-6")
+    assert {f"tables/{name}.csv" for name in ("table-1", *figures)} <= names
+
+
+def test_the_papers_studies_are_shipped() -> None:
+    for study in PAPER.studies.values():
+        for name in (study.full, study.small):
+            assert name is None or find_study(name)[0].name == name

@@ -1,0 +1,187 @@
+"""What results do not keep, from cells that are learnt again: models, bounds relative to them, removals.
+
+A cell is that of the first seed. Its counts are compared with the results: where they differ nothing is said.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...pipeline.errors import InputError
+from ...pipeline.noise import Noise
+from .evidence import NotThere, StudyEvidence
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...pipeline.run.task import Learnt
+
+# Fractions of a norm's limit at which a competitor is tried.
+_SCALES = np.linspace(0.02, 1.0, 50)
+
+
+@dataclass(frozen=True, eq=False)
+class Again:
+    """A cell that was learnt again.
+
+    Attributes
+    ----------
+    row : dict
+        Of the cells table.
+    learnt : Learnt
+    """
+
+    row: dict[str, Any]
+    learnt: Learnt
+
+    @property
+    def mistakes(self) -> int:
+        """Online mistakes against the given labels."""
+        return int(self.row["mistakes"])
+
+    @property
+    def flipped(self) -> NDArray[np.bool_]:
+        """Whether the label that was given of each row of the stream, in its order, is not its own."""
+        given = self.learnt.material
+        flipped: NDArray[np.bool_] = given.noisy != given.train.codes
+        return flipped
+
+
+def learn_again(study: StudyEvidence, algorithm: str, dataset: str, noise: float = 0.0) -> Again:
+    """Learn a cell of the first seed again.
+
+    Parameters
+    ----------
+    study : StudyEvidence
+    algorithm, dataset : str
+        Labels.
+    noise : float, default=0.0
+
+    Returns
+    -------
+    Again
+
+    Raises
+    ------
+    NotThere
+        There is no such cell, its data are not here, or it does not come out as in the results.
+    """
+    # Learners take as long to import as a page to be made.
+    from ...pipeline.run import replay
+    from ...pipeline.study.study_file import parse_study
+
+    cells = study.cells
+    seed = study.design.seeds[0]
+    this = (cells["algorithm"] == algorithm) & (cells["dataset"] == dataset) & (cells["seed"] == seed)
+    found = cells[this & (cells["noise"] == Noise(noise).slug)].to_dict("records")
+    if not found:
+        raise NotThere(f"{study.name}: {algorithm} on {dataset} with seed {seed} is not there")
+    row = {str(name): value for name, value in found[0].items()}
+    try:
+        return Again(row, replay.learn_again(parse_study(study.view.results.study), row))
+    except InputError as error:
+        raise NotThere(f"{study.name}: {error}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Competitor:
+    """A function of fixed direction, to which mistake bounds are relative.
+
+    Attributes
+    ----------
+    margins : ndarray of float64, shape (n,)
+        y g(x) of every row of the stream, for ‖g‖ = 1.
+    """
+
+    margins: NDArray[np.float64]
+
+    def losses(self, norms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the cumulative hinge loss at each norm."""
+        return np.array([np.maximum(0.0, 1.0 - norm * self.margins).sum() for norm in norms])
+
+    def corollary_1(self, limit: float) -> float:
+        """Return the least ``2 ‖g‖² + 4 D`` at the norms tried, up to a limit."""
+        norms = limit * _SCALES
+        return float((2.0 * norms**2 + 4.0 * self.losses(norms)).min())
+
+    def theorem_2(self, eta: float) -> float:
+        """Return the least ``(‖g‖² + 2 D)/(1 - 2 eta ‖g‖)`` at the norms tried, all below ``1/(2 eta)``."""
+        norms = (0.5 / eta if eta > 0.0 else 100.0) * _SCALES[:-1]
+        return float(((norms**2 + 2.0 * self.losses(norms)) / (1.0 - 2.0 * eta * norms)).min())
+
+
+@functools.lru_cache(maxsize=64)
+def competitor(study: StudyEvidence, algorithm: str, dataset: str) -> Competitor:
+    """Return the function that a kernel learner of two classes ends with, as a competitor.
+
+    Parameters
+    ----------
+    study : StudyEvidence
+    algorithm, dataset : str
+
+    Raises
+    ------
+    NotThere
+    """
+    learnt = learn_again(study, algorithm, dataset).learnt
+    learner, given = learnt.learner, learnt.material
+    alpha = learner.dual_coef_[0]
+    norm = np.sqrt(alpha @ learner.decision_function(learner.support_vectors_))
+    signs = np.where(given.noisy == 1, 1.0, -1.0)
+    margins = np.empty(len(signs))
+    for start, stop, rows in given.train.blocks():
+        margins[start:stop] = signs[start:stop] * learner.decision_function(rows) / norm
+    return Competitor(margins)
+
+
+@dataclass(frozen=True, eq=False)
+class Removals:
+    """What a learner with a cache removed, row by row.
+
+    Attributes
+    ----------
+    when, age, mean_age : ndarray, shape (r,)
+        Of each removal: after how many rows it came, how many rows ago the removed one had come, and how
+        many all in the cache then had, on average.
+    """
+
+    when: NDArray[np.int64]
+    age: NDArray[np.int64]
+    mean_age: NDArray[np.float64]
+
+
+def removals(again: Again) -> Removals:
+    """Stream a cell through its learner row by row, and note what leaves the support set.
+
+    Parameters
+    ----------
+    again : Again
+        Of a learner of this package.
+
+    Returns
+    -------
+    Removals
+    """
+    learner, given = again.learnt.learner, again.learnt.material
+    fresh = type(learner)(**learner.get_params())
+    classes = np.arange(len(given.stream.classes))
+    noted: list[tuple[int, int, float]] = []
+    kept: set[int] = set()
+    seen = 0
+    for start, stop, rows in given.train.blocks():
+        for t in range(start, stop):
+            before = fresh.n_updates_ if seen else 0
+            fresh.learn(rows[t - start : t - start + 1], given.noisy[t : t + 1], classes=classes)
+            seen = t + 1
+            if fresh.n_updates_ == before:
+                continue
+            now = set(fresh.support_.tolist())
+            mean = t - np.mean([*kept, t])
+            noted += [(seen, t - gone, float(mean)) for gone in (kept | {t}) - now]
+            kept = now
+    when, age, mean_age = zip(*noted, strict=True) if noted else ((), (), ())
+    return Removals(np.array(when, np.int64), np.array(age, np.int64), np.array(mean_age, np.float64))

@@ -1,0 +1,295 @@
+"""What the paper of the Projectron claims, as predicates over the results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from ..again import competitor
+from ..beside import number
+from ..evidence import Evidence, NotThere, StudyEvidence
+from ..verdicts import Check, Verdict, holds_for
+
+ETAS = (0.1, 0.3, 0.5, 0.8)
+BUDGETS = (100, 300, 1000)
+# A support set has levelled off when the second half of the stream adds less than this share of it; the
+# Perceptron's "keeps growing" when it adds more than that one.
+_LEVEL, _GROWING = 0.1, 0.2
+# From so many support vectors on a projection takes longer than all that is done once a mistake.
+_LARGE = 300
+# What counts as quadratic, as the slope of time against size, both logarithmic.
+_QUADRATIC = (1.5, 2.5)
+# Whose solution the bounds are relative to.
+_COMPETITOR = "Projectron++, U of B = 1000"
+
+
+def bound_names(budget: int) -> tuple[str, str, str]:
+    """Return the labels of the Forgetron of a budget and of both Projectrons with its norm bound."""
+    return f"Forgetron, B = {budget}", f"Projectron, U of B = {budget}", f"Projectron++, U of B = {budget}"
+
+
+def by_set(study: StudyEvidence, metric: str, algorithms: list[str]) -> pd.DataFrame:
+    """Return means over seeds and over the tasks that were cut from a data set.
+
+    Raises
+    ------
+    NotThere
+    """
+    table = study.table(metric, algorithms=algorithms)
+    sets = [str(name).partition("[")[0] for name in table.index]
+    return table.groupby(sets, sort=False).mean()
+
+
+def tasks_by_set(study: StudyEvidence) -> Mapping[str, list[str]]:
+    """Return the labels of the tasks of each data set."""
+    tasks: dict[str, list[str]] = {}
+    for name in study.datasets():
+        tasks.setdefault(name.partition("[")[0], []).append(name)
+    return tasks
+
+
+def _pair(first: float, second: float) -> str:
+    return f"{number(first, 0)} and {number(second, 0)}"
+
+
+def _outperforms_the_forgetron(evidence: Evidence) -> Verdict:
+    names = [f"{who} {eta}" for eta in ETAS for who in ("Projectron", "Forgetron =")]
+    mistakes = by_set(evidence["sizes"], "mistakes", names)
+    cases, parts = {}, []
+    for name, row in mistakes.iterrows():
+        better = [row[f"Projectron {eta}"] < row[f"Forgetron = {eta}"] for eta in ETAS]
+        cases[str(name)] = all(better)
+        pairs = ", ".join(_pair(row[f"Projectron {eta}"], row[f"Forgetron = {eta}"]) for eta in ETAS)
+        parts.append(f"{name} {pairs}")
+    etas = ", ".join(map(str, ETAS))
+    return holds_for(
+        cases, f"mistakes of Projectron and Forgetron at η = {etas}, equal sizes: {'; '.join(parts)}"
+    )
+
+
+def _outperforms_the_perceptron(evidence: Evidence) -> Verdict:
+    names = ["Perceptron", *(f"Projectron++ {eta}" for eta in ETAS)]
+    mistakes = by_set(evidence["sizes"], "mistakes", names)
+    support = by_set(evidence["sizes"], "support_vectors", names)
+    cases, parts = {}, []
+    for name in map(str, mistakes.index):
+        better = {
+            eta: bool(
+                mistakes.loc[name, f"Projectron++ {eta}"] < mistakes.loc[name, "Perceptron"]
+                and support.loc[name, f"Projectron++ {eta}"] < support.loc[name, "Perceptron"]
+            )
+            for eta in ETAS
+        }
+        cases[name] = any(better.values())
+        best = min(ETAS, key=lambda eta: mistakes.loc[name, f"Projectron++ {eta}"])
+        wrong, size = (
+            _pair(table.loc[name, f"Projectron++ {best}"], table.loc[name, "Perceptron"])
+            for table in (mistakes, support)
+        )
+        parts.append(
+            f"{name} {wrong} (η = {best}; {size} support vectors; both fewer at {sum(better.values())} of "
+            f"{len(ETAS)} η)"
+        )
+    return holds_for(
+        cases, f"mistakes of Projectron++ at its best η and of the Perceptron: {'; '.join(parts)}"
+    )
+
+
+def _smaller_with_the_same_bound(evidence: Evidence) -> Verdict:
+    names = [name for budget in BUDGETS for name in bound_names(budget)[:2]]
+    mistakes = by_set(evidence["sizes"], "mistakes", names)
+    support = by_set(evidence["sizes"], "support_vectors", names)
+    cases, parts = {}, []
+    for budget in BUDGETS:
+        forgetron, projectron, _ = bound_names(budget)
+        for name in map(str, mistakes.index):
+            size, ours, theirs = (
+                support.loc[name, projectron],
+                mistakes.loc[name, projectron],
+                mistakes.loc[name, forgetron],
+            )
+            cases[f"{name} at B = {budget}"] = bool(size < budget and ours < theirs)
+            parts.append(f"{name}, B = {budget}: {number(size, 0)}, {_pair(ours, theirs)}")
+    return holds_for(
+        cases, f"support vectors of the Projectron, its mistakes and the Forgetron's: {'; '.join(parts)}"
+    )
+
+
+def _others_no_better_than_the_perceptron(evidence: Evidence) -> Verdict:
+    others = [f"{who} = {eta}" for eta in ETAS for who in ("Forgetron", "RBP")]
+    mistakes = by_set(evidence["sizes"], "mistakes", ["Perceptron", *others])
+    least = mistakes[others].min(axis=1)
+    cases = {str(name): bool(least[name] >= mistakes.loc[name, "Perceptron"]) for name in mistakes.index}
+    parts = [f"{name} {_pair(least[name], mistakes.loc[name, 'Perceptron'])}" for name in mistakes.index]
+    return holds_for(
+        cases,
+        f"the fewest mistakes of Forgetron and RBP at any size, and the Perceptron's: {'; '.join(parts)}",
+    )
+
+
+def _late_share(study: StudyEvidence, algorithm: str, dataset: str) -> float:
+    """Return which share of the support set the second half of the stream has added."""
+    curve = study.curve("support_vectors", algorithm, dataset)
+    half = study.at("support_vectors", algorithm, dataset, curve.t[-1] / 2)
+    return float(1.0 - half / curve.mean[-1])
+
+
+def _levels_off(evidence: Evidence) -> Verdict:
+    study = evidence["sizes"]
+    cases, parts = {}, []
+    for name, tasks in tasks_by_set(study).items():
+        share = {
+            who: float(np.mean([_late_share(study, who, task) for task in tasks]))
+            for who in ("Perceptron", *(f"Projectron {eta}" for eta in ETAS))
+        }
+        level = [eta for eta in ETAS if share[f"Projectron {eta}"] < _LEVEL]
+        cases[name] = bool(level) and share["Perceptron"] > _GROWING
+        shares = ", ".join(f"{100 * share[f'Projectron {eta}']:.0f}" for eta in ETAS)
+        parts.append(f"{name} {100 * share['Perceptron']:.0f}% against {shares}%")
+    return holds_for(
+        cases,
+        "share of the support set that the second half of the stream added, Perceptron against Projectron at "
+        f"η = {', '.join(map(str, ETAS))}: {'; '.join(parts)} (level: below {100 * _LEVEL:.0f}% at some η)",
+    )
+
+
+def _is_the_perceptron_at_zero(evidence: Evidence) -> Verdict:
+    study = evidence["sizes"]
+    cases, parts = {}, []
+    for name, tasks in tasks_by_set(study).items():
+        apart = 0.0
+        for task in tasks:
+            plain, zero = study.curves("mistakes", ["Perceptron", "Projectron 0"], task)
+            apart = max(apart, float(np.abs(plain.mean - zero.mean).max()))
+        sizes = by_set(study, "support_vectors", ["Perceptron", "Projectron 0"]).loc[name]
+        cases[name] = apart == 0.0 and sizes["Projectron 0"] <= sizes["Perceptron"]
+        parts.append(
+            f"{name} {number(apart)}, {_pair(sizes['Projectron 0'], sizes['Perceptron'])} support vectors"
+        )
+    return holds_for(
+        cases,
+        "largest difference of mistakes at any checkpoint (where rows are as good as dependent rounding "
+        f"decides): {'; '.join(parts)}",
+    )
+
+
+def _trades_accuracy_for_size(evidence: Evidence) -> Verdict:
+    names = [f"Projectron {eta}" for eta in ETAS]
+    mistakes = by_set(evidence["sizes"], "mistakes", names)
+    support = by_set(evidence["sizes"], "support_vectors", names)
+    cases, parts = {}, []
+    for name in map(str, mistakes.index):
+        size, wrong = support.loc[name].to_numpy(float), mistakes.loc[name].to_numpy(float)
+        cases[name] = bool((np.diff(size) <= 0).all() and size[-1] < size[0] and wrong[-1] > wrong[0])
+        sizes, mistaken = (", ".join(number(each, 0) for each in values) for values in (size, wrong))
+        parts.append(f"{name} {sizes} support vectors, {mistaken} mistakes")
+    return holds_for(cases, f"at η = {', '.join(map(str, ETAS))}: {'; '.join(parts)}")
+
+
+def _first_seed(study: StudyEvidence, algorithm: str, dataset: str) -> float:
+    cells = study.cells
+    this = (cells["algorithm"] == algorithm) & (cells["dataset"] == dataset)
+    found = cells.loc[this & (cells["seed"] == study.design.seeds[0]), "mistakes"]
+    if not len(found):
+        raise NotThere(f"{study.name}: {algorithm} on {dataset} is not there")
+    return float(found.iloc[0])
+
+
+def _within_bounds(evidence: Evidence, norms: Mapping[str, float], corollary: bool) -> Verdict:
+    """Hold mistakes against a bound, relative to the solution of `_COMPETITOR` at the norm that suits it."""
+    study = evidence["sizes"]
+    cases, parts = {}, []
+    for name, tasks in tasks_by_set(study).items():
+        worst = (-1.0, "")
+        for task in tasks:
+            g = competitor(study, _COMPETITOR, task)
+            for who, limit in norms.items():
+                wrong = _first_seed(study, who, task)
+                bound = g.corollary_1(limit) if corollary else g.theorem_2(limit)
+                text = f"{number(wrong, 0)} of {number(bound, 0)} ({who})"
+                worst = max(worst, (wrong / bound, text))
+        cases[name] = worst[0] <= 1.0
+        parts.append(f"{name} {worst[1]}")
+    return holds_for(
+        cases,
+        "where mistakes come nearest to the bound, relative to the solution of Projectron++, scaled to the "
+        f"norm with the least bound: {'; '.join(parts)}",
+    )
+
+
+def norm_bound(budget: int) -> float:
+    """Return the largest norm that a Forgetron of that budget competes with (Dekel et al. 2008)."""
+    return float(np.sqrt((budget + 1) / np.log(budget + 1)) / 4)
+
+
+def _corollary_1(evidence: Evidence) -> Verdict:
+    norms = {bound_names(budget)[1]: norm_bound(budget) for budget in BUDGETS}
+    return _within_bounds(evidence, norms, True)
+
+
+def _theorem_2(evidence: Evidence) -> Verdict:
+    return _within_bounds(evidence, {f"Projectron {eta:g}": eta for eta in (0.0, *ETAS)}, False)
+
+
+def _margin_updates(evidence: Evidence) -> Verdict:
+    names = ["Perceptron", "Perceptron, margin 1"]
+    mistakes = by_set(evidence["sizes"], "mistakes", names)
+    support = by_set(evidence["sizes"], "support_vectors", names)
+    cases, parts = {}, []
+    for name in map(str, mistakes.index):
+        (without, with_them), (few, many) = mistakes.loc[name], support.loc[name]
+        cases[name] = bool(with_them < without and many > few)
+        parts.append(f"{name} {_pair(with_them, without)} mistakes, {_pair(many, few)} support vectors")
+    return holds_for(cases, f"the Perceptron with margin updates and without: {'; '.join(parts)}")
+
+
+def _quadratic_time(evidence: Evidence) -> Verdict:
+    study = evidence["sizes"]
+    cases, parts = {}, []
+    for task in study.datasets():
+        sizes, per_mistake = _projection_times(study, task)
+        if len(sizes) < 3:
+            continue
+        slope = float(np.polyfit(np.log(sizes), np.log(per_mistake), 1)[0])
+        cases[task] = _QUADRATIC[0] <= slope <= _QUADRATIC[1]
+        parts.append(f"{task} {slope:.2f} (to {number(sizes[-1], 0)} support vectors)")
+    if not cases:
+        raise NotThere(f"{study.name}: no support set is large enough to time projections onto it")
+    return holds_for(
+        cases,
+        "time of a mistake beyond the Perceptron's grows as the support size to the power "
+        f"{'; '.join(parts)} (η = 0, from {_LARGE} support vectors on; {_QUADRATIC[0]} to {_QUADRATIC[1]} "
+        "counts)",
+    )
+
+
+def _projection_times(study: StudyEvidence, task: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return sizes of the support set, and the seconds that projecting a mistake onto it took."""
+    who = ["Perceptron", "Projectron 0"]
+    plain, zero = study.curves("fit_seconds", who, task)
+    size, wrong = (
+        study.curve(column, "Projectron 0", task).mean for column in ("support_vectors", "mistakes")
+    )
+    mistakes = np.diff(wrong)
+    some = (size[:-1] >= _LARGE) & (mistakes > 0)
+    seconds = (np.diff(zero.mean) - np.diff(plain.mean))[some] / mistakes[some]
+    middle = ((size[1:] + size[:-1]) / 2)[some]
+    known = seconds > 0
+    return middle[known], seconds[known]
+
+
+CHECKS: Mapping[str, Check] = {
+    "proj-1": _outperforms_the_forgetron,
+    "proj-2": _outperforms_the_perceptron,
+    "proj-3": _smaller_with_the_same_bound,
+    "proj-4": _others_no_better_than_the_perceptron,
+    "proj-5": _levels_off,
+    "proj-6": _is_the_perceptron_at_zero,
+    "proj-7": _trades_accuracy_for_size,
+    "proj-8": _corollary_1,
+    "proj-9": _theorem_2,
+    "proj-10": _margin_updates,
+    "proj-11": _quadratic_time,
+}
