@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ...report.page.blocks import Block, Text
@@ -12,7 +14,7 @@ from ..beside import ABSENT, number
 from ..evidence import Evidence, NotThere, StudyEvidence
 from ..figures import curves_figure
 from ..paper import Exhibit, Paper, PaperStudy
-from .budget_mira_claims import CHECKS
+from .budget_mira_claims import CHECKS, mean_errors, means
 
 _DRAWN = ["Perceptron", "PA-I", "MIRA", "MIRA, no deletion", "MIRA, budget 2000", "Cache Perceptron"]
 # What a full cache removes, by the learner that does so.
@@ -33,9 +35,9 @@ def _percent(error: float) -> str:
 
 def _one_epoch(evidence: Evidence) -> list[Block]:
     study = evidence["epoch"]
-    accuracy = study.table("test_accuracy", gaps=True)
-    sizes = study.table("support_vectors", gaps=True)
-    sets = list(map(str, accuracy.index))
+    errors = mean_errors(study, study.design.algorithms, gaps=True)
+    sizes = means(study, "support_vectors", study.design.algorithms, gaps=True)
+    sets = list(errors)
     body = [
         [
             TableCell(who),
@@ -43,8 +45,8 @@ def _one_epoch(evidence: Evidence) -> list[Block]:
                 cell
                 for name in sets
                 for cell in (
-                    TableCell(_percent(1.0 - accuracy.loc[name, who])),
-                    TableCell(number(sizes.loc[name, who], 0)),
+                    TableCell(_percent(errors[name][who])),
+                    TableCell(number(sizes[name][who], 0)),
                 )
             ),
         ]
@@ -84,13 +86,13 @@ def _flipped(study: StudyEvidence, who: str, dataset: str, noise: float) -> floa
 def _under_noise(evidence: Evidence) -> list[Block]:
     study = evidence["noise"]
     (name,) = study.datasets()
-    errors = {rate: 1.0 - study.table("test_accuracy", rate) for rate in study.rates}
-    sizes = study.table("support_vectors", _NOISE)
+    errors = {rate: mean_errors(study, study.design.algorithms, rate)[name] for rate in study.rates}
+    sizes = means(study, "support_vectors", study.design.algorithms, _NOISE)[name]
     body = [
         [
             TableCell(who),
-            *(TableCell(_percent(errors[rate].loc[name, who])) for rate in study.rates),
-            TableCell(number(sizes.loc[name, who], 0)),
+            *(TableCell(_percent(errors[rate][who])) for rate in study.rates),
+            TableCell(number(sizes[who], 0)),
             TableCell(_flipped_text(study, who, name)),
         ]
         for who in study.design.algorithms
@@ -128,9 +130,7 @@ def _why(evidence: Evidence, name: str) -> str:
     fixed, free = (
         1.0 - study.value("test_accuracy", who, name, _NOISE) for who in ("MIRA, budget 1000", "MIRA")
     )
-    others = {
-        who: 1.0 - rules.table("test_accuracy", _NOISE, algorithms=[who]).mean().item() for who in _RULES
-    }
+    others = _over_tasks(mean_errors(rules, list(_RULES), _NOISE))
     largest = min(error for who, error in others.items() if "largest" in _RULES[who])
     any_other = max(error for who, error in others.items() if "largest" not in _RULES[who])
     at = f"at {100 * _NOISE:.0f}% noise"
@@ -150,10 +150,17 @@ def _why(evidence: Evidence, name: str) -> str:
     )
 
 
+def _over_tasks(values: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return means over data sets, by algorithm."""
+    rows = list(values.values())
+    return {who: sum(row[who] for row in rows) / len(rows) for who in rows[0]}
+
+
 def _removal(evidence: Evidence) -> list[Block]:
     study = evidence["removal"]
-    errors = {rate: (1.0 - study.table("test_accuracy", rate)).mean(axis=0) for rate in study.rates}
-    sizes = {rate: study.table("support_vectors", rate).mean(axis=0) for rate in study.rates}
+    everyone = study.design.algorithms
+    errors = {rate: _over_tasks(mean_errors(study, everyone, rate)) for rate in study.rates}
+    sizes = {rate: _over_tasks(means(study, "support_vectors", everyone, rate)) for rate in study.rates}
     body = [
         [
             TableCell(who),

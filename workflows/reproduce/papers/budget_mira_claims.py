@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -26,17 +26,31 @@ def _percent(error: float) -> str:
     return f"{100 * error:.2f}%"
 
 
-def _errors(study: StudyEvidence, algorithms: list[str]) -> Mapping[str, Mapping[str, float]]:
-    """Return test errors by data set and algorithm."""
-    table = 1.0 - study.table("test_accuracy", algorithms=algorithms)
-    return {
-        str(name): {str(who): float(error) for who, error in row.items()} for name, row in table.iterrows()
-    }
+def means(
+    study: StudyEvidence, metric: str, algorithms: Sequence[str], noise: float = 0.0, *, gaps: bool = False
+) -> dict[str, dict[str, float]]:
+    """Return means over seeds, by data set and algorithm; with `gaps` NaN where there is none.
+
+    Raises
+    ------
+    NotThere
+    """
+    table = study.table(metric, noise, algorithms=algorithms, gaps=gaps)
+    rows = zip(study.datasets(), table.to_numpy(np.float64).tolist(), strict=True)
+    return {name: dict(zip(algorithms, row, strict=True)) for name, row in rows}
+
+
+def mean_errors(
+    study: StudyEvidence, algorithms: Sequence[str], noise: float = 0.0, *, gaps: bool = False
+) -> dict[str, dict[str, float]]:
+    """Return mean test errors as `means` does."""
+    accuracy = means(study, "test_accuracy", algorithms, noise, gaps=gaps)
+    return {name: {who: 1.0 - value for who, value in row.items()} for name, row in accuracy.items()}
 
 
 def _competitive(evidence: Evidence) -> Verdict:
     cases, parts = {}, []
-    for name, error in _errors(evidence["epoch"], ["MIRA", "batch SVM"]).items():
+    for name, error in mean_errors(evidence["epoch"], ["MIRA", "batch SVM"]).items():
         cases[name] = error["MIRA"] <= error["batch SVM"] + _COMPETITIVE
         parts.append(f"{name} {_percent(error['MIRA'])} and {_percent(error['batch SVM'])}")
     return holds_for(
@@ -47,11 +61,11 @@ def _competitive(evidence: Evidence) -> Verdict:
 
 def _sparse_and_good(evidence: Evidence) -> Verdict:
     study, plain = evidence["epoch"], "MIRA, no deletion"
-    errors = _errors(study, [*CACHED, plain])
-    sizes = study.table("support_vectors", algorithms=[*CACHED, plain])
+    errors = mean_errors(study, [*CACHED, plain])
+    sizes = means(study, "support_vectors", [*CACHED, plain])
     cases, parts = {}, []
     for name, error in errors.items():
-        share = {who: float(sizes.loc[name, who] / sizes.loc[name, plain]) for who in CACHED}
+        share = {who: sizes[name][who] / sizes[name][plain] for who in CACHED}
         cases[name] = any(share[who] <= _SPARSE and error[who] <= error[plain] + _AS_GOOD for who in CACHED)
         each = ", ".join(f"{100 * share[who]:.0f}% with {_percent(error[who])}" for who in CACHED)
         parts.append(f"{name} {each}, without deletion {_percent(error[plain])}")
@@ -68,8 +82,8 @@ def _grows_with_errors(evidence: Evidence) -> Verdict:
     for name in study.datasets():
         same = []
         for who, column in (("Perceptron", "mistakes"), ("MIRA, no deletion", "updates")):
-            size, counted = (study.curve(each, who, name).mean for each in ("support_vectors", column))
-            same.append(bool((size == counted).all()))
+            kept, counted = (study.curve(each, who, name).mean for each in ("support_vectors", column))
+            same.append(bool((kept == counted).all()))
         who = "MIRA, no deletion"
         size, wrong = (study.curve(each, who, name) for each in ("support_vectors", "mistakes"))
         half = size.t[-1] / 2
@@ -102,19 +116,17 @@ def _faster(evidence: Evidence) -> Verdict:
     study = evidence["epoch"]
     names = [*_PAIRS, *_PAIRS.values()]
     evaluations, sizes, speed = (
-        study.table(metric, algorithms=names)
+        means(study, metric, names)
         for metric in ("evaluation_rate", "support_vectors", "examples_per_second")
     )
     cases, parts = {}, []
     for name in study.datasets():
         for who, plain in _PAIRS.items():
-            cases[f"training of {who} on {name}"] = bool(
-                evaluations.loc[name, who] < evaluations.loc[name, plain]
-            )
-            cases[f"prediction of {who} on {name}"] = bool(sizes.loc[name, who] < sizes.loc[name, plain])
-            trained = evaluations.loc[name, who] / evaluations.loc[name, plain]
-            predicted = sizes.loc[name, who] / sizes.loc[name, plain]
-            seconds = speed.loc[name, plain] / speed.loc[name, who]
+            cases[f"training of {who} on {name}"] = bool(evaluations[name][who] < evaluations[name][plain])
+            cases[f"prediction of {who} on {name}"] = bool(sizes[name][who] < sizes[name][plain])
+            trained = evaluations[name][who] / evaluations[name][plain]
+            predicted = sizes[name][who] / sizes[name][plain]
+            seconds = speed[name][plain] / speed[name][who]
             parts.append(
                 f"{who} on {name} {trained:.2f}, {predicted:.2f} (seconds of training {seconds:.2f})"
             )
@@ -129,7 +141,7 @@ def _old_ones_go(evidence: Evidence) -> Verdict:
     study = evidence["epoch"]
     cases, parts = {}, []
     for name in study.datasets():
-        if study.cells.loc[study.cells["dataset"] == name, "n_examples"].max() > _MOST_ROWS:
+        if study.curve("mistakes", "MIRA", name).t[-1] > _MOST_ROWS:
             continue
         again = learn_again(study, "MIRA", name)
         gone = removals(again)
@@ -138,8 +150,9 @@ def _old_ones_go(evidence: Evidence) -> Verdict:
         age, mean = gone.age.mean(), gone.mean_age.mean()
         cases[name] = bool(age > mean and tenths.min() > 0)
         parts.append(
-            f"{name} {number(age, 0)} rows against {number(mean, 0)}, {number(len(gone.when), 0)} deletions, "
-            f"at least {number(tenths.min(), 0)} in every tenth of the stream"
+            f"{name} {number(age, 0)} rows against {number(mean, 0)}, {number(len(gone.when), 0)} deletions "
+            f"({100 * np.mean(gone.age == 0):.0f}% of the row just come), at least "
+            f"{number(tenths.min(), 0)} in every tenth of the stream"
         )
     if not cases:
         raise NotThere(f"{study.name}: streams are too long to be followed row by row")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...report.page.blocks import Block, Text
 from ...report.page.table import TableBlock, TableCell
 from ...report.plots.curve_plots import Axis
 from ..beside import ABSENT, number
 from ..evidence import Evidence
 from ..figures import curves_figure
-from ..paper import Exhibit, Paper, PaperStudy
+from ..paper import Exhibit, Paper, PaperStudy, Show
 from .projectron_claims import BUDGETS, CHECKS, ETAS, bound_names, by_set, norm_bound, tasks_by_set
 
 _DRAWN = ["Perceptron", "Projectron 0.3", "Projectron++ 0.3", "Forgetron = 0.3", "RBP = 0.3"]
@@ -29,20 +27,22 @@ _NOTE = (
 
 def _equal_sizes(evidence: Evidence) -> list[Block]:
     study = evidence["sizes"]
-    rows = [["", "Perceptron, no budget", None, "Perceptron"]]
-    for eta in ETAS:
-        rows.append([f"{eta}", "support vectors", "support_vectors", f"Projectron {eta}"])
-        rows += [[f"{eta}", who, None, f"{who} {eta}"] for who in ("Projectron", "Projectron++")]
-        rows += [[f"{eta}", who, None, f"{who} = {eta}"] for who in _AT_EQUAL_SIZES]
-    names = list(dict.fromkeys(str(label) for *_, label in rows))
+    rows = [("", "Perceptron, no budget", "mistakes", "Perceptron")]
+    for eta in map(str, ETAS):
+        rows.append((eta, "support vectors", "support_vectors", f"Projectron {eta}"))
+        rows += [(eta, who, "mistakes", f"{who} {eta}") for who in ("Projectron", "Projectron++")]
+        rows += [(eta, who, "mistakes", f"{who} = {eta}") for who in _AT_EQUAL_SIZES]
+    names = list(dict.fromkeys(label for *_, label in rows))
     tables = {metric: by_set(study, metric, names) for metric in ("mistakes", "support_vectors")}
-    sets = list(map(str, tables["mistakes"].index))
-    body = []
-    for eta, what, metric, label in rows:
-        values = tables[metric or "mistakes"][label]
-        body.append(
-            [TableCell(str(eta)), TableCell(str(what)), *(TableCell(number(values[name])) for name in sets)]
-        )
+    sets = list(tables["mistakes"])
+    body = [
+        [
+            TableCell(eta),
+            TableCell(what),
+            *(TableCell(number(tables[metric][name][label])) for name in sets),
+        ]
+        for eta, what, metric, label in rows
+    ]
     note = (
         f"{_NOTE} Learners with a budget have the support size that the Projectron ends with, cell by cell."
     )
@@ -57,14 +57,14 @@ def _equal_bounds(evidence: Evidence) -> list[Block]:
     study = evidence["sizes"]
     names = [name for budget in BUDGETS for name in bound_names(budget)]
     mistakes, support = (by_set(study, metric, names) for metric in ("mistakes", "support_vectors"))
-    sets = list(map(str, mistakes.index))
+    sets = list(mistakes)
     body = [
         [
             TableCell(f"{budget:,}"),
             TableCell(f"{norm_bound(budget):.2f}"),
             TableCell(label.partition(",")[0]),
             *(
-                TableCell(f"{number(mistakes.loc[name, label])} ({number(support.loc[name, label], 0)})")
+                TableCell(f"{number(mistakes[name][label])} ({number(support[name][label], 0)})")
                 for name in sets
             ),
         ]
@@ -82,7 +82,7 @@ def _equal_bounds(evidence: Evidence) -> list[Block]:
     ]
 
 
-def _along_the_stream(column: str, name: str, title: str, y: str) -> Sequence[Block] | object:
+def _along_the_stream(column: str, name: str, title: str, y: str) -> Show:
     def show(evidence: Evidence) -> list[Block]:
         study = evidence["sizes"]
         # Of a set with many tasks the first stands for all.

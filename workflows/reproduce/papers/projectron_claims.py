@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
 from ..again import competitor
 from ..beside import number
@@ -17,8 +17,9 @@ BUDGETS = (100, 300, 1000)
 # A support set has levelled off when the second half of the stream adds less than this share of it; the
 # Perceptron's "keeps growing" when it adds more than that one.
 _LEVEL, _GROWING = 0.1, 0.2
-# From so many support vectors on a projection takes longer than all that is done once a mistake.
-_LARGE = 300
+# From so many support vectors on a projection takes longer than all that is done once a mistake; a power is
+# told from sizes that differ so many times.
+_LARGE, _RANGE = 300, 3
 # What counts as quadratic, as the slope of time against size, both logarithmic.
 _QUADRATIC = (1.5, 2.5)
 # Whose solution the bounds are relative to.
@@ -30,16 +31,19 @@ def bound_names(budget: int) -> tuple[str, str, str]:
     return f"Forgetron, B = {budget}", f"Projectron, U of B = {budget}", f"Projectron++, U of B = {budget}"
 
 
-def by_set(study: StudyEvidence, metric: str, algorithms: list[str]) -> pd.DataFrame:
-    """Return means over seeds and over the tasks that were cut from a data set.
+def by_set(study: StudyEvidence, metric: str, algorithms: list[str]) -> dict[str, dict[str, float]]:
+    """Return means over seeds and over the tasks that were cut from a data set, by set and algorithm.
 
     Raises
     ------
     NotThere
     """
     table = study.table(metric, algorithms=algorithms)
-    sets = [str(name).partition("[")[0] for name in table.index]
-    return table.groupby(sets, sort=False).mean()
+    found = {}
+    for name, tasks in tasks_by_set(study).items():
+        means = table.loc[tasks].to_numpy(np.float64).mean(axis=0)
+        found[name] = dict(zip(algorithms, means.tolist(), strict=True))
+    return found
 
 
 def tasks_by_set(study: StudyEvidence) -> Mapping[str, list[str]]:
@@ -58,9 +62,9 @@ def _outperforms_the_forgetron(evidence: Evidence) -> Verdict:
     names = [f"{who} {eta}" for eta in ETAS for who in ("Projectron", "Forgetron =")]
     mistakes = by_set(evidence["sizes"], "mistakes", names)
     cases, parts = {}, []
-    for name, row in mistakes.iterrows():
+    for name, row in mistakes.items():
         better = [row[f"Projectron {eta}"] < row[f"Forgetron = {eta}"] for eta in ETAS]
-        cases[str(name)] = all(better)
+        cases[name] = all(better)
         pairs = ", ".join(_pair(row[f"Projectron {eta}"], row[f"Forgetron = {eta}"]) for eta in ETAS)
         parts.append(f"{name} {pairs}")
     etas = ", ".join(map(str, ETAS))
@@ -74,18 +78,18 @@ def _outperforms_the_perceptron(evidence: Evidence) -> Verdict:
     mistakes = by_set(evidence["sizes"], "mistakes", names)
     support = by_set(evidence["sizes"], "support_vectors", names)
     cases, parts = {}, []
-    for name in map(str, mistakes.index):
+    for name in mistakes:
         better = {
             eta: bool(
-                mistakes.loc[name, f"Projectron++ {eta}"] < mistakes.loc[name, "Perceptron"]
-                and support.loc[name, f"Projectron++ {eta}"] < support.loc[name, "Perceptron"]
+                mistakes[name][f"Projectron++ {eta}"] < mistakes[name]["Perceptron"]
+                and support[name][f"Projectron++ {eta}"] < support[name]["Perceptron"]
             )
             for eta in ETAS
         }
         cases[name] = any(better.values())
-        best = min(ETAS, key=lambda eta: mistakes.loc[name, f"Projectron++ {eta}"])
+        best = min(ETAS, key=lambda eta: mistakes[name][f"Projectron++ {eta}"])
         wrong, size = (
-            _pair(table.loc[name, f"Projectron++ {best}"], table.loc[name, "Perceptron"])
+            _pair(table[name][f"Projectron++ {best}"], table[name]["Perceptron"])
             for table in (mistakes, support)
         )
         parts.append(
@@ -104,11 +108,11 @@ def _smaller_with_the_same_bound(evidence: Evidence) -> Verdict:
     cases, parts = {}, []
     for budget in BUDGETS:
         forgetron, projectron, _ = bound_names(budget)
-        for name in map(str, mistakes.index):
+        for name in mistakes:
             size, ours, theirs = (
-                support.loc[name, projectron],
-                mistakes.loc[name, projectron],
-                mistakes.loc[name, forgetron],
+                support[name][projectron],
+                mistakes[name][projectron],
+                mistakes[name][forgetron],
             )
             cases[f"{name} at B = {budget}"] = bool(size < budget and ours < theirs)
             parts.append(f"{name}, B = {budget}: {number(size, 0)}, {_pair(ours, theirs)}")
@@ -120,9 +124,9 @@ def _smaller_with_the_same_bound(evidence: Evidence) -> Verdict:
 def _others_no_better_than_the_perceptron(evidence: Evidence) -> Verdict:
     others = [f"{who} = {eta}" for eta in ETAS for who in ("Forgetron", "RBP")]
     mistakes = by_set(evidence["sizes"], "mistakes", ["Perceptron", *others])
-    least = mistakes[others].min(axis=1)
-    cases = {str(name): bool(least[name] >= mistakes.loc[name, "Perceptron"]) for name in mistakes.index}
-    parts = [f"{name} {_pair(least[name], mistakes.loc[name, 'Perceptron'])}" for name in mistakes.index]
+    least = {name: min(row[who] for who in others) for name, row in mistakes.items()}
+    cases = {name: least[name] >= row["Perceptron"] for name, row in mistakes.items()}
+    parts = [f"{name} {_pair(least[name], row['Perceptron'])}" for name, row in mistakes.items()]
     return holds_for(
         cases,
         f"the fewest mistakes of Forgetron and RBP at any size, and the Perceptron's: {'; '.join(parts)}",
@@ -163,7 +167,7 @@ def _is_the_perceptron_at_zero(evidence: Evidence) -> Verdict:
         for task in tasks:
             plain, zero = study.curves("mistakes", ["Perceptron", "Projectron 0"], task)
             apart = max(apart, float(np.abs(plain.mean - zero.mean).max()))
-        sizes = by_set(study, "support_vectors", ["Perceptron", "Projectron 0"]).loc[name]
+        sizes = by_set(study, "support_vectors", ["Perceptron", "Projectron 0"])[name]
         cases[name] = apart == 0.0 and sizes["Projectron 0"] <= sizes["Perceptron"]
         parts.append(
             f"{name} {number(apart)}, {_pair(sizes['Projectron 0'], sizes['Perceptron'])} support vectors"
@@ -180,8 +184,8 @@ def _trades_accuracy_for_size(evidence: Evidence) -> Verdict:
     mistakes = by_set(evidence["sizes"], "mistakes", names)
     support = by_set(evidence["sizes"], "support_vectors", names)
     cases, parts = {}, []
-    for name in map(str, mistakes.index):
-        size, wrong = support.loc[name].to_numpy(float), mistakes.loc[name].to_numpy(float)
+    for name in mistakes:
+        size, wrong = (np.array(list(table[name].values())) for table in (support, mistakes))
         cases[name] = bool((np.diff(size) <= 0).all() and size[-1] < size[0] and wrong[-1] > wrong[0])
         sizes, mistaken = (", ".join(number(each, 0) for each in values) for values in (size, wrong))
         parts.append(f"{name} {sizes} support vectors, {mistaken} mistakes")
@@ -238,8 +242,8 @@ def _margin_updates(evidence: Evidence) -> Verdict:
     mistakes = by_set(evidence["sizes"], "mistakes", names)
     support = by_set(evidence["sizes"], "support_vectors", names)
     cases, parts = {}, []
-    for name in map(str, mistakes.index):
-        (without, with_them), (few, many) = mistakes.loc[name], support.loc[name]
+    for name in mistakes:
+        (without, with_them), (few, many) = mistakes[name].values(), support[name].values()
         cases[name] = bool(with_them < without and many > few)
         parts.append(f"{name} {_pair(with_them, without)} mistakes, {_pair(many, few)} support vectors")
     return holds_for(cases, f"the Perceptron with margin updates and without: {'; '.join(parts)}")
@@ -250,7 +254,7 @@ def _quadratic_time(evidence: Evidence) -> Verdict:
     cases, parts = {}, []
     for task in study.datasets():
         sizes, per_mistake = _projection_times(study, task)
-        if len(sizes) < 3:
+        if not len(sizes) or sizes[-1] < _RANGE * sizes[0]:
             continue
         slope = float(np.polyfit(np.log(sizes), np.log(per_mistake), 1)[0])
         cases[task] = _QUADRATIC[0] <= slope <= _QUADRATIC[1]
@@ -265,7 +269,7 @@ def _quadratic_time(evidence: Evidence) -> Verdict:
     )
 
 
-def _projection_times(study: StudyEvidence, task: str) -> tuple[np.ndarray, np.ndarray]:
+def _projection_times(study: StudyEvidence, task: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return sizes of the support set, and the seconds that projecting a mistake onto it took."""
     who = ["Perceptron", "Projectron 0"]
     plain, zero = study.curves("fit_seconds", who, task)
