@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Condition
 from typing import Any
 
@@ -13,12 +14,15 @@ from ..errors import InputError, did_you_mean
 from .catalogue.bundled import BUNDLED
 from .catalogue.catalogue import ALIASES, CATALOGUE, FAMILIES
 from .catalogue.generators import GENERATORS
-from .file_sources import FamilyDataset, FileSource, PublicSource
+from .file_sources import FamilyDataset, PublicSource
 from .memory_sources import BundledSource, GeneratorSource
+from .own_sources import FileSource, OpenMLSource
+from .remote import is_url
 from .sources import Dataset, Draw, Source
-from .tables.options import Options
+from .tables.features import raw_options
+from .tables.options import Options, Value
 from .tables.stream import Stream
-from .tables.tasks import TaskRef, derive, task_codes
+from .tables.tasks import TaskRef, derive
 
 # What is declared, kind by kind, and the source that it makes.
 _DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
@@ -41,6 +45,11 @@ def dataset_names() -> list[str]:
     return sorted([*BUNDLED, *GENERATORS, *public, *FAMILIES, *ALIASES])
 
 
+def main_name(name: str) -> str:
+    """Return what `describe` calls a data set that has two names."""
+    return ALIASES.get(name, name)
+
+
 def find_dataset(name: str) -> Dataset:
     """Return what a study means by a name.
 
@@ -49,7 +58,7 @@ def find_dataset(name: str) -> Dataset:
     InputError
         When there is none of that name; the nearest is suggested.
     """
-    name = ALIASES.get(name, name)
+    name = main_name(name)
     return FamilyDataset(FAMILIES[name]) if name in FAMILIES else find_source(name)
 
 
@@ -61,8 +70,13 @@ def find_source(name: str) -> Source:
     InputError
         When there is none of that name; the nearest is suggested.
     """
-    if Path(name).is_absolute():
-        return FileSource(Path(name))
+    if is_url(name) or Path(name).is_absolute():
+        return FileSource(name)
+    if name.startswith(OpenMLSource.PREFIX):
+        number = name.removeprefix(OpenMLSource.PREFIX)
+        if not number.isascii() or not number.isdigit():
+            raise InputError(f"data set {name!r}: {number!r} is no number of a data set of OpenML")
+        return OpenMLSource(int(number))
     for declared, make in _DECLARED:
         if name in declared:
             return make(declared[name])
@@ -75,6 +89,7 @@ def expand(
     *,
     name: str | None = None,
     path: str | Path | None = None,
+    openml: int | None = None,
     target: str | int | None = None,
     task: str = "auto",
     label: str | None = None,
@@ -88,7 +103,10 @@ def expand(
     name : str, optional
         A name of `describe`; beside `path`, what the data set is called.
     path : str or Path, optional
-        A file: svmlight, CSV, Parquet or Arrow, by suffix. Read (once) to learn its classes.
+        A file: svmlight, CSV, Parquet, Arrow or ARFF, by suffix; a folder or a pattern (``*``) of such files;
+        or a URL. Read (once) to learn its classes.
+    openml : int, optional
+        Number of a data set of OpenML.
     target : str or int, optional
         Column of the labels, for files with columns; its number, from 1, in a CSV file without header.
     task : str, default="auto"
@@ -101,8 +119,10 @@ def expand(
         ("float32" or "float64"), ``positive`` (the positive class of a binary task). Public sets: ``dense``
         (true: dense rows, false: CSR; by default as distributed), ``join`` (append the official test part to
         the training part), ``verify`` (false: take content that is not the known one). Generators:
-        ``n_train``, ``n_test``. Files: ``test`` (path of a test file), ``format``, and by format
-        ``header``, ``delimiter`` (CSV), ``n_features``, ``zero_based``, ``dense`` (svmlight).
+        ``n_train``, ``n_test``. Files: ``test`` (path of a test file), ``format``; of svmlight
+        ``n_features``, ``zero_based``, ``dense``; of CSV ``header``, ``delimiter``; of all with columns
+        ``categorical``, ``text``, ``ignore``, ``order_by``, ``missing``, ``one_hot``, ``hash_bits``,
+        ``hash_seed``, ``dense`` (docs/own-data.md).
     base : str or Path, default="."
         Folder that relative paths start from (that of the study file).
 
@@ -123,17 +143,37 @@ def expand(
     >>> len(expand(name="digits", task="pairs"))
     45
     """
+    source, called, given = named_source(name, path, openml, target, options, base)
+    return source.tasks(label or called, task, given)
+
+
+def named_source(
+    name: str | None,
+    path: str | Path | None,
+    openml: int | None,
+    target: str | int | None,
+    options: Options | None,
+    base: str | Path,
+) -> tuple[Dataset, str, dict[str, Value]]:
+    """Return the data set of an entry, what it is called by default, and its options; see `expand`."""
     given = dict(options or {})
     if target is not None:
         given["target"] = target
     if path is not None:
         if given.get("test"):
-            given["test"] = str(_absolute(str(given["test"]), base))
-        source = find_source(str(_absolute(path, base)))
-        return source.tasks(label or name or Path(path).name.split(".")[0], task, given)
+            given["test"] = _absolute(str(given["test"]), base)
+        return find_source(_absolute(path, base)), name or label_of(path), given
+    if openml is not None:
+        return find_source(f"{OpenMLSource.PREFIX}{openml}"), name or f"openml-{openml}", given
     if name is None:
         raise InputError(f"a data set needs a name or a path; {did_you_mean('', dataset_names())}")
-    return find_dataset(name).tasks(label or name, task, given)
+    return find_dataset(name), name.replace(":", "-"), given
+
+
+def label_of(path: str | Path) -> str:
+    """Return what a file, a folder, a pattern or a URL is called by default: its name without suffixes."""
+    parts = [part for part in PurePosixPath(str(path).partition("?")[0]).parts if not glob.has_magic(part)]
+    return parts[-1].split(".")[0] if parts else "data"
 
 
 def fingerprint(ref: TaskRef) -> str:
@@ -159,33 +199,7 @@ def fingerprint(ref: TaskRef) -> str:
     return find_source(ref.source).fingerprint(ref)
 
 
-def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    """Return the names of a task's classes, and of those that it joins, without opening the data.
-
-    Parameters
-    ----------
-    ref : TaskRef
-        Which task.
-
-    Returns
-    -------
-    classes : tuple of str
-        In the order of their codes.
-    joined : tuple of str or None
-        The classes of the data set, in their order; None for a task that leaves rows out.
-
-    Examples
-    --------
-    >>> task_classes(expand(name="digits", task="one-vs-rest:3")[0])
-    (('rest', '3'), ('0', '1', '2', '3', '4', '5', '6', '7', '8', '9'))
-    """
-    source = find_source(ref.source)
-    own = source.classes(source.options_of(ref))
-    codes, names = task_codes(ref, own, source.groupings)
-    return names, own if codes.min() >= 0 else None
-
-
-def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:
+def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False) -> Stream:
     """Open the stream of a task, and keep it in this process for the next cell that asks.
 
     Parameters
@@ -195,6 +209,9 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:
     root, seed : int, default=0
         The study's root seed and the repetition. Generators are drawn anew for each (root, label, seed);
         the other sources do not depend on them.
+    raw : bool, default=False
+        Whether features are to be as they stand, for `fitted`: not filled, not standardised, without ``bias``
+        and ``dtype``.
 
     Returns
     -------
@@ -212,7 +229,7 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:
     >>> stream.classes, stream.X.shape, len(stream.y)
     (('5', '3'), (1797, 64), 365)
     """
-    return shared_stream(find_source(ref.source), ref, Draw(root, ref.label, seed))
+    return shared_stream(find_source(ref.source), ref, Draw(root, ref.label, seed), raw)
 
 
 # A stream of a table is a few label arrays beside the shared table; one of a generator is its drawn rows
@@ -220,15 +237,22 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:
 # through them with every algorithm derives each once.
 @cached(
     LRUCache(maxsize=64),
-    lambda source, ref, draw: (ref, source.identity(source.options_of(ref), draw)),
+    lambda source, ref, draw, raw: (ref, raw, source.identity(_options(source, ref, raw), draw)),
     condition=Condition(),
 )
-def shared_stream(source: Source, ref: TaskRef, draw: Draw) -> Stream:
+def shared_stream(source: Source, ref: TaskRef, draw: Draw, raw: bool) -> Stream:
     """Return the stream of a task, derived once in this process however many threads ask."""
-    table = source.table(source.options_of(ref), draw)
+    table = source.table(_options(source, ref, raw), draw)
     return derive(ref, table, source.fingerprint(ref), source.groupings)
 
 
-def _absolute(path: str | Path, base: str | Path) -> Path:
+def _options(source: Source, ref: TaskRef, raw: bool) -> dict[str, Value]:
+    options = source.options_of(ref)
+    return raw_options(options) if raw else options
+
+
+def _absolute(path: str | Path, base: str | Path) -> str:
+    if is_url(str(path)):
+        return str(path)
     # Not resolved: a symbolic link keeps the name, and the suffix, that the user gave.
-    return Path(base).expanduser().absolute() / Path(path).expanduser()
+    return str(Path(base).expanduser().absolute() / Path(path).expanduser())

@@ -48,6 +48,9 @@ class CellSpec:
         As in `Study`, with what the data set overrides.
     test_curve : bool
         Whether test accuracy is measured at every checkpoint.
+    refitted : bool
+        Whether what features are changed by (`standardize`, missing values) is computed of the rows that the
+        cell learns from, since the data have no test part of their own.
     """
 
     dataset: data.TaskRef
@@ -70,6 +73,7 @@ class CellSpec:
     max_train: int | None
     max_test: int | None
     test_curve: bool = False
+    refitted: bool = False
 
     @property
     def group(self) -> Group:
@@ -85,7 +89,7 @@ class CellSpec:
     @property
     def document(self) -> dict[str, Any]:
         """What is hashed. The names are pinned: they stay when a field or a module is renamed."""
-        return {
+        document = {
             "cell_version": CELL_VERSION,
             "task": [self.dataset.label, self.dataset.task],
             "fingerprint": self.fingerprint,
@@ -108,6 +112,8 @@ class CellSpec:
             "max_test": self.max_test,
             "test_curve": self.test_curve,
         }
+        # Left out of the others, whose keys are older.
+        return document | {"features": "fitted on the training part"} if self.refitted else document
 
 
 @dataclass(frozen=True)

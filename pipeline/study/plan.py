@@ -17,6 +17,7 @@ from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
 from .checks import Learners, check_class_counts, check_noise, check_study
 from .learner_factory import grid_points, resolve_learner, with_dataset_parameters
+from .slips import check_noise_rates
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 from .study import TUNING_SEED, Study
 
@@ -157,6 +158,14 @@ class Plan:
         return {key: winner[key] for key in grid} | algorithm.fixed
 
     @cached_property
+    def refitted(self) -> dict[str, frozenset[str]]:
+        """By protocol, the tasks whose features are changed by what is computed of the rows learnt from."""
+        fitted = [task for task in self.tasks if data.fitted_on_training(task)]
+        cut = frozenset(task.label for task in fitted if not data.has_test(task))
+        every = frozenset(task.label for task in fitted)
+        return {"prequential": frozenset(), "holdout": cut, "crossval": every}
+
+    @cached_property
     def _entries(self) -> list[_Entry]:
         return [self._entry(algorithm) for algorithm in self.study.algorithms]
 
@@ -204,6 +213,7 @@ class Plan:
             max_train=_least(study.max_train, max_tune if stage == "tune" else None),
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
+            refitted=task.label in self.refitted[study.protocol_of(dataset)],
         )
         return CellGroup(spec, entry.execution, members)
 
@@ -271,14 +281,11 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
     check_study(study, learners)
     found: list[tuple[data.TaskRef, DatasetSpec]] = []
     for dataset in study.datasets:
-        refs = data.expand(
-            **dataset.entry,
-            base=base or Path(),
-        )
-        found += [(ref, dataset) for ref in refs]
+        found += [(ref, dataset) for ref in data.expand(**dataset.entry, base=base or Path())]
     tasks = [ref for ref, _ in found]
     check_class_counts(study, learners, tasks)
     check_noise(study, tasks)
+    check_noise_rates(study, tasks)
     labels = [task.label for task in tasks]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:

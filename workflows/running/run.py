@@ -261,6 +261,9 @@ class _Run:
         if environments.keys() != self._recorded:
             self._recorded = set(environments)
             this_run = provenance(environments, self.plan.fingerprints, self.command, self._began)
+            made = {task.label: list(data.notes(task)) for task in self.plan.tasks}
+            if any(made.values()):
+                this_run["features"] = {label: notes for label, notes in made.items() if notes}
             self.store.write_json("provenance.json", {"runs": [*self._earlier_runs, this_run]})
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...noise import Noise
-from ..tables.options import FEATURE_OPTIONS, Option, Options
+from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
 from ..tables.stream import Codes, FloatArray, Table
 
 DrawRows = Callable[[np.random.RandomState, int], tuple[FloatArray, Codes]]
@@ -78,12 +78,12 @@ class Generator:
         Table
             float64 features.
         """
-        X, y = self.draw(random_state, int(options["n_train"]))
+        X, y = self.draw(random_state, count_of(options, "n_train"))
         if self.train_noise:
             y = Noise(self.train_noise).corrupt(y, len(self.classes), random_state)
         if not options["n_test"]:
             return Table(X, y, self.classes)
-        X_test, y_test = self.draw(random_state, int(options["n_test"]))
+        X_test, y_test = self.draw(random_state, count_of(options, "n_test"))
         return Table(X, y, self.classes, X_test, y_test)
 
 

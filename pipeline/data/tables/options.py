@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ...errors import InputError, did_you_mean
 
-Value: TypeAlias = str | int | float | bool
+Value: TypeAlias = str | int | float | bool | tuple[str, ...]
 Options: TypeAlias = Mapping[str, Value]
 
 
@@ -18,20 +18,21 @@ class Option:
 
     Attributes
     ----------
-    kind : {"flag", "count", "text"}
-        true/false, a whole number, or a string.
+    kind : {"flag", "count", "text", "names"}
+        true/false, a whole number, a string, or a list of strings (numbers stand for columns without names).
     default : str, int or bool
         Value when not given; ``""`` and ``-1`` stand for "find out".
-    minimum : int
-        Smallest "count" accepted.
+    minimum, maximum : int
+        Smallest and largest "count" accepted; -1: any.
     choices : tuple of str
         The accepted texts; empty accepts any.
     """
 
-    kind: Literal["flag", "count", "text"]
+    kind: Literal["flag", "count", "text", "names"]
     default: Value
     minimum: int = 0
     choices: tuple[str, ...] = ()
+    maximum: int = -1
 
 
 # `bias`: the linear learners of the papers have no bias term; a constant feature of 1 stands in for it.
@@ -79,6 +80,20 @@ def resolve_options(owner: str, given: Options, declared: Mapping[str, Option]) 
     }
 
 
+def count_of(options: Options, key: str) -> int:
+    """Return the value of an option that is a whole number."""
+    value = options[key]
+    assert isinstance(value, int)
+    return value
+
+
+def names_of(options: Options, key: str) -> tuple[str, ...]:
+    """Return the columns that an option names."""
+    value = options[key]
+    assert isinstance(value, tuple)
+    return value
+
+
 def _checked(owner: str, key: str, value: Value, option: Option) -> Value:
     if option.kind == "flag":
         if isinstance(value, bool):
@@ -86,14 +101,29 @@ def _checked(owner: str, key: str, value: Value, option: Option) -> Value:
         raise InputError(f"data set {owner!r}: {key} must be true or false, not {value!r}")
     if option.kind == "count":
         # bool is an int in Python; n_train = true is a slip, not 1.
-        if isinstance(value, int) and not isinstance(value, bool) and value >= option.minimum:
-            return value
+        whole = value if isinstance(value, int) and not isinstance(value, bool) else -1
+        if option.minimum <= whole and (option.maximum < 0 or whole <= option.maximum):
+            return whole
+        upper = "" if option.maximum < 0 else f" and <= {option.maximum}"
         raise InputError(
-            f"data set {owner!r}: {key} must be a whole number >= {option.minimum}, not {value!r}"
+            f"data set {owner!r}: {key} must be a whole number >= {option.minimum}{upper}, not {value!r}"
         )
+    if option.kind == "names":
+        return _names(owner, key, value)
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str):
         raise InputError(f"data set {owner!r}: {key} must be a text, not {value!r}")
     if option.choices and text not in option.choices:
         raise InputError(f"data set {owner!r}: {key} = {text!r}; {did_you_mean(text, option.choices)}")
     return text
+
+
+def _names(owner: str, key: str, value: Any) -> tuple[str, ...]:
+    given = value if isinstance(value, list | tuple) else [value]
+    names = [each if isinstance(each, str) else str(each) for each in given if type(each) in (str, int)]
+    if len(names) < len(given):
+        raise InputError(f"data set {owner!r}: {key} must be a list of columns, not {value!r}")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"data set {owner!r}: {key} names {twice[0]!r} twice")
+    return tuple(names)

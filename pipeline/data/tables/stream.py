@@ -35,6 +35,8 @@ class Table:
         The K class names.
     X_test, y_test : same as X, y, or None
         The official test part, where the source has one.
+    notes : tuple of str
+        What is to be known of how the features were made, a line each.
     """
 
     X: Matrix
@@ -42,6 +44,7 @@ class Table:
     classes: tuple[str, ...]
     X_test: Matrix | None = None
     y_test: Codes | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
