@@ -19,11 +19,12 @@ from singlepass.workflows.reproduce.figures import curves_figure
 from singlepass.workflows.reproduce.page import CLAIMS_FILE, write_page
 from singlepass.workflows.reproduce.paper import Exhibit, Paper, PaperStudy
 from singlepass.workflows.reproduce.papers import PAPERS
-from singlepass.workflows.reproduce.summary import write_summary
+from singlepass.workflows.reproduce.summary import summary_table, write_summary
 from singlepass.workflows.reproduce.verdicts import Check, Outcome, Verdict, holds_if, judge, untested
 
 from ..synthetic_results import make_results
 
+ROOT = Path(__file__).parents[3]
 NAME = "budget-mira"
 
 
@@ -166,3 +167,9 @@ def test_summary_in_a_readme(results: StudyResults, tmp_path: Path) -> None:
 def test_every_claim_of_a_paper_has_a_check(name: str) -> None:
     assert set(PAPERS[name].checks) == {claim.id for claim in printed.claims(name)}
     assert PAPERS[name].name == name
+
+
+def test_readme_has_the_verdicts_of_the_reference_pages() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    table = summary_table(ROOT / "results" / "reference", PAPERS, "results/reference")
+    assert f"<!-- claims -->\n{table}<!-- end of claims -->" in text
