@@ -247,10 +247,11 @@ class _Run:
         """Tidy up after the last stage; a run that found everything there records the study as it is now."""
         # What several processes have written may be there twice, also when they did it for a run before.
         marked = is_marked(self.store)
+        if marked:
+            # First: without it no worker writes any more.
+            unmark(self.store)
         if self.computed or marked:
             self.store.compact(above=1 if marked else MAX_PARTS)
-        if marked:
-            unmark(self.store)
         if not self.computed:
             self._record_study()
             self.store.write_plan(self.keys)

@@ -122,6 +122,7 @@ def test_the_numbers_behind_a_figure_are_a_file(results: StudyResults) -> None:
     blocks = curves_figure(study.view, "fig-5", "Fig. 5", [("gauss", curves)], Axis(y="mistakes"))
     found = dict(files(blocks))
     assert {"tables/fig-5.csv", "figures/fig-5.svg"} <= set(found)
+    assert "tables/fig-5.tex" not in found
     header, first, *rest = found["tables/fig-5.csv"].splitlines()
     assert header == "panel,algorithm,examples seen,mean,sd,seeds"
     assert first.startswith("gauss,PA,1.0,")
