@@ -10,7 +10,7 @@ from ..evidence import StudyEvidence
 
 def projection_times(
     study: StudyEvidence, task: str, least_size: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return sizes of the support set, and the seconds that projecting a mistake onto it took.
 
     Parameters
@@ -23,21 +23,30 @@ def projection_times(
 
     Returns
     -------
-    sizes, seconds : ndarray of float64
-        One of each an interval between two checkpoints; of each interval the seconds of the repetition in
-        which it took least.
+    list of (sizes, seconds)
+        Of each repetition: one of each an interval between two checkpoints.
 
     Raises
     ------
     NotThere
     """
-    plain, zero = (_least_steps(study, who, task) for who in ("Perceptron", "Projectron 0"))
-    size, wrong = (
-        study.curve(column, "Projectron 0", task).mean for column in ("support_vectors", "mistakes")
+    names = ("Perceptron", "Projectron 0")
+    study.curves("fit_seconds", names, task)
+    noise, curves = study.design.noise[0], study.view.curves
+    plain, zero, sizes, mistakes = (
+        curves.series(task, noise, who, column, "t")
+        for who, column in (
+            *((who, "fit_seconds") for who in names),
+            *((names[1], column) for column in ("support_vectors", "mistakes")),
+        )
     )
-    middle, mistakes = (size[1:] + size[:-1]) / 2, np.diff(wrong)
-    some = (middle >= least_size) & (mistakes > 0) & (zero > plain)
-    return middle[some], (zero - plain)[some] / mistakes[some]
+    found = []
+    for (_, without), (_, with_it), (_, size), (_, wrong) in zip(plain, zero, sizes, mistakes, strict=True):
+        middle, more = (size[1:] + size[:-1]) / 2, np.diff(wrong)
+        seconds = np.diff(with_it) - np.diff(without)
+        some = (middle >= least_size) & (more > 0) & (seconds > 0)
+        found.append((middle[some], seconds[some] / more[some]))
+    return found
 
 
 def power_of(sizes: NDArray[np.float64], seconds: NDArray[np.float64]) -> float:
@@ -53,11 +62,3 @@ def power_of(sizes: NDArray[np.float64], seconds: NDArray[np.float64]) -> float:
     i, j = np.triu_indices(len(sizes), 1)
     x, y = np.log(sizes), np.log(seconds)
     return float(np.median((y[j] - y[i]) / (x[j] - x[i])))
-
-
-def _least_steps(study: StudyEvidence, algorithm: str, task: str) -> NDArray[np.float64]:
-    """Return the seconds between checkpoints, the least of all repetitions."""
-    study.curve("fit_seconds", algorithm, task)
-    runs = study.view.curves.series(task, study.design.noise[0], algorithm, "fit_seconds", "t")
-    least: NDArray[np.float64] = np.min([np.diff(seconds) for _, seconds in runs], axis=0)
-    return least
