@@ -59,7 +59,7 @@ class Material:
     test : Fold or None
         The clean test part.
     own_bytes : int
-        What rows take that are its own, changed by noise.
+        What rows take that are its own: fitted to its training rows, or changed by noise.
     """
 
     stream: data.Stream
@@ -151,10 +151,10 @@ class _Source:
             test = None if test is None else replace(test, X=X, renumbered=None)
         # Noise is told of the features that a learner would have without it.
         noisy = self._given_labels(spec, part, rows, rng)
-        touched, own = noisy != part.codes, 0
+        touched, own = noisy != part.codes, held_bytes(part.X) if spec.refitted else 0
         if isinstance(spec.noise, FeatureNoise):
             part, touched = disturbed(part, spec.noise, rng)
-            own = held_bytes(part.X)
+            own += held_bytes(part.X)
         n, held_out = len(part.rows), None
         if spec.stage == "tune" and spec.judge == "validation":
             n -= max(1, round(n * spec.validation_fraction))

@@ -179,7 +179,7 @@ def shared(store: Store, preparation: Preparation) -> Preparation:
     """Mark the output, so that workers know it; return what they need to write there.
 
     A run that left its mark was killed, and its cells may still wait on the cluster: this one takes its name,
-    if workers are told the same of it. Cells of another one are run with what that one told them.
+    if workers are told the same of it. What cells of another one come to is dropped by workers.
     """
     output = str(store.root) if store.folder.is_local else store.url
     told = repr((output, preparation.plugins, preparation.pins))

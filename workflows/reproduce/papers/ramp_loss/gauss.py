@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from .....pipeline.analysis.curves import Curve
 from .....pipeline.analysis.design import evaluation_rows
-from .....pipeline.errors import InputError
 from ....report.page.blocks import Block, Text
 from ....report.plots.curve_plots import Axis
 from ....report.sections import solutions
+from ...again import learn_again
 from ...evidence import Evidence, NotThere, StudyEvidence
 from ...figures import curves_figure
 from ...verdicts import Check, Outcome, Verdict, holds_for, holds_if
@@ -150,21 +150,9 @@ def shares_outside(study: StudyEvidence) -> dict[str, float]:
     NotThere
         One has not run to its end, or comes out otherwise than it did.
     """
-    # Here: pages without it need no learners, which take long to import.
-    from .....pipeline.run.replay import learn_again
-    from .....pipeline.study.study_file import parse_study
-
-    cells = evaluation_rows(study.view.cells, status="ok")
     shares = {}
     for name in _THREE:
-        rows = cells[(cells["dataset"] == _GAUSS) & (cells["algorithm"] == name)].sort_values("seed")
-        if not len(rows):
-            raise NotThere(f"{study.name}: no model of {name} on {_GAUSS}")
-        try:
-            row: dict[Any, Any] = rows.to_dict("records")[0]
-            learner = learn_again(parse_study(study.view.results.study), row).learner
-        except InputError as error:
-            raise NotThere(f"{study.name}: {error}") from None
+        learner = learn_again(study, name, _GAUSS).learnt.learner
         margins = np.sign(learner.dual_coef_[0]) * learner.decision_function(learner.support_vectors_)
         # A last bit's rounding is no outlier.
         shares[name] = float(np.mean(margins < -1 - 1e-6))
