@@ -19,7 +19,7 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
     Parameters
     ----------
     names : tuple of str
-        Names of `singlepass list datasets`, and paths of files.
+        Names of `singlepass list datasets`, paths (of files, folders, patterns), URLs, and ``openml:NUMBER``.
     target : str or None
         Column of the labels.
     options : tuple of str
@@ -28,7 +28,8 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
     Yields
     ------
     str
-        A line for every table: rows, features, classes, fingerprint.
+        A line for every table: rows, features, classes, fingerprint; then how its features were made, where
+        that is not as they stand in the files.
 
     Raises
     ------
@@ -37,13 +38,19 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
     """
     given = dict(map(_option, options))
     for name in names:
-        # No data set's name has a suffix, nearly every file's has one.
-        is_path = Path(name).is_file() or bool(Path(name).suffix)
+        # No data set's name has a suffix or a folder, nearly every file's has one.
+        is_path = Path(name).is_file() or bool(Path(name).suffix) or "/" in name or _is_folder(name)
         entry: dict[str, Any] = {"path" if is_path else "name": name}
         with progress_display() as progress, data.watched(progress.read):
             refs = data.expand(**entry, target=target, options=given)
             streams = [data.open_stream(ref) for ref in refs]
         yield from map(_line, streams)
+        yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))
+
+
+def _is_folder(name: str) -> bool:
+    named = {row.name for row in data.describe()} if Path(name).is_dir() else {name}
+    return data.main_name(name) not in named
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -53,10 +53,11 @@ def _shape(row: data.DatasetRow) -> str:
 def _data_set(name: str) -> Table:
     """Return everything about one data set."""
     known = {row.name: row for row in data.describe()}
-    if name not in known:
+    main = data.main_name(name)
+    if main not in known:
         raise InputError(f"unknown data set {name!r}; {did_you_mean(name, known)}")
-    row = known[name]
-    found = table("data set", row.name)
+    row = known[main]
+    found = table("data set", row.name if main == name else f"{row.name}, also called {name}")
     single = ("one-vs-rest:CLASS", "pair:CLASS,CLASS") if len(row.classes) > 2 else ()
     facts = {
         "what it is": row.title,

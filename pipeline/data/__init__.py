@@ -3,6 +3,8 @@
 `expand` turns a study entry into task references, `fingerprint` names their content, `open_stream` opens one
 wherever it is needed. `describe` lists what there is; `fetch` downloads and `convert` parses ahead of a run;
 `look` says what is known of an entry without either.
+What is computed of training rows (`fitted_on_training`), where those are cut by a protocol, is computed by
+`fitted`; `has_test` says whether the data have a test part of their own, `notes` how features were made.
 Inside `watched`, files that are downloaded or parsed tell how far they are. `stream_blocks` reads a file in
 its order without conversion, `stream_rows` an opened stream, both in bounded memory. `pins_of` says which
 tables a study is about, `lacking` which of them a machine has not, `chunks` and `receive` bring them there.
@@ -15,7 +17,8 @@ from .formats.blocks import Block, stream_blocks, stream_rows
 from .io.progress import watched
 from .outlook import Outlook, look
 from .pins import Pin, pin, unpin
-from .resolve import expand, fingerprint, is_drawn, open_stream, task_classes
+from .references import fitted, fitted_on_training, has_test, is_drawn, notes, task_classes
+from .resolve import expand, fingerprint, label_of, main_name, open_stream
 from .sources import DatasetRow
 from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
 from .tables.cache import cache_folder
@@ -39,9 +42,15 @@ __all__ = [
     "expand",
     "fetch",
     "fingerprint",
+    "fitted",
+    "fitted_on_training",
+    "has_test",
     "is_drawn",
+    "label_of",
     "lacking",
     "look",
+    "main_name",
+    "notes",
     "open_stream",
     "parcel",
     "pin",

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .memory_sources import GeneratorSource
+from .remote import absolute
 from .sources import Draw, Source
 from .tables.features import apply_feature_options
-from .tables.options import FEATURE_OPTIONS, Option, Options, Value
+from .tables.options import FEATURE_OPTIONS, Option, Options, Value, count_of
 from .tables.stream import Table, freeze, is_sparse
 from .tables.tasks import TaskRef
 
@@ -24,11 +25,15 @@ from .tables.tasks import TaskRef
 COMPOSED = "compose:"
 # Part of the fingerprint: raised whenever other rows are taken.
 _VERSION = 1
+# What is said of the stream, not of what it is made of: features are fitted to rows that are learnt from.
+_OF_THE_STREAM = {"compose", "at", "width", "task", "openml", *FEATURE_OPTIONS}
 # Rows, where all parts are generators and nobody says.
 _ROWS = 10_000
 
 
-def composed_name(parts: Sequence[Mapping[str, Any]], at: Sequence[float], width: int, base: Path) -> str:
+def composed_name(
+    parts: Sequence[Mapping[str, Any]], at: Sequence[float], width: int, base: str | Path
+) -> str:
     """Return the name by which a source is known that is composed of others.
 
     Parameters
@@ -39,7 +44,7 @@ def composed_name(parts: Sequence[Mapping[str, Any]], at: Sequence[float], width
         Relative positions, rising, of the changes from each to the next; empty: equally far apart.
     width : int
         Examples that a change takes.
-    base : Path
+    base : str or Path
         Folder that relative paths start from.
 
     Returns
@@ -62,11 +67,9 @@ def composed_name(parts: Sequence[Mapping[str, Any]], at: Sequence[float], width
     for part in parts:
         given = dict(part)
         name, path = given.pop("name", None), given.pop("path", None)
-        if (name is None) == (path is None) or given.keys() & {"compose", "at", "width", "task"}:
+        if (name is None) == (path is None) or given.keys() & _OF_THE_STREAM:
             raise InputError("compose: each source is a table with a 'name' or a 'path', and its options")
-        # Not resolved: a symbolic link keeps the name, and the suffix, that the user gave.
-        source = name if path is None else str(base.expanduser().absolute() / Path(str(path)).expanduser())
-        named.append({"source": source, "options": given})
+        named.append({"source": name if path is None else absolute(str(path), base), "options": given})
     return COMPOSED + json.dumps({"parts": named, "at": at, "width": width}, sort_keys=True)
 
 
@@ -146,7 +149,7 @@ class ComposedSource(Source):
             if not drawn[i]
         }
         shares = np.diff([0.0, *at, 1.0])
-        n = int(options["n_train"]) or min(
+        n = count_of(options, "n_train") or min(
             (int(len(t.y) / shares[i]) for i, t in tables.items()), default=_ROWS
         )
         for i, part in enumerate(self.parts):

@@ -1,4 +1,4 @@
-"""Sources in files, parsed once: the user's own, public sets, and families of public sets."""
+"""Sources in files, parsed once: what they have in common, public sets, and families of public sets."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from typing import Any
 
 from ..errors import InputError, did_you_mean
 from .catalogue.catalogue import CATALOGUE
-from .formats.files import file_options, read_file
 from .io.checksums import file_sha256
 from .pins import pinned
 from .public.declarations import Family, PublicSet, StandIn, arranged
 from .public.download import data_folder, locate, present
 from .sources import Dataset, DatasetRow, FixedSource, offered_tasks
-from .tables.cache import converted_classes, converted_fingerprint, converted_table
+from .tables.cache import converted_classes, converted_fingerprint, converted_notes, converted_table
 from .tables.features import apply_feature_options
 from .tables.options import Option, Options
 from .tables.stream import Table
@@ -41,12 +40,19 @@ class ConvertedSource(FixedSource):
             When one cannot be had.
         """
 
+    def fetchable(self, options: Options) -> bool:
+        """Return whether files that are not there can be downloaded."""
+        return False
+
     @abstractmethod
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
         """Return the recipe of a table that is parsed from these files."""
 
     def recipe(self, options: Options) -> dict[str, Any]:
         return pinned(self.name, options) or self.recipe_of(self.files(options), options)
+
+    def notes(self, options: Options) -> tuple[str, ...]:
+        return converted_notes(self.recipe(options))
 
     def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
         return converted_table(recipe, partial(self._parse_unchanged, recipe, options))
@@ -66,29 +72,6 @@ class ConvertedSource(FixedSource):
         return table
 
 
-class FileSource(ConvertedSource):
-    """The user's own file, with or without a test file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.name, self.groupings, self.task_lists = str(path), {}, {}
-
-    def options(self, given: Options) -> Mapping[str, Option]:
-        return file_options(self.path, given)
-
-    def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
-        return self.path, *([Path(str(options["test"]))] if options["test"] else [])
-
-    def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
-        # The suffix decides format and compression; the folder a file lies in decides nothing.
-        hashes = [[path.suffixes[-2:], file_sha256(path)] for path in files]
-        others = {key: value for key, value in options.items() if key != "test"}
-        return {"files": hashes, "options": others}
-
-    def parse(self, options: Options) -> Table:
-        return read_file(self.path, options)
-
-
 class PublicSource(ConvertedSource):
     """A public set, in the user's folder, in the cache or on the network."""
 
@@ -101,6 +84,12 @@ class PublicSource(ConvertedSource):
 
     def classes(self, options: Options) -> tuple[str, ...]:
         return self.entry.classes or super().classes(options)
+
+    def has_test(self, options: Options) -> bool:
+        return bool(self.entry.counts_test) and not options["join"]
+
+    def fetchable(self, options: Options) -> bool:
+        return self.state() == "can be fetched"
 
     def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
         if download:

@@ -42,6 +42,9 @@ class GeneratorSource(Source):
         drawn = self.generator.table(draw.random_state(), options)
         return freeze(apply_feature_options(self.name, drawn, options))
 
+    def has_test(self, options: Options) -> bool:
+        return bool(options["n_test"])
+
     def fingerprint(self, ref: TaskRef) -> str:
         options = sorted(self.options_of(ref).items())
         recipe = [self.name, self.generator.version, ref.label, ref.task, options]

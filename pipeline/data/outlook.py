@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .composition import ComposedSource, composed_name
+from .composition import ComposedSource
 from .file_sources import ConvertedSource, FamilyDataset, PublicSource
 from .memory_sources import BundledSource, GeneratorSource
-from .resolve import find_dataset, find_source
+from .resolve import find_source, label_of, named_source
 from .sources import Source
 from .tables.cache import kept_manifest, recipe_key
-from .tables.options import Options, Value, resolve_options
+from .tables.options import Options, Value, count_of, resolve_options
 
 # What a number takes where an option does not say.
 _DOUBLE, _BYTES = 8, {"float32": 4, "float64": 8}
@@ -63,6 +63,7 @@ def look(
     *,
     name: str | None = None,
     path: str | Path | None = None,
+    openml: int | None = None,
     target: str | int | None = None,
     task: str = "auto",
     label: str | None = None,
@@ -73,20 +74,9 @@ def look(
     width: int = 0,
 ) -> Outlook:
     """Return what is known of a study entry, see `expand`; what is wrong with it is its `state`."""
-    called = label or name or Path(str(path)).name.split(".")[0]
-    given = dict(options or {})
-    if target is not None:
-        given["target"] = target
+    called = label or name or (f"openml-{openml}" if path is None else label_of(path))
     try:
-        if compose:
-            whole = find_source(composed_name(compose, at, width, Path(base)))
-            return _of_source(whole, called, task, given)
-        if path is not None:
-            root = Path(base).expanduser().absolute()
-            if given.get("test"):
-                given["test"] = str(root / Path(str(given["test"])).expanduser())
-            return _of_source(find_source(str(root / Path(path).expanduser())), called, task, given)
-        dataset = find_dataset(str(name))
+        dataset, _, given = named_source(name, path, openml, target, options, base, compose, at, width)
         if isinstance(dataset, FamilyDataset):
             return _of_family(dataset, called, task, given)
         assert isinstance(dataset, Source)
@@ -137,10 +127,12 @@ def _of_table(source: Source, label: str, options: Mapping[str, Value]) -> Outlo
         return _of_files(source, label, options)
     if isinstance(source, ComposedSource):
         state = "composed of other sources"
-        return Outlook(label, True, False, state, rows=int(options["n_train"]) or source.rows, kept=False)
+        rows = count_of(options, "n_train") or source.rows
+        return Outlook(label, True, False, state, rows=rows, kept=False)
     assert isinstance(source, BundledSource | GeneratorSource)
     if isinstance(source, GeneratorSource):
-        rows, features = int(options["n_train"]) + int(options["n_test"]), source.generator.n_features
+        rows = count_of(options, "n_train") + count_of(options, "n_test")
+        features = source.generator.n_features
         state = "generated, anew for each repetition"
     else:
         (rows, features), state = source.entry.shape, "comes with scikit-learn"
@@ -157,7 +149,7 @@ def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value])
         recipe = source.recipe_of(files, dict(options))
     except InputError as error:
         state = source.state() if isinstance(source, PublicSource) else f"not there: {error}"
-        if state == "can be fetched":
+        if source.fetchable(options):
             return Outlook(label, False, False, "to be downloaded", rows=rows, features=features)
         return Outlook(label, False, True, state, rows=rows, features=features)
     manifest = kept_manifest(recipe)

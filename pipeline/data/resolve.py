@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Condition
 from typing import Any
 
@@ -16,12 +17,15 @@ from .catalogue.catalogue import ALIASES, CATALOGUE, FAMILIES
 from .catalogue.generators import GENERATORS
 from .catalogue.stream_generators import STREAM_GENERATORS
 from .composition import COMPOSED, ComposedSource, Part, composed_name
-from .file_sources import FamilyDataset, FileSource, PublicSource
+from .file_sources import FamilyDataset, PublicSource
 from .memory_sources import BundledSource, GeneratorSource
+from .own_sources import FileSource, OpenMLSource
+from .remote import absolute, is_url
 from .sources import Dataset, Draw, Source
-from .tables.options import Options
+from .tables.features import raw_options
+from .tables.options import Options, Value
 from .tables.stream import Stream
-from .tables.tasks import TaskRef, derive, task_codes
+from .tables.tasks import TaskRef, derive
 
 # What is declared, kind by kind, and the source that it makes.
 _DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
@@ -45,6 +49,11 @@ def dataset_names() -> list[str]:
     return sorted([*BUNDLED, *GENERATORS, *STREAM_GENERATORS, *public, *FAMILIES, *ALIASES])
 
 
+def main_name(name: str) -> str:
+    """Return what `describe` calls a data set that has two names."""
+    return ALIASES.get(name, name)
+
+
 def find_dataset(name: str) -> Dataset:
     """Return what a study means by a name.
 
@@ -53,7 +62,7 @@ def find_dataset(name: str) -> Dataset:
     InputError
         When there is none of that name; the nearest is suggested.
     """
-    name = ALIASES.get(name, name)
+    name = main_name(name)
     return FamilyDataset(FAMILIES[name]) if name in FAMILIES else find_source(name)
 
 
@@ -65,11 +74,16 @@ def find_source(name: str) -> Source:
     InputError
         When there is none of that name; the nearest is suggested.
     """
-    if Path(name).is_absolute():
-        return FileSource(Path(name))
     if name.startswith(COMPOSED):
         said = json.loads(name.removeprefix(COMPOSED))["parts"]
         return ComposedSource(name, [Part(find_source(each["source"]), each["options"]) for each in said])
+    if is_url(name) or Path(name).is_absolute():
+        return FileSource(name)
+    if name.startswith(OpenMLSource.PREFIX):
+        number = name.removeprefix(OpenMLSource.PREFIX)
+        if not number.isascii() or not number.isdigit():
+            raise InputError(f"data set {name!r}: {number!r} is no number of a data set of OpenML")
+        return OpenMLSource(int(number))
     for declared, make in _DECLARED:
         if name in declared:
             return make(declared[name])
@@ -82,6 +96,7 @@ def expand(
     *,
     name: str | None = None,
     path: str | Path | None = None,
+    openml: int | None = None,
     target: str | int | None = None,
     task: str = "auto",
     label: str | None = None,
@@ -98,7 +113,10 @@ def expand(
     name : str, optional
         A name of `describe`; beside `path`, what the data set is called.
     path : str or Path, optional
-        A file: svmlight, CSV, Parquet or Arrow, by suffix. Read (once) to learn its classes.
+        A file: svmlight, CSV, Parquet, Arrow or ARFF, by suffix; a folder or a pattern (``*``) of such files;
+        or a URL. Read (once) to learn its classes.
+    openml : int, optional
+        Number of a data set of OpenML.
     target : str or int, optional
         Column of the labels, for files with columns; its number, from 1, in a CSV file without header.
     task : str, default="auto"
@@ -111,8 +129,10 @@ def expand(
         ("float32" or "float64"), ``positive`` (the positive class of a binary task). Public sets: ``dense``
         (true: dense rows, false: CSR; by default as distributed), ``join`` (append the official test part to
         the training part), ``verify`` (false: take content that is not the known one). Generators:
-        ``n_train``, ``n_test``. Files: ``test`` (path of a test file), ``format``, and by format
-        ``header``, ``delimiter`` (CSV), ``n_features``, ``zero_based``, ``dense`` (svmlight).
+        ``n_train``, ``n_test``. Files: ``test`` (path of a test file), ``format``; of svmlight
+        ``n_features``, ``zero_based``, ``dense``; of CSV ``header``, ``delimiter``; of all with columns
+        ``categorical``, ``text``, ``ignore``, ``order_by``, ``missing``, ``one_hot``, ``hash_bits``,
+        ``hash_seed``, ``dense`` (docs/own-data.md).
     base : str or Path, default="."
         Folder that relative paths start from (that of the study file).
     compose, at, width : optional
@@ -136,20 +156,42 @@ def expand(
     >>> len(expand(name="digits", task="pairs"))
     45
     """
+    source, called, given = named_source(name, path, openml, target, options, base, compose, at, width)
+    return source.tasks(label or called, task, given)
+
+
+def named_source(
+    name: str | None,
+    path: str | Path | None,
+    openml: int | None,
+    target: str | int | None,
+    options: Options | None,
+    base: str | Path,
+    compose: Sequence[Mapping[str, Any]] = (),
+    at: Sequence[float] = (),
+    width: int = 0,
+) -> tuple[Dataset, str, dict[str, Value]]:
+    """Return the data set of an entry, what it is called by default, and its options; see `expand`."""
     given = dict(options or {})
     if compose:
-        source = find_source(composed_name(compose, at, width, Path(base)))
-        return source.tasks(str(label), task, given)
+        return find_source(composed_name(compose, at, width, base)), "composition", given
     if target is not None:
         given["target"] = target
     if path is not None:
         if given.get("test"):
-            given["test"] = str(_absolute(str(given["test"]), base))
-        source = find_source(str(_absolute(path, base)))
-        return source.tasks(label or name or Path(path).name.split(".")[0], task, given)
+            given["test"] = absolute(str(given["test"]), base)
+        return find_source(absolute(path, base)), name or label_of(path), given
+    if openml is not None:
+        return find_source(f"{OpenMLSource.PREFIX}{openml}"), name or f"openml-{openml}", given
     if name is None:
         raise InputError(f"a data set needs a name or a path; {did_you_mean('', dataset_names())}")
-    return find_dataset(name).tasks(label or name, task, given)
+    return find_dataset(name), name.replace(":", "-"), given
+
+
+def label_of(path: str | Path) -> str:
+    """Return what a file, a folder, a pattern or a URL is called by default: its name without suffixes."""
+    parts = [part for part in PurePosixPath(str(path).partition("?")[0]).parts if not glob.has_magic(part)]
+    return parts[-1].split(".")[0] if parts else "data"
 
 
 def fingerprint(ref: TaskRef) -> str:
@@ -175,48 +217,7 @@ def fingerprint(ref: TaskRef) -> str:
     return find_source(ref.source).fingerprint(ref)
 
 
-def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    """Return the names of a task's classes, and of those that it joins, without opening the data.
-
-    Parameters
-    ----------
-    ref : TaskRef
-        Which task.
-
-    Returns
-    -------
-    classes : tuple of str
-        In the order of their codes.
-    joined : tuple of str or None
-        The classes of the data set, in their order; None for a task that leaves rows out.
-
-    Examples
-    --------
-    >>> task_classes(expand(name="digits", task="one-vs-rest:3")[0])
-    (('rest', '3'), ('0', '1', '2', '3', '4', '5', '6', '7', '8', '9'))
-    """
-    source = find_source(ref.source)
-    own = source.classes(source.options_of(ref))
-    codes, names = task_codes(ref, own, source.groupings)
-    return names, own if codes.min() >= 0 else None
-
-
-def is_drawn(ref: TaskRef) -> bool:
-    """Tell whether a task has other rows in each repetition.
-
-    Parameters
-    ----------
-    ref : TaskRef
-
-    Returns
-    -------
-    bool
-        True of generators.
-    """
-    return find_source(ref.source).is_drawn
-
-
-def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:
+def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False) -> Stream:
     """Open the stream of a task, and keep it in this process for the next cell that asks.
 
     Parameters
@@ -226,6 +227,9 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:
     root, seed : int, default=0
         The study's root seed and the repetition. Generators are drawn anew for each (root, label, seed);
         the other sources do not depend on them.
+    raw : bool, default=False
+        Whether features are to be as they stand, for `fitted`: not filled, not standardised, without ``bias``
+        and ``dtype``.
 
     Returns
     -------
@@ -243,7 +247,7 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:
     >>> stream.classes, stream.X.shape, len(stream.y)
     (('5', '3'), (1797, 64), 365)
     """
-    return shared_stream(find_source(ref.source), ref, Draw(root, ref.label, seed))
+    return shared_stream(find_source(ref.source), ref, Draw(root, ref.label, seed), raw)
 
 
 # A stream of a table is a few label arrays beside the shared table; one of a generator is its drawn rows
@@ -251,15 +255,15 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0) -> Stream:
 # through them with every algorithm derives each once.
 @cached(
     LRUCache(maxsize=64),
-    lambda source, ref, draw: (ref, source.identity(source.options_of(ref), draw)),
+    lambda source, ref, draw, raw: (ref, raw, source.identity(_options(source, ref, raw), draw)),
     condition=Condition(),
 )
-def shared_stream(source: Source, ref: TaskRef, draw: Draw) -> Stream:
+def shared_stream(source: Source, ref: TaskRef, draw: Draw, raw: bool) -> Stream:
     """Return the stream of a task, derived once in this process however many threads ask."""
-    table = source.table(source.options_of(ref), draw)
+    table = source.table(_options(source, ref, raw), draw)
     return derive(ref, table, source.fingerprint(ref), source.groupings)
 
 
-def _absolute(path: str | Path, base: str | Path) -> Path:
-    # Not resolved: a symbolic link keeps the name, and the suffix, that the user gave.
-    return Path(base).expanduser().absolute() / Path(path).expanduser()
+def _options(source: Source, ref: TaskRef, raw: bool) -> dict[str, Value]:
+    options = source.options_of(ref)
+    return raw_options(options) if raw else options

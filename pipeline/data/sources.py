@@ -116,6 +116,14 @@ class Source(Dataset):
     def fingerprint(self, ref: TaskRef) -> str:
         """Return the fingerprint of the data of a task."""
 
+    def has_test(self, options: Options) -> bool:
+        """Return whether there is a test part of the data's own, without opening them."""
+        return False
+
+    def notes(self, options: Options) -> tuple[str, ...]:
+        """Return what is to be known of how the features were made, once they are."""
+        return ()
+
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
         """Return the tasks of an entry: those that its classes, groupings and lists of tasks give."""
         given = dict(given)

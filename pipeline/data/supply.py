@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from .file_sources import ConvertedSource
 from .pins import Pin, pin_of
 from .resolve import find_source
 from .tables.cache import adopt, cache_folder, kept_folder, recipe_key
+from .tables.features import computed, raw_options
 from .tables.tasks import TaskRef
 
 # Bytes of a table in one message: large beside a message's cost, small beside the memory of a scheduler.
@@ -52,12 +53,18 @@ class Chunk:
 
 def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
     """Return the tables that tasks are derived from; bundled and generated ones are everywhere."""
-    pins = {}
+    pins: dict[Hashable, Pin] = {}
     for task in tasks:
         source = find_source(task.source)
         if isinstance(source, ConvertedSource):
             options = source.options_of(task)
-            pins[task.source, task.options] = pin_of(source.name, options, source.recipe(options))
+            tables = [options]
+            if computed(options) and not source.has_test(options):
+                # A cell that cuts a test part itself computes of what is left.
+                tables.append(raw_options(options))
+            for each in tables:
+                pin = pin_of(source.name, each, source.recipe(each))
+                pins[pin.source, pin.options] = pin
     return tuple(dict.fromkeys(pins.values()))
 
 
@@ -86,6 +93,10 @@ def lacking(pins: Iterable[Pin]) -> list[Lack]:
 
 def chunks(pinned: Pin) -> Iterator[Chunk]:
     """Yield the files of a table that is in the cache of this machine, piece by piece."""
+    source, options = find_source(pinned.source), dict(pinned.options)
+    if isinstance(source, ConvertedSource) and kept_folder(pinned.content) is None:
+        # Of two tables of a data set a study may have needed one.
+        source.content(options)
     folder = kept_folder(pinned.content)
     if folder is None:
         raise InputError(f"data set {pinned.source!r}: its parsed table has gone from the cache; run again")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from operator import attrgetter
 from threading import Condition, Lock, local
+from typing import Any
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..noise.reference import reference_margins
 from ..randomness import random_state
 from ..study.cell import CellSpec
 from .disturbance import disturbed
-from .excerpts import excerpt, held_bytes
+from .excerpts import excerpt, held_bytes, matrix_bytes
 from .splits import Fold, chosen_rows, split
 
 # Cells come task by task: what they share is used again soon or never. Some twenty small tasks fit, or one or
@@ -30,6 +31,8 @@ _SHARED_BYTES = 1 << 28
 # Of that for the orders and labels of a task: those of so many repetitions and levels of noise, but no more
 # bytes. A stream of over a million rows has them made for each of its cells, which take much longer.
 _ORDERS, _ORDERS_BYTES = 256, 1 << 24
+# Repetitions of a small task whose features are kept, and the bytes of them all.
+_REPETITIONS, _FEATURES_BYTES = 10, 1 << 26
 # For margins of a task's rows, where noise goes by them: eight bytes a row and repetition.
 _MARGINS_BYTES = 1 << 24
 # What the objects of an order take, about.
@@ -56,7 +59,7 @@ class Material:
     test : Fold or None
         The clean test part.
     own_bytes : int
-        What rows take that are its own, changed by noise.
+        What rows take that are its own: fitted to its training rows, or changed by noise.
     counted_from : int
         How many of the rows to learn from are learnt before counting begins.
     changes : tuple of int
@@ -97,6 +100,11 @@ def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
     return spec.seed, spec.noise, spec.stage, spec.protocol, *cut, spec.max_train, spec.max_test, course
 
 
+def _fit_of(_: object, task: data.TaskRef, rows: NDArray[np.int64]) -> Hashable:
+    # All levels of noise of a repetition learn from the same rows.
+    return sha256(rows.tobytes()).digest()
+
+
 class _Source:
     """What the cells of a task share, whatever the noise: the stream, and what is read of it."""
 
@@ -115,7 +123,15 @@ class _Source:
         n = len(stream.y) if chosen is None else len(chosen)
         n += 0 if stream.y_test is None else len(stream.y_test)
         room = min(_ORDERS * (16 * n + _OBJECTS), _ORDERS_BYTES)
-        self.n_bytes = own + self.excerpt.n_bytes + room
+        # Features that repetitions have each their own of, where they are few bytes.
+        size = (
+            min(_REPETITIONS * matrix_bytes(self.excerpt.parts[0][1]), _FEATURES_BYTES)
+            if spec.refitted
+            else 0
+        )
+        self.features: LRUCache[Hashable, Any] = LRUCache(size, held_bytes)
+        self.fitting = Condition()
+        self.n_bytes = own + self.excerpt.n_bytes + room + size
         self.materials: LRUCache[Hashable, Material] = LRUCache(room, lambda made: made.n_bytes)
         # Those of a long stream are kept all the same: no cell takes as long as they do.
         self.margins: LRUCache[Hashable, NDArray[np.float64]] = LRUCache(
@@ -131,13 +147,21 @@ class _Source:
         rng = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
         )
-        noisy = self._given_labels(spec, part, rng)
-        part, touched, own = near.fold(part, 0), noisy != part.codes, 0
-        if isinstance(spec.noise, FeatureNoise):
-            part, touched = disturbed(part, spec.noise, rng)
-            own = held_bytes(part.X)
+        # As the stream numbers them: classes before they are joined are looked up by that.
+        rows, part = part.rows, near.fold(part, 0)
         if test is not None:
             test = near.fold(test, 1 if test.X is stream.X_test else 0)
+        if spec.refitted:
+            # Neither the order nor a part that judges a grid decides what the training rows are.
+            X = self.fitted(spec.dataset, np.sort(part.rows))
+            part = replace(part, X=X, renumbered=None)
+            test = None if test is None else replace(test, X=X, renumbered=None)
+        # Noise is told of the features that a learner would have without it.
+        noisy = self._given_labels(spec, part, rows, rng)
+        touched, own = noisy != part.codes, held_bytes(part.X) if spec.refitted else 0
+        if isinstance(spec.noise, FeatureNoise):
+            part, touched = disturbed(part, spec.noise, rng)
+            own += held_bytes(part.X)
         n, held_out = len(part.rows), None
         prefix = spec.course.prefix(n)
         if spec.stage == "tune" and prefix:
@@ -154,8 +178,10 @@ class _Source:
         realised = float(np.mean(touched))
         return Material(stream, train, given, realised, by_class, held_out, test, own, prefix, changes)
 
-    def _given_labels(self, spec: CellSpec, part: Fold, rng: np.random.RandomState) -> NDArray[np.int32]:
-        """Return the labels that a learner is given for training rows of the stream."""
+    def _given_labels(
+        self, spec: CellSpec, part: Fold, rows: NDArray[np.int64], rng: np.random.RandomState
+    ) -> NDArray[np.int32]:
+        """Return the labels that a learner is given for training rows; `rows` numbers them in the stream."""
         noise, stream = spec.noise, self.stream
         codes, classes, origin = part.codes, stream.classes, None
         if noise.level == "class":
@@ -164,28 +190,34 @@ class _Source:
                 raise InputError(
                     f"data set {spec.dataset.label!r} joins no classes: noise has level = 'task'"
                 )
-            codes, classes = origin.y[part.rows], origin.classes
-        about = Circumstances(classes, lambda: self._margins(part.rows, codes, noise.level))
+            codes, classes = origin.y[rows], origin.classes
+        about = Circumstances(classes, lambda: self._margins(part, codes, noise.level))
         noisy = noise.corrupt(codes, len(classes), rng, about)
         return noisy if origin is None else origin.codes[noisy]
 
-    def _margins(self, rows: NDArray[np.int64], codes: NDArray[np.int32], level: str) -> NDArray[np.float64]:
+    def _margins(self, part: Fold, codes: NDArray[np.int32], level: str) -> NDArray[np.float64]:
         """Return the margins of rows, in their order, under a reference that is fitted to them."""
-        order = np.argsort(rows)
-        margins = np.empty(len(rows))
-        margins[order] = self._sorted_margins(rows[order], codes[order], level)
+        order = np.argsort(part.rows)
+        margins = np.empty(len(order))
+        margins[order] = self._sorted_margins(part.X, part.rows[order], codes[order], level)
         return margins
 
-    # The rows of a repetition are the same at every rate of noise, in another order.
+    # The rows of a repetition are the same at every rate of noise, in another order; so are their features,
+    # where those are changed by what is computed of the rows.
     @cachedmethod(
         attrgetter("margins"),
-        lambda _, rows, codes, level: (sha256(rows).digest(), level),
+        lambda _, X, rows, codes, level: (sha256(rows).digest(), level),
         condition=attrgetter("making"),
     )
     def _sorted_margins(
-        self, rows: NDArray[np.int64], codes: NDArray[np.int32], level: str
+        self, X: Any, rows: NDArray[np.int64], codes: NDArray[np.int32], level: str
     ) -> NDArray[np.float64]:
-        return reference_margins(take_rows(self.stream.X, rows), codes)
+        return reference_margins(take_rows(X, rows), codes)
+
+    @cachedmethod(attrgetter("features"), _fit_of, condition=attrgetter("fitting"))
+    def fitted(self, task: data.TaskRef, rows: NDArray[np.int64]) -> Any:
+        """Return the features that are read, changed by what is computed of some rows of them."""
+        return data.fitted(task, self.excerpt.parts[0][1], rows)
 
 
 def _shares(touched: NDArray[np.bool_], codes: NDArray[np.int32], n_classes: int) -> list[float | None]:
@@ -255,7 +287,7 @@ def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
         reference = _known.get(name)
     source = reference() if reference is not None else None
     if source is None:
-        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed)
+        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=spec.refitted)
         if stream.fingerprint != spec.fingerprint:
             raise InputError(f"{spec.dataset.label}: its data have changed since the study began; run again")
         source = _source(spec, stream)

@@ -54,6 +54,9 @@ class CellSpec:
         How the stream goes by.
     kept : tuple of {"classes", "scores"}
         What metrics need besides mistakes; see `kept_for`.
+    refitted : bool
+        Whether what features are changed by (`standardize`, missing values) is computed of the rows that the
+        cell learns from, since the data have no test part of their own.
     """
 
     dataset: data.TaskRef
@@ -78,6 +81,7 @@ class CellSpec:
     test_curve: bool = False
     course: Course = USUAL
     kept: tuple[Kept, ...] = ()
+    refitted: bool = False
 
     @property
     def group(self) -> Group:
@@ -93,7 +97,7 @@ class CellSpec:
     @property
     def document(self) -> dict[str, Any]:
         """What is hashed. The names are pinned: they stay when a field or a module is renamed."""
-        return {
+        document = {
             "cell_version": CELL_VERSION,
             "task": [self.dataset.label, self.dataset.task],
             "fingerprint": self.fingerprint,
@@ -119,6 +123,8 @@ class CellSpec:
             # A study that asks for no such metric has the cells that it had.
             **({"kept": list(self.kept)} if self.kept else {}),
         }
+        # Left out of the others, whose keys are older.
+        return document | {"features": "fitted on the training part"} if self.refitted else document
 
 
 @dataclass(frozen=True)

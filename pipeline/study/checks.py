@@ -9,6 +9,7 @@ from ..errors import InputError, did_you_mean
 from ..noise import ClassNoise
 from ..scoring import SCORINGS
 from .learner_factory import ResolvedLearner, grid_points, with_dataset_parameters
+from .slips import check_noise_rates
 from .specs import AlgorithmSpec
 from .study import Study
 
@@ -114,7 +115,31 @@ def _check_support_sizes(study: Study, learners: Learners) -> None:
                 )
 
 
-def check_noise(study: Study, tasks: Sequence[data.TaskRef]) -> None:
+def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
+    """Check what of a study depends on the classes of its tasks.
+
+    Parameters
+    ----------
+    study : Study
+    learners : mapping of str to ResolvedLearner
+        By label.
+    tasks : sequence of TaskRef
+
+    Raises
+    ------
+    InputError
+    """
+    _check_class_counts(study, learners, tasks)
+    _check_noise(study, tasks)
+    check_noise_rates(study, tasks)
+    _check_ranking(study, tasks)
+    labels = [task.label for task in tasks]
+    twice = sorted({label for label in labels if labels.count(label) > 1})
+    if twice:
+        raise InputError(f"datasets: two tasks are called {twice[0]!r}: give one data set a 'label'")
+
+
+def _check_noise(study: Study, tasks: Sequence[data.TaskRef]) -> None:
     """Refuse noise that names classes that a task has not, or is among classes that it does not join.
 
     Parameters
@@ -155,7 +180,7 @@ def _check_class_noise(noise: ClassNoise, task: data.TaskRef, classes: Sequence[
         )
 
 
-def check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
+def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
     """Refuse a task of many classes for a learner of two."""
     many = next((task.label for task in tasks if task.task == "multiclass"), None)
     for algorithm in study.algorithms if many is not None else ():
@@ -166,7 +191,7 @@ def check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.Ta
             )
 
 
-def check_ranking(study: Study, tasks: Sequence[data.TaskRef]) -> None:
+def _check_ranking(study: Study, tasks: Sequence[data.TaskRef]) -> None:
     """Refuse to rank a task of many classes by a metric that has one class it calls positive."""
     name = study.ranked_by
     if name is None or name not in SCORINGS or not SCORINGS[name].two_classes:

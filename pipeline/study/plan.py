@@ -16,7 +16,7 @@ from ..noise import Noise
 from ..scoring import kept_for
 from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
-from .checks import Learners, check_class_counts, check_noise, check_ranking, check_study
+from .checks import Learners, check_study, check_tasks
 from .keys import TUNING_SEED
 from .learner_factory import resolve_learner, with_dataset_parameters
 from .planned_algorithm import PlannedAlgorithm
@@ -175,6 +175,14 @@ class Plan:
         return {key: winner[key] for key in grid} | algorithm.fixed
 
     @cached_property
+    def refitted(self) -> dict[str, frozenset[str]]:
+        """By protocol, the tasks whose features are changed by what is computed of the rows learnt from."""
+        fitted = [task for task in self.tasks if data.fitted_on_training(task)]
+        cut = frozenset(task.label for task in fitted if not data.has_test(task))
+        every = frozenset(task.label for task in fitted)
+        return {"prequential": frozenset(), "holdout": cut, "crossval": every}
+
+    @cached_property
     def _entries(self) -> list[PlannedAlgorithm]:
         return [self._entry(algorithm) for algorithm in self.study.algorithms]
 
@@ -228,6 +236,7 @@ class Plan:
             course=study.course_of(dataset, tuned=task.label in self._tuned),
             # Grids are judged by mistakes.
             kept=kept_for(study.metrics) if stage == "run" else (),
+            refitted=task.label in self.refitted[study.protocol_of(dataset)],
         )
         return CellGroup(spec, execution, members)
 
@@ -278,16 +287,9 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
     check_study(study, learners)
     found: list[tuple[data.TaskRef, DatasetSpec]] = []
     for dataset in study.datasets:
-        refs = data.expand(**dataset.entry, base=base or Path())
-        found += [(ref, dataset) for ref in refs]
+        found += [(ref, dataset) for ref in data.expand(**dataset.entry, base=base or Path())]
     tasks = [ref for ref, _ in found]
-    check_class_counts(study, learners, tasks)
-    check_noise(study, tasks)
-    check_ranking(study, tasks)
-    labels = [task.label for task in tasks]
-    twice = sorted({label for label in labels if labels.count(label) > 1})
-    if twice:
-        raise InputError(f"datasets: two tasks are called {twice[0]!r}: give one data set a 'label'")
+    check_tasks(study, learners, tasks)
     return Plan(
         study=study,
         tasks=tuple(tasks),

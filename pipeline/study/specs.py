@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -16,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from .. import data
 from ..errors import did_you_mean
 from ..noise import Noise, parse_noise
 from .course import Order
@@ -31,7 +31,7 @@ SUPPORT_OF = "support_of"
 
 
 class DatasetSpec(BaseModel):
-    """One ``[[datasets]]`` table: a name from the catalogue, the path of a file, or a composition.
+    """One ``[[datasets]]`` table: a name of the catalogue, a path, a number of OpenML, or a composition.
 
     `label` is what tables call it; by default its name, or the name of its file without suffixes.
     `protocol`, `order`, `max_examples`, `test_fraction` and `max_tune` override the study's. `parameters` are
@@ -45,7 +45,8 @@ class DatasetSpec(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     name: str | None = None
     path: str | None = None
-    target: str | None = None
+    openml: Annotated[int, Field(ge=1)] | None = None
+    target: str | int | None = None
     task: str = "auto"
     label: str = ""
     protocol: ProtocolName | None = None
@@ -74,14 +75,24 @@ class DatasetSpec(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _label_by_default(cls, table: Any) -> Any:
-        if isinstance(table, dict) and not table.get("label"):
-            name, path = table.get("name"), table.get("path")
-            if table.get("compose"):
-                raise ValueError("a composition needs a 'label', which tables call it by")
-            if name is None and path is None:
-                raise ValueError("needs a 'name' from `singlepass list datasets` or the 'path' of a file")
-            return {**table, "label": name or Path(str(path)).name.split(".")[0]}
-        return table
+        if not isinstance(table, dict):
+            return table
+        given = [key for key in ("name", "path", "openml", "compose") if table.get(key) not in (None, [])]
+        if not given:
+            raise ValueError(
+                "needs a 'name' from `singlepass list datasets`, the 'path' of a file, a number of "
+                "'openml' or sources to 'compose'"
+            )
+        if len(given) > 1:
+            raise ValueError(
+                f"has both '{given[0]}' and '{given[1]}': write one; what tables call it is 'label'"
+            )
+        if table.get("label"):
+            return table
+        if given == ["compose"]:
+            raise ValueError("a composition needs a 'label', which tables call it by")
+        called = data.label_of(str(table["path"])) if given == ["path"] else table.get("name")
+        return {**table, "label": str(called or f"openml-{table['openml']}").replace(":", "-")}
 
     @property
     def options(self) -> dict[str, Scalar]:
@@ -91,7 +102,8 @@ class DatasetSpec(BaseModel):
     @property
     def entry(self) -> dict[str, Any]:
         """What the data layer is asked with, by the names of `data.expand` and `data.look`."""
-        named = self.model_dump(include={"name", "path", "target", "task", "label", "compose", "at", "width"})
+        asked = {"name", "path", "openml", "target", "task", "label", "compose", "at", "width"}
+        named = self.model_dump(include=asked)
         return named | {"options": self.options}
 
 

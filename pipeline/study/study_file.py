@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..errors import InputError, did_you_mean
+from .slips import check_keys, check_tests_are_read
 from .study import Study
 
 
@@ -57,10 +58,13 @@ def parse_study(table: dict[str, Any], source: str = "study") -> Study:
     >>> study.seeds
     [0, 1, 2]
     """
+    check_keys(table, source)
     try:
-        return Study.model_validate(table)
+        study = Study.model_validate(table)
     except ValidationError as error:
         raise InputError(_one_line(error, source)) from None
+    check_tests_are_read(study, source)
+    return study
 
 
 def read_study(path: Path) -> Study:

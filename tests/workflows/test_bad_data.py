@@ -75,7 +75,7 @@ def test_svmlight(
         (b"a,label\n1,x\n2,\xe9t\xe9\n", ["line 3: not UTF-8 text (byte 0xe9 at position 3)"]),
         ("a,label\n1,x\n2,y\n".encode("utf-16"), ["line 1: not UTF-8 text (byte 0xff at position 1)"]),
         (b"a,label\n1,0.1\n2,0.2\n3,0.3\n", ["3 different labels in 3 rows, such as 0.1"]),
-        (b"a,label\n1,x\n2,\n3,y\n", ["row 2: the label is missing"]),
+        (b"a,label\n1,x\n2,\n3,y\n", ["line 3 (row 2): the label is missing (column 'label')"]),
     ],
     ids=["latin-1", "utf-16", "regression", "no label"],
 )
@@ -195,6 +195,13 @@ def test_convert_says_what_is_in_a_file(singlepass: Call, tmp_path: Path) -> Non
         "g: 2 rows",
         "digits: 1,797 rows",
     ]
+    (tmp_path / "days").mkdir()
+    (tmp_path / "days" / "a.csv").write_text("a,day,label\n1,mon,x\n?,tue,y\n")
+    options = ["--option", 'categorical=["day"]', "--option", "missing=mean"]
+    result = singlepass("data", "convert", "days", *options)
+    assert result.stdout.startswith("days: 2 rows, 3 features, 2 classes (x, y), fingerprint ")
+    assert "  column 'day': 2 categories, a feature each" in result.stdout
+    assert "  column 'a': 1 of 2 values missing, replaced by the mean of the training part" in result.stdout
     wide = singlepass("data", "convert", "g.svm", "--option", "n_features=9", "--option", "test=g.svm")
     assert wide.stdout.startswith("g: 2 rows and 2 of a test part, 9 features, 2 classes (-1, 1), ")
 

@@ -178,6 +178,9 @@ def test_everything_about_a_data_set(singlepass: Call) -> None:
     assert "15% of the training labels switched" in result.stdout
     assert "one-vs-rest:CLASS" in result.stdout
     assert "licence" in result.stdout
+    adult = singlepass("list", "datasets", "adult")
+    assert adult.returncode == 0
+    assert "a9a, also called adult" in adult.stdout
     assert_one_line(singlepass("list", "datasets", "usp"), "did you mean 'usps'?")
     assert_one_line(singlepass("list", "learners", "AROW"), "list learners takes no names, got 'AROW'")
 

@@ -91,5 +91,12 @@ def numbers_file(name: str, title: str, frame: pd.DataFrame) -> TableBlock:
         for row in frame.itertuples(index=False)
     ]
     return TableBlock(
-        name, title, [str(column) for column in frame.columns], rows, labels=2, data=frame, show="file"
+        name,
+        title,
+        [str(column) for column in frame.columns],
+        rows,
+        labels=2,
+        data=frame,
+        show="file",
+        typeset=False,
     )

@@ -82,20 +82,6 @@ def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
     return holds_if(not against, figures, in_part=len(against) < len(cases))
 
 
-def untested(why: str) -> Check:
-    """Return the check of a claim that no results here can decide.
-
-    Parameters
-    ----------
-    why : str
-
-    Returns
-    -------
-    callable
-    """
-    return lambda evidence: Verdict(Outcome.UNTESTED, why)
-
-
 def judge(claims: Iterable[Claim], checks: Mapping[str, Check], evidence: Evidence) -> list[Judged]:
     """Return every claim with its verdict; one whose results are not there cannot be tested.
 

@@ -247,10 +247,11 @@ class _Run:
         """Tidy up after the last stage; a run that found everything there records the study as it is now."""
         # What several processes have written may be there twice, also when they did it for a run before.
         marked = is_marked(self.store)
+        if marked:
+            # First: without it no worker writes any more.
+            unmark(self.store)
         if self.computed or marked:
             self.store.compact(above=1 if marked else MAX_PARTS)
-        if marked:
-            unmark(self.store)
         if not self.computed:
             self._record_study()
             self.store.write_plan(self.keys)
@@ -261,6 +262,9 @@ class _Run:
         if environments.keys() != self._recorded:
             self._recorded = set(environments)
             this_run = provenance(environments, self.plan.fingerprints, self.command, self._began)
+            made = {task.label: list(data.notes(task)) for task in self.plan.tasks}
+            if any(made.values()):
+                this_run["features"] = {label: notes for label, notes in made.items() if notes}
             self.store.write_json("provenance.json", {"runs": [*self._earlier_runs, this_run]})
 
     @property

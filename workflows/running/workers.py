@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -152,7 +153,7 @@ def workers(
         preparation, store = _preparation(options, plan), Store(output)
         seen: set[str] = set()
         if options.shares_output:
-            preparation = _shared(store, preparation)
+            preparation = shared(store, preparation)
             # What has been there before is not news.
             store.new_rows(seen, ["key"])
         workforce = Workforce(preparation, options.allow_mismatch, note)
@@ -174,14 +175,18 @@ def _preparation(options: WorkerOptions, plan: Plan) -> Preparation:
     return Preparation(uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must)
 
 
-def _shared(store: Store, preparation: Preparation) -> Preparation:
+def shared(store: Store, preparation: Preparation) -> Preparation:
     """Mark the output, so that workers know it; return what they need to write there.
 
-    A run that left its mark was killed, and its cells may still wait on the cluster: this one takes its name.
+    A run that left its mark was killed, and its cells may still wait on the cluster: this one takes its name,
+    if workers are told the same of it. What cells of another one come to is dropped by workers.
     """
-    run = store.read_json(MARK).get("run") or preparation.run
-    store.write_json(MARK, {"run": run})
     output = str(store.root) if store.folder.is_local else store.url
+    told = repr((output, preparation.plugins, preparation.pins))
+    told = hashlib.sha256(told.encode()).hexdigest()
+    mark = store.read_json(MARK)
+    run = str(mark["run"]) if mark.get("told") == told else preparation.run
+    store.write_json(MARK, {"run": run, "told": told})
     return replace(preparation, run=run, output=output)
 
 

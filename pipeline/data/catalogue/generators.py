@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...noise import Noise
-from ..tables.options import FEATURE_OPTIONS, Option, Options
+from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
 from ..tables.stream import Codes, FloatArray, Table
 
 DrawRows = Callable[..., tuple[FloatArray, Codes]]
@@ -83,12 +83,12 @@ class Generator:
             float64 features.
         """
         own = {name: options[name] for name in self.parameters}
-        X, y = self.draw(random_state, int(options["n_train"]), **own)
+        X, y = self.draw(random_state, count_of(options, "n_train"), **own)
         if self.train_noise:
             y = Noise(self.train_noise).corrupt(y, len(self.classes), random_state)
         if not options["n_test"]:
             return Table(X, y, self.classes)
-        X_test, y_test = self.draw(random_state, int(options["n_test"]), **own)
+        X_test, y_test = self.draw(random_state, count_of(options, "n_test"), **own)
         return Table(X, y, self.classes, X_test, y_test)
 
 

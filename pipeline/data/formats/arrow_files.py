@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError
 from ..io.progress import report
-from .labelled_columns import ColumnBlock, LabelledColumns, find_target, gather
+from .columns import IF_MISSING, ColumnFile, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,10 +21,8 @@ _BATCH_BYTES = 1 << 22
 _READ_BYTES = 1 << 18
 
 
-def read_arrow(
-    path: Path, kind: Literal["parquet", "arrow"], *, target: str = "", dtype: str = ""
-) -> LabelledColumns:
-    """Read a Parquet, Arrow IPC or Feather file, in bounded memory.
+class ArrowFile(ColumnFile):
+    """A Parquet, Arrow IPC or Feather file, read in bounded memory.
 
     Parameters
     ----------
@@ -32,66 +30,33 @@ def read_arrow(
         The file.
     kind : {"parquet", "arrow"}
         "arrow" is the IPC file or stream format, or Feather.
-    target : str, default=""
-        Name of the label column.
-    dtype : str, default=""
-        "float32" or "float64"; by default float32 when every feature column is, else float64.
-
-    Returns
-    -------
-    LabelledColumns
-        Features in file order.
-
-    Raises
-    ------
-    InputError
-        Naming column and row: columns that are not numbers, missing values, NaN or infinity.
     """
-    with _opened(path, kind) as (schema, batches, stored):
-        names = list(schema.names)
-        label = find_target(path, names, target)
-        features = tuple(name for position, name in enumerate(names) if position != label)
-        columns = gather(path, features, _blocks(path, schema, label, batches, stored), dtype)
-    if len(columns.labels) == 0:
-        raise InputError(f"{path}: the file has no rows")
-    return columns
 
+    def __init__(self, path: Path, kind: Literal["parquet", "arrow"]) -> None:
+        self.path, self._kind = path, kind
+        with _opened(path, kind) as (schema, _, _):
+            self.names = tuple(schema.names)
+            self.holds = tuple(_holds(field.type) for field in schema)
 
-def arrow_blocks(path: Path, kind: Literal["parquet", "arrow"], *, target: str = "") -> Iterator[ColumnBlock]:
-    """Yield the rows of a Parquet or Arrow file a few MB at a time, in file order.
+    def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
+        size, done = self.path.stat().st_size, 0
+        with _opened(self.path, self._kind) as (_, found, stored):
+            for batch in found:
+                if batch.num_rows:
+                    yield [
+                        _array(batch.column(position), kind, self.names[position], self.path, done, missing)
+                        for position, kind in enumerate(kinds)
+                    ]
+                done += batch.num_rows
+                report(self.path.name, stored(done), size)
+            report(self.path.name, size, size)
 
-    Parameters and errors as of `read_arrow`; an error comes when its block is reached.
-    """
-    with _opened(path, kind) as (schema, batches, stored):
-        label = find_target(path, list(schema.names), target)
-        yield from _blocks(path, schema, label, batches, stored)
+    def place(self, row: int) -> str:
+        return f"{self.path}, row {row}"
 
 
 # Rows read so far -> about how many bytes of the file they are.
 _Stored: TypeAlias = Callable[[int], int]
-
-
-def _blocks(
-    path: Path, schema: pa.Schema, label: int, batches: Iterator[pa.RecordBatch], stored: _Stored
-) -> Iterator[ColumnBlock]:
-    size = path.stat().st_size
-    features = [position for position in range(len(schema.names)) if position != label]
-    dtype = _common_dtype(schema, features, path)
-    done = 0
-    for batch in batches:
-        X = np.empty((batch.num_rows, len(features)), dtype=dtype)
-        for column, position in enumerate(features):
-            X[:, column] = _numbers(batch.column(position), schema.names[position], path, done)
-        labels = batch.column(label)
-        missing = np.asarray(labels.is_null().to_numpy(zero_copy_only=False), dtype=bool)
-        if missing.any():
-            row = done + int(np.flatnonzero(missing)[0]) + 1
-            raise InputError(f"{path}, row {row}: the label is missing")
-        if batch.num_rows:
-            yield ColumnBlock(X, labels)
-        done += batch.num_rows
-        report(path.name, stored(done), size)
-    report(path.name, size, size)
 
 
 @contextmanager
@@ -138,27 +103,46 @@ def _opened(
         ) from None
 
 
-def _common_dtype(schema: pa.Schema, features: list[int], path: Path) -> Any:
+def _holds(stored: pa.DataType) -> str:
     from pyarrow import types
 
-    kinds = [schema.field(position) for position in features]
-    for field in kinds:
-        if not (
-            types.is_integer(field.type) or types.is_floating(field.type) or types.is_boolean(field.type)
-        ):
-            raise InputError(f"{path}, column {field.name!r}: holds {field.type}; a feature must be a number")
-    return np.float32 if all(types.is_float32(field.type) for field in kinds) else np.float64
+    if types.is_integer(stored) or types.is_floating(stored) or types.is_boolean(stored):
+        return "number"
+    # A column of categories is one by its type; text may be anything.
+    return "category" if types.is_dictionary(stored) else str(stored)
 
 
-def _numbers(column: pa.Array, name: str, path: Path, done: int) -> Any:
-    if column.null_count:
-        missing = np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=bool)
-        row = done + int(np.flatnonzero(missing)[0]) + 1
-        raise InputError(
-            f"{path}, row {row}, column {name!r}: no value; every feature must be a finite number"
-        )
+def _array(column: pa.Array, kind: Kind | None, name: str, path: Path, done: int, missing: bool) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if kind == "number":
+        return _numbers(column, name, path, done, missing)
+    if kind == "text":
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        try:
+            return pc.utf8_trim_whitespace(column.cast(pa.string()))
+        except pa.ArrowException:
+            raise InputError(
+                f"{path}, column {name!r}: holds {column.type}, of which no categories can be made; name it "
+                "in ignore"
+            ) from None
+    return column if kind else None
+
+
+def _numbers(column: pa.Array, name: str, path: Path, done: int, missing: bool) -> Any:
+    if column.null_count and not missing:
+        wanting = np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+        row = done + int(np.flatnonzero(wanting)[0]) + 1
+        raise InputError(f"{path}, row {row}, column {name!r}: no value; {IF_MISSING}")
     values = column.to_numpy(zero_copy_only=False)
+    if values.dtype != np.float32:
+        # Booleans with gaps come as objects.
+        values = values.astype(np.float64)
     wrong = ~np.isfinite(values)
+    if missing:
+        wrong &= ~np.isnan(values)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise InputError(

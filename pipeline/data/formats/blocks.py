@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..io.spill import release
-from ..tables.options import Options, resolve_options
+from ..tables.options import Options, count_of, resolve_options
 from ..tables.stream import Codes, Matrix, Stream, arrays_of, int32_csr, is_sparse
-from .arrow_files import arrow_blocks
-from .delimited import delimited_blocks
-from .files import delimiter_of, file_format, file_options
+from .columns import Asked, lay_out
+from .encoding import survey
+from .files import file_format, file_options, open_columns
+from .labelled_columns import column_blocks
 from .svmlight import svmlight_blocks
 
 # About a megabyte of a hundred dense features.
@@ -30,7 +31,7 @@ class Block:
     ----------
     X : ndarray of shape (n, d) or scipy.sparse.csr_array
         svmlight: CSR, float64, int32 indices, and d the largest index so far unless ``n_features`` is given.
-        CSV, Parquet, Arrow: dense.
+        CSV, Parquet, Arrow, ARFF: dense; CSR where categories or words are hashed.
     labels : ndarray of shape (n,)
         As they stand in the file: numbers, or text.
     """
@@ -54,7 +55,7 @@ def stream_blocks(
         Column of the labels, as in `expand`.
     options : mapping, optional
         The options of the format, as in `expand`; those that need the whole file (``standardize``, ``bias``,
-        ``test``, ``dense``, ``dtype``) are not applied.
+        ``test``, ``dense``, ``dtype``, ``order_by``) are not applied, and missing values are NaN.
 
     Raises
     ------
@@ -99,18 +100,15 @@ def stream_rows(stream: Stream, *, rows: int = _ROWS) -> Iterator[tuple[Matrix, 
 def _pieces(path: Path, options: Options) -> Iterator[Block]:
     kind = file_format(path, options["format"])
     if kind == "svmlight":
-        n_features, zero_based = int(options["n_features"]), bool(options["zero_based"])
+        n_features, zero_based = count_of(options, "n_features"), bool(options["zero_based"])
         for X, labels in svmlight_blocks(path, n_features=n_features, zero_based=zero_based):
             yield Block(X, labels)
         return
-    target = str(options["target"])
-    if kind == "csv":
-        header = None if options["header"] == "" else bool(options["header"])
-        delimiter = delimiter_of(path, options)
-        found = delimited_blocks(path, delimiter=delimiter, target=target, header=header)
-    else:
-        found = arrow_blocks(path, "parquet" if kind == "parquet" else "arrow", target=target)
-    for block in found:
+    file, asked = open_columns(path, options), Asked.of(options)
+    layout = lay_out(file, asked)
+    # Of columns of numbers this reads nothing.
+    encoder = survey([(file, layout)], asked)
+    for block in column_blocks(file, layout, encoder, asked):
         yield Block(block.X, block.labels.to_numpy(zero_copy_only=False))
 
 

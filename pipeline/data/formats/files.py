@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
 
 from ...errors import InputError, did_you_mean
 from ..io.text import COMPRESSED
-from ..tables.options import FEATURE_OPTIONS, Option, Options
+from ..tables.features import with_layout
+from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
 from ..tables.stream import Table
-from .arrow_files import read_arrow
-from .delimited import read_delimited
-from .labelled_columns import combine
+from .arff_files import ArffFile
+from .arrow_files import ArrowFile
+from .columns import HASH_BITS, ONE_HOT, Asked, ColumnFile
+from .delimited import DelimitedFile
+from .labelled_columns import combine, read_columns
 from .svmlight import read_svmlight
 
-FORMATS = ("svmlight", "csv", "parquet", "arrow")
+FORMATS = ("svmlight", "csv", "parquet", "arrow", "arff")
 
 _SUFFIXES = {
     ".svmlight": "svmlight",
@@ -25,6 +28,7 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".arrow": "arrow",
     ".feather": "arrow",
+    ".arff": "arff",
 }
 
 _ANY: dict[str, Option] = {
@@ -32,21 +36,42 @@ _ANY: dict[str, Option] = {
     "test": Option("text", ""),
     **FEATURE_OPTIONS,
 }
-# `target`, `header` and `delimiter` are found out when not given.
+# What files with columns take; `target`, `header` and `delimiter` are found out when not given.
+COLUMN_OPTIONS: dict[str, Option] = {
+    "target": Option("text", ""),
+    "categorical": Option("names", ()),
+    "text": Option("names", ()),
+    "ignore": Option("names", ()),
+    "order_by": Option("text", ""),
+    "missing": Option("text", "error", choices=("error", "mean", "indicator")),
+    "one_hot": Option("count", ONE_HOT),
+    # 2^30 features and a row's number of them are still 32 bit.
+    "hash_bits": Option("count", HASH_BITS, minimum=1, maximum=30),
+    "hash_seed": Option("count", 0, maximum=2**31 - 1),
+    "dense": Option("flag", ""),
+}
 _OF_FORMAT: dict[str, dict[str, Option]] = {
     "svmlight": {
         "n_features": Option("count", 0, minimum=1),
         "zero_based": Option("flag", False),
         "dense": Option("flag", False),
     },
-    "csv": {
-        "target": Option("text", ""),
-        "header": Option("flag", ""),
-        "delimiter": Option("text", ""),
-    },
-    "parquet": {"target": Option("text", "")},
-    "arrow": {"target": Option("text", "")},
+    "csv": {**COLUMN_OPTIONS, "header": Option("flag", ""), "delimiter": Option("text", "")},
+    "parquet": COLUMN_OPTIONS,
+    "arrow": COLUMN_OPTIONS,
+    "arff": COLUMN_OPTIONS,
 }
+
+
+# Of data sets of OpenML, whose format is known and which have no test part of their own.
+OPENML_OPTIONS: dict[str, Option] = {**COLUMN_OPTIONS, **FEATURE_OPTIONS}
+
+
+def format_by_suffix(path: PurePath) -> str:
+    """Return the format that the name of a file tells; ``""`` when it tells none."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    inner = suffixes[:-1] if suffixes and suffixes[-1] in COMPRESSED else suffixes
+    return _SUFFIXES.get(inner[-1] if inner else "", "")
 
 
 def file_format(path: Path, named: object = "") -> str:
@@ -62,12 +87,10 @@ def file_format(path: Path, named: object = "") -> str:
     >>> file_format(Path("train.csv.gz"))
     'csv'
     """
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compressed = bool(suffixes) and suffixes[-1] in COMPRESSED
+    compressed = path.suffix.lower() in COMPRESSED
     if named and named not in FORMATS:
         raise InputError(f"{path}: format = {named!r}; {did_you_mean(str(named), FORMATS)}")
-    inner = suffixes[:-1] if compressed else suffixes
-    found = str(named) if named else _SUFFIXES.get(inner[-1] if inner else "", "")
+    found = str(named) if named else format_by_suffix(path)
     if not found:
         raise InputError(
             f"{path}: the name does not tell the format; set format = {', '.join(map(repr, FORMATS))}, or "
@@ -83,56 +106,65 @@ def file_options(path: Path, given: Options) -> Mapping[str, Option]:
     return {**_OF_FORMAT[file_format(path, given.get("format", ""))], **_ANY}
 
 
-def read_file(path: Path, options: Options) -> Table:
-    """Read a file, and its test file when the option ``test`` names one, in the same format.
+def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -> Table:
+    """Read files, one after the other as one, and those of a test part, in the same format.
 
     Parameters
     ----------
-    path : Path
-        The file.
+    paths, tests : sequence of Path
+        The files; no `tests`: no test part.
     options : mapping
-        Resolved options of its format.
+        Resolved options of their format.
 
     Returns
     -------
     Table
-        As stored, but in the dtype asked for (unless the features are yet to be standardised); the other
-        feature options are not applied here.
+        As stored, but in the dtype asked for (unless the features are yet to be standardised); NaN where a
+        value is missing; the other feature options are not applied here.
 
     Raises
     ------
     InputError
         In one line that names file, line or row, and column.
     """
-    test = Path(str(options["test"])) if options["test"] else None
-    kind = file_format(path, options["format"])
+    kind = file_format(paths[0], options["format"])
     # Means and spreads are those of the numbers in the file.
     dtype = "" if options["standardize"] else str(options["dtype"])
     if kind == "svmlight":
+        if len(paths) > 1 or len(tests) > 1:
+            several = tests if len(tests) > 1 else paths
+            raise InputError(
+                f"{several[0].parent}: {len(several)} svmlight files; one is read: put them together (cat)"
+            )
         return read_svmlight(
-            path,
-            test,
-            n_features=int(options["n_features"]),
+            paths[0],
+            tests[0] if tests else None,
+            n_features=count_of(options, "n_features"),
             zero_based=bool(options["zero_based"]),
             dense=bool(options["dense"]),
             dtype=dtype,
         )
-    target = str(options["target"])
-    paths = [path] if test is None else [path, test]
+    asked = Asked.of(options)
+    train = read_columns([open_columns(path, options) for path in paths], asked, dtype=dtype)
+    test = None
+    if tests:
+        found = [open_columns(path, options) for path in tests]
+        test = read_columns(found, asked, dtype=dtype, encoder=train.encoder)
+    table = combine(train, test)
+    if options["dense"] == "":
+        return table
+    return with_layout(str(paths[0]), table, dense=bool(options["dense"]))
+
+
+def open_columns(path: Path, options: Options) -> ColumnFile:
+    """Open a file with columns, by resolved options of its format."""
+    kind = file_format(path, options["format"])
     if kind == "csv":
         header = None if options["header"] == "" else bool(options["header"])
-        parts = [
-            read_delimited(
-                each, delimiter=delimiter_of(each, options), target=target, header=header, dtype=dtype
-            )
-            for each in paths
-        ]
-    else:
-        parts = [
-            read_arrow(each, "parquet" if kind == "parquet" else "arrow", target=target, dtype=dtype)
-            for each in paths
-        ]
-    return combine(parts[0], parts[1] if test else None)
+        return DelimitedFile(path, delimiter=delimiter_of(path, options), header=header)
+    if kind == "arff":
+        return ArffFile(path)
+    return ArrowFile(path, "parquet" if kind == "parquet" else "arrow")
 
 
 def delimiter_of(path: Path, options: Options) -> str:

@@ -1,8 +1,8 @@
-"""Files with columns: which one is the label, which are the features."""
+"""Files with columns, read whole in bounded memory: features, labels, and the rows in the order asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,101 +12,182 @@ import numpy as np
 from ...errors import InputError
 from ..io.spill import SpillingArray
 from ..tables.cache import cache_folder
-from ..tables.stream import FloatArray, Table
+from ..tables.spilling import SpillingMatrix
+from ..tables.stream import Matrix, Table, is_sparse
 from ..tables.tasks import listed
+from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out
+from .encoding import Encoder, missing_in, survey
 from .labels import CodedLabels, encode_labels
+from .sorting import by_keys, sort_keys
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Names that can only mean the label; one of them, once, is taken without asking.
-LABEL_NAMES = ("label", "target", "class", "y")
-
 
 @dataclass(frozen=True, eq=False)
 class LabelledColumns:
-    """A file with columns, read: feature names, X of shape (n, d), the labels as they stand."""
+    """Files with columns, read: names of the columns that features are made of, X of shape (n, d), labels."""
 
     path: Path
     features: tuple[str, ...]
-    X: FloatArray
+    X: Matrix
     labels: CodedLabels
+    encoder: Encoder
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnBlock:
-    """Some rows of a file with columns: X of shape (n, d), float32 or float64, and n labels as they stand."""
+    """Some rows of a file with columns.
 
-    X: FloatArray
-    labels: pa.Array
-
-
-def gather(
-    path: Path, features: tuple[str, ...], blocks: Iterable[ColumnBlock], dtype: str = ""
-) -> LabelledColumns:
-    """Put the blocks of a file together in bounded memory.
-
-    Parameters
+    Attributes
     ----------
-    path : Path
-        For error lines.
-    features : tuple of str
-        Names of the d features.
-    blocks : iterable of ColumnBlock
-        In file order.
-    dtype : str, default=""
-        "float32" or "float64"; that of the blocks when empty.
+    X : ndarray or CSR array of shape (n, d)
+    labels : pyarrow.Array of n
+        As they stand.
+    keys : ndarray of float64, shape (n,), or None
+        What the rows are sorted by.
+    missing : dict of str to int
+        How many values lack, by column.
     """
-    folder = cache_folder() / "streams"
-    X: SpillingArray[Any] | None = None
-    codes: SpillingArray[np.int32] = SpillingArray(np.int32, folder)
-    found: dict[Any, int] = {}
-    for block in blocks:
-        if X is None:
-            X = SpillingArray(np.dtype(dtype).type if dtype else block.X.dtype.type, folder)
-        X.append(block.X)
-        coded = block.labels.dictionary_encode()
-        places = [found.setdefault(value, len(found)) for value in coded.dictionary.to_pylist()]
-        codes.append(np.array(places, dtype=np.int32)[coded.indices.to_numpy()])
-    n = codes.size
-    whole: Any = np.empty((0, len(features))) if X is None else X.finish((n, len(features)))
-    values = list(found)
-    if values and not isinstance(values[0], (bool, int, float)):
-        values = [str(value) for value in values]
-    return LabelledColumns(path, features, whole, CodedLabels(np.array(values), codes.finish()))
+
+    X: Any
+    labels: pa.Array
+    keys: Any
+    missing: dict[str, int]
 
 
-def find_target(path: Path, names: Sequence[str], target: str) -> int:
-    """Return the position of the label column.
+def read_columns(
+    files: Sequence[ColumnFile], asked: Asked, *, dtype: str = "", encoder: Encoder | None = None
+) -> LabelledColumns:
+    """Read files with columns, one after the other, as one.
 
     Parameters
     ----------
-    path : Path
-        For the error line.
-    names : sequence of str
-        All columns.
-    target : str
-        What the user named; ``""`` looks for the one column called label, target, class or y.
+    files : sequence of ColumnFile
+        With the same columns.
+    asked : Asked
+    dtype : str, default=""
+        "float32" or "float64"; by default float32 where all numbers are stored so, else float64.
+    encoder : Encoder, optional
+        What the columns become; found out from the files themselves when it is not given.
 
     Raises
     ------
     InputError
-        When it is not there, or not the only one; lists the columns.
+        Naming file, row and column.
     """
-    wanted = [i for i, name in enumerate(names) if name == target] if target else []
-    if not target:
-        wanted = [i for i, name in enumerate(names) if name.strip().lower() in LABEL_NAMES]
-    if len(wanted) == 1:
-        if len(names) == 1:
-            raise InputError(f"{path}: the label {names[0]!r} is the only column; features are needed too")
-        return wanted[0]
-    columns = f"columns: {listed(names)}"
-    if len(names) == 1:
-        columns += " (only one: is the delimiter right?)"
-    if target:
-        fault = "more than one column" if wanted else "no column"
-        raise InputError(f"{path}: {fault} is called {target!r}; {columns}")
-    raise InputError(f"{path}: which column is the label? set target = {names[-1]!r} or another; {columns}")
+    laid = [(file, lay_out(file, asked)) for file in files]
+    first, layout = laid[0]
+    names = _features(first, layout)
+    for file, other in laid[1:]:
+        if _features(file, other) != names:
+            raise other_columns(file.path, _features(file, other), first.path, names)
+    training, encoder = encoder is None, encoder or survey(laid, asked)
+    folder = cache_folder() / "streams"
+    collected = _Collected(encoder, folder)
+    for file, each in laid:
+        done = 0
+        for block in column_blocks(file, each, encoder, asked):
+            X = _as_dtype(block.X, dtype, file, encoder, done)
+            collected.add(block, X)
+            done += len(block.labels)
+    if not collected.codes.size:
+        raise InputError(f"{first.path}: the file has no rows")
+    codes, X = collected.codes.finish(), collected.matrix()
+    if collected.keys is not None:
+        X, codes = by_keys(collected.keys.finish(), X, codes)
+    values = list(collected.found)
+    if not isinstance(values[0], (bool, int, float)):
+        values = [str(value) for value in values]
+    labels = CodedLabels(np.array(values), codes)
+    notes = (*encoder.notes(), *collected.missing_notes(first.path)) if training else ()
+    return LabelledColumns(first.path, names, X, labels, encoder, notes)
+
+
+def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Asked) -> Iterator[ColumnBlock]:
+    """Yield the rows of a file a few MB at a time, in file order.
+
+    Raises
+    ------
+    InputError
+        Naming file, row and column, when the block is reached.
+    """
+    done, sorts = 0, None if layout.order is None else sort_keys(file, layout.order)
+    for batch in file.batches(layout.kinds(len(file.names)), missing=asked.missing != "error"):
+        features = [batch[position] for position in layout.features]
+        labels = batch[layout.label]
+        if not len(labels):
+            continue
+        _refuse_missing_labels(file, layout, labels, done)
+        missing = {}
+        for position, role, array in zip(layout.features, layout.roles, features, strict=True):
+            # A number that may not be missing has been looked at.
+            if role == "number" and asked.missing == "error":
+                continue
+            where = missing_in(role, array)
+            if where.any():
+                missing[file.names[position]] = int(where.sum())
+                if asked.missing == "error":
+                    at = file.place(done + int(np.flatnonzero(where)[0]) + 1)
+                    raise InputError(f"{at}, column {file.names[position]!r}: no value; {IF_MISSING}")
+        numbers = [
+            array.dtype for array, role in zip(features, layout.roles, strict=True) if role == "number"
+        ]
+        single = bool(numbers) and all(dtype == np.float32 for dtype in numbers)
+        X = encoder.encode(features, np.float32 if single else np.float64)
+        keys = None if sorts is None or layout.order is None else sorts(batch[layout.order], done)
+        yield ColumnBlock(X, labels, keys, missing)
+        done += len(labels)
+
+
+class _Collected:
+    """The blocks of files, put together in bounded memory."""
+
+    def __init__(self, encoder: Encoder, folder: Path) -> None:
+        self._encoder, self._folder = encoder, folder
+        self._rows = SpillingMatrix(folder)
+        self.codes: SpillingArray[np.int32] = SpillingArray(np.int32, folder)
+        self.keys: SpillingArray[np.float64] | None = None
+        self.found: dict[Any, int] = {}
+        self._missing: dict[str, int] = {}
+
+    def add(self, block: ColumnBlock, X: Any) -> None:
+        """Add some rows."""
+        self._rows.append(X)
+        coded = block.labels.dictionary_encode()
+        places = [self.found.setdefault(value, len(self.found)) for value in coded.dictionary.to_pylist()]
+        self.codes.append(np.array(places, dtype=np.int32)[coded.indices.to_numpy()])
+        if block.keys is not None:
+            self.keys = self.keys or SpillingArray(np.float64, self._folder)
+            self.keys.append(block.keys)
+        for name, n in block.missing.items():
+            self._missing[name] = self._missing.get(name, 0) + n
+
+    def matrix(self) -> Any:
+        """Return all rows."""
+        return self._rows.finish((self.codes.size, self._encoder.width))
+
+    def missing_notes(self, path: Path) -> Iterable[str]:
+        """Yield what became of missing values, a line for each column that lacks some."""
+        for column in self._encoder.columns:
+            n = self._missing.get(column.name, 0)
+            if n == self.codes.size and column.role == "number":
+                raise InputError(
+                    f'{path}, column {column.name!r}: no row has a value; set ignore = ["{column.name}"]'
+                )
+            if n and column.role == "number":
+                marked = ", and marked by a further feature" if column.marked else ""
+                yield (
+                    f"column {column.name!r}: {n:,} of {self.codes.size:,} values missing, replaced by the "
+                    f"mean of the training part{marked}"
+                )
+            elif n:
+                marked = ", but a mark of that" if column.marked else ""
+                yield (
+                    f"column {column.name!r}: {n:,} of {self.codes.size:,} values missing: no feature of "
+                    f"theirs{marked}"
+                )
 
 
 def combine(train: LabelledColumns, test: LabelledColumns | None) -> Table:
@@ -119,12 +200,56 @@ def combine(train: LabelledColumns, test: LabelledColumns | None) -> Table:
     """
     if test is None:
         classes, y, _ = encode_labels(train.labels, train.path)
-        return Table(train.X, y, classes)
+        return Table(train.X, y, classes, notes=train.notes)
     if test.features != train.features:
-        raise InputError(
-            f"{test.path}: its feature columns ({listed(test.features)}) are not those of {train.path.name} "
-            f"({listed(train.features)})"
-        )
+        raise other_columns(test.path, test.features, train.path, train.features)
     classes, y, y_test = encode_labels(train.labels, train.path, test.labels, test.path)
     X_test: Any = test.X.astype(train.X.dtype, copy=False)
-    return Table(train.X, y, classes, X_test, y_test)
+    return Table(train.X, y, classes, X_test, y_test, notes=train.notes)
+
+
+def other_columns(path: Path, found: Sequence[str], first: Path, names: Sequence[str]) -> InputError:
+    """Return the error of a file whose columns are not those of another."""
+    return InputError(
+        f"{path}: its feature columns ({listed(found)}) are not those of {first.name} ({listed(names)})"
+    )
+
+
+def _features(file: ColumnFile, layout: Layout) -> tuple[str, ...]:
+    return tuple(file.names[position] for position in layout.features)
+
+
+def _refuse_missing_labels(file: ColumnFile, layout: Layout, labels: Any, done: int) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    where = labels.is_null()
+    if pa.types.is_string(labels.type):
+        where = pc.or_(where, pc.equal(pc.utf8_trim_whitespace(labels.fill_null("")), ""))
+    missing = np.asarray(where.to_numpy(zero_copy_only=False), dtype=bool)
+    if missing.any():
+        row = done + int(np.flatnonzero(missing)[0]) + 1
+        raise InputError(f"{file.place(row)}: the label is missing (column {file.names[layout.label]!r})")
+
+
+def _as_dtype(X: Any, dtype: str, file: ColumnFile, encoder: Encoder, done: int) -> Any:
+    """Return a block in the dtype asked for; a number that does not fit it is an error."""
+    if not dtype or X.dtype == dtype:
+        return X
+    with np.errstate(over="ignore"):
+        made = X.astype(dtype)
+    values, before = (made.data, X.data) if is_sparse(X) else (made, X)
+    over = np.isinf(values) & np.isfinite(before)
+    if over.any():
+        place = np.argwhere(over)[0]
+        if is_sparse(X):
+            row = int(np.searchsorted(X.indptr, place[0], side="right")) - 1
+            feature, value = int(X.indices[place[0]]), X.data[place[0]]
+        else:
+            row, feature = int(place[0]), int(place[1])
+            value = X[row, feature]
+        raise InputError(
+            f"{file.place(done + row + 1)}, column {encoder.column_of(feature)!r}: {value} does not fit "
+            f'{dtype}; set dtype = "float64"'
+        )
+    return made

@@ -158,12 +158,24 @@ def _read(path: Path, n_features: int, zero_based: bool, dtype: str) -> _Parsed:
             raise InputError(
                 f"{path}: 2^31 non-zeros or more; the index of a stream is 32 bit, so split the file"
             )
+        if dtype == "float32":
+            _refuse_overflow(path, X, labels.size)
         ends.append(X.indptr[1:] + data.size)
         labels.append(y)
         data.append(X.data)
         indices.append(X.indices)
         width = X.shape[1]
     return _Parsed(labels.finish(), data.finish(), indices.finish(), ends.finish(), width)
+
+
+def _refuse_overflow(path: Path, X: Any, done: int) -> None:
+    over = np.flatnonzero(np.abs(X.data) > np.finfo(np.float32).max)
+    if len(over):
+        row = done + int(np.searchsorted(X.indptr, over[0], side="right"))
+        raise InputError(
+            f"{path}, row {row}, feature {X.indices[over[0]] + 1}: {X.data[over[0]]} does not fit float32; "
+            'set dtype = "float64"'
+        )
 
 
 def _read_block(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -105,9 +106,19 @@ def _kept(entry: PublicSet) -> Path:
 
 
 def _addresses(file: PublicFile) -> tuple[str, ...]:
+    mirror = _mirror()
+    return (f"{mirror}/{file.name}",) if mirror else file.addresses
+
+
+def mirrored(address: str) -> str:
+    """Return where an address is asked for: there, or under its path on the mirror."""
+    mirror = _mirror()
+    return f"{mirror}{urlsplit(address).path}" if mirror else address
+
+
+def _mirror() -> str:
     """``SINGLEPASS_MIRROR`` stands in for every server: machines without a way out, and tests."""
-    mirror = os.environ.get("SINGLEPASS_MIRROR")
-    return (f"{mirror.rstrip('/')}/{file.name}",) if mirror else file.addresses
+    return os.environ.get("SINGLEPASS_MIRROR", "").rstrip("/")
 
 
 class _Bar:
@@ -128,31 +139,61 @@ class _Bar:
         """Nothing to release."""
 
 
-def _download(entry: PublicSet, file: PublicFile, folder: Path) -> Path:
+def retrieve(
+    name: str, addresses: Sequence[str], checksum: str | None, folder: Path
+) -> tuple[Path | None, list[str]]:
+    """Download a file from the first address that has it.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in `folder`.
+    addresses : sequence of str
+        Tried in order.
+    checksum : str or None
+        ``"md5:…"`` or ``"sha256:…"``, where it is known.
+    folder : Path
+
+    Returns
+    -------
+    path : Path or None
+    reasons : list of str
+        Why an address did not do, of each that was tried in vain.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be written.
+    """
     import pooch
     import requests
 
     pooch.get_logger().setLevel("WARNING")
-    reasons = []
-    for address in _addresses(file):
+    reasons: list[str] = []
+    for address in addresses:
         downloader = pooch.HTTPDownloader(
-            progressbar=_Bar(file.name),
+            progressbar=_Bar(name),
             chunk_size=_CHUNK,
             timeout=_TIMEOUT,
             # As stored: a server must not hand over a .gz uncompressed.
             headers={"Accept-Encoding": "identity"},
         )
         try:
-            return Path(pooch.retrieve(address, file.checksum, file.name, folder, downloader=downloader))
+            return Path(pooch.retrieve(address, checksum, name, folder, downloader=downloader)), reasons
         except requests.RequestException as error:
             reasons.append(f"{urlsplit(address).netloc}: {_reason(error)}")
         except ValueError:
             # Pooch's word for a checksum that differs.
-            reasons.append(
-                f"{urlsplit(address).netloc}: what came does not have the checksum {file.checksum}"
-            )
+            reasons.append(f"{urlsplit(address).netloc}: what came does not have the checksum {checksum}")
         except OSError as error:
             raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None
+    return None, reasons
+
+
+def _download(entry: PublicSet, file: PublicFile, folder: Path) -> Path:
+    path, reasons = retrieve(file.name, _addresses(file), file.checksum, folder)
+    if path is not None:
+        return path
     folder_named = os.environ.get("SINGLEPASS_DATA") or "not set"
     tried = f"and the download failed ({'; '.join(reasons)})" if reasons else "and it cannot be downloaded"
     copy = f"get a copy ({entry.source})" if entry.source else "get a copy"

@@ -82,6 +82,12 @@ def converted_classes(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> 
     return converted_table(recipe, parse).classes if manifest is None else tuple(manifest["classes"])
 
 
+def converted_notes(recipe: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the notes on a table that has been parsed before."""
+    manifest = _read_manifest(_folder_of(recipe))
+    return () if manifest is None else tuple(manifest.get("notes", ()))
+
+
 def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Table:
     """Return a table memory-mapped from the cache, parsed and written there first when need be.
 
@@ -168,6 +174,7 @@ def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
         manifest = {
             "fingerprint": content_fingerprint(table),
             "classes": list(table.classes),
+            "notes": list(table.notes),
             "shape": list(table.X.shape),
             "shape_test": None if table.X_test is None else list(table.X_test.shape),
             "parts": sums,
@@ -214,7 +221,9 @@ def _load(folder: Path) -> Table | None:
                 return None
         X = _matrix(parts, "X", manifest["shape"])
         X_test = _matrix(parts, "X_test", manifest["shape_test"]) if "y_test" in parts else None
-        table = Table(X, parts["y"], tuple(manifest["classes"]), X_test, parts.get("y_test"))
+        # Tables of before have none.
+        notes = tuple(manifest.get("notes", ()))
+        table = Table(X, parts["y"], tuple(manifest["classes"]), X_test, parts.get("y_test"), notes=notes)
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return freeze(table)

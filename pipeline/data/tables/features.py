@@ -1,19 +1,54 @@
-"""Changes to the features that any data set may ask for: dtype, standardisation, a constant feature."""
+"""Changes to features that a data set may ask for: missing values, standardisation, a constant, the dtype."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...errors import InputError
-from .options import Options
-from .stream import FloatArray, Matrix, Table, int32_csr, is_sparse
+from ..io.spill import release
+from .cache import cache_folder
+from .options import Options, Value
+from .spilling import SpillingMatrix
+from .stream import FloatArray, Matrix, Rows, Table, arrays_of, int32_csr, is_sparse
+
+# A matrix up to here is changed in one piece; a larger one block by block, so that it need not fit in memory.
+_WHOLE_BYTES = 1 << 28
+_BLOCK_BYTES = 1 << 24
+# Rows of a block of CSR rows; fixed, since sums depend on it in their last bits.
+_BLOCK_ROWS = 1 << 12
+
+# What a table is opened with whose features are yet to be fitted: see `raw_options`.
+_RAW = "raw"
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureFit:
+    """What is computed of training rows: of every feature what fills a gap, mean and spread."""
+
+    fill: npt.NDArray[np.float64] | None
+    mean: npt.NDArray[np.float64] | None
+    spread: npt.NDArray[np.float64] | None
+
+
+def computed(options: Options) -> bool:
+    """Return whether features are changed by what is computed of training rows."""
+    return bool(options.get("standardize")) or options.get("missing", "error") != "error"
+
+
+def raw_options(options: Options) -> dict[str, Value]:
+    """Return the options of the same table with its features as they stand, to be fitted elsewhere."""
+    return {**options, "standardize": False, "bias": False, "dtype": "", _RAW: True}
 
 
 def apply_feature_options(name: str, table: Table, options: Options) -> Table:
-    """Apply ``standardize``, ``bias`` and ``dtype``, in that order.
+    """Fill missing values, then apply ``standardize``, ``bias`` and ``dtype``, in that order.
+
+    What is computed for it is computed of the whole training part of the table.
 
     Parameters
     ----------
@@ -32,21 +67,77 @@ def apply_feature_options(name: str, table: Table, options: Options) -> Table:
     Raises
     ------
     InputError
-        When a sparse set should be standardised: that would make it dense.
+        When a sparse set should be standardised: that would make it dense. When values are too large.
     """
-    parts: list[Any] = [table.X, table.X_test]
+    if options.get(_RAW):
+        return table
+    fit = fit_features(name, table.X, options)
+    X = change_features(name, table.X, fit, options)
+    X_test = None if table.X_test is None else change_features(name, table.X_test, fit, options)
+    return replace(table, X=X, X_test=X_test)
+
+
+def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) -> FeatureFit:
+    """Compute what the features of a data set are changed by.
+
+    Parameters
+    ----------
+    name : str
+        Of the data set, for the error line.
+    X : ndarray or CSR array
+        NaN where a value is missing.
+    options : mapping
+        Resolved options.
+    rows : ndarray of int64, optional
+        Its training rows, ascending; by default all.
+    """
+    fill = mean = spread = None
+    if options.get("missing", "error") != "error":
+        fill = _means_of_known(X, rows)
     if options["standardize"]:
-        if is_sparse(table.X):
+        if is_sparse(X):
             raise InputError(
                 f"data set {name!r} is sparse: standardize would make it dense; leave standardize out, or "
                 "set dense = true"
             )
-        parts = _standardized(parts)
-    if options["bias"]:
-        parts = [None if X is None else _with_constant(X) for X in parts]
-    if options["dtype"]:
-        parts = [None if X is None else X.astype(options["dtype"], copy=False) for X in parts]
-    return replace(table, X=parts[0], X_test=parts[1])
+        # Sums run down the columns row by row, so that they do not depend on the machine's vector width.
+        n = X.shape[0] if rows is None else len(rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = _sum(X, rows, lambda block: _filled(block, fill)) / n
+            spread = np.sqrt(_sum(X, rows, lambda block: (_filled(block, fill) - mean) ** 2) / n)
+        wrong = np.flatnonzero(~(np.isfinite(mean) & np.isfinite(spread)))
+        if len(wrong):
+            raise InputError(
+                f"data set {name!r}: feature {wrong[0] + 1} has values too large to be standardised (their "
+                "squares overflow); divide it by a constant, or leave standardize out"
+            )
+        spread[spread == 0.0] = 1.0
+    return FeatureFit(fill, mean, spread)
+
+
+def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any:
+    """Return a matrix with its features changed as `apply_feature_options` says.
+
+    A constant feature becomes 0. A matrix larger than 256 MB is made on disk, block by block.
+    """
+    dtype = np.dtype(str(options["dtype"]) or X.dtype)
+    if fit.fill is None and fit.mean is None and not options["bias"] and dtype == X.dtype:
+        return X
+
+    def change(block: Any) -> Any:
+        block = _filled(block, fit.fill)
+        if fit.mean is not None:
+            block = ((block - fit.mean) / fit.spread).astype(block.dtype)
+        if options["bias"]:
+            block = _with_constant(block)
+        return _cast(name, block, dtype)
+
+    if _matrix_bytes(X) <= _WHOLE_BYTES:
+        return change(X)
+    made = SpillingMatrix(cache_folder() / "streams")
+    for block in _blocks(X, None):
+        made.append(change(block))
+    return made.finish((X.shape[0], X.shape[1] + bool(options["bias"])))
 
 
 # A dense copy beside its source must fit into a worker's memory; 2 GiB is half of a common one's.
@@ -71,7 +162,7 @@ def with_layout(name: str, table: Table, *, dense: bool) -> Table:
         When the dense form would take more than 2 GiB.
     """
     parts: list[Any] = [_laid_out(name, X, dense) for X in (table.X, table.X_test)]
-    return Table(parts[0], table.y, table.classes, parts[1], table.y_test)
+    return replace(table, X=parts[0], X_test=parts[1])
 
 
 def _laid_out(name: str, X: Any, dense: bool) -> Any:
@@ -88,16 +179,79 @@ def _laid_out(name: str, X: Any, dense: bool) -> Any:
     return int32_csr(X)
 
 
-def _standardized(parts: list[Any]) -> list[Any]:
-    """Mean 0, standard deviation 1 over the training rows; a constant feature becomes 0.
+def _blocks(X: Any, rows: Rows | None) -> Iterator[Any]:
+    """Yield rows of a matrix: a small dense one whole, else blocks that leave nothing in memory."""
+    if rows is None and not is_sparse(X) and X.nbytes <= _WHOLE_BYTES:
+        yield X
+        return
+    step = _BLOCK_ROWS if is_sparse(X) else max(1, _BLOCK_BYTES // max(1, X.shape[1] * X.itemsize))
+    for start in range(0, X.shape[0] if rows is None else len(rows), step):
+        yield X[start : start + step] if rows is None else X[rows[start : start + step]]
+        if _matrix_bytes(X) > _WHOLE_BYTES:
+            for array in arrays_of(X).values():
+                release(array)
 
-    Sums run down the columns row by row, so that they do not depend on the machine's vector width.
-    """
-    X = parts[0]
-    mean = X.mean(axis=0, dtype=np.float64)
-    spread = np.sqrt(np.mean((X - mean) ** 2, axis=0, dtype=np.float64))
-    spread[spread == 0.0] = 1.0
-    return [None if part is None else ((part - mean) / spread).astype(part.dtype) for part in parts]
+
+def _matrix_bytes(X: Any) -> int:
+    return sum(array.nbytes for array in arrays_of(X).values())
+
+
+def _sum(X: Any, rows: Rows | None, of: Callable[[Any], Any]) -> Any:
+    """Return the sum of some rows, added one after the other wherever blocks end."""
+    total = None
+    for block in _blocks(X, rows):
+        part = of(block)
+        if total is not None:
+            part = np.concatenate([total[None], part])
+        total = np.add.reduce(part, axis=0, dtype=np.float64)
+    return total
+
+
+def _means_of_known(X: Any, rows: Rows | None) -> npt.NDArray[np.float64]:
+    """Return the means of the values that are not missing; 0 where all are."""
+    if is_sparse(X):
+        n, d = X.shape[0] if rows is None else len(rows), X.shape[1]
+        sums, gaps = np.zeros(d), np.zeros(d)
+        for block in _blocks(X, rows):
+            missing = np.isnan(block.data)
+            sums += np.bincount(block.indices, np.where(missing, 0.0, block.data), minlength=d)
+            gaps += np.bincount(block.indices[missing], minlength=d)
+        known = n - gaps
+    else:
+        known = _sum(X, rows, lambda block: ~np.isnan(block))
+        sums = _sum(X, rows, lambda block: np.where(np.isnan(block), 0.0, block))
+    means: npt.NDArray[np.float64] = sums / np.maximum(known, 1)
+    return means
+
+
+def _filled(X: Any, fill: npt.NDArray[np.float64] | None) -> Any:
+    """Return a matrix with values in place of missing ones; the same where none is missing."""
+    if fill is None:
+        return X
+    if is_sparse(X):
+        missing = np.isnan(X.data)
+        if not missing.any():
+            return X
+        data = X.data.copy()
+        data[missing] = fill[X.indices[missing]]
+        return type(X)((data, X.indices, X.indptr), shape=X.shape)
+    missing = np.isnan(X)
+    return np.where(missing, fill.astype(X.dtype), X) if missing.any() else X
+
+
+def _cast(name: str, X: Any, dtype: np.dtype[Any]) -> Any:
+    if X.dtype == dtype:
+        return X
+    with np.errstate(over="ignore"):
+        made = X.astype(dtype)
+    over = np.flatnonzero(np.isinf(made.data if is_sparse(X) else made))
+    if len(over):
+        feature = X.indices[over[0]] if is_sparse(X) else over[0] % X.shape[1]
+        raise InputError(
+            f"data set {name!r}: feature {feature + 1} has values that do not fit {dtype.name}; set "
+            'dtype = "float64"'
+        )
+    return made
 
 
 def _with_constant(X: Matrix) -> Matrix:

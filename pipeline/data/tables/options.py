@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ...errors import InputError, did_you_mean
 
-Value: TypeAlias = str | int | float | bool
+Value: TypeAlias = str | int | float | bool | tuple[str, ...]
 Options: TypeAlias = Mapping[str, Value]
 
 
@@ -18,8 +18,9 @@ class Option:
 
     Attributes
     ----------
-    kind : {"flag", "count", "number", "text"}
-        true/false, a whole number, a number, or a string.
+    kind : {"flag", "count", "number", "text", "names"}
+        true/false, a whole number, a number, a string, or a list of strings (numbers stand for columns
+        without names).
     default : str, int or bool
         Value when not given; ``""`` and ``-1`` stand for "find out".
     minimum : int
@@ -30,7 +31,7 @@ class Option:
         The accepted texts; empty accepts any.
     """
 
-    kind: Literal["flag", "count", "number", "text"]
+    kind: Literal["flag", "count", "number", "text", "names"]
     default: Value
     minimum: int = 0
     maximum: int | None = None
@@ -82,6 +83,20 @@ def resolve_options(owner: str, given: Options, declared: Mapping[str, Option]) 
     }
 
 
+def count_of(options: Options, key: str) -> int:
+    """Return the value of an option that is a whole number."""
+    value = options[key]
+    assert isinstance(value, int)
+    return value
+
+
+def names_of(options: Options, key: str) -> tuple[str, ...]:
+    """Return the columns that an option names."""
+    value = options[key]
+    assert isinstance(value, tuple)
+    return value
+
+
 def _checked(owner: str, key: str, value: Value, option: Option) -> Value:
     if option.kind == "flag":
         if isinstance(value, bool):
@@ -97,9 +112,22 @@ def _checked(owner: str, key: str, value: Value, option: Option) -> Value:
         what = "whole number" if whole else "number"
         span = f">= {option.minimum}" if option.maximum is None else f"in {option.minimum} to {high}"
         raise InputError(f"data set {owner!r}: {key} must be a {what} {span}, not {value!r}")
+    if option.kind == "names":
+        return _names(owner, key, value)
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str):
         raise InputError(f"data set {owner!r}: {key} must be a text, not {value!r}")
     if option.choices and text not in option.choices:
         raise InputError(f"data set {owner!r}: {key} = {text!r}; {did_you_mean(text, option.choices)}")
     return text
+
+
+def _names(owner: str, key: str, value: Any) -> tuple[str, ...]:
+    given = value if isinstance(value, list | tuple) else [value]
+    names = [each if isinstance(each, str) else str(each) for each in given if type(each) in (str, int)]
+    if len(names) < len(given):
+        raise InputError(f"data set {owner!r}: {key} must be a list of columns, not {value!r}")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"data set {owner!r}: {key} names {twice[0]!r} twice")
+    return tuple(names)

@@ -37,6 +37,8 @@ class Table:
         The official test part, where the source has one.
     changes : tuple of int
         After how many rows what they follow changes, where it is known.
+    notes : tuple of str
+        What is to be known of how the features were made, a line each.
     """
 
     X: Matrix
@@ -45,6 +47,7 @@ class Table:
     X_test: Matrix | None = None
     y_test: Codes | None = None
     changes: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -168,12 +168,13 @@ class _Window:
             if self._workforce.ready:
                 self._refill()
             idle = not self._out and not self._again and self._exhausted
-            if idle and len(self._ledger):
+            if idle or self._ledger.late():
+                # Those that are there say why they have not written, or do it now.
                 await self._workforce.flush(self._client)
-            for each in self._ledger.settle(at_once=idle) if len(self._ledger) else ():
-                each.lose("its worker went before it was written")
-                each.told = True
-                self._again.append(each)
+                for each in self._ledger.settle(at_once=idle):
+                    each.lose("its worker went before it was written")
+                    each.told = True
+                    self._again.append(each)
             if idle and not self._again:
                 return
             await self._collect()

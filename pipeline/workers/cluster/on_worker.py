@@ -123,9 +123,9 @@ def prepare(preparation: Preparation) -> Answer:
         _watching.close()
         _watching.enter_context(ended_when_frozen(preparation.cell_limit))
         before = _prepared.get(preparation.run)
-        writer = None if before is None else before.writer
-        if output is not None and error is None and writer is None:
-            writer = Writer(output)
+        writer = None
+        if output is not None and error is None:
+            writer = (before.writer if before else None) or Writer(output, preparation.run)
         _prepared[preparation.run] = _Prepared(preparation, local, writer)
         _arrived.notify_all()
     return Answer([], writes=writer is not None)

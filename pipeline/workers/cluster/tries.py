@@ -74,9 +74,6 @@ class Ledger:
         self._early: set[str] = set()
         self._looked = time.monotonic()
 
-    def __len__(self) -> int:
-        return len(self._open)
-
     def add(self, key: str, each: Try) -> None:
         """Note that a cell is to be written."""
         if key in self._early:
@@ -84,14 +81,26 @@ class Ledger:
         else:
             self._open[key] = each, time.monotonic()
 
+    def late(self) -> bool:
+        """Look into the store, now and then; return whether a cell should be there by now, and is not."""
+        if not self._open or time.monotonic() - self._looked < _LEDGER_SECONDS:
+            return False
+        self._look()
+        return bool(self._overdue())
+
     def settle(self, *, at_once: bool) -> list[Try]:
-        """Look into the store, now and then or at once; return what should be there by now, and is not."""
-        now = time.monotonic()
-        if not at_once and now - self._looked < _LEDGER_SECONDS:
+        """Look into the store; give up and return what should be there by now, or all that is not."""
+        if not self._open:
             return []
-        self._looked = now
+        self._look()
+        return [self._open.pop(key)[0] for key in (list(self._open) if at_once else self._overdue())]
+
+    def _look(self) -> None:
+        self._looked = time.monotonic()
         for key in self._new_keys():
             if self._open.pop(key, None) is None:
                 self._early.add(key)
-        overdue = [key for key, (_, since) in self._open.items() if at_once or now - since > _LEDGER_SECONDS]
-        return [self._open.pop(key)[0] for key in overdue]
+
+    def _overdue(self) -> list[str]:
+        now = time.monotonic()
+        return [key for key, (_, since) in self._open.items() if now - since > _LEDGER_SECONDS]

@@ -27,12 +27,15 @@ class Writer:
     ----------
     output : str
         Folder or URL of the results.
+    run : str
+        Name of the run: once the output has another mark, or none, its cells are there or nobody's.
     """
 
-    def __init__(self, output: str) -> None:
-        self._store = Store(output)
+    def __init__(self, output: str, run: str) -> None:
+        self._store, self._run = Store(output), run
         self._pending: list[CellResult] = []
-        self._lock = threading.Lock()
+        # Cells go on while a file system is slow.
+        self._lock, self._writing = threading.Lock(), threading.Lock()
         threading.Thread(target=self._write_now_and_then, daemon=True).start()
 
     def add(self, outcome: CellResult) -> None:
@@ -42,12 +45,15 @@ class Writer:
 
     def flush(self) -> None:
         """Write what is there."""
-        with self._lock:
-            pending, self._pending = self._pending, []
+        with self._writing:
+            with self._lock:
+                pending, self._pending = self._pending, []
             try:
-                self._store.write(pending)
+                if pending and self._store.read_json(MARK).get("run") == self._run:
+                    self._store.write(pending)
             except BaseException:
-                self._pending = pending + self._pending
+                with self._lock:
+                    self._pending = pending + self._pending
                 raise
 
     def _write_now_and_then(self) -> None:

@@ -173,3 +173,44 @@ def test_a_norm_bound_is_for_two_classes():
         Projectron(U=2.0).fit(X, y)
     with pytest.raises(ValueError, match="Projectron: U is for two classes, not 5; give eta instead"):
         Projectron(U=2.0).begin(np.arange(5), 3)
+
+
+@pytest.mark.parametrize("budget", [None, 25])
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_the_cache_is_that_of_the_plain_rule(budget, noise):
+    """Figures 1 and 2 of the paper as they stand, every score worked out anew."""
+    X, y = noisy_classes(5, noise=noise)
+    model = DistillCacheMIRA(beta=0.3, budget=budget, gamma=0.1)
+    K, cache, alpha = rbf_kernel(X, gamma=0.1), [], np.zeros((len(y), 5))
+    for t in range(len(y)):
+        model.learn(X[t : t + 1], y[t : t + 1], classes=CLASSES)
+        scores = K[t] @ alpha
+        if margins(scores[None], y[t : t + 1])[0] <= 0.3:
+            alpha[t] = plain_step(scores, y[t], 0.3)
+            cache.append(t)
+        while cache:
+            without = margins((K @ alpha - alpha)[cache], y[cache])
+            if len(cache) <= budget if budget else without.max() < 0.3:
+                break
+            alpha[cache.pop(without.argmax())] = 0.0
+        assert model.support_.tolist() == cache
+    np.testing.assert_allclose(model.dual_coef_, alpha[cache].T, atol=1e-9)
+    assert model.n_updates_ > len(cache)
+
+
+def margins(scores, y):
+    """Return the score of each row's class less the best of the others."""
+    others = scores.copy()
+    each = np.arange(len(y))
+    others[each, y] = -np.inf
+    return scores[each, y] - others.max(axis=1)
+
+
+def plain_step(scores, y, beta):
+    """Return MIRA's step, for k(x, x) = 1: what the simplex lets pass of the scores, from e_y."""
+    target = scores + (1.0 - beta) * (np.arange(len(scores)) == y)
+    low, high = target.min() - 1.0, target.max()
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.maximum(0.0, target - middle).sum() > 1.0 else (low, middle)
+    return (np.arange(len(scores)) == y) - np.maximum(0.0, target - high)

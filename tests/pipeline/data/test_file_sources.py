@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from singlepass.pipeline.data import Stream, expand, file_sources, open_stream
+from singlepass.pipeline.data import Stream, expand, open_stream, own_sources
 from singlepass.pipeline.data.tables.stream import Table
 from singlepass.pipeline.errors import InputError
 
@@ -26,13 +26,13 @@ def rows(n: int, shift: int = 0) -> str:
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Every path that is parsed from now on."""
     seen: list[Path] = []
-    real = file_sources.read_file
+    real = own_sources.read_files
 
-    def read(path: Path, options: object) -> Table:
-        seen.append(path)
-        return real(path, options)  # type: ignore[arg-type]
+    def read(paths: tuple[Path, ...], tests: tuple[Path, ...], options: object) -> Table:
+        seen.extend(paths)
+        return real(paths, tests, options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(file_sources, "read_file", read)
+    monkeypatch.setattr(own_sources, "read_files", read)
     return seen
 
 
@@ -81,14 +81,14 @@ def test_a_file_that_changes_under_the_parser_is_noticed(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write("f.csv", rows(4))
-    real = file_sources.read_file
+    real = own_sources.read_files
 
-    def read_slowly(path: Path, options: object) -> Table:
-        found = real(path, options)  # type: ignore[arg-type]
+    def read_slowly(paths: tuple[Path, ...], tests: tuple[Path, ...], options: object) -> Table:
+        found = real(paths, tests, options)  # type: ignore[arg-type]
         write("f.csv", rows(6))
         return found
 
-    monkeypatch.setattr(file_sources, "read_file", read_slowly)
+    monkeypatch.setattr(own_sources, "read_files", read_slowly)
     with pytest.raises(InputError, match="changed while it was being read; run again"):
         expand(path=path)
 

@@ -94,7 +94,7 @@ def test_tasks_know_the_data_set_they_were_cut_from(entry: dict[str, Any], paren
 @pytest.mark.parametrize(
     ("entry", "line"),
     [
-        ({}, "a data set needs a name or a path; known: 20newsgroups, a9a, adult, amazon"),
+        ({}, "a data set needs a name or a path; known: 20newsgroups, a9a, adult, agrawal"),
         ({"name": "mnits"}, "unknown data set 'mnits'; did you mean 'mnist'?"),
         ({"name": "digits.csv"}, "your own file needs path"),
         (

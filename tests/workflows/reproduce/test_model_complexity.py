@@ -17,7 +17,12 @@ from singlepass.pipeline.store.schema import CURVES
 from singlepass.workflows.reproduce.evidence import Evidence, StudyEvidence
 from singlepass.workflows.reproduce.page import CLAIMS_FILE, write_page
 from singlepass.workflows.reproduce.papers.model_complexity import PAPER
-from singlepass.workflows.reproduce.papers.model_complexity.outcomes import KERNELS, POLY_OURS
+from singlepass.workflows.reproduce.papers.model_complexity.outcomes import (
+    KERNELS,
+    POLY_OURS,
+    runs,
+    the_study,
+)
 from singlepass.workflows.reproduce.printed import claims
 from singlepass.workflows.reproduce.verdicts import Outcome, judge
 from singlepass.workflows.shipped import find_study
@@ -148,6 +153,18 @@ def test_what_has_not_been_run_cannot_be_tested(results: StudyResults) -> None:
     assert [name for name, each in verdicts.items() if each is Outcome.UNTESTED] == [
         f"mc-{number}" for number in (4, 7, 8, 9, 11)
     ]
+
+
+def test_orders_count_when_they_are_complete(results: StudyResults) -> None:
+    cells = results.cells
+    second = (cells["algorithm"] == "rbf 0.03") & (cells["seed"] == 1)
+    one = replace(results, cells=cells[~second])
+    assert set(_verdicts(one).values()) == {Outcome.HOLDS}
+    evidence = Evidence({"mnist": StudyEvidence("model-complexity", one)})
+    assert {run.order for run in runs(the_study(evidence), "OMS rbf, printed")} == {0}
+    # Either order lacks an algorithm, each another.
+    other = (cells["algorithm"] == "poly 3") & (cells["seed"] == 0)
+    assert set(_verdicts(replace(results, cells=cells[~second & ~other])).values()) == {Outcome.UNTESTED}
 
 
 @pytest.mark.parametrize("name", ["model-complexity", "model-complexity-small"])

@@ -179,12 +179,15 @@ def test_too_few_repetitions_are_no_mean_and_stopped_runs_count() -> None:
     study = table_as_printed(["Gauss"])
     cells = study.cells
     pair = cells[~((cells["algorithm"] == "PA") & (cells["seed"] == 2))]
-    assert "no set has 3 repetitions" in judged("ramp-10", replace(study, cells=pair))
+    assert "no set has 3 whole repetitions" in judged("ramp-10", replace(study, cells=pair))
     stopped = cells.assign(status=cells["status"].where(cells["algorithm"] != "IDSVM", "stopped"))
     rows = all_rows(StudyEvidence("ramp-loss", replace(study, cells=stopped)))
     assert rows["Gauss"]["IDSVM"].stopped == 3
     assert rows["Gauss"]["IDSVM"].accuracy == pytest.approx(81.5)
     assert rows["Adult"] == {}
+    assert verdict("ramp-10", table=replace(study, cells=stopped)).outcome is HOLDS
+    cut = cells.assign(status=cells["status"].where(cells["algorithm"] != "PA", "stopped"))
+    assert "no set has 3 whole repetitions" in judged("ramp-10", replace(study, cells=cut))
 
 
 def learner(accuracy: float, rate: float, size: float = 1.0) -> dict[str, Any]:

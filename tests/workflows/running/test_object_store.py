@@ -45,8 +45,10 @@ def bucket() -> Iterator[str]:
         environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
         environment.setenv("AWS_EC2_METADATA_DISABLED", "true")
         s3fs.S3FileSystem.clear_instance_cache()
-        s3fs.S3FileSystem().mkdir("results")
-        yield "s3://results"
+        # The server keeps its buckets in this process: a second one that is started here has the first one's.
+        name = f"results-{uuid4().hex}"
+        s3fs.S3FileSystem().mkdir(name)
+        yield f"s3://{name}"
         s3fs.S3FileSystem.clear_instance_cache()
     server.stop()
 

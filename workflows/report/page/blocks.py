@@ -215,4 +215,5 @@ def files(blocks: Iterable[Block]) -> Iterator[tuple[str, str]]:
             yield block.file, block.content
         elif isinstance(block, TableBlock) and block.name:
             yield f"tables/{block.name}.csv", block.to_csv()
-            yield f"tables/{block.name}.tex", block.to_latex()
+            if block.typeset:
+                yield f"tables/{block.name}.tex", block.to_latex()

@@ -68,6 +68,8 @@ class TableBlock:
         "file": page and Markdown only name its file.
     wrap : bool
         Whether long texts are broken in the page.
+    typeset : bool
+        Whether it has a LaTeX file; what no paper prints, such as the points of a curve, needs none.
     """
 
     kind: ClassVar[str] = "table"
@@ -81,6 +83,7 @@ class TableBlock:
     scope: str = ""
     show: Show = "open"
     wrap: bool = False
+    typeset: bool = True
 
     @property
     def folds(self) -> bool:

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, ipc, parquet
 
-from singlepass.pipeline.data.formats.arrow_files import read_arrow
+from singlepass.pipeline.data.formats.arrow_files import ArrowFile
+from singlepass.pipeline.data.formats.columns import Asked
+from singlepass.pipeline.data.formats.labelled_columns import LabelledColumns, read_columns
 from singlepass.pipeline.errors import InputError
 
 GOOD = pa.table({"a": [1, 2, 3], "label": ["x", "y", "x"], "b": [0.5, 1.0, 2.0]})
@@ -25,6 +27,10 @@ def save(table: pa.Table, path: Path) -> Path:
         with pa.OSFile(str(path), "wb") as sink, ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
     return path
+
+
+def read_arrow(path: Path, kind: Any) -> LabelledColumns:
+    return read_columns([ArrowFile(path, kind)], Asked())
 
 
 def kind(path: Path) -> Any:

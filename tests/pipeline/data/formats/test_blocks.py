@@ -14,7 +14,9 @@ from pyarrow import feather, parquet
 
 from singlepass.pipeline.data import convert, expand, open_stream, stream_blocks, stream_rows
 from singlepass.pipeline.data.formats import arrow_files, delimited, svmlight
-from singlepass.pipeline.data.formats.arrow_files import read_arrow
+from singlepass.pipeline.data.formats.arrow_files import ArrowFile
+from singlepass.pipeline.data.formats.columns import Asked
+from singlepass.pipeline.data.formats.labelled_columns import read_columns
 from singlepass.pipeline.data.io import spill
 from singlepass.pipeline.errors import InputError
 
@@ -143,12 +145,12 @@ def test_rows_of_later_batches_are_counted_on(tmp_path: Path, monkeypatch: pytes
     for column, fault in ((pa.array([1.0, 2.0, 3.0, 4.0, None]), "no value"), ([1.0] * 4 + [np.inf], "inf")):
         parquet.write_table(pa.table({"a": column, "label": list("xyxyx")}), tmp_path / "f.parquet")
         with pytest.raises(InputError, match=rf"row 5, column 'a': {fault}"):
-            read_arrow(tmp_path / "f.parquet", "parquet")
+            read_columns([ArrowFile(tmp_path / "f.parquet", "parquet")], Asked())
     parquet.write_table(
         pa.table({"a": [1.0] * 5, "label": ["x", "y", "x", "y", None]}), tmp_path / "f.parquet"
     )
     with pytest.raises(InputError, match="row 5: the label is missing"):
-        read_arrow(tmp_path / "f.parquet", "parquet")
+        read_columns([ArrowFile(tmp_path / "f.parquet", "parquet")], Asked())
 
 
 @pytest.mark.usefixtures("tiny_steps")

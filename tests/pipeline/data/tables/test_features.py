@@ -62,3 +62,30 @@ def test_bias_is_not_standardised_away() -> None:
 def test_sparse_sets_are_not_standardised() -> None:
     with pytest.raises(InputError, match="'d' is sparse: standardize would make it dense"):
         apply_feature_options("d", sparse_table(), {**PLAIN, "standardize": True})
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_same_bits_in_one_piece_and_block_by_block(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.RandomState(0).normal(3.0, 5.0, (501, 7)).astype(dtype)
+    y = np.zeros(len(X), dtype=np.int32)
+    options = {"bias": True, "standardize": True, "dtype": "float32"}
+    whole = apply_feature_options("d", Table(X, y, ("n", "p"), X[:9], y[:9]), options)
+    # As it was computed when this was done in one piece only.
+    mean = X.mean(axis=0, dtype=np.float64)
+    spread = np.sqrt(np.mean((X - mean) ** 2, axis=0, dtype=np.float64))
+    expected = ((X - mean) / spread).astype(dtype).astype(np.float32)
+    assert np.asarray(whole.X)[:, :-1].tolist() == expected.tolist()
+    monkeypatch.setattr("singlepass.pipeline.data.tables.features._WHOLE_BYTES", 0)
+    monkeypatch.setattr("singlepass.pipeline.data.tables.features._BLOCK_BYTES", 1000)
+    pieces = apply_feature_options("d", Table(X, y, ("n", "p"), X[:9], y[:9]), options)
+    assert np.asarray(pieces.X).tolist() == np.asarray(whole.X).tolist()
+    assert np.asarray(pieces.X_test).tolist() == np.asarray(whole.X_test).tolist()
+
+
+def test_gaps_are_filled_dense_and_sparse() -> None:
+    X = np.array([[1.0, np.nan, 0.0], [3.0, 4.0, np.nan], [np.nan, 6.0, np.nan]])
+    options = {**PLAIN, "missing": "mean"}
+    dense = apply_feature_options("d", Table(X, Y, ("n", "p")), options).X
+    assert np.asarray(dense).tolist() == [[1.0, 5.0, 0.0], [3.0, 4.0, 0.0], [2.0, 6.0, 0.0]]
+    sparse = apply_feature_options("d", Table(csr_array(X), Y, ("n", "p")), options).X
+    assert sparse.toarray().tolist() == np.asarray(dense).tolist()  # type: ignore[union-attr]

@@ -216,13 +216,22 @@ def test_a_claim_about_a_rate_that_was_not_run_is_not_judged(as_printed: Evidenc
     results = as_printed["binary"].view.results
     study = results.study | {"noise": [0.0, 0.1, 0.3]}
     cells = results.cells[results.cells["noise"].isin(["0", "0.1", "0.3"])]
-    few = StudyEvidence("arow-binary-small", replace(results, cells=cells, study=study))
+    few = StudyEvidence("arow-binary-small", replace(results, cells=cells, study=study, planned=len(cells)))
     found = _verdicts(Evidence({**dict.fromkeys(PAPER.studies, "not run"), "binary": few}))
     assert found["arow-6"] == Verdict(
         Outcome.UNTESTED, "arow-binary-small: has not been run with 20% label noise"
     )
     assert found["arow-7"].outcome is Outcome.HOLDS
     assert found["arow-11"] == Verdict(Outcome.UNTESTED, "not run")
+
+
+def test_nothing_is_said_of_all_tasks_before_they_have_run(as_printed: Evidence) -> None:
+    results = as_printed["binary"].view.results
+    early = replace(results, cells=results.cells[results.cells["dataset"].isin(_TEXT)])
+    studies = dict.fromkeys(PAPER.studies, "not run") | {"binary": StudyEvidence("arow-binary", early)}
+    found = _verdicts(Evidence(studies))
+    assert {found[f"arow-{place}"].outcome for place in range(1, 11)} == {Outcome.UNTESTED}
+    assert "arow-binary: 600 of 1,200 cells were not run" in found["arow-2"].figures
 
 
 def test_the_page_has_every_table_and_figure(as_printed: Evidence, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...evidence import Evidence, NotThere, StudyEvidence
 from ...verdicts import Check, Verdict, holds_for, holds_if
-from .parts import PAS, binary_groups, four, listed, percent, rises, row
+from .parts import PAS, binary_groups, every_task, four, listed, percent, rises, row
 
 # Thresholds for words of the paper, all of them ours. Mean ranks: "slightly" ahead, "comparable", "easily".
 _SLIGHTLY, _LEVEL, _CLEAR = 0.25, 0.25, 0.25
@@ -50,7 +50,8 @@ def _level_on_clean(evidence: Evidence) -> Verdict:
 
 
 def _slim_majority(evidence: Evidence) -> Verdict:
-    accuracy = evidence["binary"].table("test_accuracy", 0.0, algorithms=["AROW", "CW"])
+    study = evidence["binary"]
+    accuracy = study.table("test_accuracy", 0.0, datasets=every_task(study), algorithms=["AROW", "CW"])
     ahead = int((accuracy["AROW"] > accuracy["CW"]).sum())
     behind = int((accuracy["AROW"] < accuracy["CW"]).sum())
     return holds_if(

@@ -18,7 +18,7 @@ from ...figures import numbers_file
 from ...printed import number as printed
 from ...printed import table
 from .measures import LEVELS, difficulty, error_rise, mean_accuracy, slope
-from .parts import PAS, TEXT, multiclass_groups, percent, row, with_one
+from .parts import PAS, TEXT, every_task, multiclass_groups, percent, row, with_one
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ def accuracies(place: int) -> Callable[[Evidence], list[Block]]:
 
     def show(evidence: Evidence) -> list[Block]:
         study, q = evidence["multiclass"], RATES[place]
-        means = 100 * study.table("test_accuracy", q)
-        spread = 100 * study.spread("test_accuracy", q)
+        means = 100 * study.table("test_accuracy", q, datasets=every_task(study))
+        spread = 100 * study.spread("test_accuracy", q, datasets=every_task(study))
         rows = [_row(_NAMES.get(name, name), means.loc[name]) for name in means.index if name in TEXT]
         rows.append(_row("mean of these", means.loc[means.index.isin(TEXT)].mean()))
         rows += [_row(_NAMES.get(name, name), means.loc[name]) for name in means.index if name not in TEXT]

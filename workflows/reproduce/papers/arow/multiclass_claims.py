@@ -10,7 +10,7 @@ import pandas as pd
 from ...evidence import Evidence, NotThere, StudyEvidence
 from ...verdicts import Check, Verdict, holds_for, holds_if
 from .measures import LEVELS, difficulty, error_rise, mean_accuracy, passes, slope
-from .parts import PAS, listed, multiclass_groups, percent, rises, row, with_one
+from .parts import PAS, every_task, four, listed, multiclass_groups, percent, rises, row, with_one
 
 _SETS = ("AROW 1", "AROW 5", "AROW all")
 # Thresholds for words of the paper, all of them ours: accuracies that are "similar", in points; a trend
@@ -100,7 +100,7 @@ def _constraints_matter_little(evidence: Evidence) -> Verdict:
     study = evidence["multiclass"]
     apart = []
     for q in study.rates:
-        accuracy = 100 * study.table("test_accuracy", q, algorithms=_SETS)
+        accuracy = 100 * study.table("test_accuracy", q, datasets=every_task(study), algorithms=_SETS)
         apart.append(accuracy.max(axis=1) - accuracy.min(axis=1))
     every = pd.concat(apart)
     near = int((every <= _SIMILAR).sum())
@@ -197,7 +197,7 @@ def _cw_is_best_baseline(evidence: Evidence) -> Verdict:
     cases, said = {}, []
     binary = evidence["binary"]
     for pa in PAS:
-        ranks = binary.ranks(["AROW", "CW", pa, "SOP"], 0.0)
+        ranks = binary.ranks(four(pa), 0.0, datasets=every_task(binary))
         cases[f"binary tasks with {pa}"] = bool(ranks["CW"] < min(ranks[pa], ranks["SOP"]))
         said.append(f"mean ranks on binary tasks: {_named(ranks, 2)}")
     for group, means in _means(evidence["multiclass"]).items():
@@ -213,10 +213,11 @@ def _matches_cw(evidence: Evidence) -> Verdict:
     binary, multiclass = evidence["binary"], evidence["multiclass"]
     ahead: dict[str, dict[float, float]] = {"binary tasks": {}}
     for q in binary.rates:
-        means = binary.table("test_accuracy", q, algorithms=["AROW", "CW"]).mean()
+        accuracy = binary.table("test_accuracy", q, datasets=every_task(binary), algorithms=["AROW", "CW"])
+        means = accuracy.mean()
         ahead["binary tasks"][q] = 100 * float(means["AROW"] - means["CW"])
-    for group, accuracy in _means(multiclass).items():
-        pairs = zip(multiclass.rates, row(accuracy, "AROW 1"), row(accuracy, "CW"), strict=True)
+    for group, by_noise in _means(multiclass).items():
+        pairs = zip(multiclass.rates, row(by_noise, "AROW 1"), row(by_noise, "CW"), strict=True)
         ahead[f"{group} multi-class tasks"] = {q: ours - theirs for q, ours, theirs in pairs}
     cases: dict[str, bool] = {}
     said = []

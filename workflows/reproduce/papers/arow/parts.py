@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pandas as pd
 
-from ...evidence import StudyEvidence
+from ...evidence import NotThere, StudyEvidence
 
 # The paper does not say which PA it takes, so whatever it says of PA is asked of both.
 PAS = ("PA", "PA-I")
@@ -36,8 +36,13 @@ def binary_groups(study: StudyEvidence) -> dict[str, list[str]]:
     -------
     dict of str to list of str
         Groups without tasks are left out.
+
+    Raises
+    ------
+    NotThere
+        The study has not been run to its end.
     """
-    names = study.datasets()
+    names = every_task(study)
     digits = [name for name in names if name.startswith(("mnist", "usps"))]
     groups = {
         "all": names,
@@ -58,9 +63,33 @@ def multiclass_groups(study: StudyEvidence) -> dict[str, list[str]]:
     Returns
     -------
     dict of str to list of str
+
+    Raises
+    ------
+    NotThere
+        The study has not been run to its end.
     """
-    names = study.datasets()
+    names = every_task(study)
     return {"text": [name for name in names if name in TEXT], f"all {len(names)}": names}
+
+
+def every_task(study: StudyEvidence) -> list[str]:
+    """Return all tasks of a study.
+
+    Tasks of which no cell has run are unknown: what is said of all tasks would be said of some.
+
+    Raises
+    ------
+    NotThere
+        The study has not been run to its end.
+    """
+    coverage = study.view.coverage
+    if coverage.missing:
+        raise NotThere(
+            f"{study.name}: {coverage.missing:,} of {coverage.planned:,} cells were not run, and this is "
+            "said of all its tasks"
+        )
+    return study.datasets()
 
 
 def percent(rate: float) -> str:

@@ -18,8 +18,8 @@ PAPER = Paper(
     remarks=[
         (
             "Printed numbers",
-            "The text has lost the pictures and prints the best complexities of Fig. 2, three switches of "
-            "Fig. 3 and four errors of Fig. 4, all of one order of the examples.",
+            "The text has lost the pictures and prints the best complexities of Fig. 2, three values of "
+            "gamma and one switch of Fig. 3 and four errors of Fig. 4, all of one order of the examples.",
         ),
         (
             "The test",

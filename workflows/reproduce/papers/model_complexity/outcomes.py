@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .....pipeline.analysis.curves import Curve
 from ....report.page.blocks import Block, Legend
@@ -104,8 +104,22 @@ class Run:
 
 
 def the_study(evidence: Evidence) -> StudyEvidence:
-    """Return the paper's only study."""
-    return evidence["mnist"]
+    """Return the paper's only study, as far as its orders have been run with all algorithms.
+
+    Raises
+    ------
+    NotThere
+        It has not been run, or no order is complete.
+    """
+    study = evidence["mnist"]
+    orders = study.cells.groupby("seed")["algorithm"].nunique()
+    complete = orders.index[orders == study.cells["algorithm"].nunique()]
+    if not len(complete):
+        raise NotThere(f"{study.name}: no order has been run with all algorithms")
+    if len(complete) == len(orders):
+        return study
+    results = study.view.results
+    return StudyEvidence(study.name, replace(results, cells=study.cells[study.cells["seed"].isin(complete)]))
 
 
 def runs(study: StudyEvidence, label: str) -> list[Run]:

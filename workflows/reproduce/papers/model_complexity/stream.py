@@ -63,17 +63,21 @@ _ERROR = Axis(y="test error, %", log=True)
 def complexities(evidence: Evidence) -> list[Block]:
     """Return Fig. 3: errors order by order with switches marked, the complexities in use, and a table."""
     study = the_study(evidence)
-    panels = [
-        (f"{kernel.name} kernel, {what}", _with_switches(study, kernel.oms(test)))
-        for kernel in KERNELS
-        for test, what in TESTS.items()
-    ]
     return [
-        *drawn("fig-3", "Test error along the stream, circles where the complexity rises", panels, _ERROR),
+        *(block for kernel in KERNELS for block in _by_order(study, kernel)),
         Heading("The complexity in use"),
         *(block for kernel in KERNELS for block in _levels(study, kernel)),
         *(_switches(study, kernel) for kernel in (*KERNELS, POLY_OURS)),
     ]
+
+
+def _by_order(study: StudyEvidence, kernel: Kernel) -> list[Block]:
+    panels = [
+        (f"{kernel.name} kernel, {what}", _with_switches(study, kernel.oms(test)))
+        for test, what in TESTS.items()
+    ]
+    title = "Test error along the stream, circles where the complexity rises"
+    return drawn(f"fig-3-errors-{slug(kernel.short)}", title, panels, _ERROR)
 
 
 def _with_switches(study: StudyEvidence, label: str) -> list[Curve]:

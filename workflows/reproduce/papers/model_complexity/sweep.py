@@ -55,22 +55,22 @@ def errors_by_complexity(evidence: Evidence) -> list[Block]:
     ]
 
 
-def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return mean test errors and their standard deviations, shape (complexities, sizes)."""
+def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataFrame, int]:
+    """Return mean test errors, standard deviations, shape (complexities, sizes), and the number of orders."""
     fixed, points = kernel.fixed(study), sizes(study)
     curves = study.curves("test_error", list(fixed), DATASET)
     places = [list(curves[0].t).index(size) for size in points]
     mean = [curve.mean[places] for curve in curves]
     sd = [curve.sd[places] for curve in curves]
     rows = list(fixed.values())
-    return pd.DataFrame(mean, rows, points), pd.DataFrame(sd, rows, points)
+    return pd.DataFrame(mean, rows, points), pd.DataFrame(sd, rows, points), curves[0].seeds
 
 
 def _by_size(study: StudyEvidence, kernel: Kernel, unit: float) -> list[Curve]:
-    mean, sd = _means(study, kernel)
+    mean, sd, orders = _means(study, kernel)
     x = mean.index.to_numpy(float) * unit
     return [
-        Curve(f"{size:,} examples", x, mean[size].to_numpy(), sd[size].to_numpy(), len(study.design.seeds))
+        Curve(f"{size:,} examples", x, mean[size].to_numpy(), sd[size].to_numpy(), orders)
         for size in mean.columns
     ]
 
@@ -102,13 +102,14 @@ def _best(study: StudyEvidence) -> TableBlock:
 
 
 def _table(study: StudyEvidence, kernel: Kernel) -> TableBlock:
-    mean, sd = _means(study, kernel)
+    mean, sd, orders = _means(study, kernel)
     rows = [
         [
             TableCell(f"{value:g}"),
             *(
                 TableCell(
-                    f"{number(mean.loc[value, size], 2)} ± {number(sd.loc[value, size], 2)}",
+                    number(mean.loc[value, size], 2)
+                    + (f" ± {number(sd.loc[value, size], 2)}" if orders > 1 else ""),
                     best=value == mean[size].idxmin(),
                 )
                 for size in mean.columns
@@ -121,5 +122,7 @@ def _table(study: StudyEvidence, kernel: Kernel) -> TableBlock:
         f"Test error of LASVM in percent, {kernel.name} kernel",
         [kernel.parameter, *(f"{size:,} examples" for size in mean.columns)],
         rows,
-        note="Mean and standard deviation over orders; the best of a column is bold.",
+        note=f"Mean and standard deviation over {orders} orders; the best of a column is bold."
+        if orders > 1
+        else "The best of a column is bold.",
     )

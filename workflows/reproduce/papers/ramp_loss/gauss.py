@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from .....pipeline.analysis.curves import Curve
 from .....pipeline.analysis.design import evaluation_rows
-from .....pipeline.errors import InputError
 from ....report.page.blocks import Block, Text
 from ....report.plots.curve_plots import Axis
 from ....report.sections import solutions
+from ...again import learn_again
 from ...evidence import Evidence, NotThere, StudyEvidence
 from ...figures import curves_figure
 from ...verdicts import Check, Outcome, Verdict, holds_for, holds_if
@@ -23,8 +23,9 @@ STUDY, OFFLINE = "cost", "offline"
 _GAUSS = "gauss"
 _IDSVM, _RAMP, _ACTIVE = _THREE = ("IDSVM", "OnlineSVMR", "OnlineASVMR")
 _RETRAINED, _BATCH, _ONE_RULE = "retrained SVMR", "SVMR, batch", "OnlineSVMR, gradient rule alone"
-# What is said of "the stream" is asked from here on: before, models hold a handful of examples.
-_EARLIEST = 100
+# What is said of "the stream" is asked from here on: before, models hold a handful of examples. And it says
+# nothing of a stream that ends before so many.
+_EARLIEST, _LEAST = 100, 1000
 
 
 def accuracy(study: StudyEvidence, learners: Sequence[str], dataset: str) -> list[Curve]:
@@ -33,18 +34,21 @@ def accuracy(study: StudyEvidence, learners: Sequence[str], dataset: str) -> lis
     return [replace(curve, mean=100 - curve.mean) for curve in curves]
 
 
-def common(curves: Sequence[Curve], earliest: float = _EARLIEST) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+def common(
+    curves: Sequence[Curve], earliest: float = _EARLIEST, least: float = _LEAST
+) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """Return the points of the first curve that all reach, and the values of each there.
 
     Raises
     ------
     NotThere
-        They have none in common.
+        They have none in common from `least` examples on.
     """
     t = curves[0].t
     t = t[(t >= max(earliest, *(c.t[0] for c in curves))) & (t <= min(c.t[-1] for c in curves))]
-    if not len(t):
-        raise NotThere(f"the curves of {', '.join(c.algorithm for c in curves)} have no point in common")
+    if not len(t) or t[-1] < least:
+        names = ", ".join(curve.algorithm for curve in curves)
+        raise NotThere(f"{names} were not run, all of them, for {least:,.0f} examples")
     return t, [np.interp(t, c.t, c.mean) for c in curves]
 
 
@@ -146,21 +150,9 @@ def shares_outside(study: StudyEvidence) -> dict[str, float]:
     NotThere
         One has not run to its end, or comes out otherwise than it did.
     """
-    # Here: pages without it need no learners, which take long to import.
-    from .....pipeline.run.replay import learn_again
-    from .....pipeline.study.study_file import parse_study
-
-    cells = evaluation_rows(study.view.cells, status="ok")
     shares = {}
     for name in _THREE:
-        rows = cells[(cells["dataset"] == _GAUSS) & (cells["algorithm"] == name)].sort_values("seed")
-        if not len(rows):
-            raise NotThere(f"{study.name}: no model of {name} on {_GAUSS}")
-        try:
-            row: dict[Any, Any] = rows.to_dict("records")[0]
-            learner = learn_again(parse_study(study.view.results.study), row).learner
-        except InputError as error:
-            raise NotThere(f"{study.name}: {error}") from None
+        learner = learn_again(study, name, _GAUSS).learnt.learner
         margins = np.sign(learner.dual_coef_[0]) * learner.decision_function(learner.support_vectors_)
         # A last bit's rounding is no outlier.
         shares[name] = float(np.mean(margins < -1 - 1e-6))
@@ -224,7 +216,9 @@ def _sparser(evidence: Evidence) -> Verdict:
 
 
 def _below_retraining(evidence: Evidence) -> Verdict:
-    t, (own, again) = common(evidence[STUDY].curves("kernel_evaluations", [_RAMP, _RETRAINED], _GAUSS))
+    t, (own, again) = common(
+        evidence[STUDY].curves("kernel_evaluations", [_RAMP, _RETRAINED], _GAUSS), least=_EARLIEST
+    )
     ratios = again / own
     figures = (
         f"retraining takes {ratios[0]:,.0f} times the evaluations by {t[0]:,.0f} examples, {ratios[-1]:,.0f} "
@@ -247,13 +241,19 @@ def _like_one_training(evidence: Evidence) -> Verdict:
 
 
 def _faster(evidence: Evidence) -> Verdict:
-    t, (hinge, *others) = common(evidence[STUDY].curves("fit_seconds", _THREE, _GAUSS))
-    ratios = {name: hinge[-1] / own[-1] for name, own in zip((_RAMP, _ACTIVE), others, strict=True)}
-    figures = f"IDSVM takes {hinge[-1]:.1f} s for {t[-1]:,.0f} examples: " + ", ".join(
+    study = evidence[STUDY]
+    cells = evaluation_rows(study.view.cells, status="ok")
+    cells = cells[cells["dataset"] == _GAUSS]
+    # The fastest repetition: other programs have disturbed it least.
+    seconds = cells.groupby("algorithm")["fit_seconds"].min().reindex(list(_THREE)).astype(float)
+    if seconds.isna().any():
+        raise NotThere(f"{study.name}: {seconds.index[seconds.isna()][0]} has not run to its end")
+    ratios = {name: float(seconds[_IDSVM] / seconds[name]) for name in (_RAMP, _ACTIVE)}
+    figures = f"IDSVM takes {seconds[_IDSVM]:.1f} s at best: " + ", ".join(
         f"{ratio:.1f} times what {name} takes" for name, ratio in ratios.items()
     )
     # "Much faster": half the time.
-    return holds_for({name: bool(ratio >= 2) for name, ratio in ratios.items()}, figures)
+    return holds_for({name: ratio >= 2 for name, ratio in ratios.items()}, figures)
 
 
 def _gain_rule(evidence: Evidence) -> Verdict:

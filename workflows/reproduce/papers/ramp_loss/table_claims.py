@@ -147,7 +147,7 @@ def _active_is_faster(evidence: Evidence) -> Verdict:
     rows = our_rows(evidence[STUDY], (RAMP, ACTIVE))
     return holds_for(
         {name: row[ACTIVE].seconds < row[RAMP].seconds for name, row in rows.items()},
-        "seconds: "
+        "seconds at best: "
         + ", ".join(
             f"{name} {row[ACTIVE].seconds:.1f} and {row[RAMP].seconds:.1f}" for name, row in rows.items()
         ),

@@ -27,7 +27,7 @@ def show(evidence: Evidence) -> list[Block]:
     }
     rows = []
     for name in SETS:
-        shape = f"{name} ({sizes[name, 'examples']} × {sizes[name, 'attributes']})"
+        shape = f"{sizes[name, 'examples']} × {sizes[name, 'attributes']}"
         repetitions = {each.repetitions for each in ours[name].values()} or {0}
         runs = "–".join(str(each) for each in sorted({min(repetitions), max(repetitions)}))
         highest = max((round(each.accuracy, 1) for each in ours[name].values()), default=math.nan)
@@ -37,16 +37,16 @@ def show(evidence: Evidence) -> list[Block]:
             one, other = ours[name].get(learner), printed[name][learner]
             first.append(_accuracy_cell(one, other, highest))
             second.append(_size_cell(one, other, smallest))
-        rows.append([TableCell(shape), TableCell("accuracy, %"), *first, TableCell(runs)])
-        rows.append([TableCell(""), TableCell("support vectors"), *second, TableCell("")])
+        rows.append([TableCell(name), TableCell("Acc"), *first, TableCell(runs)])
+        rows.append([TableCell(shape), TableCell("#SV"), *second, TableCell("")])
     note = (
         "In brackets what the paper prints, over ten repetitions, and the deviation from it. ⚠: an accuracy "
         "further from it than a point and two of its standard deviations. *: stopped at the time limit, in "
         "some repetitions at least, and tested where it ended."
     )
-    header = ["set", "", *LEARNERS, "repetitions"]
+    header = ["set", "", *LEARNERS, "runs"]
     block = TableBlock(
-        "table-1", "Accuracy and model size", header, rows, labels=2, note=note, data=_long(ours)
+        "table-1", "Accuracy and model size", header, rows, labels=2, note=note, data=_long(ours), wrap=True
     )
     return [_near(ours, printed), block, *_stopped(ours)]
 

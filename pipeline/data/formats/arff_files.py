@@ -1,0 +1,164 @@
+"""ARFF files (Weka's, OpenML's), dense and sparse."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from ..io.text import decode_line, open_watched
+from ..tables.tasks import listed
+from .columns import IF_MISSING, ColumnFile, Kind
+from .labels import is_number
+
+# Values of a batch: Python objects of some 60 bytes each, until they are arrays.
+_BATCH_VALUES = 1 << 16
+_DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
+_HEADER = (
+    "expected are @relation, then lines '@attribute NAME TYPE' (numeric, real, integer, string or {values}; "
+    "no dates), then @data"
+)
+
+
+class ArffFile(ColumnFile):
+    """An ARFF file, read in bounded memory.
+
+    Nominal attributes are categories with the values that they declare, also as labels; ``?`` is no value.
+
+    Parameters
+    ----------
+    path : Path
+        Plain text or .gz, .bz2, .xz; UTF-8.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with _opened(path) as (attributes, _, _, _):
+            self.names = tuple(name for name, _ in attributes)
+            self._types = tuple(held for _, held in attributes)
+        self.holds = tuple(_holds(held) for held in self._types)
+
+    def declared(self, position: int) -> tuple[str, ...] | None:
+        held = self._types[position]
+        return None if isinstance(held, str) else tuple(held)
+
+    def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
+        done = 0
+        rows = max(1, _BATCH_VALUES // len(self.names))
+        with _opened(self.path) as (_, data, line, report_position):
+            while batch := self._next(data, rows, line, done):
+                columns = list(zip(*batch, strict=True))
+                yield [
+                    self._array(position, columns[position], kind, done, missing)
+                    for position, kind in enumerate(kinds)
+                ]
+                done += len(batch)
+                report_position()
+        if not done:
+            raise InputError(f"{self.path}: no rows below @data")
+
+    def place(self, row: int) -> str:
+        with _opened(self.path) as (_, data, line, _):
+            for _ in islice(data, row):
+                pass
+            return f"{self.path}, line {line[0]} (row {row})"
+
+    def _next(self, data: Iterator[list[Any]], rows: int, line: list[Any], done: int) -> list[list[Any]]:
+        import arff
+
+        batch: list[list[Any]] = []
+        try:
+            for values in islice(data, rows):
+                batch.append(values)
+        except (arff.ArffException, ValueError) as error:
+            at = f"{self.path}, line {line[0]} (row {done + len(batch) + 1})"
+            raise InputError(self._fault(at, line[1], str(error))) from None
+        return batch
+
+    def _fault(self, at: str, text: str, error: str) -> str:
+        """Say what is wrong with a line; the reader does not say in which column."""
+        if not text.startswith("{"):
+            quote = "'" if "'" in text else '"'
+            reader = csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True)
+            fields = [field.strip() for field in next(reader, [])]
+            if len(fields) != len(self.names):
+                return f"{at}: found {len(fields)} values, expected {len(self.names)} as declared"
+            for name, held, field in zip(self.names, self._types, fields, strict=True):
+                if field == "?":
+                    continue
+                if isinstance(held, str):
+                    if held != "STRING" and not is_number(field):
+                        return f"{at}, column {name!r}: {field!r} is not a number"
+                elif field not in held:
+                    return (
+                        f"{at}, column {name!r}: {field!r} is not one of the declared values: {listed(held)}"
+                    )
+        return f"{at}: not a row of an ARFF file ({error.rstrip('.')})"
+
+    def _array(
+        self, position: int, values: tuple[Any, ...], kind: Kind | None, done: int, missing: bool
+    ) -> Any:
+        import pyarrow as pa
+
+        if kind is None:
+            return None
+        if kind == "number":
+            found = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+            wrong = np.isinf(found) if missing else ~np.isfinite(found)
+            if wrong.any():
+                row = int(np.flatnonzero(wrong)[0])
+                what = f"no value; {IF_MISSING}"
+                if np.isinf(found[row]):
+                    what = f"{found[row]}; every feature must be a finite number"
+                raise InputError(f"{self.place(done + row + 1)}, column {self.names[position]!r}: {what}")
+            return found
+        if kind == "as is" and self.holds[position] == "number":
+            return pa.array(values, type=pa.float64())
+        return pa.array([None if value is None else _text(value) for value in values], type=pa.string())
+
+
+def _text(value: Any) -> str:
+    # A number that is asked for as a category reads as it was written, mostly.
+    return f"{value:g}" if isinstance(value, float) else str(value).strip()
+
+
+def _holds(held: Any) -> str:
+    if not isinstance(held, str):
+        return "category"
+    return "string" if held == "STRING" else "number"
+
+
+def _plain(declaration: re.Match[str]) -> str:
+    """Return a declaration as the reader takes it: after a blank, and of a whole number as of any other."""
+    name, held = declaration.groups()
+    return f"@ATTRIBUTE {name} {'NUMERIC' if held.upper() == 'INTEGER' else held}"
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
+    """Open a file: attributes, rows, the number and text of the line that was read last, and the progress."""
+    import arff
+
+    line: list[Any] = [0, ""]
+    with open_watched(path) as (stream, report_position):
+
+        def numbered() -> Iterator[str]:
+            for number, raw in enumerate(stream, start=1):
+                line[:] = number, decode_line(path, number, raw).strip()
+                yield _DECLARATION.sub(_plain, line[1]) if line[1].startswith("@") else line[1]
+
+        try:
+            found = arff.load(numbered(), return_type=arff.DENSE_GEN)
+        except (arff.ArffException, ValueError) as error:
+            if not line[0]:
+                raise InputError(f"{path}: the file is empty") from None
+            shown = f"{line[1][:60]!r}: {_HEADER}" if line[1].startswith("@") else _HEADER
+            raise InputError(f"{path}, line {line[0]}: not the header of an ARFF file: {shown}") from error
+        yield found["attributes"], iter(found["data"]), line, report_position

@@ -1,0 +1,267 @@
+"""Columns to features: numbers as they stand, categories and words one-hot or hashed, missing ones marked."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..tables.stream import int32_csr
+from .columns import Asked, ColumnFile, Kind, Layout
+
+_WORD = re.compile(r"\w+")
+
+# Rows, features and values of some entries of a block.
+_Entries = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What is made of one column: `values` have a feature each (None: hashed, or a number)."""
+
+    name: str
+    role: str
+    values: tuple[str, ...] | None = None
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """What the rows of a file become, the same for every block of it and for its test file.
+
+    Numbers keep their place among the features, a column of categories or words has a feature for each of its
+    values there; then come the marks of missing values, and last the hashed features.
+
+    Attributes
+    ----------
+    columns : tuple
+    n_hashed, seed : int
+        Of the hashed features: how many there are (0: none), and the seed of the hash.
+    """
+
+    columns: tuple[_Column, ...]
+    n_hashed: int
+    seed: int
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether features are the columns as they stand."""
+        return all(column.role == "number" and not column.marked for column in self.columns)
+
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        return self._n_placed + self._n_marks + self.n_hashed
+
+    @property
+    def _n_placed(self) -> int:
+        return sum(_places(column) for column in self.columns)
+
+    @property
+    def _n_marks(self) -> int:
+        return sum(column.marked for column in self.columns)
+
+    def column_of(self, feature: int) -> str:
+        """Return the column that a feature before the marks is made of."""
+        for column in self.columns:
+            feature -= _places(column)
+            if feature < 0:
+                return column.name
+        return "?"
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what is to be known of the features, a line each."""
+        found = []
+        for column in self.columns:
+            if column.role == "number":
+                continue
+            what = "categories" if column.role == "category" else "words"
+            if column.values is not None:
+                found.append(f"column {column.name!r}: {len(column.values):,} {what}, a feature each")
+            else:
+                found.append(
+                    f"column {column.name!r}: {what} hashed into {self.n_hashed:,} features, signed "
+                    f"(MurmurHash3, seed {self.seed})"
+                )
+        return tuple(found)
+
+    def encode(self, batch: Sequence[Any], dtype: Any) -> Any:
+        """Return the features of some rows: dense, or CSR where some are hashed.
+
+        Parameters
+        ----------
+        batch : sequence of arrays
+            A column each, in the order of `columns`: numbers with NaN, or text with nulls.
+        dtype : dtype
+            Of the features.
+        """
+        n = len(batch[0])
+        if self.n_hashed:
+            rows, features, values = (
+                np.concatenate(parts) for parts in zip(*self._entries(batch), strict=True)
+            )
+            from scipy.sparse import coo_array
+
+            return int32_csr(coo_array((values.astype(dtype), (rows, features)), shape=(n, self.width)))
+        X = (np.empty if self.plain else np.zeros)((n, self.width), dtype=dtype)
+        place = 0
+        for column, array in zip(self.columns, batch, strict=True):
+            if column.role == "number":
+                X[:, place] = array
+            else:
+                rows, features, values = self._of_text(column, array, place)
+                if column.role == "category":
+                    X[rows, features] = values
+                else:
+                    np.add.at(X, (rows, features), values.astype(dtype))
+            place += _places(column)
+        for mark, missing in enumerate(self._missing(batch)):
+            X[:, place + mark] = missing
+        return X
+
+    def _entries(self, batch: Sequence[Any]) -> Iterator[_Entries]:
+        place = 0
+        for column, array in zip(self.columns, batch, strict=True):
+            if column.role == "number":
+                # Not a number is not zero either: it stays.
+                rows = np.flatnonzero(array)
+                yield rows, np.full(len(rows), place), np.asarray(array[rows], dtype=np.float64)
+            else:
+                yield self._of_text(column, array, place)
+            place += _places(column)
+        for mark, missing in enumerate(self._missing(batch)):
+            rows = np.flatnonzero(missing)
+            yield rows, np.full(len(rows), place + mark), np.ones(len(rows))
+
+    def _missing(self, batch: Sequence[Any]) -> list[npt.NDArray[np.bool_]]:
+        both = zip(self.columns, batch, strict=True)
+        return [missing_in(column.role, array) for column, array in both if column.marked]
+
+    def _of_text(self, column: _Column, array: Any, place: int) -> _Entries:
+        """Return the entries of a column of text: distinct values are looked at once."""
+        coded = array.dictionary_encode()
+        if column.values is None:
+            look_up: Callable[[str], tuple[int, float] | None] = self._hashed(column.name)
+        else:
+            places = {value: place + i for i, value in enumerate(column.values)}
+
+            def look_up(value: str) -> tuple[int, float] | None:
+                # What the training part does not have has no feature.
+                return (places[value], 1.0) if value in places else None
+
+        features: list[int] = []
+        values: list[float] = []
+        ends = [0]
+        for value in coded.dictionary.to_pylist():
+            for token, count in tokens(column.role, value).items():
+                found = look_up(token)
+                if found is not None:
+                    features.append(found[0])
+                    values.append(found[1] * count)
+            ends.append(len(features))
+        present = np.flatnonzero(~missing_in(column.role, array))
+        codes = coded.indices.drop_null().to_numpy().astype(np.int64)
+        starts, stops = np.array(ends[:-1], dtype=np.int64)[codes], np.array(ends[1:], dtype=np.int64)[codes]
+        lengths = stops - starts
+        rows = np.repeat(present, lengths)
+        # The entries of each row's value, one after the other.
+        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        taken = np.repeat(starts, lengths) + offsets
+        return rows, np.array(features, dtype=np.int64)[taken], np.array(values)[taken]
+
+    def _hashed(self, name: str) -> Callable[[str], tuple[int, float]]:
+        from sklearn.utils import murmurhash3_32
+
+        first = self.width - self.n_hashed
+
+        def look_up(value: str) -> tuple[int, float]:
+            found = int(murmurhash3_32(f"{name}={value}", seed=self.seed))
+            return first + abs(found) % self.n_hashed, 1.0 if found >= 0 else -1.0
+
+        return look_up
+
+
+def survey(files: Sequence[tuple[ColumnFile, Layout]], asked: Asked) -> Encoder:
+    """Decide what the columns of a file become, from all of its rows where that takes them.
+
+    Parameters
+    ----------
+    files : sequence of (ColumnFile, Layout)
+        The parts of the training file, with the same columns.
+    asked : Asked
+    """
+    file, layout = files[0]
+    names = [file.names[position] for position in layout.features]
+    columns = range(len(names))
+    # Distinct tokens, as far as it takes to know that they are too many.
+    found: list[set[str] | None] = [None if layout.roles[i] == "number" else set() for i in columns]
+    missing = [False for _ in columns]
+    marks = asked.missing == "indicator"
+    settled = {i for i in columns if layout.roles[i] == "number" and not marks}
+    for i in columns:
+        values = _declared(files, i) if layout.roles[i] == "category" else None
+        if values is not None:
+            found[i] = set(values)
+            settled |= set() if marks else {i}
+    for each, place in files if len(settled) < len(names) else ():
+        kinds = place.kinds(len(each.names))
+        wanted: list[Kind | None] = [None] * len(kinds)
+        for i in columns:
+            if i not in settled:
+                wanted[place.features[i]] = kinds[place.features[i]]
+        for batch in each.batches(wanted, missing=asked.missing != "error"):
+            for i in columns:
+                array = batch[place.features[i]]
+                if array is None:
+                    continue
+                if marks and not missing[i]:
+                    missing[i] = bool(missing_in(layout.roles[i], array).any())
+                kept = found[i]
+                if kept is not None and len(kept) <= asked.one_hot:
+                    _collect(layout.roles[i], array, kept, asked.one_hot)
+    made = []
+    for i in columns:
+        kept = found[i]
+        few = kept is not None and len(kept) <= asked.one_hot
+        values = tuple(sorted(kept)) if kept is not None and few else None
+        made.append(_Column(names[i], layout.roles[i], values, missing[i]))
+    hashed = any(column.role != "number" and column.values is None for column in made)
+    return Encoder(tuple(made), 1 << asked.hash_bits if hashed else 0, asked.hash_seed)
+
+
+def tokens(role: str, value: str) -> Counter[str]:
+    """Return what is counted of a value: a category itself, or the words of a text in lower case."""
+    return Counter(_WORD.findall(value.lower()) if role == "text" else [value])
+
+
+def missing_in(role: str, array: Any) -> npt.NDArray[np.bool_]:
+    """Return where a column has no value."""
+    if role == "number":
+        found: npt.NDArray[np.bool_] = np.isnan(array)
+        return found
+    return np.asarray(array.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _places(column: _Column) -> int:
+    if column.role == "number":
+        return 1
+    return len(column.values) if column.values is not None else 0
+
+
+def _collect(role: str, array: Any, kept: set[str], most: int) -> None:
+    for value in array.drop_null().unique().to_pylist():
+        kept.update(tokens(role, value))
+        if len(kept) > most:
+            return
+
+
+def _declared(files: Sequence[tuple[ColumnFile, Layout]], i: int) -> tuple[str, ...] | None:
+    found = [file.declared(layout.features[i]) for file, layout in files]
+    known = [values for values in found if values is not None]
+    return tuple(value for values in known for value in values) if len(known) == len(found) else None

@@ -1,0 +1,134 @@
+"""Data sets of OpenML by their number: description and file, kept with the version and checksum they had."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+from ...errors import InputError
+from ..io.checksums import file_sha256
+from ..tables.cache import cache_folder, scratch_folder
+from .download import mirrored, retrieve
+
+_API = "https://www.openml.org/api/v1/json/data"
+
+
+@dataclass(frozen=True)
+class OpenMLSet:
+    """A data set of OpenML, as it was when it was first asked for.
+
+    Attributes
+    ----------
+    number, version : int
+        Of the data set; a number stands for one version.
+    name, licence : str
+    url : str
+        Of its ARFF file.
+    md5 : str
+        That OpenML tells; empty where it tells none.
+    sha256 : str
+        Of the file that came.
+    target : str
+        Default column of the labels; empty where there is none, or several.
+    ignored : tuple of str
+        Columns that are no features: numbers of rows, and what its description leaves out.
+    """
+
+    number: int
+    version: int
+    name: str
+    licence: str
+    url: str
+    md5: str
+    sha256: str
+    target: str
+    ignored: tuple[str, ...]
+
+
+def openml_set(number: int, *, download: bool = True) -> tuple[OpenMLSet, Path]:
+    """Return a data set of OpenML and its file, downloaded when they are not in the cache.
+
+    Raises
+    ------
+    InputError
+        It cannot be had, it is none that can be read, or the file is not the one that it was.
+    """
+    folder = cache_folder() / "data" / f"openml-{number}"
+    try:
+        kept = json.loads((folder / "pin.json").read_text())
+        entry = OpenMLSet(**{**kept, "ignored": tuple(kept["ignored"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        if not download:
+            raise InputError(f"OpenML {number}: not downloaded yet") from None
+        entry = _fetch(number, folder)
+    path = folder / _file_name(entry.url)
+    if file_sha256(path) != entry.sha256:
+        raise InputError(
+            f"{path}: not the file that was downloaded of OpenML {number} (sha256 {entry.sha256[:16]}…); "
+            f"remove {folder} to download it again"
+        )
+    return entry, path
+
+
+def _fetch(number: int, folder: Path) -> OpenMLSet:
+    scratch = scratch_folder(folder)
+    try:
+        address = f"{_API}/{number}"
+        described, reasons = retrieve("description.json", [mirrored(address)], None, scratch)
+        if described is None:
+            raise InputError(
+                f"OpenML {number}: its description cannot be had ({'; '.join(reasons)}); is there a data set "
+                f"of this number, and a connection to {urlsplit(address).netloc}?"
+            )
+        entry = _described(number, described)
+        checksum = f"md5:{entry.md5}" if entry.md5 else None
+        path, reasons = retrieve(_file_name(entry.url), [mirrored(entry.url)], checksum, scratch)
+        if path is None:
+            raise InputError(f"OpenML {number} ({entry.name}): the download failed ({'; '.join(reasons)})")
+        entry = OpenMLSet(**{**asdict(entry), "sha256": file_sha256(path)})
+        path.replace(folder / path.name)
+        (scratch / "pin.json").write_text(json.dumps(asdict(entry), indent=1))
+        (scratch / "pin.json").replace(folder / "pin.json")
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return entry
+
+
+def _described(number: int, path: Path) -> OpenMLSet:
+    try:
+        told = json.loads(path.read_text())["data_set_description"]
+        stored = str(told["format"])
+        if "arff" not in stored.lower():
+            raise InputError(f"OpenML {number} ({told['name']}): its file is {stored}; ARFF is read")
+        targets = _names(told, "default_target_attribute")
+        return OpenMLSet(
+            number=number,
+            version=int(told["version"]),
+            name=str(told["name"]),
+            licence=str(told.get("licence", "")),
+            url=str(told["url"]),
+            md5=str(told.get("md5_checksum") or ""),
+            sha256="",
+            target=targets[0] if len(targets) == 1 else "",
+            ignored=(*_names(told, "row_id_attribute"), *_names(told, "ignore_attribute")),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"OpenML {number}: what came is no description of a data set ({type(error).__name__}: {error})"
+        ) from None
+
+
+def _names(told: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Return the columns that a field names: a list, or a text with commas."""
+    value = told.get(key) or []
+    named = value.split(",") if isinstance(value, str) else value
+    return tuple(str(name).strip() for name in named)
+
+
+def _file_name(url: str) -> str:
+    return PurePosixPath(urlsplit(url).path).name or "data.arff"

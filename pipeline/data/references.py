@@ -1,0 +1,81 @@
+"""What a task reference tells, and the features of a task whose training rows a protocol cuts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .resolve import find_source
+from .tables.features import change_features, computed, fit_features
+from .tables.stream import Rows
+from .tables.tasks import TaskRef, task_codes
+
+
+def fitted_on_training(ref: TaskRef) -> bool:
+    """Return whether a task's features are changed by what is computed of training rows, which are not told.
+
+    Where the data have a test part of their own, its training part is meant. Without one, a protocol that
+    cuts a test part itself has to open the stream as it stands (`open_stream`, ``raw``) and to have its
+    features changed by the rows that it learns from (`fitted`).
+    """
+    source = find_source(ref.source)
+    return computed(source.options_of(ref))
+
+
+def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    """Return the names of a task's classes, and of those that it joins, without opening the data.
+
+    Parameters
+    ----------
+    ref : TaskRef
+        Which task.
+
+    Returns
+    -------
+    classes : tuple of str
+        In the order of their codes.
+    joined : tuple of str or None
+        The classes of the data set, in their order; None for a task that leaves rows out.
+
+    Examples
+    --------
+    >>> from singlepass.pipeline.data import expand
+    >>> task_classes(expand(name="digits", task="one-vs-rest:3")[0])
+    (('rest', '3'), ('0', '1', '2', '3', '4', '5', '6', '7', '8', '9'))
+    """
+    source = find_source(ref.source)
+    own = source.classes(source.options_of(ref))
+    codes, names = task_codes(ref, own, source.groupings)
+    return names, own if codes.min() >= 0 else None
+
+
+def is_drawn(ref: TaskRef) -> bool:
+    """Return whether a task has other rows in each repetition, as those of generators."""
+    return find_source(ref.source).is_drawn
+
+
+def has_test(ref: TaskRef) -> bool:
+    """Return whether the data of a task have a test part of their own; they are not opened for it."""
+    source = find_source(ref.source)
+    return source.has_test(source.options_of(ref))
+
+
+def notes(ref: TaskRef) -> tuple[str, ...]:
+    """Return what is to be known of how the features of a task were made, a line each."""
+    source = find_source(ref.source)
+    return source.notes(source.options_of(ref))
+
+
+def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:
+    """Return features of a stream that was opened raw, changed as the task asks by what is computed of rows.
+
+    Parameters
+    ----------
+    ref : TaskRef
+    X : ndarray or CSR array
+        Of the stream, or an excerpt of it.
+    rows : ndarray of int64
+        The training rows of X, ascending.
+    """
+    source = find_source(ref.source)
+    options = source.options_of(ref)
+    return change_features(ref.label, X, fit_features(ref.label, X, options, rows), options)

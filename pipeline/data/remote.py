@@ -1,0 +1,155 @@
+"""Files at a URL (object stores, web servers, whatever fsspec knows), copied to this machine once."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from threading import Condition
+from typing import Any
+
+from cachetools import LRUCache, cached
+
+from ..errors import InputError
+from .io.progress import report
+from .tables.cache import cache_folder, scratch_folder
+
+_CHUNK = 1 << 20
+
+
+def is_url(place: str) -> bool:
+    """Return whether a place is a URL."""
+    return "://" in place
+
+
+def absolute(path: str | Path, base: str | Path) -> str:
+    """Return the name by which a file, a folder, a pattern or a URL is known everywhere on a machine."""
+    if is_url(str(path)):
+        return str(path)
+    # Not resolved: a symbolic link keeps the name, and the suffix, that the user gave.
+    return str(Path(base).expanduser().absolute() / Path(path).expanduser())
+
+
+# Within a process a URL is asked once: its cells then all read the same files.
+@cached(
+    LRUCache(maxsize=256),
+    lambda url, *, download=True: (url, download, cache_folder()),
+    condition=Condition(),
+)
+def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
+    """Return the names of the files at a URL, as its file system calls them.
+
+    Raises
+    ------
+    InputError
+        There is none, or the URL cannot be read.
+    """
+    if not download:
+        noted = _folder(url) / "names"
+        if not noted.is_file():
+            raise InputError(f"{url}: not copied to this machine yet")
+        return tuple(noted.read_text().splitlines())
+    with _told(url):
+        files, path = _file_system(url)
+        if glob.has_magic(path):
+            found = [name for name in files.glob(path) if not files.isdir(name)]
+        elif files.isdir(path):
+            inside = files.find(path)
+            found = [name for name in inside if not PurePosixPath(name).name.startswith((".", "_"))]
+        else:
+            files.info(path)
+            found = [path]
+    if not found:
+        raise InputError(f"{url}: no file is called so")
+    names = tuple(sorted(found))
+    folder = _folder(url)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "names").write_text("\n".join(names))
+    return names
+
+
+@cached(
+    LRUCache(maxsize=256),
+    lambda url, names, *, download=True: (url, tuple(names), download, cache_folder()),
+    condition=Condition(),
+)
+def copies(url: str, names: Sequence[str], *, download: bool = True) -> tuple[Path, ...]:
+    """Return the copies on this machine of files at a URL; made when there is none of their present content.
+
+    Parameters
+    ----------
+    url : str
+    names : sequence of str
+        From `names_at`.
+    download : bool, default=True
+        Whether they may be made.
+
+    Raises
+    ------
+    InputError
+        The URL cannot be read, or the cache cannot be written.
+    """
+    found = []
+    for name in names:
+        if not download:
+            kept = sorted(_folder(f"{url} {name}").glob("*/*"), key=lambda each: each.stat().st_mtime)
+            if not kept:
+                raise InputError(f"{url}: not copied to this machine yet")
+            found.append(kept[-1])
+            continue
+        with _told(url):
+            files, _ = _file_system(url)
+            # Changes with the content, wherever the file system tells (size and time, or a checksum).
+            state = hashlib.sha256(str(files.ukey(name)).encode()).hexdigest()[:32]
+            path = _folder(f"{url} {name}") / state / PurePosixPath(name.partition("?")[0]).name
+            if not path.is_file():
+                _copy(files, name, path)
+        found.append(path)
+    return tuple(found)
+
+
+def _copy(files: Any, name: str, path: Path) -> None:
+    scratch = scratch_folder(cache_folder() / "data")
+    try:
+        size, done = int(files.size(name) or 0), 0
+        with files.open(name, "rb") as source, (scratch / "copy").open("wb") as copy:
+            while block := source.read(_CHUNK):
+                copy.write(block)
+                done += len(block)
+                report(path.name, done, size)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (scratch / "copy").replace(path)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _folder(what: str) -> Path:
+    return cache_folder() / "data" / "remote" / hashlib.sha256(what.encode()).hexdigest()[:32]
+
+
+def _file_system(url: str) -> tuple[Any, str]:
+    import fsspec
+
+    files, path = fsspec.core.url_to_fs(url)
+    # What was listed before may have changed.
+    files.invalidate_cache()
+    return files, str(path)
+
+
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """Make one line of whatever a file system, or the package behind it, raises."""
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{url}: no such file") from None
+    except ImportError as error:
+        raise InputError(f"{url}: a package is missing ({error}); pip install it") from None
+    except Exception as error:
+        reason = (str(error).splitlines() or [""])[0] or type(error).__name__
+        raise InputError(f"{url}: cannot be read ({reason})") from None

@@ -1,0 +1,245 @@
+"""Categories, words, missing values and sorting: the features, and the line that says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from sklearn.feature_extraction import FeatureHasher
+
+from singlepass.pipeline.data import expand, notes, open_stream, stream_blocks
+from singlepass.pipeline.data.formats import sorting
+from singlepass.pipeline.errors import InputError
+
+Write = Callable[[str, str | bytes], Path]
+JOBS = """when,age,job,note,label
+2024-01-03,30,clerk,good work,a
+2024-01-01,?,cook,bad  food Food,b
+2024-01-02,50,?,,a
+"""
+OPTIONS: dict[str, Any] = {"categorical": ["job"], "text": ["note"], "ignore": ["when"], "missing": "mean"}
+
+
+def rows_of(path: Path, **options: Any) -> list[list[float]]:
+    X: Any = open_stream(expand(path=path, options={**OPTIONS, **options})[0]).X
+    found: list[list[float]] = (X if isinstance(X, np.ndarray) else X.toarray()).tolist()
+    return found
+
+
+def test_one_feature_for_each_value_and_word(write: Write) -> None:
+    path = write("f.csv", JOBS)
+    # age, clerk, cook; bad, food, good, work; the mean stands for a missing age.
+    assert rows_of(path) == [
+        [30, 1, 0, 0, 0, 1, 1],
+        [40, 0, 1, 1, 2, 0, 0],
+        [50, 0, 0, 0, 0, 0, 0],
+    ]
+    assert notes(expand(path=path, options=OPTIONS)[0]) == (
+        "column 'job': 2 categories, a feature each",
+        "column 'note': 4 words, a feature each",
+        "column 'age': 1 of 3 values missing, replaced by the mean of the training part",
+        "column 'job': 1 of 3 values missing: no feature of theirs",
+        "column 'note': 1 of 3 values missing: no feature of theirs",
+    )
+
+
+def test_missing_values_are_marked(write: Write) -> None:
+    found = rows_of(write("f.csv", JOBS), missing="indicator")
+    # age, job and note, in this order, at the end.
+    assert [row[7:] for row in found] == [[0, 0, 0], [1, 0, 0], [0, 1, 1]]
+    assert [row[:7] for row in found] == rows_of(write("f.csv", JOBS))
+
+
+def test_hashed_as_scikit_learn_does_it(write: Write) -> None:
+    path = write("f.csv", JOBS)
+    ref = expand(path=path, options={**OPTIONS, "one_hot": 1, "hash_bits": 5, "missing": "indicator"})[0]
+    X: Any = open_stream(ref).X
+    assert not isinstance(X, np.ndarray)
+    assert X.indices.dtype == np.int32
+    # age, three marks, 32 hashed features: signed, MurmurHash3 with seed 0.
+    assert X.shape == (3, 36)
+    hashed = FeatureHasher(32).transform(
+        [
+            {"job=clerk": 1, "note=good": 1, "note=work": 1},
+            {"job=cook": 1, "note=bad": 1, "note=food": 2},
+            {},
+        ]
+    )
+    assert X[:, 4:].toarray().tolist() == hashed.toarray().tolist()
+    assert X[:, :4].toarray().tolist() == [[30, 0, 0, 0], [40, 1, 0, 0], [50, 0, 1, 1]]
+    assert "column 'job': categories hashed into 32 features, signed (MurmurHash3, seed 0)" in notes(ref)
+    assert rows_of(path, one_hot=1, hash_bits=5, hash_seed=1) != rows_of(path, one_hot=1, hash_bits=5)
+
+
+def test_hashed_rows_are_dense_on_request(write: Write) -> None:
+    path = write("f.csv", JOBS)
+    options = {"one_hot": 1, "hash_bits": 3}
+    sparse = rows_of(path, **options)
+    dense = open_stream(expand(path=path, options={**OPTIONS, **options, "dense": True})[0]).X
+    assert isinstance(dense, np.ndarray)
+    assert dense.tolist() == sparse
+    with pytest.raises(InputError, match="is sparse: standardize would make it dense"):
+        expand(path=path, options={**OPTIONS, **options, "standardize": True})
+
+
+def test_the_test_file_has_the_features_of_the_training_file(write: Write) -> None:
+    path, test = write("f.csv", JOBS), write("t.csv", "when,age,job,note,label\n1,?,baker,new food,b\n")
+    stream = open_stream(expand(path=path, options={**OPTIONS, "test": str(test)})[0])
+    # The mean of the training part; a job and a word that it does not have have no feature.
+    assert np.asarray(stream.X_test).tolist() == [[40, 0, 0, 0, 1, 0, 0]]
+
+
+def test_standardised_after_gaps_are_filled(write: Write) -> None:
+    found = np.array(rows_of(write("f.csv", JOBS), standardize=True))
+    np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=1e-15)
+    assert found[1, 0] == 0.0
+
+
+def test_rows_sorted_by_a_column(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "_STEP", 2)
+    path = write("f.csv", JOBS)
+    options = {**OPTIONS, "order_by": "when", "ignore": ["note", "job"], "text": [], "categorical": []}
+    stream = open_stream(expand(path=path, options=options)[0])
+    assert np.asarray(stream.X).tolist() == [[40.0], [50.0], [30.0]]
+    assert stream.y.tolist() == [1, 0, 0]
+    # Numbers sort as numbers, and rows with equal ones stay as they stand.
+    numbers = write("n.csv", "t,a,label\n10,1,x\n9,2,y\n9,3,x\n")
+    assert np.asarray(open_stream(expand(path=numbers, options={"order_by": "t"})[0]).X).tolist() == [
+        [2.0], [3.0], [1.0]
+    ]  # fmt: skip
+
+
+def test_times_in_parquet(tmp_path: Path) -> None:
+    times = pa.array([3_000, 1_000, 2_000], type=pa.timestamp("ms"))
+    table = pa.table({"t": times, "a": [3.0, 1.0, 2.0], "label": ["x", "y", "x"]})
+    parquet.write_table(table, tmp_path / "f.parquet")
+    stream = open_stream(expand(path=tmp_path / "f.parquet", options={"order_by": "t"})[0])
+    assert np.asarray(stream.X).tolist() == [[1.0], [2.0], [3.0]]
+
+
+def test_sparse_rows_are_sorted_too(write: Write) -> None:
+    path = write("f.csv", JOBS)
+    plain = rows_of(path, one_hot=0, hash_bits=4)
+    given = {**OPTIONS, "one_hot": 0, "hash_bits": 4, "ignore": [], "order_by": "when"}
+    X: Any = open_stream(expand(path=path, options=given)[0]).X
+    assert X.toarray().tolist() == [plain[1], plain[2], plain[0]]
+
+
+def test_categories_of_parquet(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "kind": pa.array(["u", "v", None]).dictionary_encode(),
+            "size": pa.array([1, None, 3]),
+            "code": [7, 8, 7],
+            "label": ["x", "y", "x"],
+        }
+    )
+    parquet.write_table(table, tmp_path / "f.parquet")
+    ref = expand(path=tmp_path / "f.parquet", options={"missing": "indicator", "categorical": ["code"]})[0]
+    assert np.asarray(open_stream(ref).X).tolist() == [
+        [1, 0, 1, 1, 0, 0, 0],
+        [0, 1, 2, 0, 1, 0, 1],
+        [0, 0, 3, 1, 0, 1, 0],
+    ]
+
+
+def test_columns_without_header_have_numbers(write: Write) -> None:
+    path = write("f.data", "1,red,x\n2,blue,y\n")
+    options = {"format": "csv", "header": False, "categorical": [2]}
+    stream = open_stream(expand(path=path, target=3, options=options)[0])
+    assert np.asarray(stream.X).tolist() == [[1, 0, 1], [2, 1, 0]]
+
+
+def test_blocks_have_the_same_features(write: Write) -> None:
+    path = write("f.csv", JOBS)
+    (block,) = stream_blocks(path, options={**OPTIONS, "missing": "indicator"})
+    expected = np.array(rows_of(path, missing="indicator"))
+    # What is computed of all rows is left to who reads them.
+    assert np.isnan(block.X[1, 0])
+    expected[1, 0] = np.nan
+    np.testing.assert_array_equal(block.X, expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "line"),
+    [
+        (JOBS, {"categorical": ["jb"]}, ": categorical names no column: 'jb'; did you mean 'job'?"),
+        (JOBS, {"categorical": ["note"]}, ", column 'note': is both categorical and text"),
+        (JOBS, {"ignore": ["label"]}, ", column 'label': is both target and ignore"),
+        (JOBS, {"order_by": "tme"}, ": order_by names no column: 'tme'"),
+        (
+            JOBS,
+            {"categorical": [], "text": [], "missing": "error"},
+            ", line 2 (row 1), column 'job': 'clerk' is not a number; of a category: set categorical = "
+            '["job", "note"], or name them in text or ignore',
+        ),
+        (
+            JOBS,
+            {"missing": "error"},
+            ", line 3 (row 2), column 'age': '?' is not a number; of a missing value: set missing = \"mean\"",
+        ),
+        (
+            JOBS.replace("?,cook", "1,"),
+            {"missing": "error"},
+            ", line 3 (row 2), column 'job': no value; every feature must be a finite number, or set missing",
+        ),
+        (
+            JOBS.replace("2024-01-02", "soon"),
+            {"ignore": [], "order_by": "when"},
+            ", line 4 (row 3), column 'when': 'soon' cannot be sorted by (order_by): neither a number nor a",
+        ),
+        (
+            JOBS.replace("2024-01-02", ""),
+            {"ignore": [], "order_by": "when"},
+            ", line 4 (row 3), column 'when': no value to sort by (order_by)",
+        ),
+        (JOBS.replace("50", "inf"), {}, ", line 4 (row 3), column 'age': inf; every feature must be"),
+        (JOBS.replace("50", "old"), {}, ", line 4 (row 3), column 'age': 'old' is not a number"),
+        (
+            JOBS.replace("30", "?").replace("50", "NA"),
+            {},
+            ", column 'age': no row has a value; set ignore = [\"age\"]",
+        ),
+        (JOBS.replace("job,note", "note,note"), {}, ": more than one column is called 'note' (3 and 4); "),
+        (JOBS, {"ignore": ["when", "age", "job", "note"], "categorical": [], "text": []}, ": no column is"),
+    ],
+)  # fmt: skip
+def test_error_lines(write: Write, text: str, options: dict[str, Any], line: str) -> None:
+    path = write("f.csv", text)
+    with pytest.raises(InputError) as error:
+        expand(path=path, options={**OPTIONS, **options})
+    assert str(error.value).startswith(f"{path}{line}")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"missing": "meen"}, "missing = 'meen'; did you mean 'mean'?"),
+        ({"hash_bits": 31}, "hash_bits must be a whole number in 1 to 30, not 31"),
+        ({"categorical": [1.5]}, "categorical must be a list of columns, not [1.5]"),
+        ({"ignore": ["a", "a"]}, "ignore names 'a' twice"),
+    ],
+)
+def test_options_that_make_no_sense(write: Write, options: dict[str, Any], line: str) -> None:
+    with pytest.raises(InputError, match=r".*") as error:
+        expand(path=write("f.csv", JOBS), options=options)
+    assert line in str(error.value)
+
+
+def test_values_that_do_not_fit_the_dtype(write: Write) -> None:
+    path = write("f.csv", "a,b,label\n1,2,x\n1,1e300,y\n")
+    with pytest.raises(
+        InputError, match=r"f\.csv, line 3 \(row 2\), column 'b': 1e\+300 does not fit float32"
+    ):
+        expand(path=path, options={"dtype": "float32"})
+    with pytest.raises(InputError, match="feature 2 has values too large to be standardised"):
+        expand(path=path, options={"standardize": True})
+    svm = write("f.svm", "1 1:1\n-1 2:1e300\n")
+    with pytest.raises(InputError, match=r"f\.svm, row 2, feature 2: 1e\+300 does not fit float32"):
+        expand(path=svm, options={"dtype": "float32"})

@@ -1,0 +1,230 @@
+"""Folders, patterns, URLs and data sets of OpenML: what they stand for, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from singlepass.pipeline.data import expand, look, notes, open_stream
+from singlepass.pipeline.errors import InputError
+
+Write = Callable[[str, str | bytes], Path]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of three Parquet files as Spark writes it."""
+    parts = tmp_path / "parts"
+    (parts / "more").mkdir(parents=True)
+    for number, name in enumerate(("a.parquet", "b.parquet", "more/c.parquet")):
+        table = pa.table({"a": [3.0 * number, 3.0 * number + 1], "label": ["x", "y"]})
+        parquet.write_table(table, parts / name)
+    (parts / "_SUCCESS").write_text("")
+    (parts / ".a.parquet.crc").write_text("crc")
+    return parts
+
+
+def column(place: Any, **options: Any) -> list[float]:
+    X: Any = open_stream(expand(path=place, options=options)[0]).X
+    found: list[float] = X[:, 0].tolist()
+    return found
+
+
+def test_a_folder_is_its_files_one_after_the_other(folder: Path) -> None:
+    assert column(folder) == [0, 1, 3, 4, 6, 7]
+    assert column(f"{folder}/") == column(folder)
+    assert expand(path=folder)[0].label == "parts"
+
+
+def test_patterns(folder: Path) -> None:
+    assert column(f"{folder}/*.parquet") == [0, 1, 3, 4]
+    assert column(f"{folder}/**/*.parquet") == [0, 1, 3, 4, 6, 7]
+    assert expand(path=f"{folder}/[ab].parquet")[0].label == "parts"
+    assert column(f"{folder}/a.parquet", test=f"{folder}/[bc].parquet") == [0, 1]
+
+
+def test_which_files_train_is_part_of_what_a_table_is(folder: Path) -> None:
+    both = expand(path=f"{folder}/[ab].parquet")[0]
+    one = expand(path=f"{folder}/a.parquet", options={"test": f"{folder}/b.parquet"})[0]
+    assert len(open_stream(both).y) == 4
+    assert len(open_stream(one).y) == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        ("none/*.parquet", "none/*.parquet: no file is called so"),
+        ("parts/more/*.csv", "parts/more/*.csv: no file is called so"),
+        ("bare", "bare: no data file in this folder"),
+        ("mixed", 'mixed: files of several formats (csv, parquet); name those that are meant, such as'),
+        ("two/*.svm", "two: 2 svmlight files; one is read"),
+    ],
+)  # fmt: skip
+def test_places_without_files_that_can_be_read(folder: Path, write: Write, place: str, line: str) -> None:
+    base = folder.parent
+    for name in ("bare", "mixed", "two"):
+        (base / name).mkdir()
+    write("bare/notes.txt", "")
+    write("mixed/f.csv", "a,label\n1,x\n2,y\n")
+    write("mixed/f.parquet", (folder / "a.parquet").read_bytes())
+    write("two/a.svm", "1 1:1\n-1 1:2\n")
+    write("two/b.svm", "1 1:1\n-1 1:2\n")
+    with pytest.raises(InputError) as error:
+        expand(path=place, base=base)
+    assert line in str(error.value)
+
+
+def test_a_fault_names_the_file_it_is_in(folder: Path) -> None:
+    parquet.write_table(pa.table({"a": [1.0, None], "label": ["x", "y"]}), folder / "more/c.parquet")
+    with pytest.raises(InputError, match=r"more/c\.parquet, row 2, column 'a': no value"):
+        expand(path=folder)
+    parquet.write_table(pa.table({"b": [1.0], "label": ["x"]}), folder / "b.parquet")
+    with pytest.raises(InputError, match=r"b\.parquet: its feature columns \(b\) are not those of a\."):
+        expand(path=folder)
+    parquet.write_table(pa.table({"a": [1.0], "label": ["x"]}), folder / "b.parquet")
+    parquet.write_table(pa.table({"a": [2.0], "label": [None]}), folder / "more/c.parquet")
+    with pytest.raises(InputError, match=r"more/c\.parquet, row 1: the label is missing \(column 'label'\)"):
+        expand(path=folder)
+
+
+@pytest.fixture
+def bucket() -> Iterator[Any]:
+    files = fsspec.filesystem("memory")
+    yield files
+    for name in files.find("/"):
+        files.rm(name)
+
+
+def test_a_url_is_copied_once(bucket: Any, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bucket.pipe("/b/f.csv", b"a,label\n1,x\n2,y\n")
+    assert not look(path="memory://b/f.csv").ready
+    assert not look(path="memory://b/f.csv").missing
+    assert column("memory://b/f.csv") == [1, 2]
+    assert expand(path="memory://b/f.csv")[0].label == "f"
+    assert look(path="memory://b/f.csv").ready
+    assert len(list((cache / "data" / "remote").rglob("f.csv"))) == 1
+    bucket.pipe("/b/g.csv", b"a,label\n3,x\n")
+    assert column("memory://b/*.csv") == [1, 2, 3]
+    assert column("memory://b", test="memory://b/g.csv") == [1, 2, 3]
+
+
+def test_urls_that_cannot_be_read(bucket: Any) -> None:
+    for place, line in (
+        ("memory://b/none.csv", "memory://b/none.csv: no such file"),
+        ("s4://b/f.csv", "s4://b/f.csv: cannot be read (Protocol not known: s4)"),
+        ("gs://b/f.csv", "gs://b/f.csv: "),
+    ):
+        with pytest.raises(InputError) as error:
+            expand(path=place)
+        assert str(error.value).startswith(line)
+    bucket.pipe("/b/f.csv", b"a,label\n1,x\nz,y\n")
+    with pytest.raises(InputError, match=r"^memory://b/f\.csv, line 3 \(row 2\), column 'a': 'z' is not a "):
+        expand(path="memory://b/f.csv")
+
+
+ARFF = """@relation toy
+@attribute id numeric
+@attribute day {mon, tue}
+@attribute price real
+@attribute class {UP, DOWN}
+@data
+1,mon,0.5,UP
+2,tue,0.25,DOWN
+3,tue,0.125,UP
+"""
+
+
+@pytest.fixture
+def openml(server: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let a server on this machine stand in for OpenML, with one data set."""
+    monkeypatch.setenv("SINGLEPASS_MIRROR", server.url)
+
+    def serve(content: str = ARFF, **changes: Any) -> None:
+        told = {
+            "id": "151",
+            "name": "toy",
+            "version": "2",
+            "format": "ARFF",
+            "licence": "Public",
+            "url": "https://api.openml.org/data/v1/download/2419/toy.arff",
+            "default_target_attribute": "class",
+            "row_id_attribute": "id",
+            "md5_checksum": hashlib.md5(content.encode()).hexdigest(),
+            **changes,
+        }
+        described = {key: value for key, value in told.items() if value is not None}
+        server.files = {
+            "/api/v1/json/data/151": json.dumps({"data_set_description": described}).encode(),
+            "/data/v1/download/2419/toy.arff": content.encode(),
+        }
+
+    serve()
+    return serve
+
+
+def test_openml_by_number(openml: Callable[..., None], server: Any, new_process: Callable[[], None]) -> None:
+    assert look(openml=151).state == "to be downloaded"
+    ref = expand(openml=151)[0]
+    assert (ref.label, ref.source) == ("openml-151", "openml:151")
+    stream = open_stream(ref)
+    # Target and number of the row are known by its description.
+    assert np.asarray(stream.X).tolist() == [[1, 0, 0.5], [0, 1, 0.25], [0, 1, 0.125]]
+    assert stream.classes == ("DOWN", "UP")
+    assert notes(ref)[0].startswith("OpenML 151: toy, version 2, md5 ")
+    # From then on it is what it was, without the server.
+    server.files = {}
+    new_process()
+    assert open_stream(expand(name="openml:151", label="openml-151")[0]).fingerprint == stream.fingerprint
+    assert len(server.requests) == 2
+    other = expand(openml=151, target="day", options={"ignore": ["class"], "categorical": ["id"]})[0]
+    assert open_stream(other).classes == ("mon", "tue")
+    assert open_stream(other).X.shape == (3, 4)
+
+
+def test_a_changed_copy_of_openml_is_refused(openml: Callable[..., None], cache: Path) -> None:
+    expand(openml=151)
+    (kept,) = (cache / "data" / "openml-151").glob("*.arff")
+    kept.write_text(ARFF.replace("0.25", "0.35"))
+    with pytest.raises(InputError, match=r"not the file that was downloaded of OpenML 151 .* remove "):
+        expand(openml=151)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"md5_checksum": "0" * 32}, "OpenML 151 (toy): the download failed ("),
+        ({"format": "Parquet"}, "OpenML 151 (toy): its file is Parquet; ARFF is read"),
+        ({"url": None}, "OpenML 151: what came is no description of a data set (KeyError: 'url')"),
+        ({"default_target_attribute": "clas"}, "toy.arff: no column is called 'clas'"),
+        ({"url": "https://api.openml.org/gone.arff"}, "OpenML 151 (toy): the download failed ("),
+        (
+            {"content": ARFF.replace("2,tue,0.25", "2,wed,0.25")},
+            "toy.arff, line 8 (row 2), column 'day': 'wed' is not one of the declared values: mon, tue",
+        ),
+    ],
+)
+def test_what_can_be_wrong_with_openml(
+    openml: Callable[..., None], cache: Path, changes: dict[str, Any], line: str
+) -> None:
+    openml(**changes)
+    with pytest.raises(InputError) as error:
+        expand(openml=151)
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not list(cache.rglob(".unfinished-*"))
+
+
+def test_a_number_that_openml_does_not_have(openml: Callable[..., None]) -> None:
+    with pytest.raises(InputError, match=r"OpenML 9: its description cannot be had \(.*HTTP 404\)"):
+        expand(openml=9)
+    with pytest.raises(InputError, match="'x' is no number of a data set of OpenML"):
+        expand(name="openml:x")

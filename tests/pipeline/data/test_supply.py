@@ -1,0 +1,38 @@
+"""Tables on their way to machines without the files: those that a cell fits its features on, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from singlepass.pipeline.data import chunks, expand, lacking, open_stream, pin, pins_of, unpin
+
+Write = Callable[[str, str | bytes], Path]
+
+
+@pytest.mark.parametrize(("test", "tables"), [(False, 2), (True, 1)])
+def test_both_tables_of_a_data_set_are_pinned(
+    write: Write, new_process: Callable[[], None], test: bool, tables: int
+) -> None:
+    path = write("f.csv", "a,day,label\n1,mon,x\n?,tue,y\n3,mon,x\n")
+    options = {"standardize": True, "missing": "mean", "categorical": ["day"]}
+    if test:
+        options["test"] = str(write("t.csv", "a,day,label\n1,mon,x\n"))
+    refs = expand(path=path, options=options)
+    pins = pins_of(refs)
+    assert len(pins) == tables
+    assert all(sum(len(chunk.content) for chunk in chunks(each)) > 0 for each in pins)
+    path.unlink()
+    new_process()
+    try:
+        pin(pins)
+        assert not lacking(pins)
+        assert np.isfinite(open_stream(refs[0]).X).all()
+        if not test:
+            raw = np.asarray(open_stream(refs[0], raw=True).X)
+            np.testing.assert_array_equal(raw, [[1, 1, 0], [np.nan, 0, 1], [3, 1, 0]])
+    finally:
+        unpin()
