@@ -13,9 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from singlepass.pipeline import data
 from singlepass.pipeline.noise import FeatureNoise, MarginNoise
 from singlepass.pipeline.noise.margin import margin_chances
+from singlepass.pipeline.noise.reference import reference_margins
 from singlepass.pipeline.randomness import random_state
 from singlepass.pipeline.run.material import Material, material
-from singlepass.pipeline.run.reference import reference_margins
 from singlepass.pipeline.run.splits import split
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.study.cell import Cell
