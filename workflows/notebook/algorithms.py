@@ -73,10 +73,10 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
     if isinstance(estimator, type):
         # Nothing of it was given.
         return {"name": _name(estimator)}
-    if isinstance(estimator, QueryAll):
-        return estimator_table(estimator.learner) | {"query": "all"}
     if isinstance(estimator, Greedy):
         return estimator_table(estimator.learner) | {"query": "greedy", "h": plain(estimator.h)}
+    if isinstance(estimator, QueryAll):
+        return estimator_table(estimator.learner) | {"query": "all"}
     cls = type(estimator)
     name = _name(cls)
     given = estimator.get_params(deep=False)

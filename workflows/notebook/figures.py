@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...pipeline.analysis.comparison import Comparison
 from ...pipeline.analysis.curves import mean_curves
+from ...pipeline.counts import LATEST_ERRORS
 from ...pipeline.errors import InputError
 from ...pipeline.noise import Noise
 from ..report.page.view import StudyView
@@ -13,7 +14,7 @@ from ..report.plots.critical_difference import diagram_size, draw_diagram
 from ..report.plots.curve_plots import Axis, draw_curves
 from ..report.plots.legends import handles
 from ..report.plots.styles import Styles
-from ..report.plots.svg import theme
+from ..report.plots.svg import FAINT_ON_WHITE, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,8 +53,15 @@ def curve_panel(view: StudyView, dataset: str, noise: Noise, column: str, ax: Ax
         figure = pyplot.figure(figsize=_PANEL)
         with theme():
             ax = figure.add_subplot()
-    with theme():
-        draw_curves(ax, curves, view.styles, Axis(y=column.replace("_", " "), zero=counted))
+    with theme(faint=FAINT_ON_WHITE):
+        draw_curves(ax, curves, view.styles, Axis(y=_called(column), zero=counted))
         ax.set_title(f"{dataset}, {noise.label}", loc="left")
         ax.legend(handles=handles(view.styles, [curve.algorithm for curve in curves]))
     return ax
+
+
+def _called(column: str) -> str:
+    """Return what an axis calls a column of curves."""
+    if column == "mistakes_clean":
+        return "mistakes (clean labels)"
+    return f"{column.replace('_', ' ')}{', %' if column in LATEST_ERRORS else ''}"

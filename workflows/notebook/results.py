@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...pipeline.analysis.comparison import Comparison
@@ -39,10 +38,8 @@ class Results:
         The study, as it was run.
     """
 
-    def __init__(self, out: str, folder: TemporaryDirectory[str] | None = None) -> None:
+    def __init__(self, out: str) -> None:
         self.out = out
-        # A temporary folder lives as long as what was read from it.
-        self._folder = folder
         self._view = StudyView(read_results(out))
 
     @property

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+import tempfile
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ...pipeline import data
@@ -68,30 +71,36 @@ def run(
     {'Perceptron': 1.0, 'NoChange': 2.0}
     """
     made = study if isinstance(study, NotebookStudy) else NotebookStudy(study)
-    folder = TemporaryDirectory(prefix="singlepass-", ignore_cleanup_errors=True) if out is None else None
-    target = str(out) if folder is None else folder.name
-    options = WorkerOptions(
-        threads=threads,
-        scheduler=None if client is None else client.scheduler.address,
-        security=None if client is None else client.security,
-        cell_limit=cell_limit or CELL_LIMIT,
-        # Nobody would come back for what is in a temporary folder.
-        workers_write=None if folder is None or client is None else False,
-    )
-    with made.named(), display_for(progress) as shown, data.watched(shown.read):
-        summary = run_study(
-            made.valid,
-            target,
-            progress=shown,
-            file=made.file,
-            plugins=tuple(str(Path(path).resolve()) for path in plugins),
-            options=options,
-            retry_failed=retry_failed,
+    with contextlib.ExitStack() as cleanup:
+        target = str(out)
+        if out is None:
+            target = tempfile.mkdtemp(prefix="singlepass-")
+            cleanup.callback(shutil.rmtree, target, ignore_errors=True)
+        options = WorkerOptions(
+            threads=threads,
+            scheduler=None if client is None else client.scheduler.address,
+            security=None if client is None else client.security,
+            cell_limit=cell_limit or CELL_LIMIT,
+            # Nobody would come back for what is in a temporary folder.
+            workers_write=False if out is None and client is not None else None,
         )
-        lost = summary.failed + summary.crashed + summary.stopped
-        if lost:
-            shown.note(f"{lost} cells failed or were stopped: .failed of the results says why")
-    return Results(target, folder)
+        with made.named(), display_for(progress) as shown, data.watched(shown.read):
+            summary = run_study(
+                made.valid,
+                target,
+                progress=shown,
+                file=made.file,
+                plugins=tuple(str(Path(path).resolve()) for path in plugins),
+                options=options,
+                retry_failed=retry_failed,
+            )
+            lost = summary.failed + summary.crashed + summary.stopped
+            if lost:
+                shown.note(f"{lost} cells failed or were stopped: .failed of the results says why")
+        results = Results(target)
+        # A temporary folder lives as long as what was read from it.
+        weakref.finalize(results, cleanup.pop_all().close)
+        return results
 
 
 def compare(
