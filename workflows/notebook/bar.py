@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import sys
 import time
 from contextlib import AbstractContextManager
@@ -117,12 +118,13 @@ class NotebookBar:
         if not at_once and now - self._shown < _PAUSE_SECONDS:
             return
         self._shown = now
-        from IPython.display import HTML, display
-
+        # There in every notebook, and no requirement of this package.
+        ipython: Any = importlib.import_module("IPython.display")
+        content = ipython.HTML(self.html())
         if self._handle is None:
-            self._handle = display(HTML(self.html()), display_id=True)
+            self._handle = ipython.display(content, display_id=True)
         else:
-            self._handle.update(HTML(self.html()))
+            self._handle.update(content)
 
     def __enter__(self) -> NotebookBar:
         return self

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...pipeline import data
+from ...pipeline.errors import InputError
 from ..running.run import run_study
 from ..running.workers import CELL_LIMIT, WorkerOptions
 from .bar import display_for
@@ -78,7 +79,7 @@ def run(
             cleanup.callback(shutil.rmtree, target, ignore_errors=True)
         options = WorkerOptions(
             threads=threads,
-            scheduler=None if client is None else client.scheduler.address,
+            scheduler=None if client is None else _address(client),
             security=None if client is None else client.security,
             cell_limit=cell_limit or CELL_LIMIT,
             # Nobody would come back for what is in a temporary folder.
@@ -101,6 +102,18 @@ def run(
         # A temporary folder lives as long as what was read from it.
         weakref.finalize(results, cleanup.pop_all().close)
         return results
+
+
+def _address(client: Client) -> str:
+    """Return where the scheduler of a client is."""
+    scheduler: Any = getattr(client, "scheduler", None)
+    if scheduler is None or not hasattr(client, "security"):
+        raise InputError(
+            f"client: a {type(client).__name__} is none: give a distributed.Client; where results go is out"
+        )
+    if client.status != "running":
+        raise InputError(f"client: it is {client.status}: connect it again")
+    return str(scheduler.address)
 
 
 def compare(

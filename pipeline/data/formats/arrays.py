@@ -149,7 +149,7 @@ def _array(owner: str, given: Any) -> npt.NDArray[Any]:
 
 def _features(owner: str, X: Any, missing: bool) -> Any:
     """Return a matrix as streams have it: float32 or float64, C-contiguous or CSR without stored zeros."""
-    from scipy.sparse import issparse
+    from scipy.sparse import csr_array, issparse
 
     made: Any = X if issparse(X) else _array(owner, X)
     if made.ndim != 2 or 0 in made.shape:
@@ -159,7 +159,7 @@ def _features(owner: str, X: Any, missing: bool) -> Any:
     dtype = np.float32 if made.dtype == np.float32 else np.float64
     if issparse(made):
         # A copy: what is changed below is not the user's.
-        made = int32_csr(made.tocsr(copy=True).astype(dtype))
+        made = int32_csr(csr_array(made, copy=True).astype(dtype))
         made.sum_duplicates()
         made.eliminate_zeros()
     else:

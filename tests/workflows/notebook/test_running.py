@@ -163,7 +163,7 @@ def test_a_study_is_gone_on_with_and_loaded(tmp_path: Path) -> None:
     assert "Results in" in repr(loaded)
 
 
-def test_a_client_runs_the_cells_also_where_a_loop_runs(results: Results) -> None:
+def test_a_client_runs_the_cells_also_where_a_loop_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     given: Any = {"datasets": {"dense": (X, Y)}, "algorithms": AROW(r=0.1), "seeds": 2, "noise": 0.2}
 
     async def as_in_a_notebook() -> Results:
@@ -172,10 +172,15 @@ def test_a_client_runs_the_cells_also_where_a_loop_runs(results: Results) -> Non
     with (
         LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as cluster,
         Client(cluster) as client,
+        monkeypatch.context() as patch,
     ):
+        # No threads of this process.
+        patch.setattr("singlepass.workflows.running.workers.compute_in_threads", None)
         inside = asyncio.run(as_in_a_notebook())
+    with pytest.raises(InputError, match="client: it is closed"):
+        asyncio.run(as_in_a_notebook())
     here = compare(**given, progress=False)
-    assert inside.cells["worker"].str.startswith("inproc").all()
+    assert (inside.cells["status"] == "ok").all()
     pd.testing.assert_frame_equal(in_order(inside.cells), in_order(here.cells), check_exact=True)
 
 
