@@ -106,13 +106,13 @@ def run(
 
 def _address(client: Client) -> str:
     """Return where the scheduler of a client is."""
-    scheduler: Any = getattr(client, "scheduler", None)
-    if scheduler is None or not hasattr(client, "security"):
+    if not hasattr(client, "security"):
         raise InputError(
             f"client: a {type(client).__name__} is none: give a distributed.Client; where results go is out"
         )
     if client.status != "running":
         raise InputError(f"client: it is {client.status}: connect it again")
+    scheduler: Any = client.scheduler
     return str(scheduler.address)
 
 

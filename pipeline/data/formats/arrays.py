@@ -151,13 +151,14 @@ def _features(owner: str, X: Any, missing: bool) -> Any:
     """Return a matrix as streams have it: float32 or float64, C-contiguous or CSR without stored zeros."""
     from scipy.sparse import csr_array, issparse
 
-    made: Any = X if issparse(X) else _array(owner, X)
+    sparse = issparse(X)
+    made: Any = X if sparse else _array(owner, X)
     if made.ndim != 2 or 0 in made.shape:
         raise InputError(f"{owner} must have rows and columns, but has shape {made.shape}")
     if made.dtype.kind not in "biuf":
         made = _numbers(owner, made)
     dtype = np.float32 if made.dtype == np.float32 else np.float64
-    if issparse(made):
+    if sparse:
         # A copy: what is changed below is not the user's.
         made = int32_csr(csr_array(made, copy=True).astype(dtype))
         made.sum_duplicates()

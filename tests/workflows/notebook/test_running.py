@@ -135,6 +135,17 @@ def test_ranks_and_tests_are_those_of_the_report(results: Results, tmp_path: Pat
     assert by_level.index[-1] == "NoChange"
 
 
+def test_frames_may_come_with_a_test_part() -> None:
+    frame = pd.DataFrame(X).assign(site=np.where(Y, "a", "b"))
+    parts = (frame[:400], Y[:400], frame[400:], Y[400:])
+    datasets = {
+        "mine": {**dict(zip(("X", "y", "X_test", "y_test"), parts, strict=True)), "categorical": ["site"]}
+    }
+    found = compare(datasets, "AROW", protocol="holdout", seeds=1, progress=False)
+    assert found.cells["test_examples"].tolist() == [169]
+    assert found.cells["n_features"].tolist() == [32]
+
+
 def test_the_temporary_folder_lives_as_long_as_the_results() -> None:
     found = compare({"mine": (X, Y)}, "Perceptron", seeds=1, progress=False)
     out = Path(found.out)
@@ -250,6 +261,7 @@ def test_a_diagram_of_one_data_set_has_no_bars() -> None:
             "'AORW' is unknown: did you mean 'AROW'?",
         ),
         (lambda r: compare((X, Y), AROW(r=-1), progress=False), "algorithm 'AROW': "),
+        (lambda r: run(Study(datasets="digits", algorithms="AROW"), "out"), "client: a str is none"),
         (lambda r: compare((X, Y), "AROW", threads=0, progress=False), "threads must be 1 or more"),
         (
             lambda r: compare("digit", "AROW", progress=False),
