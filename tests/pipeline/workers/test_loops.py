@@ -22,9 +22,7 @@ async def within_a_loop(seen: list[str]) -> None:
 @pytest.mark.parametrize("inside", [False, True])
 def test_a_coroutine_is_run_to_its_end(inside: bool) -> None:
     seen: list[str] = []
+    call = (lambda: asyncio.run(within_a_loop(seen))) if inside else (lambda: run_to_its_end(fail(seen)))
     with pytest.raises(ValueError, match="said"):
-        if inside:
-            asyncio.run(within_a_loop(seen))
-        else:
-            run_to_its_end(fail(seen))
+        call()
     assert seen == ["here"]
