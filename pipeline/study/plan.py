@@ -146,13 +146,7 @@ class Plan:
     @property
     def n_evaluation_cells(self) -> int:
         """How many cells there are on the study's seeds once every grid has a winner."""
-        study = self.study
-        return sum(
-            len(self.seeds_of(task, noise))
-            * sum(each.runs_on(self.datasets[task.label].label) for each in study.algorithms)
-            for task in self.tasks
-            for noise in study.noise
-        )
+        return sum(len(self.seeds_of(task, noise)) for task, noise, _ in self._groups())
 
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
         """Return the repetitions of a task: the study's, or the first alone where seeds move nothing.
@@ -197,10 +191,9 @@ class Plan:
             entries = []
             for entry in self._entries:
                 algorithm = entry.algorithm
-                if not algorithm.runs_on(dataset.label):
-                    continue
                 own = with_dataset_parameters(algorithm, dataset, self.learners[algorithm.label])
-                entries.append(entry if own is algorithm else self._entry(own))
+                if algorithm.runs_on(dataset.label):
+                    entries.append(entry if own is algorithm else self._entry(own))
             for noise in self.study.noise:
                 for entry in entries:
                     yield task, noise, entry
