@@ -241,10 +241,7 @@ def cautions(design: Design, coverage: Coverage, comparisons: Sequence[Compariso
         found.append(f"Left out of the ranks for want of any result: {enumerate_names(left_out)}.")
     bound = sorted({name for c in comparisons for name in c.bound}, key=design.algorithms.index)
     if bound:
-        found.append(
-            f"Not ranked among all, for {'it takes' if len(bound) == 1 else 'they take'} part on some of the "
-            f"data sets only: {enumerate_names(bound)}."
-        )
+        found.append(f"Bound to some of the data sets and so not ranked among all: {enumerate_names(bound)}.")
     if coverage.lost:
         found.append(
             f"{count(coverage.lost, 'tuning cell')} failed or reached the time limit: these points of the "
