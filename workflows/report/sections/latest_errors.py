@@ -42,7 +42,9 @@ def _label(metric: Metric) -> str:
 
 
 def _opening(metric: Metric) -> str:
-    return _label(metric)[0].upper() + _label(metric)[1:]
+    label = _label(metric)
+    # A capital kappa would be another name.
+    return label[0].upper() + label[1:] if label.isascii() else label
 
 
 def _of(view: StudyView, metric: Metric, column: str, kind: str, says: str) -> list[Block]:
