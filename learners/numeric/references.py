@@ -6,7 +6,8 @@ from numba.extending import register_jitable
 MAJORITY_GIVEN, MAJORITY_CLEAN, BEFORE_GIVEN, BEFORE_CLEAN, MOST, LAST = range(6)
 
 
-# While a class leads by more than so many rows, the next so many cannot change which one it is.
+# A class that leads by n rows leads for n more, whatever they are. With a small lead rows go one by one, so
+# many before it is looked at again.
 _BLOCK = 128
 
 
@@ -39,12 +40,13 @@ def references_of_two(given, clean, told, start, stop, so_far, beside):
     """Count what they get right of rows of two classes; see `tally_classes`."""
     end = start
     while end < stop:
-        start, end = end, min(end + _BLOCK, stop)
-        lead = so_far[1] - so_far[0]
-        leads = lead > _BLOCK or lead < -_BLOCK
-        if leads and not _any_missing(told[start:end]):
+        start = end
+        lead = abs(so_far[1] - so_far[0])
+        end = min(start + max(lead, _BLOCK), stop)
+        if lead > _BLOCK and not _any_missing(told[start:end]):
             _of_a_block(given[start:end], clean[start:end], told[start:end], so_far, beside)
         else:
+            end = min(start + _BLOCK, stop)
             _row_by_row(given, clean, told, start, end, so_far, beside)
 
 
