@@ -130,7 +130,7 @@ class Guest:
         return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
     def _no_scores(self, n: int) -> NDArray[np.float64]:
-        """Return the scores of rows of which nothing can be said: as of this package's own, a mistake each."""
+        """Return the scores of rows of which nothing can be said: a mistake each, as of our own."""
         return np.zeros(n if self._n_classes == 2 else (n, self._n_classes))
 
     def learn_along(self, X: Any, codes: NDArray[Any], stops: NDArray[np.int64]) -> Passage:

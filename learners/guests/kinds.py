@@ -41,6 +41,14 @@ def adapter_of(learner: object) -> type[Guest] | None:
     return None
 
 
+def lacking(cls: type[Any]) -> str:
+    """Return what a class lacks to learn along a stream, in words; "" where nothing."""
+    if adapter_of(cls) is not None:
+        return ""
+    absent = "partial_fit" if hasattr(cls, "predict") else "predict"
+    return f"{cls.__name__} has no {absent}: what learns along a stream has {WANTED}"
+
+
 def takes_batches(learner: object) -> bool:
     """Tell whether a learner, or its class, can be given several rows to learn after predicting them all."""
     adapter = adapter_of(learner)
@@ -68,6 +76,5 @@ def as_guest(learner: Any, batch: int = 1, attributes: Mapping[str, str] | None 
     """
     adapter = adapter_of(learner)
     if adapter is None:
-        lacking = "partial_fit" if hasattr(learner, "predict") else "predict"
-        raise GuestError(f"{type(learner).__name__} has no {lacking}: a learner of streams has {WANTED}")
+        raise GuestError(lacking(type(learner)))
     return adapter(learner, batch, attributes)

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from .kinds import WANTED, adapter_of
+from .kinds import lacking
 from .vowpal_wabbit import VowpalWabbit
 
 VOWPAL_WABBIT = "vw"
@@ -82,24 +82,17 @@ def find_guest(name: str) -> FoundGuest:
         found = getattr(found, part, None)
     if not isinstance(found, type):
         raise ValueError(f"module {module_name!r} has no class {class_name!r}")
-    problem = "" if adapter_of(found) else f"{class_name} cannot learn along a stream: it needs {WANTED}"
-    if not problem or hasattr(found, "partial_fit"):
-        return FoundGuest(found, _version(importlib.import_module(top)), problem)
-    lacking = "partial_fit" if hasattr(found, "predict") else "predict"
-    return FoundGuest(
-        found, _version(importlib.import_module(top)), f"{class_name} has no {lacking}: it needs {WANTED}"
-    )
+    return FoundGuest(found, _version(module), lacking(found))
 
 
 def _version(module: ModuleType) -> str:
-    """Return the package of a module with its version; of a file of its own what is in there."""
-    top = module.__name__
-    for package in _distributions().get(top, ()):
+    """Return the package of a module with its version; where there is none what is in the file."""
+    for package in _distributions().get(module.__name__.partition(".")[0], ()):
         return f"{package} {metadata.version(package)}"
     path = getattr(module, "__file__", None)
     if path is None:
-        return f"{top} {getattr(module, '__version__', 'unknown')}"
-    return f"{top} {hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}"
+        return module.__name__
+    return f"{module.__name__} {hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}"
 
 
 @functools.cache

@@ -134,9 +134,7 @@ def scores_of_probabilities(
     """
     chances = as_numbers(found, method)
     if chances.shape != (n, n_classes):
-        raise GuestError(
-            f"{method} returned probabilities of shape {chances.shape}, not ({n}, {n_classes})"
-        )
+        raise GuestError(f"{method} returned probabilities of shape {chances.shape}, not ({n}, {n_classes})")
     if n and not (chances.min() >= -_ROUNDING and chances.max() <= 1 + _ROUNDING):
         raise GuestError(f"{method} returned probabilities from {chances.min():g} to {chances.max():g}")
     if predicted is None:

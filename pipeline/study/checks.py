@@ -43,7 +43,7 @@ def check_study(study: Study, learners: Learners) -> None:
 def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
     """Refuse an unknown parameter, or a value that the learner does not take."""
     for key in (*spec.fixed, *spec.grid, *spec.support_of):
-        if key not in learner.parameters:
+        if not learner.takes(key):
             hint = did_you_mean(key, learner.parameters)
             raise InputError(f"algorithm {spec.name!r} has no parameter {key!r}: {hint}")
     for point in grid_points(spec):
@@ -56,7 +56,7 @@ def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
             learner.check({**point, **spec.strategy})
         except (TypeError, ValueError) as error:
             # The label names the algorithm; the learner's own name before its words would say it twice.
-            words = str(error).removeprefix(f"{learner.factory.__name__}: ")
+            words = str(error).removeprefix(f"{getattr(learner.factory, '__name__', '')}: ")
             raise InputError(f"algorithm {spec.label!r}: {words}") from None
 
 

@@ -153,10 +153,29 @@ class Plan:
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
         """Return the repetitions of a task: the study's, or the first alone where seeds move nothing.
 
-        They move the order, the noise and what generators draw; no learner draws by the repetition.
+        They move the order, the noise, what generators draw and the draws of guests that are not told where
+        to begin; no learner of this package draws by the repetition.
         """
-        fixed = self.study.order_of(self.datasets[task.label]) == "given" and not noise.rate
+        given = self.study.order_of(self.datasets[task.label]) == "given"
+        fixed = given and not noise.rate and not self._draws
         return self.study.seeds[:1] if fixed and not data.is_drawn(task) else self.study.seeds
+
+    @cached_property
+    def _draws(self) -> bool:
+        """Whether some algorithm draws by the repetition."""
+        return any(
+            self.learners[each.label].state_parameter({**each.fixed, **each.grid}) is not None
+            for each in self.study.algorithms
+        )
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with algorithms whose cells will fail, a line each."""
+        return [
+            f"algorithm {label!r}: {learner.problem}; its cells are marked failed"
+            for label, learner in self.learners.items()
+            if learner.problem
+        ]
 
     @cached_property
     def _tuned(self) -> frozenset[str]:

@@ -151,6 +151,8 @@ def run_study(
             progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
         found = _Workers(stack, options, plan, out, progress.note)
         run = _Run(plan, store, progress, found, command, retry_failed)
+        for line in plan.problems:
+            progress.note(line)
         stage: Stage | None = Tuning(plan)
         while stage is not None:
             run.stage(stage)
