@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Probabilities closer to 0 or 1 than this are not told apart; scikit-learn's log loss has the same bound.
-_LEAST = np.finfo(np.float64).eps
+_LEAST = float(np.finfo(np.float64).eps)
 # What a prediction has more than a class that scores the same: nothing that a metric could see.
-_NUDGE = np.finfo(np.float64).tiny
+_NUDGE = float(np.finfo(np.float64).tiny)
 # Sums of probabilities in floating point.
 _ROUNDING = 1e-6
 
@@ -110,7 +110,8 @@ def scores_of_codes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.floa
     """Return scores that say a prediction and no more: -1 or 1, of many classes 1 and 0."""
     if n_classes == 2:
         return 2.0 * codes - 1.0
-    return (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
+    chosen: NDArray[np.float64] = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
+    return chosen
 
 
 def scores_of_probabilities(
@@ -143,7 +144,8 @@ def scores_of_probabilities(
     if n_classes == 2:
         odds: NDArray[np.float64] = logs[:, 1] - logs[:, 0]
         sign = 2.0 * predicted - 1.0
-        return np.where(odds * sign > 0, odds, sign * _NUDGE)
+        told: NDArray[np.float64] = np.where(odds * sign > 0, odds, sign * _NUDGE)
+        return told
     rows = np.arange(n)
     rivals = logs.copy()
     rivals[rows, predicted] = -np.inf

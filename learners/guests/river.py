@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .guest import Guest, in_one_line
@@ -24,13 +23,14 @@ class RiverGuest(Guest):
     def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
         super().__init__(learner, batch, attributes)
         model = _last_step(learner)
-        theirs = getattr(sys.modules.get("river.base"), "Classifier", None)
-        derived = theirs is not None and isinstance(model, theirs)
+        # Of whatever else has these methods, as if River were not there.
+        theirs: type[Any] = getattr(sys.modules.get("river.base"), "Classifier", type(None))
+        derived = isinstance(model, theirs)
         self._likely = hasattr(model, "predict_proba_one") and not (
-            derived and type(model).predict_proba_one is theirs.predict_proba_one
+            derived and type(model).predict_proba_one is vars(theirs)["predict_proba_one"]
         )
         # River's own `predict_one` is the likeliest class: what was asked for once need not be asked twice.
-        self._by_chance = self._likely and derived and type(model).predict_one is theirs.predict_one
+        self._by_chance = self._likely and derived and type(model).predict_one is vars(theirs)["predict_one"]
         self.gives_scores = self.scores_are_log_odds = self._likely
 
     def _start(self, n_features: int) -> None:
@@ -40,7 +40,7 @@ class RiverGuest(Guest):
     def rows_of(self, X: Any) -> Any:
         """Return rows as dicts: a value by feature; of sparse rows those that are stored."""
         rows = np.empty(X.shape[0], object)
-        if sp.issparse(X):
+        if not isinstance(X, np.ndarray):
             stops, features, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()
             for i in range(len(rows)):
                 rows[i] = dict(

@@ -46,7 +46,7 @@ class ResolvedLearner:
     @property
     def built_in(self) -> bool:
         """Whether it is one of the table's, not somebody else's."""
-        return registry.is_built_in(self.factory)
+        return not self.package and registry.is_built_in(self.factory)
 
     @cached_property
     def parameters(self) -> frozenset[str]:
@@ -82,7 +82,7 @@ class ResolvedLearner:
         return not self.built_in and "batch" not in self._own_parameters
 
     def state_parameter(self, params: Mapping[str, Any]) -> str | None:
-        """Return the parameter that its own draws begin with and that nobody sets, None where there is none."""
+        """Return the parameter that its own draws begin with, None where there is none that nobody sets."""
         for name in () if self.built_in else _STATES:
             declared = self._signature.get(name)
             if declared is not None and declared.default is None and name not in params:
@@ -104,12 +104,12 @@ class ResolvedLearner:
     @property
     def batch(self) -> bool:
         """Whether it is fitted to the whole training part and predicts nothing along the stream."""
-        return registry.is_batch(self.factory)
+        return self.built_in and registry.is_batch(self.factory)
 
     @property
     def linear(self) -> bool:
         """Whether it is one of this package's that have no support set."""
-        return registry.is_linear(self.factory)
+        return self.built_in and registry.is_linear(self.factory)
 
     def make(self, params: Mapping[str, Any], state: Callable[[], int] | None = None) -> Any:
         """Return a fresh learner; see `make_learner`.
