@@ -72,7 +72,7 @@ def checked_scores(found: Any, method: str, n: int, n_classes: int) -> NDArray[n
         wanted = f"({n},)" if n_classes == 2 else f"({n}, {n_classes})"
         raise GuestError(f"{method} returned scores of shape {scores.shape}, not {wanted}")
     if n_classes == 2 and scores.ndim == 2:
-        return scores[:, 1] - scores[:, 0]
+        return np.subtract(scores[:, 1], scores[:, 0])
     return np.ascontiguousarray(scores)
 
 

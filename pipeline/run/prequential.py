@@ -17,10 +17,9 @@ from ..counts import COUNTS
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
 from .delayed import DelayedLearner
-from .patience import GRACE_SECONDS, Patience, endless
 from .recorder import Recorder, declared
 from .splits import Fold
-from .stopwatch import Stopwatch
+from .stopwatch import GRACE_SECONDS, Patience, Stopwatch, endless
 from .stream_learner import batch_counters, begin, blocks_of, has_log_odds
 from .tallies import Tallies
 from .warm_up import compile_loops

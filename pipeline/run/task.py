@@ -24,9 +24,9 @@ from ..study.learner_factory import ResolvedLearner, resolve_learner
 from ..study.specs import Scalar
 from .examination import class_counts, examined
 from .material import Material, material
-from .patience import Patience, endless
 from .prequential import fit_batch, stream_through
 from .splits import Fold
+from .stopwatch import Patience, endless
 from .stream_learner import mistakes_on, stream_learner
 
 

@@ -40,6 +40,31 @@ def check_study(study: Study, learners: Learners) -> None:
     _check_support_sizes(study, learners)
 
 
+def missing_learners(learners: Learners) -> list[str]:
+    """Say of which algorithms no cell can be computed, a line each: the others go on without them.
+
+    Parameters
+    ----------
+    learners : mapping of str to ResolvedLearner
+        By label.
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        f"algorithm {label!r}: {learner.problem}; its cells are marked failed"
+        for label, learner in learners.items()
+        if learner.problem
+    ]
+
+
+def draws_anew(study: Study, learners: Learners) -> bool:
+    """Tell whether an algorithm of a study is somebody else's that draws by the repetition."""
+    given = ((each, learners[each.label]) for each in study.algorithms)
+    return any(learner.state_parameter({**each.fixed, **each.grid}) is not None for each, learner in given)
+
+
 def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
     """Refuse an unknown parameter, or a value that the learner does not take."""
     for key in (*spec.fixed, *spec.grid, *spec.support_of):

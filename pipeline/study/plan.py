@@ -16,7 +16,7 @@ from ..noise import Noise
 from ..scoring import kept_for
 from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
-from .checks import Learners, check_study, check_tasks
+from .checks import Learners, check_study, check_tasks, draws_anew
 from .keys import TUNING_SEED
 from .learner_factory import resolve_learner, with_dataset_parameters
 from .planned_algorithm import PlannedAlgorithm
@@ -157,25 +157,8 @@ class Plan:
         to begin; no learner of this package draws by the repetition.
         """
         given = self.study.order_of(self.datasets[task.label]) == "given"
-        fixed = given and not noise.rate and not self._draws
+        fixed = given and not noise.rate and not draws_anew(self.study, self.learners)
         return self.study.seeds[:1] if fixed and not data.is_drawn(task) else self.study.seeds
-
-    @cached_property
-    def _draws(self) -> bool:
-        """Whether some algorithm draws by the repetition."""
-        return any(
-            self.learners[each.label].state_parameter({**each.fixed, **each.grid}) is not None
-            for each in self.study.algorithms
-        )
-
-    @property
-    def problems(self) -> list[str]:
-        """What is wrong with algorithms whose cells will fail, a line each."""
-        return [
-            f"algorithm {label!r}: {learner.problem}; its cells are marked failed"
-            for label, learner in self.learners.items()
-            if learner.problem
-        ]
 
     @cached_property
     def _tuned(self) -> frozenset[str]:
