@@ -95,12 +95,12 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
         raise GuestError(f"{method} returned labels of shape {given.shape}, not ({n},)")
     try:
         numbers = given.astype(np.float64)
-        odd = ~np.isin(numbers, np.arange(n_classes))
+        sound = np.isin(numbers, np.arange(n_classes))
     except (TypeError, ValueError):
-        raise GuestError(f"{method} returned {_shown(found)}, which are no labels of the stream") from None
-    if odd.any():
+        sound = np.array([each in range(n_classes) for each in given.tolist()])
+    if not sound.all():
         raise GuestError(
-            f"{method} returned the label {given[odd][0]!s}, which is none of the classes "
+            f"{method} returned the label {_shown(given[~sound].tolist()[0])}, which is none of the classes "
             f"0 to {n_classes - 1} that it was told"
         )
     return numbers.astype(np.int64)
@@ -109,7 +109,8 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
 def scores_of_codes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
     """Return scores that say a prediction and no more: -1 or 1, of many classes 1 and 0."""
     if n_classes == 2:
-        return 2.0 * codes - 1.0
+        signs: NDArray[np.float64] = 2.0 * codes - 1.0
+        return signs
     chosen: NDArray[np.float64] = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
     return chosen
 

@@ -151,14 +151,10 @@ class Plan:
         return repetitions * len(study.algorithms)
 
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
-        """Return the repetitions of a task: the study's, or the first alone where seeds move nothing.
-
-        They move the order, the noise, what generators draw and the draws of guests that are not told where
-        to begin; no learner of this package draws by the repetition.
-        """
-        given = self.study.order_of(self.datasets[task.label]) == "given"
-        fixed = given and not noise.rate and not draws_anew(self.study, self.learners)
-        return self.study.seeds[:1] if fixed and not data.is_drawn(task) else self.study.seeds
+        """Return the repetitions of a task: the first alone where they move no order, noise, draw or guest."""
+        given = self.study.order_of(self.datasets[task.label]) == "given" and not noise.rate
+        drawn = data.is_drawn(task) or draws_anew(self.study, self.learners)
+        return self.study.seeds[:1] if given and not drawn else self.study.seeds
 
     @cached_property
     def _tuned(self) -> frozenset[str]:
