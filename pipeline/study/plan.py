@@ -151,7 +151,7 @@ class Plan:
         return repetitions * len(study.algorithms)
 
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
-        """Return the repetitions of a task; the first alone where they move nothing, no guest's draws either."""
+        """Return the repetitions of a task: the first alone where they move no rows, labels or guests."""
         given = self.study.order_of(self.datasets[task.label]) == "given" and not noise.rate
         drawn = data.is_drawn(task) or draws_anew(self.study, self.learners)
         return self.study.seeds[:1] if given and not drawn else self.study.seeds
