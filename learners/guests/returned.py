@@ -109,8 +109,7 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
 def scores_of_codes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
     """Return scores that say a prediction and no more: -1 or 1, of many classes 1 and 0."""
     if n_classes == 2:
-        signs: NDArray[np.float64] = 2.0 * codes - 1.0
-        return signs
+        return np.where(codes == 1, 1.0, -1.0).astype(np.float64)
     chosen: NDArray[np.float64] = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
     return chosen
 

@@ -71,7 +71,7 @@ def _sklearn_calls(learner: Any, rows: list[Any], labels: list[Any]) -> None:
         learner.partial_fit(row, label)
 
 
-def _river_calls(learner: Any, rows: Any, labels: list[bool]) -> None:
+def _river_calls(learner: Any, rows: Any, labels: list[Any]) -> None:
     for row, label in zip(rows, labels, strict=True):
         learner.predict_one(row)
         learner.learn_one(row, label)

@@ -165,7 +165,7 @@ def test_guests_of_all_kinds_beside_our_own(dataset: dict[str, Any]) -> None:
         assert sum(row["occurred_clean"]) == row["n_examples"]
     if not many:
         assert all(0.5 < row["auc_given"] <= 1 for row in found), [row["auc_given"] for row in found]
-        assert [row.get("log_loss_given") is not None for row in found][1:3] == [True, True]
+        assert [row.get("log_loss_given") is not None for row in found][:3] == [False, False, True]
 
 
 @pytest.mark.parametrize("delay", [0, 5])
