@@ -35,6 +35,7 @@ from .linear.perceptron import Perceptron as Perceptron
 from .linear.romma import ROMMA as ROMMA
 from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrderPerceptron
 from .linear.soft_confidence_weighted import SoftConfidenceWeighted as SoftConfidenceWeighted
+from .linear.unbiased_loss import UnbiasedLoss as UnbiasedLoss
 from .numeric.counting import mistakes_of_both as mistakes_of_both
 from .numeric.counting import tied_predictions as tied_predictions
 from .numeric.counting import wrong_predictions as wrong_predictions
@@ -102,6 +103,7 @@ __all__ = [
     "ShiftingPerceptron",
     "SoftConfidenceWeighted",
     "StreamLearner",
+    "UnbiasedLoss",
     "as_rows",
     "available",
     "count_mistakes",

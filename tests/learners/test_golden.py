@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from .streams import as_csr, golden_learner, golden_runs, golden_stream
 
-RUNS = golden_runs("linear_binary", "adagrad_rda")
+RUNS = golden_runs("linear_binary", "adagrad_rda", "gradient")
 REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
 
 # Relative, per figure: the differences are of rounding order (1e-12 at most when this was written).
