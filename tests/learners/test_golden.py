@@ -7,7 +7,10 @@ from scipy.stats import norm
 from .streams import as_csr, golden_learner, golden_runs, golden_stream
 
 RUNS = golden_runs("linear_binary", "adagrad_rda", "gradient")
-REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
+# The steps of the tangent loss are so long there that each amplifies what rounding differs by: at row 200 sums in
+# another order make 1e-10 of the score, from row 300 on they make other mistakes.
+CHAOTIC = "ogd_tangent_eta0.1.ref__s2_synth20"
+REFERENCE = sorted(name for name in RUNS if ".ref__" in name and name != CHAOTIC)
 
 # Relative, per figure: the differences are of rounding order (1e-12 at most when this was written).
 TOLERANCE = 1e-9
@@ -67,6 +70,16 @@ def test_reference(name):
 
     again = learner_of(name)
     assert updated_rows(again, X, y) == run["update_indices_0based"]
+
+
+def test_reference_until_rounding_rules():
+    run = RUNS[CHAOTIC]
+    X, y = golden_stream(run["stream"])
+    scores = learner_of(CHAOTIC).learn(X[:200], y[:200], classes=[-1, 1])
+    wrong = [t for t in run["mistake_indices_0based"] if t < 200]
+    assert np.flatnonzero(y[:200] * scores <= 0).tolist() == wrong
+    np.testing.assert_allclose(scores[:50], run["online_score_first50"], rtol=TOLERANCE)
+    np.testing.assert_allclose(scores[49::50][:3], run["online_score_every_50_from_49"][:3], rtol=TOLERANCE)
 
 
 @pytest.mark.parametrize("name", REFERENCE)
