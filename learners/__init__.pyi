@@ -25,17 +25,25 @@ from .kernel.second_order import KernelSecondOrderPerceptron as KernelSecondOrde
 from .linear.adagrad_rda import AdaGradRDA as AdaGradRDA
 from .linear.alma import ALMA as ALMA
 from .linear.arow import AROW as AROW
+from .linear.coin_betting import COCOB as COCOB
+from .linear.coin_betting import COCOBBackprop as COCOBBackprop
+from .linear.coin_betting import CoordinateKT as CoordinateKT
 from .linear.confidence_weighted import ConfidenceWeighted as ConfidenceWeighted
+from .linear.freegrad import FreeGrad as FreeGrad
+from .linear.ftrl_proximal import FTRLProximal as FTRLProximal
+from .linear.kt import KT as KT
 from .linear.multiclass_classifier import MulticlassClassifier as MulticlassClassifier
 from .linear.narow import NAROW as NAROW
 from .linear.nherd import NHERD as NHERD
 from .linear.online_gradient_descent import OnlineGradientDescent as OnlineGradientDescent
+from .linear.online_newton_step import OnlineNewtonStep as OnlineNewtonStep
 from .linear.passive_aggressive import PassiveAggressive as PassiveAggressive
 from .linear.perceptron import Perceptron as Perceptron
 from .linear.romma import ROMMA as ROMMA
 from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrderPerceptron
 from .linear.soft_confidence_weighted import SoftConfidenceWeighted as SoftConfidenceWeighted
 from .linear.unbiased_loss import UnbiasedLoss as UnbiasedLoss
+from .linear.vowpal_wabbit_coin import VowpalWabbitCoin as VowpalWabbitCoin
 from .numeric.counting import mistakes_of_both as mistakes_of_both
 from .numeric.counting import tied_predictions as tied_predictions
 from .numeric.counting import wrong_predictions as wrong_predictions
@@ -63,6 +71,8 @@ from .svm.retrained_ramp_svm import RetrainedRampSVM as RetrainedRampSVM
 __all__ = [
     "ALMA",
     "AROW",
+    "COCOB",
+    "KT",
     "LASVM",
     "NAROW",
     "NHERD",
@@ -70,10 +80,14 @@ __all__ = [
     "ROMMA",
     "ActiveRampSVM",
     "AdaGradRDA",
+    "COCOBBackprop",
     "ConfidenceWeighted",
+    "CoordinateKT",
     "DistillCacheMIRA",
     "DistillCachePerceptron",
+    "FTRLProximal",
     "Forgetron",
+    "FreeGrad",
     "Greedy",
     "IncrementalSVM",
     "KernelALMA",
@@ -90,6 +104,7 @@ __all__ = [
     "OnlineClassifier",
     "OnlineGradientDescent",
     "OnlineModelSelection",
+    "OnlineNewtonStep",
     "OnlineRampSVM",
     "Passage",
     "PassiveAggressive",
@@ -104,6 +119,7 @@ __all__ = [
     "SoftConfidenceWeighted",
     "StreamLearner",
     "UnbiasedLoss",
+    "VowpalWabbitCoin",
     "as_rows",
     "available",
     "count_mistakes",

@@ -41,7 +41,7 @@ def updated_rows(learner, X, y):
 
 def test_all_algorithms_and_streams_are_covered():
     algorithms = {run["algorithm"] for run in RUNS.values()}
-    assert len(algorithms) == 30
+    assert len(algorithms) == 53
     assert {name.split("__")[1] for name in RUNS} == {"s1_gauss2d", "s2_synth20", "s3_digits_binary"}
     assert len(RUNS) == 3 * len(algorithms)
 
@@ -91,6 +91,17 @@ def test_reference_sparse(name):
     assert np.flatnonzero(y * scores <= 0).tolist() == run["mistake_indices_0based"]
     assert learner.n_updates_ == run["n_updates_final"]
     np.testing.assert_allclose(learner.coef_[0], run["weights"], rtol=TOLERANCE)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in RUNS if ".vw__" in name))
+def test_vowpal_wabbit(name):
+    """Its arithmetic is float32."""
+    run = RUNS[name]
+    X, y = golden_stream(run["stream"])
+    scores = learner_of(name).learn(X, y, classes=[-1, 1])
+    assert np.flatnonzero(y * scores <= 0).tolist() == run["mistake_indices_0based"]
+    np.testing.assert_allclose(scores[:50], run["online_score_first50"], rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(scores[49::50], run["online_score_every_50_from_49"], rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("stream", ["s1_gauss2d", "s2_synth20", "s3_digits_binary"])

@@ -41,7 +41,7 @@ def learner_of(name):
 
 
 def test_all_runs_are_covered():
-    assert len(REFERENCE) == 6
+    assert len(REFERENCE) == 15
     assert sorted({*RUNS} - {*REFERENCE}) == ["mc_cw_var_diag.sol__s4_digits10"]
 
 
