@@ -106,7 +106,7 @@ class VowpalWabbitCoin(LinearClassifier):
     Attributes
     ----------
     coef_ : ndarray of float64, shape (1, d)
-        w, not divided by N.
+        w/N, with N as it is after the rows so far.
 
     Notes
     -----
@@ -165,4 +165,4 @@ class VowpalWabbitCoin(LinearClassifier):
     def coef_(self) -> NDArray[np.float64]:
         w = np.empty(len(self._numbers))
         _weights(self._numbers, float(self.alpha), w)
-        return w.reshape(1, -1)
+        return (w / (self._scalars[0] / max(self.n_examples_, 1))).reshape(1, -1)
