@@ -30,8 +30,9 @@ def _step_of_shape(w, sigma, x, s, y, c, gamma):
             for k in range(n_entries(x)):
                 j, x_j = entry(x, k)
                 g = c * x_j
-                if g != 0.0:
-                    sigma[j] /= 1.0 + g * g * sigma[j]
+                more = 1.0 + sigma[j] * g * g
+                if g != 0.0 and more < np.inf:
+                    sigma[j] /= more
                     w[j] += y * (sigma[j] * g) / gamma
             return True
 

@@ -179,7 +179,10 @@ def test_separable_stream_is_learnt(learner):
     assert clone(learner).fit(X[:2500], y[:2500]).score(X[2500:], y[2500:]) > 0.8
 
 
-@pytest.mark.parametrize("learner", OF_MANY_CLASSES, ids=repr)
+# KT scales its reward by 1/√2 where there are classes, its scores not.
+@pytest.mark.parametrize(
+    "learner", [learner for learner in OF_MANY_CLASSES if not isinstance(learner, KT)], ids=repr
+)
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_two_classes_by_blocks_are_the_binary_learner_on_the_difference(learner, convert):
     """With K = 2 every Δf is y (-x, x): the multi-class kernel is the binary one on rows of 2d features."""
