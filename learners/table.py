@@ -204,7 +204,7 @@ TABLE = (
     Row(
         "CoordinateKT", ".linear.coin_betting", "linear", "many",
         "Orabona, Pál 2016", '`epsilon`, `scale` ("running", "none"), `loss`',
-        variants=({},),
+        variants=({"epsilon": 10.0},),
         golden={"kt_coordinate_hinge.ref": {}, "mc_kt_coordinate_hinge.ref": {}},
     ),
     Row(

@@ -130,7 +130,7 @@ def plain_slope(loss, m):
 
 
 def plain(X, labels, gradient, shape, rate="sqrt", eta=1.0, l2=0.0, delta=1e-8, average=False):
-    """Return the scores beforehand and the weights that predict; ``gradient(W, x, label)`` is that of the loss."""
+    """Return the scores beforehand and the weights that predict; ``gradient(W, x, label)`` is the loss's."""
     W, G, total = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     scores = []
     for t, (x, label) in enumerate(zip(X, labels, strict=True)):
