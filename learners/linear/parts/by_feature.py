@@ -96,7 +96,7 @@ def _score_classes(W, largest, x, sums, scores):
 
 @learning_loop
 def learn_classes(X, codes, scores, W, numbers, largest, rule, constants, loss, softmax):
-    """Do as `learn` does for more classes: the gradient of `class_gradient`, a weight each class and feature."""
+    """Do as `learn` does for more classes: the gradients of `class_gradient`, a weight for each class."""
     mistakes = updates = 0
     K, width = scores.shape[1], W.shape[1]
     sums, which, factors = np.empty(width), np.empty(K, np.int64), np.empty(K)

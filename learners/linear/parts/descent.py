@@ -1,9 +1,10 @@
 """Loops of online gradient descent, for two classes and many, with one step size or one for each feature.
 
 With one step size ``w = scale v``: the shrinkage of a round is one product. The mean of the hypotheses is not
-summed up either: with A the sum of the scales so far, ``Σ_t w_t = A v - u``, where an update ``v += a x`` adds
-to u what it is missing from the hypotheses before, A times ``a x``. So a round costs the row's non-zeros.
-With a step size for each feature, scale is 1 and A the number of rounds. An empty `u` is for no mean.
+summed up either: with A the sum of the scales so far, ``Σ_t w_t = A v - u``, where an update ``v += a x``
+adds to u what it is missing from the hypotheses before, A times ``a x``. So a round costs the row's
+non-zeros. With a step size for each feature, scale is 1 and A the number of rounds. An empty `u` is for no
+mean.
 """
 
 import numpy as np

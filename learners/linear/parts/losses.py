@@ -12,7 +12,8 @@ from .special import arc_tangent, exp_of_negative, sigmoid
 
 #: The losses of gradient learners, by the numbers that kernels know them by.
 LOSSES = (
-    "hinge", "squared_hinge", "modified_huber", "logistic", "sigmoid", "ramp", "unhinged", "savage", "tangent",
+    "hinge", "squared_hinge", "modified_huber", "logistic", "sigmoid", "ramp", "unhinged", "savage",
+    "tangent",
 )  # fmt: skip
 _HINGE, _SQUARED, _HUBER, _LOGISTIC, _SIGMOID, _RAMP, _UNHINGED, _SAVAGE, _TANGENT = range(9)
 

@@ -16,7 +16,7 @@ def step_size(falls, eta, t):
 
 @register_jitable
 def adagrad_step(total, g, eta, delta):
-    """Return the step ``-η g/(δ + √G)`` of one feature and its new G, `total`, the sum of the squares of g."""
+    """Return the step ``-η g/(δ + √G)`` of one feature and its new G, the sum of the squares of g."""
     total += g * g
     # Of a g whose square underflows G stays 0, and so does the feature.
     return (-eta * (g / (delta + math.sqrt(total))) if total > 0.0 else 0.0), total

@@ -217,7 +217,7 @@ def test_many_classes_by_definition(loss, settings, form, convert):
     seed=seeds, l2=st.floats(0.0, 3.0), eta=st.floats(0.01, 2.0), average=st.booleans(), sparse=st.booleans()
 )
 def test_shrinkage_of_any_strength(seed, l2, eta, average, sparse):
-    """Also where a step is so long for its l2 that it turns w round, and long after the scale has been lost."""
+    """Also where a step is so long for its l2 that it turns w round, and long after the scale was lost."""
     X, labels = noisy_stream(seed, n=200, d=4, density=0.5)
     settings = {"rate": "constant", "eta": eta, "l2": min(l2, 1.9 / eta), "average": average}
     expected, weights = plain(X, labels, of_two("logistic"), 4, **settings)

@@ -1,10 +1,10 @@
 """Learners without a step size: each weight is bet on, and what is won makes the next bet larger."""
 
-from ..estimator.parameters import check_nonnegative, check_option, check_scale
+from ...estimator.parameters import check_nonnegative, check_option, check_scale
+from ..parts.feature_rules import COCOB as COCOB_RULE
+from ..parts.feature_rules import COCOB_BACKPROP, KT
+from ..parts.losses import BOUNDED_LOSSES, LOSSES
 from .feature_learner import FeatureLearner
-from .parts.feature_rules import COCOB as COCOB_RULE
-from .parts.feature_rules import COCOB_BACKPROP, KT
-from .parts.losses import BOUNDED_LOSSES, LOSSES
 
 
 class _ScaledBettor(FeatureLearner):
@@ -24,18 +24,18 @@ class CoordinateKT(_ScaledBettor):
     """Coin betting after Krichevsky and Trofimov, a bettor for each feature: nothing to tune.
 
     ``w_j = (ε + B_j) θ_j/n_j``; on a row with reward ``r = y c(m) x̃``, for ``r_j != 0``: ``B_j += r_j w_j``,
-    ``θ_j += r_j``, ``n_j += 1`` (n_j begins at 1). c is the slope of the loss, as in `OnlineGradientDescent`, and
-    x̃ is the row with every feature divided by its largest size so far, the row's own included.
+    ``θ_j += r_j``, ``n_j += 1`` (n_j begins at 1). c is the slope of the loss, as in `OnlineGradientDescent`,
+    and x̃ is the row with every feature divided by its largest size so far, the row's own included.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        What each bettor begins with, ε > 0. It is not free of effect: nothing like a step size, but a first bet.
+        What each bettor begins with, ε > 0. Not free of effect: the first bets are of its size.
     scale : {"running", "none"}, default="running"
         "none": ``x̃ = x``, for features that are known to be within [-1, 1].
     loss : {"hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage"}, default="hinge"
-        Those whose slope is at most 1. With more than two classes "logistic" is the softmax, and the others are of
-        the margin over the best wrong class; there is a bettor for each class and feature.
+        Those whose slope is at most 1. With more than two classes "logistic" is the softmax, and the others
+        are of the margin over the best wrong class; there is a bettor for each class and feature.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -46,8 +46,8 @@ class CoordinateKT(_ScaledBettor):
 
     Notes
     -----
-    The score is ``w·x̃``, with the row's own size among the largest; asking for a score alone stores nothing. A
-    bettor that has won 1e150 (which a loss without a bound makes possible) bets no more.
+    The score is ``w·x̃``, with the row's own size among the largest; asking for a score alone stores nothing.
+    A bettor that has won 1e150 (which a loss without a bound makes possible) bets no more.
 
     See Also
     --------
@@ -104,8 +104,8 @@ class COCOB(_ScaledBettor):
 
     Notes
     -----
-    The rule is the published formula, checked by its properties (what is owned stays above 0), not against the
-    paper's text or public code. A bettor that has won 1e150 bets no more.
+    The rule is the published formula, checked by its properties (what is owned stays above 0), not against
+    the paper's text or public code. A bettor that has won 1e150 bets no more.
 
     See Also
     --------

@@ -1,8 +1,8 @@
 """FTRL-Proximal, the learner of click rates."""
 
-from ..estimator.parameters import check_nonnegative, check_option, check_scale
+from ...estimator.parameters import check_nonnegative, check_option, check_scale
+from ..parts.feature_rules import FTRL
 from .feature_learner import FeatureLearner
-from .parts.feature_rules import FTRL
 
 
 class FTRLProximal(FeatureLearner):
@@ -36,8 +36,8 @@ class FTRLProximal(FeatureLearner):
 
     Notes
     -----
-    Vowpal Wabbit's ``--ftrl`` is the same rule in float32. River's is not: it computes w before z takes the new
-    gradient, and a feature whose |z| falls to λ₁ keeps its old weight.
+    Vowpal Wabbit's ``--ftrl`` is the same rule in float32. River's is not: it computes w before z takes the
+    new gradient, and a feature whose |z| falls to λ₁ keeps its old weight.
 
     α, β, λ₁ and λ₂ are those with which learning began: `set_params` holds from the next `fit` on.
 

@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_bool, check_nonnegative, check_option, check_positive
-from .linear_classifier import LinearClassifier
-from .multiclass_classifier import MulticlassClassifier, as_coef
-from .parts.classes import new_class_state
-from .parts.descent import (
+from ...estimator.parameters import check_bool, check_nonnegative, check_option, check_positive
+from ..linear_classifier import LinearClassifier
+from ..multiclass_classifier import MulticlassClassifier, as_coef
+from ..parts.classes import new_class_state
+from ..parts.descent import (
     learn,
     learn_adaptively,
     learn_classes,
@@ -15,8 +15,8 @@ from .parts.descent import (
     score_rows,
     score_rows_of_classes,
 )
-from .parts.losses import FORMS, LOSSES
-from .parts.rates import RATES
+from ..parts.losses import FORMS, LOSSES
+from ..parts.rates import RATES
 
 
 class GradientDescent(LinearClassifier):
@@ -118,8 +118,8 @@ class OnlineGradientDescent(GradientDescent, MulticlassClassifier):
     loss : str, default="hinge"
         One of those above.
     rate : {"sqrt", "constant", "adagrad"}, default="sqrt"
-        ``η_t = η/√t``, t counting all rows from 1, those without a loss as well; η; or a step for each feature,
-        ``G_j += g_j²`` and then ``w_j -= η g_j/(δ + √G_j)``.
+        ``η_t = η/√t``, t counting all rows from 1, those without a loss as well; η; or a step for each
+        feature, ``G_j += g_j²`` and then ``w_j -= η g_j/(δ + √G_j)``.
     average : bool, default=False
         Predict with the mean of w over all rounds (gradients are still taken at w, so ``n_updates_`` counts
         those of w and ``n_mistakes_`` is the mean's).
@@ -139,8 +139,8 @@ class OnlineGradientDescent(GradientDescent, MulticlassClassifier):
 
     Notes
     -----
-    There is no projection: w is free. A row of zeros has no gradient of its loss. Whether there is a mean, and
-    whether there are sums of squares, is decided when learning begins.
+    There is no projection: w is free. A row of zeros has no gradient of its loss. Whether there is a mean,
+    and whether there are sums of squares, is decided when learning begins.
 
     With "ramp", "savage" and "sigmoid" one step of ``η ‖x‖²`` far above 1 throws all margins where c is
     nearly 0, and learning stops: scale the features, and let a grid for η reach down to 0.01. "squared_hinge"
@@ -159,8 +159,8 @@ class OnlineGradientDescent(GradientDescent, MulticlassClassifier):
     ----------
     Zinkevich (2003), "Online convex programming and generalized infinitesimal gradient ascent", ICML. Duchi,
     Hazan, Singer (2011), "Adaptive subgradient methods for online learning and stochastic optimization", JMLR
-    12. Losses: Zhang (2004), "Solving large scale linear prediction problems using stochastic gradient descent
-    algorithms", ICML (modified Huber); Collobert, Sinz, Weston, Bottou (2006), "Trading convexity for
+    12. Losses: Zhang (2004), "Solving large scale linear prediction problems using stochastic gradient
+    descent algorithms", ICML (modified Huber); Collobert, Sinz, Weston, Bottou (2006), "Trading convexity for
     scalability", ICML (ramp); Masnadi-Shirazi, Vasconcelos (2008), "On the design of loss functions for
     classification", NIPS (savage); Masnadi-Shirazi, Mahadevan, Vasconcelos (2010), "On the design of robust
     classifiers for computer vision", CVPR (tangent); Ghosh, Manwani, Sastry (2015), "Making risk minimization

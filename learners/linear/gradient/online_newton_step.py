@@ -4,14 +4,14 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_option, check_scale
-from ..numeric.loops import learning_loop
-from ..numeric.margins import signed
-from ..numeric.rows import dot, entry, in_kernels_only, n_entries, n_rows, new_state, row
-from .linear_classifier import LinearClassifier
-from .parts.covariance import check_covariance, covariance_matrix, is_usable, new_covariance, variance
-from .parts.full_covariance import subtract_outer
-from .parts.losses import LOSSES, has_gradient, slope
+from ...estimator.parameters import check_option, check_scale
+from ...numeric.loops import learning_loop
+from ...numeric.margins import signed
+from ...numeric.rows import dot, entry, in_kernels_only, n_entries, n_rows, new_state, row
+from ..linear_classifier import LinearClassifier
+from ..parts.covariance import check_covariance, covariance_matrix, is_usable, new_covariance, variance
+from ..parts.full_covariance import subtract_outer
+from ..parts.losses import LOSSES, has_gradient, slope
 
 # The losses that are exp-concave where weights are bounded: what the step's bound rests on.
 _LOSSES = ("logistic", "squared_hinge")
@@ -94,9 +94,9 @@ class OnlineNewtonStep(LinearClassifier):
 
     Notes
     -----
-    The rule is the published formula, checked against solving with A at every row, not against the paper's text or
-    public code. The theory's bound is that of the rule with projection and does not hold for this one. The diagonal
-    form has steps like 1/t and can end worse than chance: it is here to be complete.
+    The rule is the published formula, checked against solving with A at every row, not against the paper's
+    text or public code. The theory's bound is that of the rule with projection and does not hold for this
+    one. The diagonal form has steps like 1/t and can end worse than chance: it is here to be complete.
 
     See Also
     --------
@@ -104,8 +104,8 @@ class OnlineNewtonStep(LinearClassifier):
 
     References
     ----------
-    Hazan, Agarwal, Kale (2007), "Logarithmic regret algorithms for online convex optimization", Machine Learning
-    69.
+    Hazan, Agarwal, Kale (2007), "Logarithmic regret algorithms for online convex optimization", Machine
+    Learning 69.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..estimator.parameters import check_nonnegative
+from ...estimator.parameters import check_nonnegative
 from .online_gradient_descent import GradientDescent
 
 
@@ -84,7 +84,8 @@ class UnbiasedLoss(GradientDescent):
         check_nonnegative(self, "rho_minus")
         if not self.rho_plus + self.rho_minus < 1.0:
             raise ValueError(
-                f"UnbiasedLoss: rho_plus + rho_minus must be below 1, got {self.rho_plus!r} + {self.rho_minus!r}"
+                "UnbiasedLoss: rho_plus + rho_minus must be below 1, "
+                f"got {self.rho_plus!r} + {self.rho_minus!r}"
             )
 
     def _factors(self):

@@ -6,15 +6,15 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_option, check_scale
-from ..numeric.compiled import compiled
-from ..numeric.floats import SMALLEST_NORMAL
-from ..numeric.loops import learning_loop
-from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row, squared_norm
-from .multiclass_classifier import MulticlassClassifier, as_coef
-from .parts.classes import new_class_state, score_classes
-from .parts.losses import BOUNDED_LOSSES, LOSSES, add_to_classes, class_gradient, has_gradient, slope
+from ...estimator.parameters import check_option, check_scale
+from ...numeric.compiled import compiled
+from ...numeric.floats import SMALLEST_NORMAL
+from ...numeric.loops import learning_loop
+from ...numeric.margins import best_wrong, signed
+from ...numeric.rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row, squared_norm
+from ..multiclass_classifier import MulticlassClassifier, as_coef
+from ..parts.classes import new_class_state, score_classes
+from ..parts.losses import BOUNDED_LOSSES, LOSSES, add_to_classes, class_gradient, has_gradient, slope
 
 _SCALES = ("running", "instance", "none")
 _RUNNING, _INSTANCE, _NONE = range(3)
@@ -139,19 +139,19 @@ def _class_scores(X, theta, scalars, epsilon, scaling, rounds, scores):
 class KT(MulticlassClassifier):
     """Coin betting after Krichevsky and Trofimov, on the whole weight vector: nothing to tune.
 
-    In round t, from 1, ``w = (ε + B) θ/t``; on a row with reward ``r = y c(m) x̃``: ``B += r·w``, ``θ += r``. c is
-    the slope of the loss, as in `OnlineGradientDescent`, and x̃ the row scaled into the unit ball.
+    In round t, from 1, ``w = (ε + B) θ/t``; on a row with reward ``r = y c(m) x̃``: ``B += r·w``, ``θ += r``.
+    c is the slope of the loss, as in `OnlineGradientDescent`, and x̃ the row scaled into the unit ball.
 
-    With more than two classes the reward is ``-∇/√2`` over the weights of all classes, ∇ being the gradient of the
-    softmax ("logistic") or of the loss of the margin over the best wrong class.
+    With more than two classes the reward is ``-∇/√2`` over the weights of all classes, ∇ being the gradient
+    of the softmax ("logistic") or of the loss of the margin over the best wrong class.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        What the bettor begins with, ε > 0. It is not free of effect: nothing like a step size, but a first bet.
+        What the bettor begins with, ε > 0. Not free of effect: the first bets are of its size.
     scale : {"running", "instance", "none"}, default="running"
-        What a row is divided by: the length of the longest row so far, itself included; its own length; nothing,
-        for rows that are known to be in the unit ball.
+        What a row is divided by: the length of the longest row so far, itself included; its own length;
+        nothing, for rows that are known to be in the unit ball.
     loss : {"hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage"}, default="hinge"
         Those whose slope is at most 1.
     epochs : int, default=1
@@ -164,9 +164,9 @@ class KT(MulticlassClassifier):
 
     Notes
     -----
-    The score is ``w·x̃``, with the row itself among those that are looked at for the longest; asking for a score
-    alone stores nothing. Rows without a reward count in t too. A bettor that has won 1e150 (which a loss without a
-    bound makes possible) bets no more.
+    The score is ``w·x̃``, with the row itself among those that are looked at for the longest; asking for a
+    score alone stores nothing. Rows without a reward count in t too. A bettor that has won 1e150 (which a
+    loss without a bound makes possible) bets no more.
 
     See Also
     --------

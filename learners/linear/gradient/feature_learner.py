@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ..numeric.rows import new_state
-from .multiclass_classifier import MulticlassClassifier
-from .parts.by_feature import learn, learn_classes, score_rows, score_rows_of_classes
-from .parts.classes import new_class_state
-from .parts.feature_rules import NUMBERS
-from .parts.losses import LOSSES
+from ...numeric.rows import new_state
+from ..multiclass_classifier import MulticlassClassifier
+from ..parts.by_feature import learn, learn_classes, score_rows, score_rows_of_classes
+from ..parts.classes import new_class_state
+from ..parts.feature_rules import NUMBERS
+from ..parts.losses import LOSSES
 
 
 class FeatureLearner(MulticlassClassifier):

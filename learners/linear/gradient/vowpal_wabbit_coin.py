@@ -4,13 +4,13 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_option, check_scale
-from ..numeric.compiled import compiled
-from ..numeric.loops import learning_loop
-from ..numeric.margins import signed
-from ..numeric.rows import entry, n_entries, n_rows, new_state, row
-from .linear_classifier import LinearClassifier
-from .parts.losses import LOSSES, has_gradient, slope
+from ...estimator.parameters import check_option, check_scale
+from ...numeric.compiled import compiled
+from ...numeric.loops import learning_loop
+from ...numeric.margins import signed
+from ...numeric.rows import entry, n_entries, n_rows, new_state, row
+from ..linear_classifier import LinearClassifier
+from ..parts.losses import LOSSES, has_gradient, slope
 
 # What is kept of a feature: -Σg, Σ|g|, what was won, the largest slope, the largest size.
 _THETA, _TOTAL, _WON, _SLOPE, _SIZE = range(5)
@@ -87,10 +87,10 @@ class VowpalWabbitCoin(LinearClassifier):
     """The coin betting of Vowpal Wabbit's ``--coin``: COCOB with rows divided by their mean length.
 
     With M_j the largest ``|x_j|`` so far, the row's own included, and D_j the largest slope,
-    ``w_j = (α + B_j) θ_j/(D_j M_j (D_j M_j + G_j))``, 0 while D_j is. The score is ``w·x/N``, N being the mean of
-    ``Σ_j (x_j/M_j)²`` over all rows, this one included, and 10⁻⁶ more in the sum. On a row with gradient
-    ``g = -y c(m) x`` for every j with ``g_j != 0``: where ``|c| > D_j``, ``D_j = max(|c|, β)``; with w_j computed
-    again, ``θ_j -= g_j``, ``G_j += |g_j|``, ``B_j -= g_j w_j``.
+    ``w_j = (α + B_j) θ_j/(D_j M_j (D_j M_j + G_j))``, 0 while D_j is. The score is ``w·x/N``, N being the
+    mean of ``Σ_j (x_j/M_j)²`` over all rows, this one included, and 10⁻⁶ more in the sum. On a row with
+    gradient ``g = -y c(m) x`` for every j with ``g_j != 0``: where ``|c| > D_j``, ``D_j = max(|c|, β)``; with
+    w_j computed again, ``θ_j -= g_j``, ``G_j += |g_j|``, ``B_j -= g_j w_j``.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ class VowpalWabbitCoin(LinearClassifier):
 
     Notes
     -----
-    What Vowpal Wabbit reports as its prediction with ``--coin`` is not the score that it learns from: it has the
-    weights of one row before, and its progressive loss is that of another model.
+    What Vowpal Wabbit reports as its prediction with ``--coin`` is not the score that it learns from: it has
+    the weights of one row before, and its progressive loss is that of another model.
 
     See Also
     --------
@@ -119,8 +119,8 @@ class VowpalWabbitCoin(LinearClassifier):
 
     References
     ----------
-    Orabona, Tommasi (2017), "Training deep networks without learning rates through coin betting", NIPS; Vowpal
-    Wabbit 9.11, ``ftrl.cc``.
+    Orabona, Tommasi (2017), "Training deep networks without learning rates through coin betting", NIPS;
+    Vowpal Wabbit 9.11, ``ftrl.cc``.
 
     Examples
     --------

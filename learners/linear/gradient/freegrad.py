@@ -1,17 +1,17 @@
 """FreeGrad, which adapts to the size of weights and of gradients."""
 
-from ..estimator.parameters import check_option, check_scale
+from ...estimator.parameters import check_option, check_scale
+from ..parts.feature_rules import FREEGRAD
+from ..parts.losses import LOSSES
 from .feature_learner import FeatureLearner
-from .parts.feature_rules import FREEGRAD
-from .parts.losses import LOSSES
 
 
 class FreeGrad(FeatureLearner):
     """FreeGrad for each feature: neither the size of the weights nor that of the gradients has to be known.
 
     On a row with gradient ``g = -y c(m) x``, for ``g_j != 0``: the first time ``h₁ = h = |g_j|`` and
-    ``V = g_j²``, later g_j is cut to [-h, h] and then ``h = max(h, |g_j|)``; ``G += g_j``, ``V += g_j²``. With
-    ``a = h |G|``
+    ``V = g_j²``, later g_j is cut to [-h, h] and then ``h = max(h, |g_j|)``; ``G += g_j``, ``V += g_j²``.
+    With ``a = h |G|``
 
         w_j = -ε G h₁² (2V + a)/(2 (V + a)² √V) exp(G²/(2V + 2a)).
 
