@@ -158,7 +158,8 @@ TABLE = (
         "OnlineGradientDescent", ".linear.gradient.online_gradient_descent", "linear", "many",
         "Zinkevich 2003; rate \"adagrad\": Duchi, Hazan, Singer 2011",
         '`eta`, `loss` ("hinge", "squared_hinge", "modified_huber", "logistic", "sigmoid", "ramp", '
-        '"unhinged", "savage", "tangent"), `rate` ("sqrt", "constant", "adagrad"), `average`, `l2`, `delta`, `form`',
+        '"unhinged", "savage", "tangent"), `rate` ("sqrt", "constant", "adagrad"), `average`, `l2`, `delta`, '
+        "`form`",
         variants=({"eta": 0.5}, {"loss": "logistic", "average": True, "l2": 0.01},
                   {"eta": 0.3, "rate": "adagrad", "average": True},
                   {"eta": 0.3, "rate": "adagrad", "l2": 0.01}),
