@@ -1,8 +1,7 @@
 """Learners without a step size: each weight is bet on, and what is won makes the next bet larger."""
 
 from ...estimator.parameters import check_nonnegative, check_option, check_scale
-from ..parts.feature_rules import COCOB as COCOB_RULE
-from ..parts.feature_rules import COCOB_BACKPROP, KT
+from ..parts.feature_rules import BackpropRule, COCOBRule, KTRule
 from ..parts.losses import BOUNDED_LOSSES, LOSSES
 from .feature_learner import FeatureLearner
 
@@ -75,10 +74,8 @@ class CoordinateKT(_ScaledBettor):
         super()._check_parameters()
         check_scale(self, "epsilon")
 
-    _rule = KT
-
-    def _constants(self):
-        return float(self.epsilon), 0.0, 0.0, 0.0
+    def _rule(self):
+        return KTRule(float(self.epsilon))
 
 
 class COCOB(_ScaledBettor):
@@ -127,7 +124,8 @@ class COCOB(_ScaledBettor):
         self.loss = loss
         self.epochs = epochs
 
-    _rule = COCOB_RULE
+    def _rule(self):
+        return COCOBRule(1.0)
 
 
 class COCOBBackprop(FeatureLearner):
@@ -180,7 +178,5 @@ class COCOBBackprop(FeatureLearner):
         check_nonnegative(self, "alpha")
         check_option(self, "loss", LOSSES)
 
-    _rule = COCOB_BACKPROP
-
-    def _constants(self):
-        return float(self.alpha), 0.0, 0.0, 0.0
+    def _rule(self):
+        return BackpropRule(float(self.alpha))

@@ -15,9 +15,7 @@ class FeatureLearner(MulticlassClassifier):
 
     A subclass has the parameter `loss` and defines
 
-    - ``_rule``: which rule it is;
-    - ``_constants()``: the four numbers that the rule takes, unused ones 0; those with which learning begins
-      hold until the next `fit`;
+    - ``_rule()``: the rule with its parameters; those with which learning begins hold until the next `fit`;
     - ``_is_scaled()``: whether features are divided by their largest size so far.
 
     With more than two classes "logistic" is the softmax, any other loss is of the margin over the best wrong
@@ -25,10 +23,9 @@ class FeatureLearner(MulticlassClassifier):
     """
 
     loss: str
-    _rule: int
 
-    def _constants(self):
-        return 0.0, 0.0, 0.0, 0.0
+    def _rule(self):
+        raise self._undefined("_rule")
 
     def _is_scaled(self):
         return False
@@ -49,19 +46,19 @@ class FeatureLearner(MulticlassClassifier):
         self._begin_with(n_features)
 
     def _begin_with(self, n_features):
-        self._numbers = new_state(NUMBERS[self._rule] * self._weights.size, place=1)
+        self._rule_of_stream = self._rule()
+        self._numbers = new_state(NUMBERS[type(self._rule_of_stream)] * self._weights.size, place=1)
         self._largest = new_state(n_features, place=2) if self._is_scaled() else None
-        self._fixed = self._constants()
 
     def _largest_or_empty(self):
         return np.empty(0) if self._largest is None else self._largest
 
     def _loop(self):
-        return learn, (*self._arrays(), self._rule, self._fixed, LOSSES.index(self.loss))
+        return learn, (*self._arrays(), self._rule_of_stream, LOSSES.index(self.loss))
 
     def _loop_of_classes(self):
         softmax = self.loss == "logistic"
-        return learn_classes, (*self._arrays(), self._rule, self._fixed, LOSSES.index(self.loss), softmax)
+        return learn_classes, (*self._arrays(), self._rule_of_stream, LOSSES.index(self.loss), softmax)
 
     def _arrays(self):
         return self._weights, self._numbers, self._largest_or_empty()

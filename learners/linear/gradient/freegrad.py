@@ -1,7 +1,7 @@
 """FreeGrad, which adapts to the size of weights and of gradients."""
 
 from ...estimator.parameters import check_option, check_scale
-from ..parts.feature_rules import FREEGRAD
+from ..parts.feature_rules import FreeGradRule
 from ..parts.losses import LOSSES
 from .feature_learner import FeatureLearner
 
@@ -57,7 +57,5 @@ class FreeGrad(FeatureLearner):
         check_scale(self, "epsilon")
         check_option(self, "loss", LOSSES)
 
-    _rule = FREEGRAD
-
-    def _constants(self):
-        return float(self.epsilon), 0.0, 0.0, 0.0
+    def _rule(self):
+        return FreeGradRule(float(self.epsilon))

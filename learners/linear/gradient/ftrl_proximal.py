@@ -1,7 +1,7 @@
 """FTRL-Proximal, the learner of click rates."""
 
 from ...estimator.parameters import check_nonnegative, check_option, check_scale
-from ..parts.feature_rules import FTRL
+from ..parts.feature_rules import FTRLRule
 from .feature_learner import FeatureLearner
 
 
@@ -78,7 +78,5 @@ class FTRLProximal(FeatureLearner):
         check_nonnegative(self, "l2")
         check_option(self, "loss", ("logistic", "hinge"))
 
-    _rule = FTRL
-
-    def _constants(self):
-        return float(self.alpha), float(self.beta), float(self.l1), float(self.l2)
+    def _rule(self):
+        return FTRLRule(1.0 / float(self.alpha), float(self.beta), float(self.l1), float(self.l2))

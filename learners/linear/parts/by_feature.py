@@ -51,7 +51,7 @@ def _widen(largest, x):
 
 
 @learning_loop
-def learn(X, codes, scores, w, numbers, largest, rule, constants, loss):
+def learn(X, codes, scores, w, numbers, largest, rule, loss):
     """One pass for two classes: ``g = -y c(m) x̃``."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
@@ -67,7 +67,7 @@ def learn(X, codes, scores, w, numbers, largest, rule, constants, loss):
                 if x_j != 0.0:
                     g = -y * c * (x_j / largest[j] if largest.size > 0 else x_j)
                     if g != 0.0:
-                        follow(rule, w, numbers, j, g, constants)
+                        follow(rule, w, numbers, j, g)
             updates += 1
     return mistakes, updates
 
@@ -95,7 +95,7 @@ def _score_classes(W, largest, x, sums, scores):
 
 
 @learning_loop
-def learn_classes(X, codes, scores, W, numbers, largest, rule, constants, loss, softmax):
+def learn_classes(X, codes, scores, W, numbers, largest, rule, loss, softmax):
     """Do as `learn` does for more classes: the gradients of `class_gradient`, a weight for each class."""
     mistakes = updates = 0
     K, width = scores.shape[1], W.shape[1]
@@ -115,7 +115,7 @@ def learn_classes(X, codes, scores, W, numbers, largest, rule, constants, loss, 
                 for i in range(n):
                     g = factors[i] * scaled
                     if g != 0.0:
-                        follow(rule, w, numbers, j * np.uintp(width) + np.uintp(which[i]), g, constants)
+                        follow(rule, w, numbers, j * np.uintp(width) + np.uintp(which[i]), g)
         updates += n > 0
     return mistakes, updates
 
