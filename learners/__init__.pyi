@@ -26,10 +26,19 @@ from .linear.adagrad_rda import AdaGradRDA as AdaGradRDA
 from .linear.alma import ALMA as ALMA
 from .linear.arow import AROW as AROW
 from .linear.confidence_weighted import ConfidenceWeighted as ConfidenceWeighted
+from .linear.gradient.coin_betting import COCOB as COCOB
+from .linear.gradient.coin_betting import COCOBBackprop as COCOBBackprop
+from .linear.gradient.coin_betting import CoordinateKT as CoordinateKT
+from .linear.gradient.freegrad import FreeGrad as FreeGrad
+from .linear.gradient.ftrl_proximal import FTRLProximal as FTRLProximal
+from .linear.gradient.kt import KT as KT
+from .linear.gradient.online_gradient_descent import OnlineGradientDescent as OnlineGradientDescent
+from .linear.gradient.online_newton_step import OnlineNewtonStep as OnlineNewtonStep
+from .linear.gradient.unbiased_loss import UnbiasedLoss as UnbiasedLoss
+from .linear.gradient.vowpal_wabbit_coin import VowpalWabbitCoin as VowpalWabbitCoin
 from .linear.multiclass_classifier import MulticlassClassifier as MulticlassClassifier
 from .linear.narow import NAROW as NAROW
 from .linear.nherd import NHERD as NHERD
-from .linear.online_gradient_descent import OnlineGradientDescent as OnlineGradientDescent
 from .linear.passive_aggressive import PassiveAggressive as PassiveAggressive
 from .linear.perceptron import Perceptron as Perceptron
 from .linear.romma import ROMMA as ROMMA
@@ -62,6 +71,8 @@ from .svm.retrained_ramp_svm import RetrainedRampSVM as RetrainedRampSVM
 __all__ = [
     "ALMA",
     "AROW",
+    "COCOB",
+    "KT",
     "LASVM",
     "NAROW",
     "NHERD",
@@ -69,10 +80,14 @@ __all__ = [
     "ROMMA",
     "ActiveRampSVM",
     "AdaGradRDA",
+    "COCOBBackprop",
     "ConfidenceWeighted",
+    "CoordinateKT",
     "DistillCacheMIRA",
     "DistillCachePerceptron",
+    "FTRLProximal",
     "Forgetron",
+    "FreeGrad",
     "Greedy",
     "IncrementalSVM",
     "KernelALMA",
@@ -89,6 +104,7 @@ __all__ = [
     "OnlineClassifier",
     "OnlineGradientDescent",
     "OnlineModelSelection",
+    "OnlineNewtonStep",
     "OnlineRampSVM",
     "Passage",
     "PassiveAggressive",
@@ -102,6 +118,8 @@ __all__ = [
     "ShiftingPerceptron",
     "SoftConfidenceWeighted",
     "StreamLearner",
+    "UnbiasedLoss",
+    "VowpalWabbitCoin",
     "as_rows",
     "available",
     "count_mistakes",

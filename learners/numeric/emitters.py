@@ -1,6 +1,7 @@
-"""Pieces of LLVM code for vectors: constants, lanes chosen, one value in all lanes, lanes added."""
+"""Pieces of LLVM code for vectors: constants, lanes chosen or added, one value in all lanes, products."""
 
 from llvmlite import ir
+from numba.core import cgutils
 
 _INT32 = ir.IntType(32)
 
@@ -39,3 +40,14 @@ def fold(builder, vector):
         low, high = (select(builder, vector, vector, range(first, first + width)) for first in (0, width))
         vector = builder.fadd(low, high)
     return builder.extract_element(vector, _INT32(0))
+
+
+def fused(builder, a, b, c):
+    """Emit ``a b + c`` rounded once, for scalars or vectors."""
+    kind = a.type
+    name = {"float": "f32", "double": "f64"}[str(kind.element if isinstance(kind, ir.VectorType) else kind)]
+    if isinstance(kind, ir.VectorType):
+        name = f"v{kind.count}{name}"
+    intrinsic_type = ir.FunctionType(kind, (kind, kind, kind))
+    function = cgutils.get_or_insert_function(builder.module, intrinsic_type, f"llvm.fma.{name}")
+    return builder.call(function, (a, b, c))

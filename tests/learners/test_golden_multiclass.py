@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from singlepass.learners.linear.parts.losses import FORMS
+
 from .streams import as_csr, golden_learner, golden_runs, golden_stream
 
-RUNS = golden_runs("linear_multiclass")
+RUNS = golden_runs("linear_multiclass", "gradient_multiclass")
 REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
 # The runs' own differences from the optimum and from symmetry are of order 1e-13 where scores are near 0.1.
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-12}
@@ -24,9 +26,13 @@ def learner_of(name):
             assert ours["constraints"] == ("all" if value is None else value)
         elif parameter == "variant":
             assert ours["variant"] == {1: "PA-I", 2: "PA-II"}[value]
+        elif value in FORMS:
+            assert getattr(learner, "form", value) == value or ours["loss"] != "logistic"
         elif parameter == "form":
             shape = {"full": ("full",), "diag_inv": ("diagonal", "precision")}[value]
             assert (ours["covariance"], ours["projection"])[: len(shape)] == shape
+        elif parameter == "kind":
+            assert value in name
         elif parameter in ("a", "bias_eta"):  # of SOL: Σ at the start, and no intercept
             assert value == {"a": 1.0, "bias_eta": 0}[parameter]
         else:
@@ -35,7 +41,7 @@ def learner_of(name):
 
 
 def test_all_runs_are_covered():
-    assert len(REFERENCE) == 6
+    assert len(REFERENCE) == 15
     assert sorted({*RUNS} - {*REFERENCE}) == ["mc_cw_var_diag.sol__s4_digits10"]
 
 

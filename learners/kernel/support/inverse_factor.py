@@ -18,10 +18,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
-from ...numeric.emitters import spread
+from ...numeric.emitters import fused, spread
 from ...numeric.margins import signed
 from ...numeric.rows import dot
-from ..values.dense_products import LANES, ArrayInCode, fold_together, fused
+from ..values.dense_products import LANES, ArrayInCode, fold_together
 from .block_view import score_of
 
 # Rows of M taken together, and values to a vector.

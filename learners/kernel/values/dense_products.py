@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
 from ...numeric.compiled import compiled
-from ...numeric.emitters import select, zero_like
+from ...numeric.emitters import fused, select, zero_like
 
 #: Rows and columns come in multiples of it, whichever tile the machine prefers.
 PADDING = 12
@@ -39,17 +39,6 @@ STRIP = 6
 #: Rows of A that meet the rows of B in turn, a multiple of PADDING: at a few hundred features they stay in
 #: the cache that is next to the processor.
 ROWS_TOGETHER = 60
-
-
-def fused(builder, a, b, c):
-    """Emit ``a b + c`` rounded once, for scalars or vectors."""
-    kind = a.type
-    name = {"float": "f32", "double": "f64"}[str(kind.element if isinstance(kind, ir.VectorType) else kind)]
-    if isinstance(kind, ir.VectorType):
-        name = f"v{kind.count}{name}"
-    intrinsic_type = ir.FunctionType(kind, (kind, kind, kind))
-    function = cgutils.get_or_insert_function(builder.module, intrinsic_type, f"llvm.fma.{name}")
-    return builder.call(function, (a, b, c))
 
 
 def fold_together(builder, vectors):

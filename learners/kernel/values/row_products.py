@@ -9,9 +9,9 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from ...numeric.compiled import INLINE, compiled
-from ...numeric.emitters import fold, zero_like
+from ...numeric.emitters import fold, fused, zero_like
 from ...numeric.rows import in_kernels_only
-from .dense_products import LANES, ArrayInCode, fused, strip_products
+from .dense_products import LANES, ArrayInCode, strip_products
 
 
 @intrinsic

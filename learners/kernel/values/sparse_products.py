@@ -9,8 +9,8 @@ from numba import types
 from numba.extending import intrinsic
 
 from ...numeric.compiled import compiled
-from ...numeric.emitters import spread, zero_like
-from .dense_products import LANES, ArrayInCode, fused
+from ...numeric.emitters import fused, spread, zero_like
+from .dense_products import LANES, ArrayInCode
 
 _GROUP = 16
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
+from scipy.special import expit, softmax
+from sklearn.metrics import balanced_accuracy_score, f1_score, log_loss, roc_auc_score
 
-from singlepass.learners import AROW
+from singlepass.learners import AROW, available
 from singlepass.pipeline import data
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.run import splits
@@ -93,6 +94,40 @@ def test_the_test_part_is_measured_as_scikit_learn_does() -> None:
     for name, value in expected.items():
         assert METRICS[name].of(rows).item() == pytest.approx(value)
     assert rows["occurred_clean"].item().tolist() == np.bincount(part.codes).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("OnlineGradientDescent", {"loss": "logistic", "eta": 0.1}),
+        ("FTRLProximal", {}),
+        ("KT", {"loss": "logistic"}),
+    ],
+)
+@pytest.mark.parametrize("dataset", [GAUSS, DIGITS])
+def test_learners_with_the_logistic_loss_have_a_log_loss(
+    name: str, settings: dict[str, Any], dataset: dict[str, Any]
+) -> None:
+    cell = cell_of(
+        {"name": name} | settings,
+        dataset,
+        metrics=["log_loss", "test_log_loss"],
+        rank_by="log_loss",
+        noise=0.0,
+    )
+    rows, _ = frames(cell)
+    stream = data.open_stream(cell.spec.dataset, root=0, seed=0)
+    part, test = splits.split(cell.spec, stream)
+    assert test is not None
+    learner = available()[name](**settings)
+    classes = np.unique(part.codes)
+    scores = learner.learn(part.X[part.rows], part.codes, classes=classes)
+    rest = stream.X_test if stream.X_test is not None else stream.X
+    on_test = learner.decision_function(rest[test.rows])
+    for metric, found, codes in (("log_loss", scores, part.codes), ("test_log_loss", on_test, test.codes)):
+        chances = softmax(found, axis=1) if found.ndim == 2 else expit(found)
+        expected = log_loss(codes, chances, labels=classes)
+        assert METRICS[metric].of(rows).item() == pytest.approx(expected)
 
 
 def test_a_batch_baseline_has_the_metrics_of_the_test_part() -> None:

@@ -6,7 +6,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .dense_products import fused
+from .emitters import fused
 
 # By precision: bits of the mantissa, bits of the first part of ln 2 (so that n times it is exact), degree of
 # the Taylor polynomial (its error on ±(ln 2)/2 is below rounding), and the lowest x whose exp(x) is in the

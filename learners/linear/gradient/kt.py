@@ -1,0 +1,232 @@
+"""Coin betting along the whole weight vector."""
+
+import math
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from ...estimator.parameters import check_option, check_scale
+from ...numeric.compiled import compiled
+from ...numeric.floats import SMALLEST_NORMAL
+from ...numeric.loops import learning_loop
+from ...numeric.margins import best_wrong, signed
+from ...numeric.rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row, squared_norm
+from ..multiclass_classifier import MulticlassClassifier, as_coef
+from ..parts.classes import new_class_state, score_classes
+from ..parts.losses import BOUNDED_LOSSES, LOSSES, add_to_classes, class_gradient, has_gradient, slope
+
+_SCALES = ("running", "instance", "none")
+_RUNNING, _INSTANCE, _NONE = range(3)
+
+# Beyond it the bettor is too rich to go on: float64 ends at 1e308.
+_RICHEST = 1e150
+
+
+@register_jitable
+def _norm(x):
+    """Return ‖x‖, of rows whose ‖x‖² is out of range too."""
+    squares = squared_norm(x)
+    if SMALLEST_NORMAL <= squares < np.inf:
+        return math.sqrt(squares)
+    largest = 0.0
+    for k in range(n_entries(x)):
+        _, x_j = entry(x, k)
+        largest = max(largest, abs(x_j))
+    if not 0.0 < largest < np.inf:
+        return largest
+    squares = 0.0
+    for k in range(n_entries(x)):
+        _, x_j = entry(x, k)
+        squares += (x_j / largest) ** 2
+    return largest * math.sqrt(squares)
+
+
+@register_jitable
+def _length(scaling, x, longest):
+    """Return what a row is divided by; `longest` is that of the rows so far."""
+    if scaling == _NONE:
+        return 1.0
+    length = _norm(x)
+    if scaling == _RUNNING and length <= longest:
+        length = longest
+    # A row of zeros: nothing to divide.
+    return length if length != 0.0 else 1.0
+
+
+@register_jitable
+def _longer(scaling, length, longest):
+    # Of zeros alone the length is no length.
+    return length if scaling == _RUNNING and length > longest else longest
+
+
+@register_jitable
+def _share(scalars, epsilon, t):
+    """Return the share of what is owned that is bet in round t, from 1: w is so many times θ."""
+    return (epsilon + scalars[0]) / t
+
+
+@learning_loop
+def _learn(X, codes, scores, theta, scalars, epsilon, scaling, loss, rounds):
+    """One pass of Orabona & Pál (2016), Algorithm 1; `scalars` are what was won, and the longest row."""
+    mistakes = updates = 0
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        rounds[0] += 1
+        length = _length(scaling, x, scalars[1])
+        s = scores[t] = _share(scalars, epsilon, rounds[0]) * (dot(theta, x) / length)
+        mistakes += not y * s > 0.0
+        c = slope(loss, y * s)
+        if has_gradient(c, s, x) and abs(scalars[0] + y * c * s) < _RICHEST:
+            scalars[0] += y * c * s
+            add_scaled(theta, y * c / length, x)
+            updates += 1
+        if has_gradient(1.0, s, x):
+            scalars[1] = _longer(scaling, length, scalars[1])
+    return mistakes, updates
+
+
+@compiled
+def _scores(X, theta, scalars, epsilon, scaling, rounds, scores):
+    share = _share(scalars, epsilon, rounds + 1)
+    for t in range(n_rows(X)):
+        x = row(X, t)
+        scores[t] = share * (dot(theta, x) / _length(scaling, x, scalars[1]))
+
+
+@register_jitable
+def _score_row_of_classes(theta, share, x, length, sums, scores):
+    score_classes(theta, x, sums, scores)
+    for z in range(scores.shape[0]):
+        scores[z] = share * (scores[z] / length)
+
+
+@learning_loop
+def _learn_classes(X, codes, scores, theta, scalars, epsilon, scaling, loss, softmax, rounds):
+    """The reward is ``-∇/√2`` over all classes: ``‖∇‖ <= √2 ‖x̃‖``."""
+    mistakes = updates = 0
+    K = scores.shape[1]
+    sums, which, factors = np.empty(theta.shape[1]), np.empty(K, np.int64), np.empty(K)
+    part = 1.0 / math.sqrt(2.0)
+    for t in range(n_rows(X)):
+        x, y, s = row(X, t), codes[t], scores[t]
+        rounds[0] += 1
+        length = _length(scaling, x, scalars[1])
+        _score_row_of_classes(theta, _share(scalars, epsilon, rounds[0]), x, length, sums, s)
+        m = s[y] - s[best_wrong(s, y)]
+        mistakes += not m > 0.0
+        n = class_gradient(loss, softmax, s, y, x, which, factors)
+        won = scalars[0]
+        for i in range(n):
+            won -= part * factors[i] * s[which[i]]
+        if n > 0 and abs(won) < _RICHEST:
+            scalars[0] = won
+            add_to_classes(theta, -part / length, x, n, which, factors)
+            updates += 1
+        if has_gradient(1.0, m, x):
+            scalars[1] = _longer(scaling, length, scalars[1])
+    return mistakes, updates
+
+
+@compiled
+def _class_scores(X, theta, scalars, epsilon, scaling, rounds, scores):
+    share, sums = _share(scalars, epsilon, rounds + 1), np.empty(theta.shape[1])
+    for t in range(n_rows(X)):
+        x = row(X, t)
+        _score_row_of_classes(theta, share, x, _length(scaling, x, scalars[1]), sums, scores[t])
+
+
+class KT(MulticlassClassifier):
+    """Coin betting after Krichevsky and Trofimov, on the whole weight vector: nothing to tune.
+
+    In round t, from 1, ``w = (ε + B) θ/t``; on a row with reward ``r = y c(m) x̃``: ``B += r·w``, ``θ += r``.
+    c is the slope of the loss, as in `OnlineGradientDescent`, and x̃ the row scaled into the unit ball.
+
+    With more than two classes the reward is ``-∇/√2`` over the weights of all classes, ∇ being the gradient
+    of the softmax ("logistic") or of the loss of the margin over the best wrong class.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        What the bettor begins with, ε > 0. Not free of effect: the first bets are of its size.
+    scale : {"running", "instance", "none"}, default="running"
+        What a row is divided by: the length of the longest row so far, itself included; its own length;
+        nothing, for rows that are known to be in the unit ball.
+    loss : {"hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage"}, default="hinge"
+        Those whose slope is at most 1.
+    epochs : int, default=1
+        Passes that `fit` makes; t goes on counting.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
+        w of the next round, the weights of x̃.
+
+    Notes
+    -----
+    The score is ``w·x̃``, with the row itself among those that are looked at for the longest; asking for a
+    score alone stores nothing. Rows without a reward count in t too. A bettor that has won 1e150 (which a
+    loss without a bound makes possible) bets no more.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Orabona, Pál (2016), "Coin betting and parameter-free online learning", NIPS, Algorithm 1.
+
+    Examples
+    --------
+    >>> KT().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).coef_.round(4).tolist()
+    [[-0.3333, 0.3333]]
+    """
+
+    def __init__(
+        self, epsilon: float = 1.0, scale: str = "running", loss: str = "hinge", epochs: int = 1
+    ) -> None:
+        self.epsilon = epsilon
+        self.scale = scale
+        self.loss = loss
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        check_scale(self, "epsilon")
+        check_option(self, "scale", _SCALES)
+        check_option(self, "loss", BOUNDED_LOSSES)
+
+    @property
+    def scores_are_log_odds(self) -> bool:
+        """Whether the scores are log odds, so that predictions have probabilities."""
+        return self.loss == "logistic"
+
+    _state = ("_theta", "_scalars")
+
+    def _allocate(self, n_features):
+        self._theta = new_state(n_features)
+        self._scalars = np.zeros(2)  # what was won, the longest row
+
+    def _allocate_classes(self, n_features, n_classes):
+        self._theta = new_class_state(n_features, n_classes)
+        self._scalars = np.zeros(2)
+
+    def _loop(self):
+        return _learn, (*self._state_and_scaling(), LOSSES.index(self.loss), np.array([self.n_examples_]))
+
+    def _loop_of_classes(self):
+        loss, softmax = LOSSES.index(self.loss), self.loss == "logistic"
+        return _learn_classes, (*self._state_and_scaling(), loss, softmax, np.array([self.n_examples_]))
+
+    def _state_and_scaling(self):
+        return self._theta, self._scalars, float(self.epsilon), _SCALES.index(self.scale)
+
+    def _score(self, X, scores):
+        _scores(X, *self._state_and_scaling(), self.n_examples_, scores)
+
+    def _score_classes(self, X, scores):
+        _class_scores(X, *self._state_and_scaling(), self.n_examples_, scores)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        share = (float(self.epsilon) + self._scalars[0]) / (self.n_examples_ + 1)
+        return as_coef(share * self._theta, len(self.classes_))

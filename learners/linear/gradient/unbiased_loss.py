@@ -1,0 +1,93 @@
+"""Gradient descent on a loss corrected for known rates of flipped labels."""
+
+import numpy as np
+
+from ...estimator.parameters import check_nonnegative
+from .online_gradient_descent import GradientDescent
+
+
+class UnbiasedLoss(GradientDescent):
+    """Online gradient descent on the loss whose mean over the flips of labels is that of the true labels.
+
+    With y the given label, the slope c(m) of `OnlineGradientDescent` is replaced by
+
+        c̃(m) = [(1 - ρ_-y) c(m) + ρ_y c(-m)] / (1 - ρ₊ - ρ₋).
+
+    Without flips, ``ρ₊ = ρ₋ = 0``, it is `OnlineGradientDescent`.
+
+    Parameters
+    ----------
+    rho_plus : float, default=0.0
+        ρ₊ >= 0: how often a row whose true label is ``classes_[1]`` is given the other one.
+    rho_minus : float, default=0.0
+        ρ₋ >= 0: how often one whose true label is ``classes_[0]`` is; ρ₊ + ρ₋ < 1.
+    eta : float, default=1.0
+        As for `OnlineGradientDescent`, and so are the next ones.
+    loss : str, default="logistic"
+    rate : {"sqrt", "constant", "adagrad"}, default="sqrt"
+    average : bool, default=False
+    l2 : float, default=0.0
+    delta : float, default=1e-8
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+        The weights that predict.
+
+    Notes
+    -----
+    The logistic loss stays convex. The hinge does not: for m > 1 its slope is ``ρ_y/(1 - ρ₊ - ρ₋)``, the loss
+    falls without bound and every row is an update; use ``l2`` with it. More than two classes would need the
+    matrix of all rates.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Natarajan, Dhillon, Ravikumar, Tewari (2013), "Learning with noisy labels", NIPS, Lemma 1.
+
+    Examples
+    --------
+    >>> UnbiasedLoss(rho_plus=0.25, loss="unhinged").fit([[1.0], [-1.0]], [1, 0]).coef_.round(3).tolist()
+    [[2.374]]
+    """
+
+    def __init__(
+        self,
+        rho_plus: float = 0.0,
+        rho_minus: float = 0.0,
+        eta: float = 1.0,
+        loss: str = "logistic",
+        rate: str = "sqrt",
+        average: bool = False,
+        l2: float = 0.0,
+        delta: float = 1e-8,
+        epochs: int = 1,
+    ) -> None:
+        self.rho_plus = rho_plus
+        self.rho_minus = rho_minus
+        self.eta = eta
+        self.loss = loss
+        self.rate = rate
+        self.average = average
+        self.l2 = l2
+        self.delta = delta
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_nonnegative(self, "rho_plus")
+        check_nonnegative(self, "rho_minus")
+        if not self.rho_plus + self.rho_minus < 1.0:
+            raise ValueError(
+                "UnbiasedLoss: rho_plus + rho_minus must be below 1, "
+                f"got {self.rho_plus!r} + {self.rho_minus!r}"
+            )
+
+    def _factors(self):
+        flipped = np.array([self.rho_minus, self.rho_plus])  # by the given label's code
+        return np.column_stack([1.0 - flipped[::-1], flipped]) / (1.0 - flipped.sum())

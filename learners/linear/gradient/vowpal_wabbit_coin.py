@@ -1,0 +1,168 @@
+"""The coin betting of Vowpal Wabbit."""
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from ...estimator.parameters import check_option, check_scale
+from ...numeric.compiled import compiled
+from ...numeric.loops import learning_loop
+from ...numeric.margins import signed
+from ...numeric.rows import entry, n_entries, n_rows, new_state, row
+from ..linear_classifier import LinearClassifier
+from ..parts.losses import LOSSES, has_gradient, slope
+
+# What is kept of a feature: -Σg, Σ|g|, what was won, the largest slope, the largest size.
+_THETA, _TOTAL, _WON, _SLOPE, _SIZE = range(5)
+_NUMBERS = 5
+
+# The mean of the squares is not 0 from the first row on.
+_FIRST = 1e-6
+
+
+@register_jitable
+def _weight(numbers, j, size, alpha):
+    """Return the weight of a feature whose largest size is `size`."""
+    reach = numbers[j, _SLOPE] * size
+    if reach == 0.0:
+        return 0.0
+    return (alpha + numbers[j, _WON]) / reach * (numbers[j, _THETA] / (reach + numbers[j, _TOTAL]))
+
+
+@register_jitable
+def _score(numbers, x, alpha, squares, rounds):
+    """Return the score of a row as round `rounds`, and the squares with it."""
+    s = 0.0
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        size = abs(x_j)
+        if not size > numbers[j, _SIZE]:
+            size = numbers[j, _SIZE]
+        ratio = x_j / size if size != 0.0 else x_j
+        squares += ratio * ratio
+        s += _weight(numbers, j, size, alpha) * x_j
+    return s / (squares / rounds), squares
+
+
+@learning_loop
+def _learn(X, codes, scores, numbers, scalars, alpha, beta, loss, rounds):
+    """One pass: sizes first, then slopes, then the bet."""
+    mistakes = updates = 0
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        rounds[0] += 1
+        s, scalars[0] = _score(numbers, x, alpha, scalars[0], rounds[0])
+        scores[t] = s
+        mistakes += not y * s > 0.0
+        c = slope(loss, y * s)
+        teaches = has_gradient(c, s, x)
+        for k in range(n_entries(x)):
+            j, x_j = entry(x, k)
+            numbers[j, _SIZE] = max(numbers[j, _SIZE], abs(x_j))
+            g = -y * c * x_j
+            if teaches and g != 0.0:
+                if abs(c) > numbers[j, _SLOPE]:
+                    numbers[j, _SLOPE] = max(abs(c), beta)
+                w = _weight(numbers, j, numbers[j, _SIZE], alpha)
+                numbers[j, _THETA] -= g
+                numbers[j, _TOTAL] += abs(g)
+                numbers[j, _WON] -= g * w
+        updates += teaches
+    return mistakes, updates
+
+
+@compiled
+def _scores(X, numbers, scalars, alpha, rounds, scores):
+    for t in range(n_rows(X)):
+        scores[t], _ = _score(numbers, row(X, t), alpha, scalars[0], rounds + 1)
+
+
+@compiled
+def _weights(numbers, alpha, w):
+    for j in range(w.shape[0]):
+        w[j] = _weight(numbers, j, numbers[j, _SIZE], alpha)
+
+
+class VowpalWabbitCoin(LinearClassifier):
+    """The coin betting of Vowpal Wabbit's ``--coin``: COCOB with rows divided by their mean length.
+
+    With M_j the largest ``|x_j|`` so far, the row's own included, and D_j the largest slope,
+    ``w_j = (α + B_j) θ_j/(D_j M_j (D_j M_j + G_j))``, 0 while D_j is. The score is ``w·x/N``, N being the
+    mean of ``Σ_j (x_j/M_j)²`` over all rows, this one included, and 10⁻⁶ more in the sum. On a row with
+    gradient ``g = -y c(m) x`` for every j with ``g_j != 0``: where ``|c| > D_j``, ``D_j = max(|c|, β)``; with
+    w_j computed again, ``θ_j -= g_j``, ``G_j += |g_j|``, ``B_j -= g_j w_j``.
+
+    Parameters
+    ----------
+    alpha : float, default=4.0
+        What each bettor begins with, > 0.
+    beta : float, default=1.0
+        The least D_j of a feature that has had a gradient, > 0.
+    loss : str, default="logistic"
+        One of those of `OnlineGradientDescent`.
+    epochs : int, default=1
+        Passes that `fit` makes; N goes on.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+        w/N, with N as it is after the rows so far.
+
+    Notes
+    -----
+    What Vowpal Wabbit reports as its prediction with ``--coin`` is not the score that it learns from: it has
+    the weights of one row before, and its progressive loss is that of another model.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Orabona, Tommasi (2017), "Training deep networks without learning rates through coin betting", NIPS;
+    Vowpal Wabbit 9.11, ``ftrl.cc``.
+
+    Examples
+    --------
+    >>> VowpalWabbitCoin().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).coef_.round(4).tolist()
+    [[-1.3333, 1.3333]]
+    """
+
+    def __init__(
+        self, alpha: float = 4.0, beta: float = 1.0, loss: str = "logistic", epochs: int = 1
+    ) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.loss = loss
+        self.epochs = epochs
+
+    def _check_parameters(self):
+        check_scale(self, "alpha")
+        check_scale(self, "beta")
+        check_option(self, "loss", LOSSES)
+
+    @property
+    def scores_are_log_odds(self) -> bool:
+        """Whether the scores are log odds, so that predictions have probabilities."""
+        return self.loss == "logistic"
+
+    _state = ("_numbers", "_scalars")
+
+    def _allocate(self, n_features):
+        self._numbers = new_state(_NUMBERS * n_features).reshape(n_features, _NUMBERS)
+        self._scalars = np.array([_FIRST])  # the sum of the squares
+
+    def _loop(self):
+        rounds = np.array([self.n_examples_])
+        return _learn, (
+            self._numbers, self._scalars, float(self.alpha), float(self.beta), LOSSES.index(self.loss), rounds
+        )  # fmt: skip
+
+    def _score(self, X, scores):
+        _scores(X, self._numbers, self._scalars, float(self.alpha), self.n_examples_, scores)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        w = np.empty(len(self._numbers))
+        _weights(self._numbers, float(self.alpha), w)
+        return (w / (self._scalars[0] / max(self.n_examples_, 1))).reshape(1, -1)

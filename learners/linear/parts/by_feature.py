@@ -1,0 +1,128 @@
+"""Loops of the learners whose weights go each its own way, by a rule of `feature_rules`.
+
+Where `largest` is not empty, it has the largest |x_j| of each feature so far, and what is learnt from and
+scored is ``x̃_j = x_j/M_j`` with the row's own |x_j| among them.
+"""
+
+import numpy as np
+from numba.extending import register_jitable
+
+from ...numeric.compiled import compiled
+from ...numeric.emitters import constant_like, zero_like
+from ...numeric.loops import learning_loop
+from ...numeric.margins import best_wrong, signed
+from ...numeric.rows import dot, entry, n_entries, n_rows, row
+from ...numeric.vector import lane_sums
+from .classes import score_classes
+from .feature_rules import follow
+from .losses import class_gradient, has_gradient, slope
+
+
+def _scaled(ir, w, largest, x):
+    size = ir.select(ir.fcmp_ordered("<", x, zero_like(x)), ir.fneg(x), x)
+    scale = ir.select(ir.fcmp_ordered(">", size, largest), size, largest)
+    # A feature that never occurred has no scale, and needs none.
+    scale = ir.select(ir.fcmp_ordered("==", scale, zero_like(x)), constant_like(x, 1.0), scale)
+    return [ir.fmul(w, ir.fdiv(x, scale))]
+
+
+_scaled_dot = lane_sums(1, _scaled)
+
+
+@register_jitable
+def _score(w, largest, x):
+    return _scaled_dot((w, largest), x) if largest.size > 0 else dot(w, x)
+
+
+@register_jitable
+def _scale_of(largest, j, x_j):
+    scale = abs(x_j)
+    if not scale > largest[j]:
+        scale = largest[j]
+    return scale if scale != 0.0 else 1.0
+
+
+@register_jitable
+def _widen(largest, x):
+    """Take note of the row in the scales of its features."""
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        largest[j] = max(largest[j], abs(x_j))
+
+
+@learning_loop
+def learn(X, codes, scores, w, numbers, largest, rule, loss):
+    """One pass for two classes: ``g = -y c(m) x̃``."""
+    mistakes = updates = 0
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        s = scores[t] = _score(w, largest, x)
+        mistakes += not y * s > 0.0
+        c = slope(loss, y * s)
+        if largest.size > 0:
+            _widen(largest, x)
+        if has_gradient(c, s, x):
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                if x_j != 0.0:
+                    g = -y * c * (x_j / largest[j] if largest.size > 0 else x_j)
+                    if g != 0.0:
+                        follow(rule, w, numbers, j, g)
+            updates += 1
+    return mistakes, updates
+
+
+@compiled
+def score_rows(X, w, largest, scores):
+    """Write the score of every row."""
+    for t in range(n_rows(X)):
+        scores[t] = _score(w, largest, row(X, t))
+
+
+@register_jitable
+def _score_classes(W, largest, x, sums, scores):
+    if largest.size == 0:
+        score_classes(W, x, sums, scores)
+        return
+    sums[:] = 0.0
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        scaled = x_j / _scale_of(largest, j, x_j)
+        for z in range(W.shape[1]):
+            sums[z] += W[j, z] * scaled
+    for z in range(scores.shape[0]):
+        scores[z] = sums[z]
+
+
+@learning_loop
+def learn_classes(X, codes, scores, W, numbers, largest, rule, loss, softmax):
+    """Do as `learn` does for more classes: the gradients of `class_gradient`, a weight for each class."""
+    mistakes = updates = 0
+    K, width = scores.shape[1], W.shape[1]
+    sums, which, factors = np.empty(width), np.empty(K, np.int64), np.empty(K)
+    w = W.reshape(W.size)
+    for t in range(n_rows(X)):
+        x, y, s = row(X, t), codes[t], scores[t]
+        _score_classes(W, largest, x, sums, s)
+        mistakes += not s[y] - s[best_wrong(s, y)] > 0.0
+        if largest.size > 0:
+            _widen(largest, x)
+        n = class_gradient(loss, softmax, s, y, x, which, factors)
+        for k in range(n_entries(x) if n > 0 else 0):
+            j, x_j = entry(x, k)
+            if x_j != 0.0:
+                scaled = x_j / largest[j] if largest.size > 0 else x_j
+                for i in range(n):
+                    g = factors[i] * scaled
+                    if g != 0.0:
+                        follow(rule, w, numbers, j * np.uintp(width) + np.uintp(which[i]), g)
+        updates += n > 0
+    return mistakes, updates
+
+
+@compiled
+def score_rows_of_classes(X, W, largest, scores):
+    """Write the scores of every row and class."""
+    sums = np.empty(W.shape[1])
+    for t in range(n_rows(X)):
+        _score_classes(W, largest, row(X, t), sums, scores[t])
