@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ..io.text import decode_line, open_watched
+from ..io.limits import USUAL, Limits
+from ..io.text import decode_line, open_text
 from ..tables.tasks import listed
 from .columns import IF_MISSING, ColumnFile, Kind
 from .labels import is_number
@@ -36,11 +37,13 @@ class ArffFile(ColumnFile):
     ----------
     path : Path
         Plain text or .gz, .bz2, .xz; UTF-8.
+    limits : Limits
+        What is too much.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with _opened(path) as (attributes, _, _, _):
+    def __init__(self, path: Path, *, limits: Limits = USUAL) -> None:
+        self.path, self._limits = path, limits
+        with _opened(path, limits) as (attributes, _, _, _):
             self.names = tuple(name for name, _ in attributes)
             self._types = tuple(held for _, held in attributes)
         self.holds = tuple(_holds(held) for held in self._types)
@@ -52,7 +55,7 @@ class ArffFile(ColumnFile):
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
         done = 0
         rows = max(1, _BATCH_VALUES // len(self.names))
-        with _opened(self.path) as (_, data, line, report_position):
+        with _opened(self.path, self._limits) as (_, data, line, report_position):
             while batch := self._next(data, rows, line, done):
                 columns = list(zip(*batch, strict=True))
                 yield [
@@ -65,7 +68,7 @@ class ArffFile(ColumnFile):
             raise InputError(f"{self.path}: no rows below @data")
 
     def place(self, row: int) -> str:
-        with _opened(self.path) as (_, data, line, _):
+        with _opened(self.path, self._limits) as (_, data, line, _):
             for _ in islice(data, row):
                 pass
             return f"{self.path}, line {line[0]} (row {row})"
@@ -142,16 +145,28 @@ def _plain(declaration: re.Match[str]) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
+def _opened(
+    path: Path, limits: Limits
+) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
     """Open a file: attributes, rows, the number and text of the line that was read last, and the progress."""
     import arff
 
     line: list[Any] = [0, ""]
-    with open_watched(path) as (stream, report_position):
+    with open_text(path, limits) as (stream, report_position):
 
         def numbered() -> Iterator[str]:
+            declared = 0
             for number, raw in enumerate(stream, start=1):
                 line[:] = number, decode_line(path, number, raw).strip()
+                # The reader joins comments into one text, in time that grows with its square.
+                if not line[1] or line[1].startswith("%"):
+                    continue
+                declared += line[1][:10].lower() == "@attribute"
+                if declared > limits.max_features:
+                    raise InputError(
+                        f"{path}, line {number}: more attributes than max_features = "
+                        f"{limits.max_features:,}; if that is right, raise that of the data set"
+                    )
                 yield _DECLARATION.sub(_plain, line[1]) if line[1].startswith("@") else line[1]
 
         try:
