@@ -10,8 +10,12 @@ class InputError(Exception):
     """Something the user gave is wrong.
 
     The message is one line that names the file, line, key or parameter and says what would be right. The
-    command line prints it without a traceback and exits with status 2.
+    command line prints it without a traceback and exits with status 2; a notebook shows the line alone.
     """
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows in place of a traceback."""
+        return [f"{type(self).__name__}: {self}"]
 
 
 def did_you_mean(name: str, options: Iterable[str]) -> str:

@@ -24,12 +24,14 @@ BY_CLASS: Final = ("predicted", "right_given", "occurred_given", "right_clean", 
 REFERENCES: Final = ("majority_given", "majority_clean", "before_given", "before_clean")
 #: The learners that are these references, with their labels in a study that has `baselines`.
 BASELINES: Final[Mapping[str, str]] = {"MajorityClass": "majority class", "NoChange": "no change"}
-# Columns of curves: the same among the latest examples, where a study has a window.
-BY_WINDOW: Final[Mapping[str, str]] = {f"window_{name}": name for name in (*BY_CLASS, *REFERENCES)}
 LOSSES: Final = ("hinge_loss_given", "hinge_loss_clean", "log_loss_given", "log_loss_clean")
 AREAS: Final = ("auc_given", "auc_clean")
 # Of cells alone: one number takes as long as a point of a curve would.
 PRECISIONS: Final = ("average_precision_given", "average_precision_clean")
+# Columns of curves: the same among the latest examples, where a study has a window, and with a fading factor.
+OF_LATEST: Final = (*BY_CLASS, *REFERENCES, *LOSSES, *AREAS, *PRECISIONS)
+BY_WINDOW: Final[Mapping[str, str]] = {f"window_{name}": name for name in OF_LATEST}
+BY_FADING: Final[Mapping[str, str]] = {f"fading_{name}": name for name in OF_LATEST}
 # Columns of cells: the same of the test part, which has one kind of labels.
 TEST_BY_CLASS: Final = ("test_predicted", "test_right", "test_occurred")
 TEST_SCORES: Final = ("test_hinge_loss", "test_log_loss", "test_auc", "test_average_precision")

@@ -1,1 +1,30 @@
-"""The command line and its workflows: run a study, report on its results, measure speed."""
+"""The command line and its workflows: run a study, report on its results, measure speed; also in a notebook.
+
+What a notebook uses is loaded with the first name taken from here: the command line answers at once. Type
+checkers read ``__init__.pyi`` instead.
+"""
+
+import importlib
+from typing import Any
+
+_MODULES = {
+    "Results": ".notebook.results",
+    "Study": ".notebook.study",
+    "compare": ".notebook.running",
+    "load": ".notebook.results",
+    "run": ".notebook.running",
+}
+
+__all__ = sorted(_MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -140,6 +140,8 @@ def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[
     for number, (dataset, outlook) in enumerate(zip(study.datasets, outlooks, strict=True)):
         groups = (outlook.tasks or 0) * len(study.noise)
         for each in study.algorithms:
+            if not each.runs_on(dataset.label):
+                continue
             algorithm = with_dataset_parameters(each, dataset, plan.learners[each.label])
             pair = number, algorithm.label
             if algorithm.grid:
@@ -173,6 +175,8 @@ def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict
     found = {}
     for dataset, outlook in zip(study.datasets, outlooks, strict=True):
         for each in study.algorithms if outlook.features else ():
+            if not each.runs_on(dataset.label):
+                continue
             algorithm = with_dataset_parameters(each, dataset, plan.learners[each.label])
             default = plan.learners[each.label].factory().get_params().get("covariance")
             chosen = algorithm.grid.get("covariance", [algorithm.fixed.get("covariance", default)])

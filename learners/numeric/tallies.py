@@ -15,11 +15,14 @@ PREDICTED, RIGHT_GIVEN, OCCURRED_GIVEN, RIGHT_CLEAN, OCCURRED_CLEAN, TOLD = rang
 
 @register_jitable
 def _add_two(scores, given, clean, start, stop, table):
-    # Sums of zeros and ones vectorise; entries of a table that a label names do not.
+    # Sums of zeros and ones vectorise, of rows that are known to lie next to each other; entries of a table
+    # that a label names do not.
+    flat = scores.reshape(scores.shape[0])[start:stop]
+    ys, zs = given[start:stop], clean[start:stop]
     p1 = y1 = z1 = py = pz = 0
-    for t in range(start, stop):
-        p = 1 if scores[t, 0] > 0.0 else 0
-        y, z = given[t], clean[t]
+    for t in range(flat.shape[0]):
+        p = flat[t] > 0.0
+        y, z = ys[t], zs[t]
         p1 += p
         y1 += y
         z1 += z

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import pandas as pd
@@ -36,6 +36,8 @@ class Comparison:
         Data sets left out, with what they lack.
     left_out : list of str
         Algorithms without a single result in the whole study, which would empty every block.
+    bound : list of str, default=[]
+        Algorithms that take part on some of the data sets only and are not ranked among the others.
     """
 
     metric: Metric
@@ -45,6 +47,7 @@ class Comparison:
     mean_ranks: pd.Series[float]
     dropped: list[DroppedBlock]
     left_out: list[str]
+    bound: list[str] = field(default_factory=list)
 
     @property
     def n(self) -> int:
@@ -121,7 +124,7 @@ def compare(averages: Averages, metric: Metric, noise: Noise, design: Design) ->
         Complete as far as the data go.
     """
     measured = averages.measured(metric)
-    names = [name for name in design.algorithms if name in measured]
+    names = [name for name in design.everywhere if name in measured]
     complete, dropped = averages.scores(metric, noise, design).complete_blocks(names)
     if not names:
         complete = complete.iloc[:0]
@@ -134,6 +137,7 @@ def compare(averages: Averages, metric: Metric, noise: Noise, design: Design) ->
         mean_ranks=mean_ranks(ranks) if len(ranks) else pd.Series(dtype="float64"),
         dropped=dropped,
         left_out=[name for name in design.algorithms if name not in measured],
+        bound=[name for name in design.algorithms if name not in design.everywhere and name in measured],
     )
 
 

@@ -46,6 +46,8 @@ class Design:
         Repetitions, rising.
     once : mapping of (str, str) to set of int
         Of data sets, by label, and slugs of noise for which seeds move nothing: the repetition that there is.
+    bound : mapping of str to frozenset of str
+        Of algorithms that take part on some data sets only: the labels of these.
     """
 
     datasets: list[str]
@@ -54,6 +56,17 @@ class Design:
     noise: list[Noise]
     seeds: list[int]
     once: Mapping[tuple[str, str], set[int]] = field(default_factory=dict)
+    bound: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def runs(self, algorithm: str, dataset: str) -> bool:
+        """Return whether an algorithm takes part on a data set."""
+        return algorithm not in self.bound or dataset in self.bound[algorithm]
+
+    @property
+    def everywhere(self) -> list[str]:
+        """The algorithms that take part on every data set; all of them where fewer than two do."""
+        found = [name for name in self.algorithms if all(self.runs(name, each) for each in self.datasets)]
+        return found if len(found) > 1 else self.algorithms
 
     def seeds_of(self, dataset: str, noise: Noise) -> list[int]:
         """Return the repetitions of a data set at one noise rate."""
@@ -135,6 +148,11 @@ def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
         noise=sorted(planned_noise | {noise_of(slug) for slug in runs["noise"].unique()}),
         seeds=sorted({int(seed) for seed in study.get("seeds", [])} | {int(seed) for seed in runs["seed"]}),
         once=_once(runs),
+        bound={
+            entry["label"]: frozenset(dataset for dataset, _, parent in tasks if parent in entry["datasets"])
+            for entry in study.get("algorithms", [])
+            if entry.get("datasets")
+        },
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..counts import COUNTS, Measure
-from ..scoring import BY_WINDOW, SCORINGS, Direction, Scoring
+from ..scoring import BY_FADING, BY_WINDOW, SCORINGS, Direction, Scoring
 from .class_measures import CLASS_MEASURES, REFERENCE_OF, ClassCounts, beyond
 
 
@@ -157,9 +157,9 @@ def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
 
 
 def has_windows(metric: Metric) -> bool:
-    """Return whether a metric can be told of the latest examples: one of counts by class along the stream."""
+    """Return whether a metric can be told of the latest examples: one of those of the stream."""
     scoring = SCORINGS.get(metric.name)
-    return scoring is not None and scoring.needs == "classes" and scoring.side != "test"
+    return scoring is not None and scoring.side != "test"
 
 
 def windowed(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
@@ -175,9 +175,31 @@ def windowed(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
     Returns
     -------
     Series of float
-        A number a point, NaN where its study has no window or keeps no counts by class.
+        A number a point, NaN where its study has no window or keeps nothing that the metric is made of.
     """
-    return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_WINDOW.items()}))
+    return _latest(metric, curves, BY_WINDOW)
+
+
+def faded(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
+    """Return the values of a metric with the study's fading factor: α times the weight of the next example.
+
+    Parameters
+    ----------
+    metric : Metric
+        One that `has_windows`.
+    curves : DataFrame
+        The store's curves table.
+
+    Returns
+    -------
+    Series of float
+        A number a point, NaN where its study has no factor or keeps nothing that the metric is made of.
+    """
+    return _latest(metric, curves, BY_FADING)
+
+
+def _latest(metric: Metric, curves: pd.DataFrame, columns: Mapping[str, str]) -> pd.Series[float]:
+    return metric.of(curves.assign(**{name: curves[latest] for latest, name in columns.items()}))
 
 
 METRICS: Mapping[str, Metric] = {

@@ -123,4 +123,11 @@ def task_groups(cells: pd.DataFrame, design: Design) -> list[TaskGroup]:
         # What the study calls the base set says more than the path of its file, unless it has several names.
         base = parents.pop() if len(parents) == 1 else PurePath(source).name
         named.append(TaskGroup(f"{base} {kind}".strip(), datasets))
-    return named
+    names = [group.name for group in named]
+    # Two tasks of one set that have nothing else to be told by have names of their own.
+    return [
+        replace(group, name=group.datasets[0])
+        if names.count(group.name) > 1 and len(group.datasets) == 1
+        else group
+        for group in named
+    ]

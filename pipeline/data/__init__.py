@@ -8,17 +8,21 @@ What is computed of training rows (`fitted_on_training`), where those are cut by
 Inside `watched`, files that are downloaded or parsed tell how far they are. `stream_blocks` reads a file in
 its order without conversion, `stream_rows` an opened stream, both in bounded memory. `pins_of` says which
 tables a study is about, `lacking` which of them a machine has not, `chunks` and `receive` bring them there.
+Rows in memory become a table (`array_table`, `frame_table`) that the cache keeps under a name (`keep_arrays`,
+`keep_frame`).
 """
 
 from __future__ import annotations
 
 from .descriptions import convert, describe, fetch
+from .formats.arrays import array_table, frame_table
 from .formats.blocks import Block, stream_blocks, stream_rows
+from .given_sources import ArraySource, FrameSource, frame_path, keep_arrays, keep_frame
 from .io.progress import watched
 from .outlook import Outlook, look
 from .pins import Pin, pin, unpin
 from .references import fitted, fitted_on_training, has_test, is_drawn, notes, task_classes
-from .resolve import expand, fingerprint, label_of, main_name, open_stream
+from .resolve import dataset_names, expand, fingerprint, label_of, main_name, open_stream
 from .sources import DatasetRow
 from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
 from .tables.cache import cache_folder
@@ -26,26 +30,34 @@ from .tables.stream import Stream
 from .tables.tasks import TaskRef
 
 __all__ = [
+    "ArraySource",
     "Block",
     "Chunk",
     "DatasetRow",
+    "FrameSource",
     "Lack",
     "Outlook",
     "Pin",
     "Stream",
     "TaskRef",
+    "array_table",
     "cache_folder",
     "chunks",
     "complete",
     "convert",
+    "dataset_names",
     "describe",
     "expand",
     "fetch",
     "fingerprint",
     "fitted",
     "fitted_on_training",
+    "frame_path",
+    "frame_table",
     "has_test",
     "is_drawn",
+    "keep_arrays",
+    "keep_frame",
     "label_of",
     "lacking",
     "look",

@@ -18,6 +18,7 @@ from .catalogue.generators import GENERATORS
 from .catalogue.stream_generators import STREAM_GENERATORS
 from .composition import COMPOSED, ComposedSource, Part, composed_name
 from .file_sources import FamilyDataset, PublicSource
+from .given_sources import ArraySource, FrameSource
 from .memory_sources import BundledSource, GeneratorSource
 from .own_sources import FileSource, OpenMLSource
 from .remote import absolute, is_url
@@ -84,6 +85,9 @@ def find_source(name: str) -> Source:
         if not number.isascii() or not number.isdigit():
             raise InputError(f"data set {name!r}: {number!r} is no number of a data set of OpenML")
         return OpenMLSource(int(number))
+    for kind in (ArraySource, FrameSource):
+        if name.startswith(kind.PREFIX):
+            return kind(name)
     for declared, make in _DECLARED:
         if name in declared:
             return make(declared[name])

@@ -71,7 +71,17 @@ def stream_through(
     tallies = None
     if kept:
         log_odds = has_log_odds(learner)
-        tallies = Tallies(noisy, part.codes, len(classes), kept, log_odds, course.delay, counted_from)
+        tallies = Tallies(
+            noisy,
+            part.codes,
+            len(classes),
+            kept,
+            log_odds,
+            course.delay,
+            counted_from,
+            course.window,
+            course.fading,
+        )
     recorder = Recorder(noisy, part.codes, cell.spec.checkpoints, course, counted_from, tallies)
     compile_loops(learner, (cell.spec.learner, cell.spec.params), part, classes)
     begins()

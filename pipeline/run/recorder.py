@@ -127,7 +127,7 @@ class Recorder:
         if self._fading is not None:
             last |= self._fading.latest()
         if self._tallies is not None:
-            last |= self._tallies.counts()
+            last |= self._tallies.latest()
         self._stretches.append({name: [value] for name, value in last.items()})
 
     def note_accuracy(self, accuracy: float) -> None:
@@ -167,7 +167,8 @@ class Recorder:
         if self._more:
             columns = self._since(columns)
         if self._tallies is not None:
-            columns = {**columns, **self._tallies.areas(np.asarray(columns["t"], np.int64))}
+            shown = np.asarray(columns["t"], np.int64)
+            columns = {**columns, **self._tallies.areas(shown), **self._tallies.latest_areas(shown)}
         return columns
 
     def _since(self, columns: dict[str, Column]) -> dict[str, Column]:

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from ...learners import pairs_in_order, sum_losses, tally_classes
 from ..scoring import AREAS, BY_CLASS, LOSSES, PRECISIONS, REFERENCES
+from .windows import FadingCounts
 
 # After the counts by class: what the references have been told. After theirs: what they say next.
 _ROWS, _BESIDE = len(BY_CLASS) + 1, len(REFERENCES) + 2
 _NOWHERE = np.empty(0, np.int64)
+# Rows of a smaller weight are left out of areas that fade: a long stream is not put in order again and again.
+_LEAST_WEIGHT = 1e-100
 
 
 class Tallies:
@@ -32,6 +35,10 @@ class Tallies:
         After so many further rows a label comes, to the references of metrics as to the learner.
     first : int, default=0
         How many rows there are before those that count; the references hear of their labels all the same.
+    window : int, default=None
+        Curves also have areas of so many latest rows; their counts are differences of other columns.
+    fading : float, default=None
+        Curves also have everything with this fading factor.
     """
 
     def __init__(
@@ -43,9 +50,13 @@ class Tallies:
         log_odds: bool = False,
         delay: int = 0,
         first: int = 0,
+        window: int | None = None,
+        fading: float | None = None,
     ) -> None:
         self._log_odds, self._kept, self._first = log_odds, kept, first
         self._labels = given, clean
+        self._window, self._fading = window, fading
+        self._faded = FadingCounts(fading) if fading is not None else None
         self._told = given
         if delay:
             self._told = np.full_like(given, -1)
@@ -84,6 +95,10 @@ class Tallies:
         self._seen += len(scores)
         given, clean, told = (each[start : self._seen] for each in (*self._labels, self._told))
         columns: dict[str, NDArray[Any]] = {}
+        if self._faded is not None:
+            counts = (self._table, self._beside) if "classes" in self._kept else None
+            losses = (self._sums, self._log_odds) if "scores" in self._kept else None
+            columns |= self._faded.add(scores, (given, clean, told), stops, counts, losses)
         if "classes" in self._kept:
             tables, besides = tally_classes(scores, given, clean, told, stops, self._table, self._beside)
             columns |= {name: tables[:, i] for i, name in enumerate(BY_CLASS)}
@@ -139,6 +154,35 @@ class Tallies:
             found[name] = won / np.where(pairs, pairs, np.nan)
         return found
 
+    def latest_areas(self, stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """Return what is made of the order of the latest scores up to each stop, by column of the curves.
+
+        Parameters
+        ----------
+        stops : ndarray of int64, shape (m,)
+            As for `areas`.
+        """
+        latest: dict[str, NDArray[np.float64]] = {}
+        if self._window is not None:
+            latest["window"] = np.ones(self._window)
+        if self._fading is not None:
+            rows = 1 + int(np.log(_LEAST_WEIGHT) / np.log(self._fading))
+            latest["fading"] = self._fading ** np.arange(rows - 1, -1, -1.0)
+        found: dict[str, NDArray[np.float64]] = {}
+        for prefix, weights in latest.items() if self._ordered else ():
+            for area, precision, codes in zip(AREAS, PRECISIONS, self._counted_labels(), strict=True):
+                parts = [self._latest_rows(codes, t, weights) for t in stops.tolist()]
+                found[f"{prefix}_{area}"] = np.array([area_under_curve(*part) for part in parts])
+                found[f"{prefix}_{precision}"] = np.array([average_precision(*part) for part in parts])
+        return found
+
+    def _latest_rows(
+        self, codes: NDArray[np.int32], stop: int, weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """Return scores, labels and weights of the rows before one, as many as there are weights."""
+        part = slice(max(0, stop - len(weights)), stop)
+        return self._all_scores()[part], codes[part], weights[len(weights) - (part.stop - part.start) :]
+
     def _counted_labels(self) -> list[NDArray[np.int32]]:
         return [labels[self._first : max(self._first, self._seen)] for labels in self._labels]
 
@@ -157,6 +201,10 @@ class Tallies:
             row |= {name: float(mean) for name, mean in self._losses(self._sums / self._counted).items()}
         return row
 
+    def latest(self) -> dict[str, Any]:
+        """Return what the curve has of all rows so far, by its columns, but for areas."""
+        return self.counts() | (self._faded.latest() if self._faded is not None else {})
+
     def totals(self) -> dict[str, Any]:
         """Return everything of all rows that count so far, by the store's columns."""
         row = self.counts()
@@ -169,7 +217,42 @@ class Tallies:
         return row
 
 
-def average_precision(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> float:
+def area_under_curve(
+    scores: NDArray[np.float64], codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None
+) -> float:
+    """Area under the ROC curve, ties counting half, as scikit-learn has it.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n,)
+    codes : ndarray of int32, shape (n,)
+        0 or 1.
+    weights : ndarray of float64, shape (n,), default=None
+        How much each row counts; None: all alike.
+
+    Returns
+    -------
+    float
+        NaN where a class does not occur or a score is no number.
+
+    Examples
+    --------
+    >>> area_under_curve(np.array([0.9, 0.5, 0.5]), np.array([1, 1, 0], np.int32))
+    0.75
+    """
+    if not codes.any() or codes.all() or np.isnan(scores).any():
+        return float("nan")
+    values, places = np.unique(scores, return_inverse=True)
+    each = np.ones(len(scores)) if weights is None else weights
+    positive = np.bincount(places, each * codes, len(values))
+    negative = np.bincount(places, each * (1 - codes), len(values))
+    won = np.sum(positive * (np.cumsum(negative) - negative / 2))
+    return float(won / (positive.sum() * negative.sum()))
+
+
+def average_precision(
+    scores: NDArray[np.float64], codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None
+) -> float:
     """Average precision over the recall that each further score adds, as scikit-learn has it.
 
     Parameters
@@ -177,6 +260,8 @@ def average_precision(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> 
     scores : ndarray of float64, shape (n,)
     codes : ndarray of int32, shape (n,)
         0 or 1.
+    weights : ndarray of float64, shape (n,), default=None
+        How much each row counts; None: all alike.
 
     Returns
     -------
@@ -194,5 +279,6 @@ def average_precision(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> 
     falling = scores[order]
     # Rows of one score are taken at once.
     last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(scores) - 1)
-    found = np.cumsum(codes[order])[last]
-    return float(np.sum(np.diff(found, prepend=0) * (found / (last + 1))) / found[-1])
+    seen = last + 1 if weights is None else np.cumsum(weights[order])[last]
+    found = np.cumsum(codes[order] if weights is None else (weights * codes)[order])[last]
+    return float(np.sum(np.diff(found, prepend=0) * (found / seen)) / found[-1])

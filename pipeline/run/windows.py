@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...learners import sum_losses, tally_classes
 from ..counts import LATEST_ERRORS
-from ..scoring import BY_WINDOW
+from ..scoring import BY_CLASS, BY_FADING, BY_WINDOW, LOSSES, REFERENCES
 
 # The column of each, and the count of mistakes that it is made of.
 WINDOW_ERRORS = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True))
 FADING_ERRORS = LATEST_ERRORS[2:]
+# Counts after every row are looked at in pieces of so many rows: with 26 classes they take 1.3 MB.
+_PIECE = 1024
 
 
 def window_errors(
@@ -48,12 +51,12 @@ def window_errors(
 def window_counts(
     columns: Mapping[str, Sequence[Any] | NDArray[Any]], noted: NDArray[np.int64], window: int, first: int
 ) -> dict[str, list[Any]]:
-    """Return what metrics of counts by class are made of, among the latest examples.
+    """Return what metrics of counts by class and of losses are made of, among the latest examples.
 
     Parameters
     ----------
     columns : mapping of str to sequence
-        Counts by class and those of the references so far, by column; 0 where counting begins.
+        Counts by class, those of the references and mean losses so far, by column; 0 where counting begins.
     noted, window, first
         As for `window_errors`.
 
@@ -66,12 +69,15 @@ def window_counts(
     found: dict[str, list[Any]] = {}
     for name, count in BY_WINDOW.items():
         if count in columns:
-            counts = np.asarray(columns[count])
+            counts, mean = np.asarray(columns[count]), count in LOSSES
+            if mean:
+                counts = counts * np.maximum(noted - first, 0)
             counts = np.concatenate([counts, np.zeros_like(counts[:1])])
-            found[name] = [
-                None if start is None else counts[i] - counts[start]
-                for i, start, _ in _stretches(noted, window, first)
-            ]
+            latest: list[Any] = []
+            for i, start, n in _stretches(noted, window, first):
+                since = None if start is None else counts[i] - counts[start]
+                latest.append(since / n if mean and since is not None else since)
+            found[name] = latest
     return found
 
 
@@ -154,3 +160,108 @@ class Fading:
     def _shares(self, sums: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         n = np.where(sums[-1] > 0, sums[-1], np.nan)
         return {name: each / n for name, each in zip(FADING_ERRORS, sums[:-1], strict=True)}
+
+
+class FadingCounts:
+    """What metrics are made of with a fading factor: every row counts α times as much as the next.
+
+    Parameters
+    ----------
+    factor : float
+        α in (0, 1).
+    """
+
+    def __init__(self, factor: float) -> None:
+        self._factor = factor
+        # Column by column, as they stand one beside the other; the last is N, the sum of the weights.
+        self._sums: NDArray[np.float64] | None = None
+        self._latest: dict[str, Any] = {}
+
+    def add(
+        self,
+        scores: NDArray[np.float64],
+        labels: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+        stops: NDArray[np.int64],
+        counted: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+        losses: tuple[NDArray[np.float64], bool] | None,
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return the sums after some of the rows that come next, and mean losses.
+
+        Parameters
+        ----------
+        scores : ndarray of float64, shape (n,) or (n, K)
+        labels : tuple of ndarray of int32, shape (n,)
+            Given, clean, and what the references are told.
+        stops : ndarray of int64, shape (m,)
+            Numbers of rows, ascending, n at the most.
+        counted : tuple or None
+            `table` and `beside` of `tally_classes` before these rows; both stay as they are.
+        losses : tuple or None
+            Sums of `sum_losses` before these rows, which stay as they are; whether scores are log odds.
+
+        Returns
+        -------
+        dict of str to ndarray
+            By column of the curves.
+        """
+        found = []
+        own = None if counted is None else (counted[0].copy(), counted[1].copy())
+        sums = None if losses is None else losses[0].copy()
+        for start in range(0, len(scores), _PIECE):
+            part = slice(start, start + _PIECE)
+            here, (given, clean, told) = scores[part], (each[part] for each in labels)
+            every = np.arange(1, len(here) + 1)
+            terms = [np.ones((len(here), 1))]
+            if losses is not None and sums is not None:
+                before = sums.copy()
+                terms.insert(0, _steps(before, sum_losses(here, given, clean, losses[1], every, sums)))
+            if own is not None:
+                before_table, before_beside = own[0].copy(), own[1].copy()
+                tables, besides = tally_classes(here, given, clean, told, every, *own)
+                terms.insert(0, _steps(before_beside, besides)[:, : len(REFERENCES)])
+                by_class = _steps(before_table, tables)[:, : len(BY_CLASS)]
+                terms.insert(0, by_class.reshape(len(here), -1))
+            found.append(self._faded(np.concatenate(terms, axis=1)))
+        if not found:
+            return {}
+        after = np.concatenate([np.full_like(found[0][:1], np.nan), *found])
+        n_classes = counted[0].shape[1] if counted is not None else 0
+        named = (n_classes, losses is not None, losses is not None and losses[1])
+        self._latest = {name: values[0] for name, values in _named(after[-1:], *named).items()}
+        return _named(after[stops], *named)
+
+    def latest(self) -> dict[str, Any]:
+        """Return the sums after the last of the rows so far."""
+        return self._latest
+
+    def _faded(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        from scipy.signal import lfilter
+
+        before = np.zeros(terms.shape[1]) if self._sums is None else self._sums
+        sums, _ = lfilter([1.0], [1.0, -self._factor], terms, axis=0, zi=self._factor * before[np.newaxis])
+        self._sums = sums[-1]
+        return np.asarray(sums)
+
+
+def _steps(before: NDArray[Any], so_far: NDArray[Any]) -> NDArray[np.float64]:
+    """Return what each row adds to sums."""
+    return np.diff(so_far, axis=0, prepend=before[np.newaxis]).astype(np.float64)
+
+
+def _named(
+    sums: NDArray[np.float64], n_classes: int, losses: bool, log_odds: bool
+) -> dict[str, NDArray[np.float64]]:
+    """Return columns of the curves: counts as they are, losses divided by the sum of the weights."""
+    names = dict(zip(BY_FADING.values(), BY_FADING, strict=True))
+    found: dict[str, NDArray[np.float64]] = {}
+    place = 0
+    for name in BY_CLASS if n_classes else ():
+        found[names[name]] = sums[:, place : place + n_classes]
+        place += n_classes
+    for name in REFERENCES if n_classes else ():
+        found[names[name]] = sums[:, place]
+        place += 1
+    for i, name in enumerate(LOSSES if losses else ()):
+        if log_odds or i < 2:
+            found[names[name]] = sums[:, place + i] / sums[:, -1]
+    return found

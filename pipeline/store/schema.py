@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..scoring import (
     AREAS,
     BY_CLASS,
+    BY_FADING,
     BY_WINDOW,
     LOSSES,
     PRECISIONS,
@@ -44,7 +45,14 @@ _KEPT = [
     *(pa.field(name, pa.int64()) for name in REFERENCES),
     *(pa.field(name, pa.float64()) for name in (*LOSSES, *AREAS)),
 ]
-_KEPT_TYPES = {field.name: field.type for field in _KEPT}
+_KEPT_TYPES = {field.name: field.type for field in _KEPT} | dict.fromkeys(PRECISIONS, pa.float64())
+
+
+def _faded(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a count of which each example counts less as time goes by."""
+    return pa.list_(pa.float64()) if pa.types.is_list(kind) else pa.float64()
+
+
 CELLS = pa.schema(
     [
         pa.field("key", pa.string(), nullable=False),
@@ -110,6 +118,7 @@ CURVES = pa.schema(
         pa.field("test_accuracy", pa.float64()),
         *(pa.field(name, pa.float64()) for name in LATEST_ERRORS),
         *(pa.field(name, _KEPT_TYPES[count]) for name, count in BY_WINDOW.items()),
+        *(pa.field(name, _faded(_KEPT_TYPES[count])) for name, count in BY_FADING.items()),
         pa.field("fit_seconds", pa.float64()),
     ],
     metadata=METADATA,

@@ -60,6 +60,11 @@ def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
             raise InputError(f"algorithm {spec.label!r}: {words}") from None
 
 
+def _on(study: Study, dataset: str) -> list[AlgorithmSpec]:
+    """Return the algorithms that take part on a data set."""
+    return [algorithm for algorithm in study.algorithms if algorithm.runs_on(dataset)]
+
+
 def _check_dataset_parameters(study: Study, learners: Learners) -> None:
     """Refuse a data set's parameter that no algorithm has, or a value that one does not take."""
     known = {name for learner in learners.values() for name in learner.parameters}
@@ -70,7 +75,7 @@ def _check_dataset_parameters(study: Study, learners: Learners) -> None:
                     f"data set {dataset.label!r}: no algorithm of the study has a parameter {key!r}: "
                     f"{did_you_mean(key, known)}"
                 )
-        for algorithm in study.algorithms if dataset.parameters else ():
+        for algorithm in _on(study, dataset.label) if dataset.parameters else ():
             learner = learners[algorithm.label]
             _check_algorithm(with_dataset_parameters(algorithm, dataset, learner), learner)
 
@@ -80,6 +85,8 @@ def _check_shared_grids(study: Study, learners: Learners) -> None:
     models = {each.label: each for each in study.algorithms}
     for algorithm in study.algorithms:
         for dataset in study.datasets if algorithm.tuned_as is not None else ():
+            if not algorithm.runs_on(dataset.label):
+                continue
             model, learner = models[algorithm.tuned_as or ""], learners[algorithm.label]
             grid = with_dataset_parameters(model, dataset, learners[model.label]).grid
             if not grid:
@@ -96,6 +103,8 @@ def _check_batch(study: Study, learners: Learners) -> None:
     for algorithm in study.algorithms:
         learner = learners[algorithm.label]
         for dataset in study.datasets if learner.batch else ():
+            if not algorithm.runs_on(dataset.label):
+                continue
             what = f"algorithm {algorithm.label!r} is fitted in batch and predicts nothing along the stream"
             if study.protocol_of(dataset) == "prequential":
                 raise InputError(f"{what}: data set {dataset.label!r} needs protocol 'holdout' or 'crossval'")
@@ -182,13 +191,14 @@ def _check_class_noise(noise: ClassNoise, task: data.TaskRef, classes: Sequence[
 
 def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
     """Refuse a task of many classes for a learner of two."""
-    many = next((task.label for task in tasks if task.task == "multiclass"), None)
-    for algorithm in study.algorithms if many is not None else ():
-        if not learners[algorithm.label].takes_many_classes(algorithm.strategy):
-            raise InputError(
-                f"data set {many!r} has more than two classes and algorithm {algorithm.label!r} takes two: "
-                "give the data set task = 'one-vs-rest' or 'pairs'"
-            )
+    for task in tasks:
+        for algorithm in _on(study, task.parent) if task.task == "multiclass" else ():
+            if not learners[algorithm.label].takes_many_classes(algorithm.strategy):
+                raise InputError(
+                    f"data set {task.label!r} has more than two classes and algorithm {algorithm.label!r} "
+                    "takes two: give the data set task = 'one-vs-rest' or 'pairs', or the algorithm the "
+                    "datasets that suit it"
+                )
 
 
 def _check_ranking(study: Study, tasks: Sequence[data.TaskRef]) -> None:

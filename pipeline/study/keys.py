@@ -78,9 +78,9 @@ class StudyKeys(BaseModel):
         Examples after which the label of an example comes: x_t is predicted, then (x_{t-delay}, y_{t-delay})
         learnt. The last labels come when the stream has ended and count for nothing.
     window : int or None, default=None
-        Curves also carry the error, and metrics of predictions, over so many latest examples.
+        Curves also carry the error, and the metrics asked for, over so many latest examples.
     fading : float in (0, 1) or None, default=None
-        Curves also carry the error with this fading factor (Gama, Sebastião, Rodrigues 2013).
+        Curves also carry these with this fading factor (Gama, Sebastião, Rodrigues 2013).
     baselines : bool, default=False
         Add the classifiers that look at labels only, `MajorityClass` and `NoChange`.
     max_examples : int or None, default=None

@@ -146,9 +146,7 @@ class Plan:
     @property
     def n_evaluation_cells(self) -> int:
         """How many cells there are on the study's seeds once every grid has a winner."""
-        study = self.study
-        repetitions = sum(len(self.seeds_of(task, noise)) for task in self.tasks for noise in study.noise)
-        return repetitions * len(study.algorithms)
+        return sum(len(self.seeds_of(task, noise)) for task, noise, _ in self._groups())
 
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
         """Return the repetitions of a task: the study's, or the first alone where seeds move nothing.
@@ -194,7 +192,8 @@ class Plan:
             for entry in self._entries:
                 algorithm = entry.algorithm
                 own = with_dataset_parameters(algorithm, dataset, self.learners[algorithm.label])
-                entries.append(entry if own is algorithm else self._entry(own))
+                if algorithm.runs_on(dataset.label):
+                    entries.append(entry if own is algorithm else self._entry(own))
             for noise in self.study.noise:
                 for entry in entries:
                     yield task, noise, entry

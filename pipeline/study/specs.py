@@ -115,7 +115,7 @@ class AlgorithmSpec(BaseModel):
     the same data set, noise and seed: so learners are compared at equal support sizes. `query` puts an active
     strategy around the learner: "all" labels counted, or "greedy", one label of every `h` rows. `tuned_as` is
     the label of an algorithm whose grid serves this one too: what won it there is taken. `winner` overrides
-    the study's.
+    the study's. `datasets` binds it to some of the study's data sets, by their labels.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -125,6 +125,7 @@ class AlgorithmSpec(BaseModel):
     h: Annotated[int, Field(ge=1)] | None = None
     winner: WinnerRule | None = None
     tuned_as: str | None = None
+    datasets: list[str] = []
 
     @model_validator(mode="after")
     def _h_is_of_greedy(self) -> AlgorithmSpec:
@@ -145,6 +146,10 @@ class AlgorithmSpec(BaseModel):
         if isinstance(table, dict) and not table.get("label"):
             return {**table, "label": table.get("name") or ""}
         return table
+
+    def runs_on(self, dataset: str) -> bool:
+        """Return whether it takes part on a data set, by what tables call that."""
+        return not self.datasets or dataset in self.datasets
 
     @property
     def grid(self) -> dict[str, list[Scalar]]:

@@ -98,6 +98,27 @@ class Study(StudyKeys):
         return self
 
     @model_validator(mode="after")
+    def _bound_to_data_sets(self) -> Study:
+        datasets = [entry.label for entry in self.datasets]
+        models = {entry.label: entry for entry in self.algorithms}
+        for entry in self.algorithms:
+            for name in entry.datasets:
+                if name not in datasets:
+                    raise ValueError(
+                        f"algorithms: datasets of {entry.label!r}: no data set is called {name!r}: "
+                        f"{did_you_mean(name, datasets)}"
+                    )
+            needed = [*entry.support_of.values(), *([entry.tuned_as] if entry.tuned_as else [])]
+            for name in filter(entry.runs_on, datasets):
+                for label in needed:
+                    if not models[label].runs_on(name):
+                        raise ValueError(
+                            f"algorithms: {entry.label!r} needs what {label!r} comes to on data set "
+                            f"{name!r}, to which that one is not bound: give both the same datasets"
+                        )
+        return self
+
+    @model_validator(mode="after")
     def _splits_are_seeded(self) -> Study:
         for i, entry in enumerate(self.datasets, 1):
             if entry.test_fraction is not None and self.protocol_of(entry) != "holdout":

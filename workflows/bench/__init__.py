@@ -51,6 +51,11 @@ BENCHMARKS = {
         "reviews, where these are present.",
         ("cell",),
     ),
+    "metrics": Benchmark(
+        "cells that keep counts by class for metrics beside cells that do not; a9a, where it is present, and "
+        "generated rows.",
+        ("metrics",),
+    ),
     "peers": Benchmark(
         "the linear learners beside what is installed of scikit-learn, River and Vowpal Wabbit.", ("peers",)
     ),

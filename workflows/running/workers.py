@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import joblib
 
@@ -64,6 +64,8 @@ class WorkerOptions:
         been handed out is then finished even when this process ends. True: all must; False: this process
         writes; None: those do that can, on a cluster that outlives this process (`scheduler`,
         `scheduler_file`).
+    security : distributed.Security or None
+        Of a running scheduler; None: what Dask's own configuration says.
     """
 
     threads: int | None = None
@@ -74,6 +76,7 @@ class WorkerOptions:
     cell_limit: float = CELL_LIMIT
     allow_mismatch: bool = False
     workers_write: bool | None = None
+    security: Any = None
 
     @property
     def on_cluster(self) -> bool:
@@ -147,7 +150,7 @@ def workers(
         if options.cluster:
             place, wait = stack.enter_context(started(options.cluster))
         else:
-            place = SchedulerPlace(options.scheduler, options.scheduler_file)
+            place = SchedulerPlace(options.scheduler, options.scheduler_file, options.security)
         patience = wait if options.patience is None else options.patience
         preparation, store = _preparation(options, plan), Store(output)
         seen: set[str] = set()

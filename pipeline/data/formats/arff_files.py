@@ -171,6 +171,12 @@ def _opened(
 
         try:
             found = arff.load(numbered(), return_type=arff.DENSE_GEN)
+        except arff.BadAttributeName:
+            declared = _DECLARATION.match(line[1])
+            name = declared[1] if declared else line[1]
+            raise InputError(
+                f"{path}, line {line[0]}: more than one attribute is called {name!r}; rename one"
+            ) from None
         except (arff.ArffException, ValueError) as error:
             if not line[0]:
                 raise InputError(f"{path}: the file is empty") from None

@@ -127,6 +127,8 @@ class DelimitedFile(ColumnFile):
                     raise InputError(f"{at}: no value; {IF_MISSING}")
                 if not is_number(field):
                     raise InputError(f"{at}: {field!r} is not a number{_what_to_do(fields, kinds, names)}")
+                if math.isnan(float(field)):
+                    raise InputError(f"{at}: {field}; {IF_MISSING}")
                 if not math.isfinite(float(field)):
                     raise InputError(f"{at}: {field}; every feature must be a finite number")
 

@@ -19,6 +19,7 @@ from ...store.cell_result import CellResult
 from ...study.cell import Cell
 from ..apart import TRIES
 from .connection import Lost, SchedulerPlace, connected
+from .loops import run_to_its_end
 from .on_worker import NotPrepared, cell_message
 from .tries import Ledger, Try
 from .workforce import Workforce
@@ -77,14 +78,15 @@ class Feed:
         cells : iterable of Cell
             Read lazily.
         done : callable
-            Called in this thread with each batch of outcomes as they come in, in no particular order.
+            Called with each batch of outcomes as they come in, in no particular order: in this thread, unless
+            a loop runs in it, as one does in a notebook's.
 
         Raises
         ------
         InputError
             Nobody answers for as long as patience lasts, or a worker is not like this process.
         """
-        asyncio.run(self._run(iter(cells), done))
+        run_to_its_end(self._run(iter(cells), done))
 
     async def _run(self, cells: Iterator[Cell], done: Callable[[list[CellResult]], None]) -> None:
         again: deque[Try] = deque()

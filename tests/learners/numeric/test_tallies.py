@@ -79,6 +79,27 @@ def test_counts_by_class_are_those_of_the_confusion_matrix_wherever_the_stream_i
     assert tables[-1].tolist() == table.tolist()
 
 
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000), st.sampled_from([0, 1, 7, 300]), st.lists(st.integers(1, 1999), max_size=4))
+def test_references_of_long_streams_whose_frequent_class_changes(seed, delay, cuts):
+    # Leads of hundreds of rows, which are gained and lost.
+    rng, n = np.random.RandomState(seed), 2000
+    shares = np.repeat(rng.choice([0.0, 0.05, 0.5, 0.95, 1.0], 5), n // 5)
+    given_codes, clean = ((rng.random_sample(n) < shares).astype(np.int32) for _ in range(2))
+    told = np.concatenate([np.full(delay, -1, np.int32), given_codes[: n - delay]])
+    table, beside = np.zeros((6, 2), np.int64), np.zeros(6, np.int64)
+    stops = np.unique([*cuts, n])
+    _, besides = tally_classes(np.ones(n), given_codes, clean, told, stops, table, beside)
+    for at, found in zip(stops, besides, strict=True):
+        for place, labels in ((0, given_codes), (1, clean)):
+            most, before = plain_references(given_codes[:at], labels[:at], 2, delay)
+            assert (found[place], found[2 + place]) == (most, before)
+    assert table[5].tolist() == np.bincount(told[told >= 0], minlength=2).tolist()
+    # What the two say next.
+    assert beside[4] == (table[5, 1] > table[5, 0])
+    assert beside[5] == told[-1]
+
+
 @settings(deadline=None, max_examples=60)
 @given(STREAMS)
 def test_predicted_codes_are_those_of_scikit_learn(made):

@@ -12,6 +12,7 @@ from singlepass.pipeline.analysis.averages import Averages
 from singlepass.pipeline.analysis.comparison import compare, overall_ranks
 from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
+from singlepass.pipeline.analysis.subsets import within
 from singlepass.pipeline.noise import CLEAN, Noise
 
 ACCURACY = METRICS["test_accuracy"]
@@ -148,3 +149,23 @@ def test_overall_ranks_average_noise_within_data_sets() -> None:
     assert [c.n for c in comparisons] == [3, 2]
     assert overall_ranks(comparisons).to_dict() == {"A": 1.25, "B": 1.75}
     assert overall_ranks([]).empty
+
+
+def test_who_is_bound_to_some_data_sets_is_ranked_there_alone() -> None:
+    cells, _ = study(clear_order(7, 3))
+    cells = cells[(cells["algorithm"] != "A") | cells["dataset"].isin(["d0", "d1"])]
+    design = study_design(cells, {"algorithms": [{"label": "A", "datasets": ["d0", "d1"]}, {"label": "B"}]})
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
+    assert (comparison.n, list(comparison.mean_ranks.index)) == (7, ["B", "C"])
+    assert (comparison.bound, comparison.left_out, comparison.dropped) == (["A"], [], [])
+    there = compare(Averages(cells), ACCURACY, CLEAN, within(design, ["d0", "d1"]))
+    assert (there.n, list(there.mean_ranks.index), there.bound) == (2, ["A", "B", "C"], [])
+
+
+def test_where_nobody_takes_part_everywhere_data_sets_are_dropped() -> None:
+    cells, _ = study(clear_order(3, 2))
+    cells = cells[cells["dataset"] != cells["algorithm"].map({"A": "d0", "B": "d2"})]
+    bound = [{"label": "A", "datasets": ["d1", "d2"]}, {"label": "B", "datasets": ["d0", "d1"]}]
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, study_design(cells, {"algorithms": bound}))
+    assert (comparison.n, comparison.k, comparison.bound) == (1, 2, [])
+    assert [block.dataset for block in comparison.dropped] == ["d0", "d2"]

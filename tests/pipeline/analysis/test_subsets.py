@@ -84,3 +84,15 @@ def test_comparisons_within_a_part(study: tuple[pd.DataFrame, Design]) -> None:
     assert (some.n, some.k) == (9, 2)
     assert list(some.scores.columns) == ["C", "A"]
     assert some.mean_ranks.to_dict() == pytest.approx({"C": 13 / 9, "A": 14 / 9})
+
+
+def test_tasks_of_one_set_that_have_one_kind_have_their_own_names() -> None:
+    cells = pd.DataFrame(
+        [
+            {"dataset": f"reuters[{topic}]", "source": source, "parent": "reuters", "task": "binary"}
+            | {"algorithm": "A", "noise": "0", "seed": 0, "stage": "run", "status": "ok"}
+            for topic, source in (("wheat", "reuters:wheat"), ("corn", "reuters:corn"))
+        ]
+    )
+    found = task_groups(cells, study_design(cells, {}))
+    assert sorted(group.name for group in found) == ["reuters[corn]", "reuters[wheat]"]

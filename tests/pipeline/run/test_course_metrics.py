@@ -11,7 +11,7 @@ from sklearn import metrics as oracle
 
 from singlepass.learners import AROW, Passage
 from singlepass.pipeline import data
-from singlepass.pipeline.analysis.metrics import METRICS, has_windows, windowed
+from singlepass.pipeline.analysis.metrics import METRICS, faded, has_windows, windowed
 from singlepass.pipeline.run.material import material
 from singlepass.pipeline.run.recorder import Recorder
 from singlepass.pipeline.run.tallies import Tallies
@@ -126,7 +126,9 @@ def test_what_counts_is_measured_by_the_scores_at_prediction(first: int, delay: 
             points = of_predictions(scores, labels, most, before, so_far) | of_scores(scores, labels, so_far)
             for name, value in points.items():
                 assert METRICS[side + name].of(curves)[place] == pytest.approx(value, abs=1e-12), name
-            for name, value in of_predictions(scores, labels, most, before, latest).items():
+            points = of_predictions(scores, labels, most, before, latest) | of_scores(scores, labels, latest)
+            points["average_precision"] = oracle.average_precision_score(labels[latest], scores[latest])
+            for name, value in points.items():
                 assert windowed(METRICS[side + name], curves)[place] == pytest.approx(value, abs=1e-12), name
     assert rows["occurred_clean"].item().tolist() == np.bincount(made.train.codes[first:]).tolist()
 
@@ -149,6 +151,54 @@ def test_the_baselines_are_the_references(name: str, first: int, delay: int, noi
         assert METRICS["error"].of(rows).item() == rows["mistakes_clean"].item() / rows["n_examples"].item()
 
 
+@pytest.mark.parametrize("delay", [0, 7])
+@pytest.mark.parametrize("first", [0, FIRST])
+def test_every_metric_fades_as_scikit_learn_weighs(first: int, delay: int) -> None:
+    alpha = 0.97
+    cell = cells_of({"name": "AROW"}, first=first, delay=delay, noise=0.2, fading=alpha, checkpoints=8)[0]
+    curves = frames(cell)[1]
+    made = material(cell.spec)
+    X = data.open_stream(cell.spec.dataset, root=0, seed=0).X
+    scores = scores_at_prediction(X, made.noisy, delay)
+    for side, labels in (("", made.train.codes), ("given_", made.noisy)):
+        most, before = references(made.noisy, labels, delay)
+        for place, t in enumerate(curves["t"]):
+            part = slice(first, first + t)
+            weights = alpha ** np.arange(t - 1, -1, -1.0)
+            y, s, predicted = labels[part], scores[part], (scores > 0)[part]
+            right, dear = np.average(predicted == y, weights=weights), {"sample_weight": weights}
+            hinge = np.maximum(0, 1 - np.where(y == 1, s, -s))
+            expected = {
+                "error": oracle.zero_one_loss(y, predicted, **dear),
+                "balanced_accuracy": oracle.balanced_accuracy_score(y, predicted, **dear),
+                "macro_f1": oracle.f1_score(y, predicted, average="macro", **dear),
+                "f1": oracle.f1_score(y, predicted, **dear),
+                "mcc": oracle.matthews_corrcoef(y, predicted, **dear),
+                "kappa": oracle.cohen_kappa_score(y, predicted, **dear),
+                "auc": oracle.roc_auc_score(y, s, **dear),
+                "average_precision": oracle.average_precision_score(y, s, **dear),
+                "hinge_loss": np.average(hinge, weights=weights),
+            }
+            for name, reference in (("kappa_m", most), ("kappa_temporal", before)):
+                there = np.average(reference[part], weights=weights)
+                expected[name] = (right - there) / (1 - there)
+            for name, value in expected.items():
+                assert faded(METRICS[side + name], curves)[place] == pytest.approx(value, abs=1e-9), name
+
+
+@pytest.mark.parametrize("name", ["gauss", "waveform-generator"])
+def test_what_fades_is_a_plain_sum(name: str) -> None:
+    alpha = 0.9
+    cell = cells_of({"name": "AROW"}, name=name, fading=alpha, noise=0.1, checkpoints=5)[0]
+    curves = frames(cell)[1]
+    made, n_classes = material(cell.spec), 2 if name == "gauss" else 3
+    for place, t in enumerate(curves["t"]):
+        sums = np.zeros(n_classes)
+        for code in made.noisy[:t]:
+            sums = alpha * sums + (np.arange(n_classes) == code)
+        assert curves["fading_occurred_given"][place] == pytest.approx(sums, rel=1e-12)
+
+
 def test_a_window_needs_what_was_kept_and_no_other_metric_has_one() -> None:
     plain, curves = (frames(cells_of({"name": "AROW"}, **study)[0])[1] for study in (
         {"metrics": ["auc"], "rank_by": "auc", "window": 50}, {}
@@ -157,12 +207,12 @@ def test_a_window_needs_what_was_kept_and_no_other_metric_has_one() -> None:
         assert windowed(METRICS["f1"], frame).isna().all()
     found = {name for name, metric in METRICS.items() if has_windows(metric)}
     assert {"error", "given_kappa_temporal", "f1"} <= found
-    assert not found & {"auc", "hinge_loss", "test_f1", "mistakes", "ram_hours"}
+    assert not found & {"test_auc", "test_f1", "mistakes", "ram_hours"}
 
 
 @pytest.mark.parametrize("first", [0, FIRST])
 def test_it_does_not_matter_where_the_stream_is_cut(first: int) -> None:
-    study = {"first": first, "window": 50, "checkpoints": 7, "noise": 0.2}
+    study = {"first": first, "window": 50, "fading": 0.99, "checkpoints": 7, "noise": 0.2}
     whole, pieces = (frames(cells_of({"name": "AROW"}, **study, **limit)[0]) for limit in (
         {}, {"time_limit": 1e6}
     ))  # fmt: skip

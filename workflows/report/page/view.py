@@ -13,7 +13,7 @@ from ....pipeline.analysis.averages import Averages, asked_metrics, primary_metr
 from ....pipeline.analysis.comparison import Comparison, compare
 from ....pipeline.analysis.curves import CellCurves
 from ....pipeline.analysis.design import Coverage, Design, study_coverage, study_design
-from ....pipeline.analysis.metrics import METRICS, Metric, has_windows, windowed
+from ....pipeline.analysis.metrics import METRICS, Metric, faded, has_windows, windowed
 from ....pipeline.analysis.study_results import StudyResults
 from ....pipeline.counts import LATEST_ERRORS
 from ....pipeline.noise import Noise
@@ -53,6 +53,11 @@ def latest(metric: Metric) -> str:
     return f"latest {metric.name}"
 
 
+def fading(metric: Metric) -> str:
+    """Return the column of `StudyView.curves` with a metric's values with the study's fading factor."""
+    return f"fading {metric.name}"
+
+
 @dataclass(frozen=True, eq=False)
 class StudyView:
     """The results of a study and what is made of them.
@@ -78,13 +83,22 @@ class StudyView:
         drawn["test_error"] = 100 * (1 - curves["test_accuracy"])
         for metric in self.windowed:
             drawn[latest(metric)] = (100 if metric.percent else 1) * windowed(metric, curves)
+        for metric in self.faded:
+            drawn[fading(metric)] = (100 if metric.percent else 1) * faded(metric, curves)
         return CellCurves(self.cells, curves.assign(**drawn))
 
     @property
     def windowed(self) -> list[Metric]:
         """The metrics that the study asks for, as far as they are measured in its windows too."""
-        if not self.results.study.get("window"):
-            return []
+        return self._along if self.results.study.get("window") else []
+
+    @property
+    def faded(self) -> list[Metric]:
+        """Likewise, with its fading factor."""
+        return self._along if self.results.study.get("fading") else []
+
+    @property
+    def _along(self) -> list[Metric]:
         return [metric for metric in self.asked if has_windows(metric)]
 
     @cached_property

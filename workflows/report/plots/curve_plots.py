@@ -63,7 +63,8 @@ class Axis(NamedTuple):
     log_x: bool = False
 
 
-def _curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis) -> None:
+def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis) -> None:
+    """Draw the curves of several algorithms: mean over seeds, shaded by one standard deviation."""
     bottom = _logarithmic(axes, curves) if axis.log else -np.inf
     by_powers = axis.log or axis.log_x
     for curve in curves:
@@ -133,7 +134,7 @@ def learning_curves(
         for _, curves in panels:
             # The last tick's number reaches out to the right of the axis.
             axes = figure.add_axes((0.155, 0.17, 0.785, 0.79), visible=False)
-            _curves(axes, curves, styles, axis)
+            draw_curves(axes, curves, styles, axis)
         drawings = []
         for axes in figure.axes:
             axes.set_visible(True)

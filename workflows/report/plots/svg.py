@@ -29,7 +29,8 @@ PANEL = (360.0, 260.0)
 # Stand-ins that no palette contains.
 INK = "#010203"
 FAINT = "#040506"
-_FIXED = {INK: "#1b1f24", FAINT: "#c4c9d0"}
+FAINT_ON_WHITE = "#c4c9d0"
+_FIXED = {INK: "#1b1f24", FAINT: FAINT_ON_WHITE}
 _THEMED = {INK: "currentColor", FAINT: "var(--rule)"} | {
     light: f"var(--s{i})" for i, (light, _) in enumerate(PALETTE)
 }
@@ -37,8 +38,14 @@ _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 
 
 @contextmanager
-def theme() -> Iterator[None]:
-    """Set Matplotlib up for one figure, without touching the user's settings."""
+def theme(*, faint: str = FAINT) -> Iterator[None]:
+    """Set Matplotlib up for one figure, without touching the user's settings.
+
+    Parameters
+    ----------
+    faint : str, default=FAINT
+        Colour of grids: a stand-in, or that of a figure that is shown as it is drawn.
+    """
     import matplotlib as mpl
 
     settings: Any = {
@@ -63,7 +70,7 @@ def theme() -> Iterator[None]:
         "axes.titlecolor": INK,
         "xtick.color": INK,
         "ytick.color": INK,
-        "grid.color": FAINT,
+        "grid.color": faint,
         "grid.linewidth": 0.6,
         "axes.linewidth": 0.8,
         "axes.spines.top": False,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ....pipeline.analysis.curves import mean_curves
+from ....pipeline.analysis.metrics import Metric
 from ..page.blocks import Block, Heading, Panels, Section, Text
-from ..page.view import StudyView, latest, spaced
+from ..page.view import StudyView, fading, latest, spaced
 from ..parts.stream_curves import CurvePanel, curve_panels
 from ..plots.curve_plots import Axis
 from ..plots.svg import shorten
@@ -25,14 +26,31 @@ def section(view: StudyView) -> Section | None:
         says = f"Share of mistakes (clean labels) among the latest {count(window, 'example')}"
         blocks += _drawn(view, "window_error_clean", "Windowed error", says)
         for metric in view.windowed:
-            label = metric.label.removeprefix("online ")
-            says = f"{label[0].upper()}{label[1:]} among the latest {count(window, 'example')}"
-            axis = Axis(y=f"{label}, %" if metric.percent else label, zero=metric.percent)
-            blocks += _drawn(view, latest(metric), f"Windowed {label}", says, axis, f"windowed-{metric.name}")
+            says = f"{_opening(metric)} among the latest {count(window, 'example')}"
+            blocks += _of(view, metric, latest(metric), "Windowed", says)
     if factor := study.get("fading"):
         says = f"Share of mistakes (clean labels), each example counting {factor:g} times as much as the next"
         blocks += _drawn(view, "fading_error_clean", "Fading error", says)
+        for metric in view.faded:
+            says = f"{_opening(metric)}, each example counting {factor:g} times as much as the next"
+            blocks += _of(view, metric, fading(metric), "Fading", says)
     return Section("latest-errors", "Error of the latest examples", blocks) if blocks else None
+
+
+def _label(metric: Metric) -> str:
+    return metric.label.removeprefix("online ")
+
+
+def _opening(metric: Metric) -> str:
+    label = _label(metric)
+    # A capital kappa would be another name.
+    return label[0].upper() + label[1:] if label.isascii() else label
+
+
+def _of(view: StudyView, metric: Metric, column: str, kind: str, says: str) -> list[Block]:
+    label = _label(metric)
+    axis = Axis(y=f"{label}, %" if metric.percent else label, zero=metric.percent)
+    return _drawn(view, column, f"{kind} {label}", says, axis, f"{kind.lower()}-{metric.name}")
 
 
 def _drawn(

@@ -239,6 +239,9 @@ def cautions(design: Design, coverage: Coverage, comparisons: Sequence[Compariso
     left_out = sorted({name for c in comparisons for name in c.left_out}, key=design.algorithms.index)
     if left_out:
         found.append(f"Left out of the ranks for want of any result: {enumerate_names(left_out)}.")
+    bound = sorted({name for c in comparisons for name in c.bound}, key=design.algorithms.index)
+    if bound:
+        found.append(f"Bound to some of the data sets and so not ranked among all: {enumerate_names(bound)}.")
     if coverage.lost:
         found.append(
             f"{count(coverage.lost, 'tuning cell')} failed or reached the time limit: these points of the "

@@ -73,7 +73,7 @@ HEADER = "not the header of an ARFF file: "
         ("85,85", "1e999,85", "line 9 (row 1), column 'temperature': inf; every feature must be a finite"),
         ("85,no", "85,?", "line 9 (row 1): the label is missing (column 'play')"),
         ("temperature real", "temperature date", f"line 4: {HEADER}'@attribute temperature date': expected"),
-        ("temperature real", "outlook real", f"line 4: {HEADER}'@attribute outlook real'"),
+        ("temperature real", "outlook real", "line 4: more than one attribute is called 'outlook'; rename"),
         ("@data", "@dta", f"line 12: {HEADER}expected are @relation"),
         ("temperature real", "temperature string", "column 'temperature': holds string; a feature must be"),
     ],

@@ -94,7 +94,10 @@ def test_other_delimiters(write: Write) -> None:
         ("a,b,label\n1,2,x\n3,four,y\n", ", line 3 (row 2), column 'b': 'four' is not a number"),
         ("a,b,label\n1,2,x\n3,4_0,y\n", ", line 3 (row 2), column 'b': '4_0' is not a number"),
         ("a,b,label\n1,2,x\n\n,4,y\n", ", line 4 (row 2), column 'a': no value"),
-        ("a,b,label\n1,2,x\n3,nan,y\n", ", line 3 (row 2), column 'b': nan; every feature must"),
+        (
+            "a,b,label\n1,2,x\n3,nan,y\n",
+            ", line 3 (row 2), column 'b': nan; every feature must be a finite number, or set missing =",
+        ),
         ("a,b,label\n-inf,2,x\n", ", line 2 (row 1), column 'a': -inf; every feature must"),
         ("a,b,label\n1,1e999,x\n", ", line 2 (row 1), column 'b': 1e999; every feature must"),
         ("1,2\n3,x\n", ": which column is the label? set target = '2'"),

@@ -84,14 +84,17 @@ def test_nobody_who_did_not_ask_gets_them() -> None:
     assert latest_errors.section(view_of(datasets=DATASETS[2:])) is None
 
 
-def test_metrics_that_were_asked_for_are_drawn_over_the_window_too() -> None:
+def test_metrics_that_were_asked_for_are_drawn_both_ways() -> None:
     asked = ["balanced_accuracy", "kappa_temporal", "auc"]
-    section = latest_errors.section(view_of(datasets=DATASETS[:1], window=20, metrics=asked, seeds=1))
+    study = {"datasets": DATASETS[:1], "window": 20, "fading": 0.9, "metrics": asked, "seeds": 1}
+    section = latest_errors.section(view_of(**study))
     assert section is not None
     headings = [block.text for block in section.blocks if isinstance(block, Heading)]
-    # The order of scores has no windows.
-    assert headings == ["Windowed error", "Windowed balanced accuracy", "Windowed κ-temporal"]
-    assert "Balanced accuracy among the latest 20 examples" in texts(section.blocks)
+    drawn = ("error", "balanced accuracy", "κ-temporal", "AUC")
+    assert headings == [f"{kind} {name}" for kind in ("Windowed", "Fading") for name in drawn]
+    said = texts(section.blocks)
+    assert "Balanced accuracy among the latest 20 examples" in said
+    assert "κ-temporal, each example counting 0.9 times as much as the next" in said
 
 
 def test_baselines_are_not_blamed_for_what_they_are(view: StudyView) -> None:

@@ -1,0 +1,201 @@
+"""Rows given in memory: arrays and sparse matrices with their labels to tables, frames to Arrow tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InputError
+from ..tables.stream import Table, int32_csr, is_sparse
+from .labels import encode_labels
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# What a column of labels is called that comes beside a frame, unless the frame has one of that name.
+_LABEL = "label"
+
+
+def array_table(
+    owner: str, X: Any, y: Any, X_test: Any = None, y_test: Any = None, *, missing: bool = False
+) -> Table:
+    """Return the table of arrays, equal to that of a file with the same rows.
+
+    Parameters
+    ----------
+    owner : str
+        What error lines call the data set.
+    X, X_test : array_like or sparse matrix, shape (n, d)
+        float32 stays, other numbers become float64.
+    y, y_test : array_like, shape (n,)
+        Labels: numbers, truth values or strings. Both `X_test` and `y_test`, or none.
+    missing : bool, default=False
+        Whether values may be missing (NaN).
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    InputError
+        In one line that names the argument.
+
+    Examples
+    --------
+    >>> array_table("mine", [[1, 2], [3, 4]], ["no", "yes"]).classes
+    ('no', 'yes')
+    """
+    if (X_test is None) != (y_test is None):
+        given, lacks = ("X_test", "y_test") if y_test is None else ("y_test", "X_test")
+        raise InputError(f"{owner}: {given} is given, {lacks} is not")
+    features = _features(f"{owner}: X", X, missing)
+    labels = label_array(f"{owner}: y", y)
+    _same_length(owner, "X", features, "y", labels)
+    if X_test is None:
+        classes, codes, _ = encode_labels(labels, Path(f"{owner}: y"))
+        return Table(features, codes, classes)
+    test = _features(f"{owner}: X_test", X_test, missing)
+    test_labels = label_array(f"{owner}: y_test", y_test)
+    _same_length(owner, "X_test", test, "y_test", test_labels)
+    if test.shape[1] != features.shape[1]:
+        raise InputError(f"{owner}: X has {features.shape[1]} columns and X_test {test.shape[1]}")
+    if is_sparse(test) != is_sparse(features):
+        raise InputError(f"{owner}: one of X and X_test is sparse, the other is not")
+    paths = Path(f"{owner}: y"), Path(f"{owner}: y_test")
+    classes, codes, test_codes = encode_labels(labels, paths[0], test_labels, paths[1])
+    return Table(features, codes, classes, test.astype(features.dtype, copy=False), test_codes)
+
+
+def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
+    """Return labels as `encode_labels` takes them.
+
+    Raises
+    ------
+    InputError
+        When they are no single column, or one is missing.
+    """
+    import pandas as pd
+
+    labels: npt.NDArray[Any] = _array(owner, y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise InputError(f"{owner} must be one column of labels, but has shape {labels.shape}")
+    gone = np.flatnonzero(pd.isna(labels))
+    if len(gone):
+        raise InputError(f"{owner}, row {gone[0] + 1}: the label is missing")
+    if labels.dtype == object:
+        # Objects that are all numbers or truth values are named as such.
+        labels = pd.Series(labels).infer_objects().to_numpy()
+    return labels.astype(str) if labels.dtype == object else labels
+
+
+def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
+    """Return a data frame, with its labels beside it if there are any, as an Arrow table.
+
+    Parameters
+    ----------
+    owner : str
+        What error lines call the data set.
+    frame : DataFrame
+        Of pandas, or any that hands itself over as Arrow does.
+    y : array_like, optional
+        Labels, row by row whatever the index; without them a column of the frame has to hold the labels.
+
+    Returns
+    -------
+    table : pyarrow.Table
+    target : str
+        The column that `y` became; empty without `y`.
+
+    Raises
+    ------
+    InputError
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    try:
+        if isinstance(frame, pd.DataFrame):
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+        else:
+            table = pa.table(frame)
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        reason = str(error.args[-1] if error.args else error).splitlines()[0]
+        raise InputError(f"{owner}: the frame cannot be read ({reason})") from None
+    # What pandas notes there of its index says nothing about the rows.
+    table = table.replace_schema_metadata(None)
+    if y is None:
+        return table, ""
+    labels = label_array(f"{owner}: y", y)
+    if len(labels) != table.num_rows:
+        raise InputError(f"{owner}: X has {table.num_rows:,} rows and y {len(labels):,} labels")
+    target = _LABEL
+    while target in table.column_names:
+        target += "_"
+    return table.append_column(target, pa.array(labels)), target
+
+
+def _array(owner: str, given: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        raise InputError(f"{owner} is no array ({str(error).splitlines()[0]})") from None
+
+
+def _features(owner: str, X: Any, missing: bool) -> Any:
+    """Return a matrix as streams have it: float32 or float64, C-contiguous or CSR without stored zeros."""
+    from scipy.sparse import csr_array, issparse
+
+    sparse = issparse(X)
+    made: Any = X if sparse else _array(owner, X)
+    if made.ndim != 2 or 0 in made.shape:
+        raise InputError(f"{owner} must have rows and columns, but has shape {made.shape}")
+    if made.dtype.kind not in "biuf":
+        made = _numbers(owner, made)
+    dtype = np.float32 if made.dtype == np.float32 else np.float64
+    if sparse:
+        # A copy: what is changed below is not the user's.
+        made = int32_csr(csr_array(made, copy=True).astype(dtype))
+        made.sum_duplicates()
+        made.eliminate_zeros()
+    else:
+        # A view is made read-only without the user's array becoming so.
+        made = np.ascontiguousarray(made, dtype=dtype).view()
+    _refuse_wrong_values(owner, made, missing)
+    return made
+
+
+def _numbers(owner: str, made: Any) -> Any:
+    # Objects may be numbers all the same; complex numbers are not.
+    if made.dtype == object:
+        try:
+            return made.astype(np.float64)
+        except (TypeError, ValueError):
+            pass
+    raise InputError(f"{owner} must be numbers, but holds {made.dtype}; a data frame may have categories")
+
+
+def _refuse_wrong_values(owner: str, X: Any, missing: bool) -> None:
+    values = X.data if is_sparse(X) else X
+    wrong = np.isinf(values) if missing else ~np.isfinite(values)
+    if not wrong.any():
+        return
+    place = np.argwhere(wrong)[0]
+    if is_sparse(X):
+        row = int(np.searchsorted(X.indptr, place[0], side="right")) - 1
+        column, value = int(X.indices[place[0]]), X.data[place[0]]
+    else:
+        row, column = int(place[0]), int(place[1])
+        value = X[row, column]
+    hint = 'be a finite number, or set missing = "mean" or "indicator"' if np.isnan(value) else "be finite"
+    raise InputError(f"{owner}, row {row + 1}, column {column + 1}: {value}; every feature must {hint}")
+
+
+def _same_length(owner: str, first: str, X: Any, second: str, labels: npt.NDArray[Any]) -> None:
+    if X.shape[0] != len(labels):
+        raise InputError(f"{owner}: {first} has {X.shape[0]:,} rows and {second} {len(labels):,} labels")

@@ -1,0 +1,147 @@
+"""Sources of rows that were given in memory: kept in the cache, under a name made of their content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from ..errors import InputError
+from .file_sources import ConvertedSource
+from .own_sources import FileSource
+from .tables.cache import cache_folder, converted_table, kept_folder, scratch_folder
+from .tables.options import FEATURE_OPTIONS, Option, Options
+from .tables.stream import Table, content_fingerprint, is_sparse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# As many hexadecimal digits of a sha256 as name a folder of the cache.
+_DIGITS = 32
+_OPTIONS = {"missing": Option("text", "error", choices=("error", "mean", "indicator")), **FEATURE_OPTIONS}
+
+
+class ArraySource(ConvertedSource):
+    """Arrays, kept as the converted table that a file with the same rows would be."""
+
+    # What its name begins with, in references; and ends with, where there is a test part.
+    PREFIX, TESTED = "arrays:", ":test"
+
+    def __init__(self, name: str) -> None:
+        self.name, self.groupings, self.task_lists = name, {}, {}
+        self._kept = {"arrays": name.removeprefix(self.PREFIX).removesuffix(self.TESTED)}
+
+    def options(self, given: Options) -> Mapping[str, Option]:
+        return _OPTIONS
+
+    def has_test(self, options: Options) -> bool:
+        return self.name.endswith(self.TESTED)
+
+    def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
+        if kept_folder(self._kept) is None:
+            _refuse_lost(self.name)
+        return ()
+
+    def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
+        default = {key: option.default for key, option in _OPTIONS.items()}
+        changed = {key: value for key, value in options.items() if value != default.get(key)}
+        return {**self._kept, "options": changed} if changed else dict(self._kept)
+
+    def parse(self, options: Options) -> Table:
+        table = converted_table(self._kept, lambda: _refuse_lost(self.name))
+        return _marked(table) if options["missing"] == "indicator" else table
+
+
+class FrameSource(FileSource):
+    """A data frame, kept as an Arrow file that is read as one of the user's own."""
+
+    PREFIX = "frame:"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(str(frame_path(name)))
+        self.name = name
+
+    def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
+        if not Path(self.place).exists():
+            _refuse_lost(self.name)
+        return super().files(options, download=download)
+
+
+def keep_arrays(table: Table) -> str:
+    """Keep a table in the cache of this machine.
+
+    Parameters
+    ----------
+    table : Table
+        See `array_table`.
+
+    Returns
+    -------
+    str
+        What `expand` takes as the name of a data set. Made of the content: the same rows have the same name,
+        and are kept once.
+    """
+    digest = content_fingerprint(table)[:_DIGITS]
+    if kept_folder({"arrays": digest}) is None:
+        converted_table({"arrays": digest}, lambda: table)
+    return f"{ArraySource.PREFIX}{digest}{'' if table.X_test is None else ArraySource.TESTED}"
+
+
+def keep_frame(table: pa.Table) -> str:
+    """Keep a data frame in the cache of this machine, by its content; see `keep_arrays`.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        See `frame_table`.
+
+    Returns
+    -------
+    str
+        What `expand` takes as the name of a data set.
+    """
+    from pyarrow import feather
+
+    folder = cache_folder() / "frames"
+    scratch = scratch_folder(folder)
+    written = scratch / "frame.arrow"
+    try:
+        feather.write_feather(table, written, compression="uncompressed")
+        with written.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
+        # Of two processes that keep the same frame the later one replaces the file by its equal.
+        written.replace(frame_path(f"{FrameSource.PREFIX}{digest}"))
+    except OSError as error:
+        raise InputError(f"{folder}: the cache cannot be written ({error.strerror})") from None
+    finally:
+        written.unlink(missing_ok=True)
+        scratch.rmdir()
+    return f"{FrameSource.PREFIX}{digest}"
+
+
+def frame_path(name: str) -> Path:
+    """Return the file of a data frame that is kept under a name."""
+    return cache_folder() / "frames" / f"{name.removeprefix(FrameSource.PREFIX)}.arrow"
+
+
+def _refuse_lost(name: str) -> NoReturn:
+    raise InputError(
+        f"data set {name!r}: its rows were given in memory and have gone from the cache; give them again"
+    )
+
+
+def _marked(table: Table) -> Table:
+    """Return a table with a further feature for every one that lacks values: 1 where it does."""
+    if is_sparse(table.X):
+        raise InputError('missing = "indicator" is for dense rows: give a dense array, or take "mean"')
+    X: Any = table.X
+    lacking = np.flatnonzero(np.isnan(X).any(axis=0))
+
+    def marked(rows: Any) -> Any:
+        return np.hstack([rows, np.isnan(rows[:, lacking]).astype(rows.dtype)])
+
+    return replace(table, X=marked(X), X_test=None if table.X_test is None else marked(table.X_test))

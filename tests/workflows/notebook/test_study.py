@@ -1,0 +1,168 @@
+"""Studies of a notebook: what is given in any form is what a study file would say."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from singlepass.learners import AROW, Greedy, PassiveAggressive, Perceptron, QueryAll
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.study.plan import make_plan
+from singlepass.workflows import Study
+from singlepass.workflows.notebook.algorithms import algorithm_tables, estimator_table
+
+TOML = """
+name = "study"
+noise = [0.0, 0.1]
+seeds = 2
+[[datasets]]
+name = "digits"
+task = "round"
+label = "round"
+[[algorithms]]
+name = "Perceptron"
+[[algorithms]]
+name = "AROW"
+r = [0.1, 1.0]
+[[algorithms]]
+name = "PassiveAggressive"
+label = "PA-II"
+variant = "PA-II"
+C = 0.1
+"""
+KEYS: dict[str, Any] = {
+    "datasets": {"round": {"name": "digits", "task": "round"}},
+    "algorithms": [
+        "Perceptron",
+        {"name": "AROW", "r": np.array([0.1, 1.0])},
+        {"name": "PassiveAggressive", "label": "PA-II", "variant": "PA-II", "C": 0.1},
+    ],
+    "noise": (0.0, 0.1),
+    "seeds": range(2),
+}
+
+
+def keys_of(study: Study) -> list[str]:
+    plan = make_plan(study.valid)
+    winners = {(task.label, "AROW", noise): {"r": 0.1} for task in plan.tasks for noise in study.valid.noise}
+    return [cell.key for cell in (*plan.tuning_cells(), *plan.evaluation_cells(winners))]
+
+
+def test_file_dictionary_and_keywords_are_one_plan(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(TOML)
+    studies = [Study(path), Study(str(path)), Study(tomllib.loads(TOML)), Study(KEYS), Study(**KEYS)]
+    expected = keys_of(studies[0])
+    assert len(expected) == 1 * 2 * 2 + 3 * 2 * 2
+    assert all(keys_of(study) == expected for study in studies)
+    by_label = {
+        "Perceptron": Perceptron(),
+        "AROW": {"name": "AROW", "r": [0.1, 1.0]},
+        "PA-II": PassiveAggressive(variant="PA-II", C=0.1),
+    }
+    assert keys_of(Study(path, algorithms=by_label)) == expected
+
+
+def test_keywords_come_before_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(TOML)
+    study = Study(path, seeds=3, algorithms="Perceptron")
+    assert study.valid.seeds == [0, 1, 2]
+    assert [entry.label for entry in study.valid.algorithms] == ["Perceptron"]
+    assert study.file == path
+
+
+def test_a_shipped_study_is_found_by_name() -> None:
+    assert Study("quickstart", seeds=1).valid.name == "quickstart"
+
+
+@pytest.mark.parametrize(
+    ("estimator", "table"),
+    [
+        (Perceptron(), {"name": "Perceptron"}),
+        (Perceptron, {"name": "Perceptron"}),
+        (AROW(r=0.1), {"name": "AROW", "r": 0.1}),
+        (AROW(r=1), {"name": "AROW"}),
+        (AROW(r=np.float64(10.0), covariance="full"), {"name": "AROW", "covariance": "full", "r": 10.0}),
+        (QueryAll(Perceptron()), {"name": "Perceptron", "query": "all"}),
+        (Greedy(AROW(r=0.1), h=3), {"name": "AROW", "r": 0.1, "query": "greedy", "h": 3}),
+        (
+            SGDClassifier(learning_rate="pa1", alpha=0, fit_intercept=False),
+            {
+                "name": "sklearn.linear_model:SGDClassifier",
+                "alpha": 0,
+                "fit_intercept": False,
+                "learning_rate": "pa1",
+            },
+        ),
+        (LogisticRegression, {"name": "sklearn.linear_model:LogisticRegression"}),
+    ],
+)
+def test_an_estimator_is_its_table(estimator: Any, table: dict[str, Any]) -> None:
+    assert estimator_table(estimator) == table
+
+
+def test_labels_of_algorithms_come_of_a_dictionary() -> None:
+    assert algorithm_tables({"one": AROW(), "two": "AROW"}) == [
+        {"name": "AROW", "label": "one"},
+        {"name": "AROW", "label": "two"},
+    ]
+
+
+class OfTests:
+    """A class with parameters that is none of anybody else's."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {}
+
+
+def test_a_class_of_a_notebook_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OfTests, "__module__", "__main__")
+    with pytest.raises(InputError, match=r"OfTests: .* plugins = \[\.\.\.\]"):
+        estimator_table(OfTests())
+
+
+SEPARABLE = np.array([[0.0], [1.0]]), ["no", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ({"algorithms": [3]}, "has no get_params"),
+        ({"algorithms": make_pipeline(StandardScaler(), SGDClassifier())}, "a study file holds numbers"),
+        ({"algorithms": [AROW(r=0.1), AROW(r=1.0)]}, "two entries are called 'AROW'"),
+        ({"datasets": []}, "datasets: List should have at least 1 item"),
+        ({"datasets": {"mine": 3}}, "data set 'mine' is a int: give a name, a path, (X, y)"),
+        ({"datasets": {"mine": SEPARABLE[:1]}}, "data set 'mine' has 1 parts"),
+        ({"datasets": {"mine": {"X": SEPARABLE[0], "y": SEPARABLE[1], "task": 3}}}, "datasets[1].task"),
+        ({"datasets": {"mine": (*SEPARABLE, *SEPARABLE)}}, "protocol 'prequential' never reads X_test"),
+        ({"sedes": 3}, "did you mean 'seeds'?"),
+        ({"noise": 1.5}, "noise"),
+    ],
+)
+def test_what_is_wrong_is_one_line(keys: dict[str, Any], line: str) -> None:
+    with pytest.raises(InputError) as error:
+        Study({"datasets": "digits", "algorithms": "AROW"}, **keys)
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_no_study_is_refused() -> None:
+    with pytest.raises(InputError, match="study: a int is none"):
+        Study(3)  # type: ignore[arg-type]
+
+
+def test_a_study_says_what_it_compares() -> None:
+    study = Study(**KEYS)
+    assert repr(study) == (
+        "Study 'study': 1 data set (round), 3 algorithms (Perceptron, AROW, PA-II), noise 0%, 10%, "
+        "2 repetitions"
+    )
+    assert keys_of(Study(study.table)) == keys_of(study)

@@ -1,0 +1,134 @@
+"""Data sets as a notebook gives them (names, paths, tables, arrays, frames) to the tables of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+from ...pipeline import data
+from ...pipeline.errors import InputError
+from .plain import plain
+
+_ARRAYS = ("X", "y", "X_test", "y_test")
+
+
+def dataset_tables(given: Any) -> list[dict[str, Any]]:
+    """Return the ``[[datasets]]`` of a study. Rows in memory are kept in the cache, and named by content.
+
+    Parameters
+    ----------
+    given : str, Path, mapping, DataFrame, (X, y) or (X, y, X_test, y_test), or a list or mapping of such
+        Of a mapping the keys are labels, unless it is a table itself. A table may have, in place of ``name``
+        or ``path``, ``X`` and ``y`` (and ``X_test``, ``y_test``) or ``frame`` (and ``target``, ``test``).
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> dataset_tables(["digits", {"path": "mine.csv", "target": "spam"}])
+    [{'name': 'digits'}, {'path': 'mine.csv', 'target': 'spam'}]
+    >>> [table] = dataset_tables({"mine": ([[0.0], [1.0]], ["no", "yes"])})
+    >>> table["name"].partition(":")[0], table["label"]
+    ('arrays', 'mine')
+    """
+    if isinstance(given, Mapping) and not _is_table(given):
+        return [_table(each, str(label)) for label, each in given.items()]
+    entries = (
+        given if isinstance(given, list) or (isinstance(given, tuple) and not _is_rows(given)) else [given]
+    )
+    single = len(entries) == 1
+    return [_table(each, "", "data" if single else f"data-{i}") for i, each in enumerate(entries, start=1)]
+
+
+def _is_table(given: Mapping[str, Any]) -> bool:
+    """Tell a table from data sets by label: labels may be any words, those of its keys among them."""
+    named = any(isinstance(given.get(key), str | PurePath) for key in ("name", "path"))
+    numbered = isinstance(given.get("openml"), int) or isinstance(given.get("compose"), list)
+    return named or numbered or ("X" in given and "y" in given) or _is_frame(given.get("frame"))
+
+
+def _is_rows(given: tuple[Any, ...]) -> bool:
+    """Tell arrays from several data sets: names, paths, tables and frames make no features with labels."""
+    return bool(given) and not isinstance(given[0], str | PurePath | Mapping | tuple) and len(given) in (2, 4)
+
+
+def _table(given: Any, label: str, unnamed: str = "data") -> dict[str, Any]:
+    """Return the table of one data set.
+
+    Parameters
+    ----------
+    given : object
+    label : str
+        What it is to be called; empty where it says so itself.
+    unnamed : str
+        What rows in memory are called without a label.
+    """
+    called = {"label": label} if label else {}
+    if isinstance(given, str | PurePath):
+        return {"path" if _is_path(given) else "name": str(given)} | called
+    if _is_frame(given):
+        return _of_frame({"frame": given}, label or unnamed)
+    if isinstance(given, tuple):
+        if len(given) not in (2, 4):
+            raise InputError(
+                f"data set {label or unnamed!r} has {len(given)} parts: give (X, y) or (X, y, X_test, y_test)"
+            )
+        return _of_arrays(dict(zip(_ARRAYS, given, strict=False)), label or unnamed)
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"data set {label or unnamed!r} is a {type(given).__name__}: give a name, a path, (X, y), a data "
+            "frame or a table"
+        )
+    table = dict(given) | called
+    if "frame" in table:
+        return _of_frame(table, str(table.get("label") or unnamed))
+    if "X" in table:
+        return _of_arrays(table, str(table.get("label") or unnamed))
+    made: dict[str, Any] = plain(table)
+    return made
+
+
+def _is_path(given: str | PurePath) -> bool:
+    if isinstance(given, PurePath):
+        return True
+    if given in data.dataset_names():
+        return False
+    return any(sign in given for sign in "./\\*") or Path(given).exists()
+
+
+def _is_frame(given: Any) -> bool:
+    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "iloc")
+
+
+def _of_frame(table: dict[str, Any], label: str) -> dict[str, Any]:
+    """Return the table of a data frame that holds its labels."""
+    frame, test = table.pop("frame"), table.pop("test", None)
+    kept, target = data.frame_table(f"data set {label!r}", frame, table.pop("y", None))
+    if target:
+        table["target"] = target
+    made: dict[str, Any] = {"name": data.keep_frame(kept), **plain(table), "label": label}
+    if test is not None:
+        kept, _ = data.frame_table(f"data set {label!r}: test", test)
+        made["test"] = str(data.frame_path(data.keep_frame(kept)))
+    return made
+
+
+def _of_arrays(table: dict[str, Any], label: str) -> dict[str, Any]:
+    X, y, X_test, y_test = (table.pop(key, None) for key in _ARRAYS)
+    owner = f"data set {label!r}"
+    if y is None:
+        raise InputError(f"{owner}: X is given, y is not")
+    if _is_frame(X):
+        # It may have columns of categories; what its columns become is the same for both parts.
+        if X_test is not None:
+            tested, target = data.frame_table(f"{owner}: X_test", X_test, y_test)
+            if not target:
+                raise InputError(f"{owner}: X_test is given, y_test is not")
+            table["test"] = tested
+        return _of_frame({**table, "frame": X, "y": y}, label)
+    missing = str(table.get("missing", "error")) != "error"
+    kept = data.keep_arrays(data.array_table(owner, X, y, X_test, y_test, missing=missing))
+    return {"name": kept, **plain(table), "label": label}

@@ -1,0 +1,270 @@
+"""Results as a notebook reads them: data frames, ranks, tests and figures."""
+
+from __future__ import annotations
+
+import html
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ...pipeline.analysis.comparison import Comparison
+from ...pipeline.analysis.metrics import METRICS, Metric
+from ...pipeline.analysis.study_results import read_results
+from ...pipeline.errors import InputError, did_you_mean
+from ...pipeline.noise import Noise, parse_noise
+from ..report.page.view import StudyView
+from ..report.parts.rank_tables import mean_rank_table
+from ..report.parts.significance_tables import friedman_table, pairs_table
+from . import figures
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+# What is shown of names that are many.
+_MOST_NAMED = 8
+
+
+class Results:
+    """The results of a study; made by `run`, `compare` and `load`.
+
+    Attributes
+    ----------
+    out : str
+        Folder or URL that holds them.
+    cells, curves : DataFrame
+        One row a cell; the points of the learning curves, by ``key`` of the cell.
+    study : dict
+        The study, as it was run.
+    """
+
+    def __init__(self, out: str) -> None:
+        self.out = out
+        self._view = StudyView(read_results(out))
+
+    @property
+    def study(self) -> dict[str, Any]:
+        """The study, as it was run."""
+        return self._view.results.study
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """One row a cell."""
+        return self._view.cells
+
+    @property
+    def curves(self) -> pd.DataFrame:
+        """The points of the learning curves, by ``key`` of the cell."""
+        return self._view.results.curves
+
+    @cached_property
+    def failed(self) -> pd.DataFrame:
+        """The cells that failed, crashed or were stopped, with what was wrong."""
+        columns = ["status", "dataset", "algorithm", "params", "noise", "seed", "error"]
+        return self.cells.loc[self.cells["status"] != "ok", columns]
+
+    def ranks(self, metric: str | None = None, noise: Any = None) -> pd.DataFrame | pd.Series[float]:
+        """Return the mean ranks over data sets, 1 the best, as the report has them.
+
+        Parameters
+        ----------
+        metric : str or None, default=None
+            One of docs/metrics.md that the study measured; None: the one that its report ranks by.
+        noise : float, dict or None, default=None
+            One noise level of the study, as a study writes it; None: all of them.
+
+        Returns
+        -------
+        DataFrame or Series of float
+            Algorithms by noise levels (and "overall", of more than one); of one level a series, best first.
+
+        Raises
+        ------
+        InputError
+            There is no such metric or level.
+        """
+        if noise is not None:
+            [comparison] = self._comparisons(metric, noise)
+            return comparison.mean_ranks.rename_axis("algorithm").rename("mean rank")
+        table = mean_rank_table(self._comparisons(metric, None), self._view.design).data
+        assert table is not None
+        return table.set_index("algorithm")
+
+    def tests(
+        self,
+        kind: Literal["pairs", "friedman"] = "pairs",
+        metric: str | None = None,
+        noise: Any = None,
+    ) -> pd.DataFrame:
+        """Return tests of the differences, as the report has them.
+
+        Parameters
+        ----------
+        kind : {"pairs", "friedman"}, default="pairs"
+            "pairs": Wilcoxon's signed-rank test of every pair with Holm's correction; "friedman": Friedman's
+            test of all, Iman and Davenport's F, Nemenyi's critical difference.
+        metric, noise
+            As in `ranks`.
+
+        Returns
+        -------
+        DataFrame
+            A row a pair (or all of them) and noise level; empty with fewer than two data sets.
+
+        Raises
+        ------
+        InputError
+            There is no such test, metric or level.
+        """
+        import pandas as pd
+
+        comparisons = self._comparisons(metric, noise)
+        if kind == "pairs":
+            table = pairs_table(comparisons, self._view.design)
+        elif kind == "friedman":
+            tested = [each for each in comparisons if each.friedman is not None]
+            table = friedman_table(tested) if tested else None
+        else:
+            raise InputError(f"tests: kind {kind!r} is none: {did_you_mean(kind, ['pairs', 'friedman'])}")
+        return pd.DataFrame() if table is None or table.data is None else table.data
+
+    def plot_ranks(self, metric: str | None = None, noise: Any = None, ax: Axes | None = None) -> Axes:
+        """Draw the mean ranks at one noise level, with bars over algorithms that do not differ significantly.
+
+        Parameters
+        ----------
+        metric : str or None, default=None
+            As in `ranks`.
+        noise : float, dict or None, default=None
+            None: the lowest level.
+        ax : matplotlib Axes or None, default=None
+            None: of a figure of the right size.
+
+        Returns
+        -------
+        matplotlib Axes
+            Demšar's critical difference diagram; without bars of a single data set, which allows no test.
+
+        Raises
+        ------
+        InputError
+            There is no such metric or level, or fewer than two algorithms to be ranked.
+        """
+        comparison = self._comparisons(metric, noise)[0]
+        if comparison.k < 2 or comparison.n < 1:
+            raise InputError(
+                f"plot_ranks: {comparison.k} algorithms on {comparison.n} complete data sets: ranks are of "
+                "two algorithms or more with all their cells; see .failed"
+            )
+        return figures.rank_diagram(comparison, self._view.styles, ax)
+
+    def plot_curves(
+        self,
+        dataset: str | None = None,
+        noise: Any = None,
+        column: str = "mistakes_clean",
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the learning curves of one data set at one noise level: mean and spread over seeds.
+
+        Parameters
+        ----------
+        dataset : str or None, default=None
+            Its label; None: the first.
+        noise : float, dict or None, default=None
+            None: the lowest level.
+        column : str, default="mistakes_clean"
+            A column of `curves`.
+        ax : matplotlib Axes or None, default=None
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InputError
+            There is no such data set, level or column, or no curve of them.
+        """
+        view, label = self._view, dataset or self._view.design.datasets[0]
+        if label not in view.design.datasets:
+            hint = did_you_mean(label, view.design.datasets)
+            raise InputError(f"plot_curves: no data set is called {label!r}: {hint}")
+        numbers = self.curves.select_dtypes("number").columns.drop("t")
+        if column not in numbers:
+            raise InputError(
+                f"plot_curves: curves have no column {column!r}: {did_you_mean(column, numbers)}"
+            )
+        level = self._levels(noise)[0]
+        return figures.curve_panel(view, label, level, column, ax)
+
+    def _repr_html_(self) -> str:
+        """Return the mean ranks as a table, for notebooks."""
+        head = f"<p>{html.escape(self._opening())}</p>"
+        if not any(each.n for each in self._comparisons(None, None)):
+            return f"<div>{head}<p>Nothing can be ranked yet.</p></div>"
+        ranks: Any = self.ranks()
+        # Labels are the user's: they are escaped.
+        return f"<div>{head}{ranks.to_html(float_format='{:.2f}'.format, na_rep='–', escape=True)}</div>"
+
+    def __repr__(self) -> str:
+        """Say what there is in a line."""
+        return f"Results in {self.out}: {self._opening()}"
+
+    def _opening(self) -> str:
+        view = self._view
+        names = view.design.datasets
+        shown = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+        text = f"Mean ranks by {view.metric.label} on {shown}; 1 is best. {len(self.cells):,} cells"
+        if len(self.failed):
+            text += f", {len(self.failed):,} of them not finished (.failed says why)"
+        return f"{text}."
+
+    def _comparisons(self, metric: str | None, noise: Any) -> list[Comparison]:
+        found = self._metric(metric)
+        if found is self._view.metric and noise is None:
+            return self._view.comparisons
+        levels = self._levels(noise)
+        return [each for each in self._view.compared(found, self._view.design) if each.noise in levels]
+
+    def _metric(self, name: str | None) -> Metric:
+        view = self._view
+        if name is None:
+            return view.metric
+        if name not in METRICS:
+            raise InputError(f"metric {name!r} is none: {did_you_mean(name, METRICS)}")
+        if not view.averages.measured(METRICS[name]):
+            raise InputError(f'metric {name!r} was not measured: name it in the study, metrics = ["{name}"]')
+        return METRICS[name]
+
+    def _levels(self, noise: Any) -> list[Noise]:
+        levels = self._view.design.noise
+        if noise is None:
+            return levels
+        try:
+            wanted = noise if isinstance(noise, Noise) else parse_noise(noise)
+        except ValueError as error:
+            raise InputError(f"noise: {error}") from None
+        if wanted not in levels:
+            raise InputError(f"noise {wanted.spec} is none of the study's: {[each.spec for each in levels]}")
+        return [wanted]
+
+
+def load(out: str | Path) -> Results:
+    """Read the results of a study, finished or not.
+
+    Parameters
+    ----------
+    out : str or Path
+        Folder or fsspec URL that `run`, or ``singlepass run``, wrote to.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    InputError
+        There are none.
+    """
+    return Results(str(out))

@@ -1,0 +1,163 @@
+"""Running a study from a notebook."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...pipeline import data
+from ...pipeline.errors import InputError
+from ..running.run import run_study
+from ..running.workers import CELL_LIMIT, WorkerOptions
+from .bar import display_for
+from .results import Results
+from .study import NotebookStudy
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+def run(
+    study: Any,
+    client: Client | None = None,
+    out: str | Path | None = None,
+    threads: int | None = None,
+    *,
+    plugins: Sequence[str | Path] = (),
+    retry_failed: bool = False,
+    cell_limit: float | None = None,
+    progress: bool = True,
+) -> Results:
+    """Run a study, or what is missing of it.
+
+    Parameters
+    ----------
+    study : Study, str, Path or dict
+        What is no `Study` is made one.
+    client : distributed.Client or None, default=None
+        Of a Dask cluster that runs the cells; None: threads of this process.
+    out : str, Path or None, default=None
+        Folder or fsspec URL of the results; what it holds already is not computed again. None: a temporary
+        folder, which is kept as long as the results are.
+    threads : int or None, default=None
+        None: one a core.
+    plugins : sequence of str or Path, default=()
+        Python files with learners of your own.
+    retry_failed : bool, default=False
+        Compute failed, crashed and stopped cells again.
+    cell_limit : float or None, default=None
+        Seconds after which a cell that has not ended is given up; None: a day.
+    progress : bool, default=True
+        Whether to show a bar.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    InputError
+        In one line: something in the study, the output or the cluster is not as it must be.
+
+    Examples
+    --------
+    >>> study = {"datasets": "breast-cancer", "algorithms": ["Perceptron", "NoChange"], "seeds": 1}
+    >>> results = run(study, progress=False)
+    >>> results.ranks()["noise 0"].to_dict()
+    {'Perceptron': 1.0, 'NoChange': 2.0}
+    """
+    made = study if isinstance(study, NotebookStudy) else NotebookStudy(study)
+    with contextlib.ExitStack() as cleanup:
+        target = str(out)
+        if out is None:
+            target = tempfile.mkdtemp(prefix="singlepass-")
+            cleanup.callback(shutil.rmtree, target, ignore_errors=True)
+        options = WorkerOptions(
+            threads=threads,
+            scheduler=None if client is None else _address(client),
+            security=None if client is None else client.security,
+            cell_limit=cell_limit or CELL_LIMIT,
+            # Nobody would come back for what is in a temporary folder.
+            workers_write=False if out is None and client is not None else None,
+        )
+        with made.named(), display_for(progress) as shown, data.watched(shown.read):
+            summary = run_study(
+                made.valid,
+                target,
+                progress=shown,
+                file=made.file,
+                plugins=tuple(str(Path(path).resolve()) for path in plugins),
+                options=options,
+                retry_failed=retry_failed,
+            )
+            lost = summary.failed + summary.crashed + summary.stopped
+            if lost:
+                shown.note(f"{lost} cells failed or were stopped: .failed of the results says why")
+        results = Results(target)
+        # A temporary folder lives as long as what was read from it.
+        weakref.finalize(results, cleanup.pop_all().close)
+        return results
+
+
+def _address(client: Client) -> str:
+    """Return where the scheduler of a client is."""
+    if not hasattr(client, "security"):
+        raise InputError(
+            f"client: a {type(client).__name__} is none: give a distributed.Client; where results go is out"
+        )
+    if client.status != "running":
+        raise InputError(f"client: it is {client.status}: connect it again")
+    scheduler: Any = client.scheduler
+    return str(scheduler.address)
+
+
+def compare(
+    datasets: Any,
+    algorithms: Any,
+    *,
+    client: Client | None = None,
+    out: str | Path | None = None,
+    threads: int | None = None,
+    plugins: Sequence[str | Path] = (),
+    progress: bool = True,
+    **keys: Any,
+) -> Results:
+    """Compare algorithms on data sets, in one call: make a `Study` and `run` it.
+
+    Parameters
+    ----------
+    datasets, algorithms
+        As `Study` takes them.
+    client, out, threads, plugins, progress
+        As `run` takes them.
+    **keys
+        Further keys of a study, such as ``noise``, ``seeds``, ``protocol`` and ``metrics``.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    InputError
+        As `run`.
+
+    Examples
+    --------
+    >>> rows = np.random.RandomState(0).standard_normal((200, 2))
+    >>> results = compare(
+    ...     {"mine": (rows, rows[:, 0] > 0)},
+    ...     ["Perceptron", "NoChange"],
+    ...     noise=[0, 0.2],
+    ...     progress=False,
+    ... )
+    >>> results.ranks(noise=0.2).to_dict()
+    {'Perceptron': 1.0, 'NoChange': 2.0}
+    """
+    study = NotebookStudy(datasets=datasets, algorithms=algorithms, **keys)
+    return run(study, client, out, threads, plugins=plugins, progress=progress)

@@ -1,0 +1,128 @@
+"""A study as a notebook makes it: of a file, a dictionary or keyword arguments."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+from ...pipeline import data
+from ...pipeline.errors import InputError
+from ...pipeline.study.study import Study as ValidStudy
+from ...pipeline.study.study_file import parse_study
+from ..shipped import find_study
+from .algorithms import algorithm_tables
+from .datasets import dataset_tables
+from .plain import plain
+
+# What a study is called that is not given a name.
+_NAME = "study"
+_IN_MEMORY = (data.ArraySource.PREFIX, data.FrameSource.PREFIX)
+
+
+class NotebookStudy:
+    """A study: data sets, algorithms and how they are compared. `singlepass.workflows.Study`.
+
+    Parameters
+    ----------
+    source : str, Path, mapping or None, default=None
+        A TOML file, the name of a shipped study, or a dictionary of a study's keys; None: keywords only.
+    **keys
+        Keys of a study file (docs/study.md), which come before those of `source`. `datasets` may also be or
+        hold paths, ``(X, y)`` or ``(X, y, X_test, y_test)`` of arrays or sparse matrices, and data frames;
+        `algorithms` estimators. Lists of either, or dictionaries by label. ``name`` may be left out.
+
+    Attributes
+    ----------
+    valid : pipeline.study.study.Study
+        The study as the command line would read it.
+    file : Path or None
+        Where it was read from: relative paths start there.
+
+    Raises
+    ------
+    InputError
+        One line that names the key and what would be right.
+
+    Examples
+    --------
+    >>> from singlepass.learners import AROW
+    >>> Study(datasets="digits", algorithms=["Perceptron", AROW(r=0.1)], seeds=3)
+    Study 'study': 1 data set (digits), 2 algorithms (Perceptron, AROW), 3 repetitions
+    """
+
+    def __init__(self, source: str | PurePath | Mapping[str, Any] | None = None, /, **keys: Any) -> None:
+        self.file: Path | None = None
+        table: dict[str, Any] = {}
+        if isinstance(source, str | PurePath):
+            found, self.file = find_study(str(source))
+            table = found.model_dump(mode="json", exclude_unset=True)
+        elif isinstance(source, Mapping):
+            table = dict(source)
+        elif source is not None:
+            raise InputError(
+                f"study: a {type(source).__name__} is none: give a TOML file, a dictionary or keywords"
+            )
+        table = {"name": _NAME, **table, **keys}
+        for key, made in (("datasets", dataset_tables), ("algorithms", algorithm_tables)):
+            if key in table:
+                table[key] = made(table[key])
+        self.valid: ValidStudy = parse_study(plain(table))
+        self._check_tests_are_read()
+
+    def _check_tests_are_read(self) -> None:
+        for entry in self.valid.datasets:
+            name = str(entry.name)
+            tested = name.startswith(_IN_MEMORY) and name.endswith(data.ArraySource.TESTED)
+            protocol = self.valid.protocol_of(entry)
+            if tested and protocol != "holdout":
+                raise InputError(
+                    f"data set {entry.label!r}: protocol {protocol!r} never reads X_test: set "
+                    'protocol = "holdout", or leave X_test and y_test out'
+                )
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """The study as a TOML file would say it, keys at their default left out."""
+        table: dict[str, Any] = self.valid.model_dump(mode="json", exclude_defaults=True)
+        return table
+
+    @contextlib.contextmanager
+    def named(self) -> Iterator[None]:
+        """Have errors call rows that were given in memory by their label.
+
+        Raises
+        ------
+        InputError
+        """
+        try:
+            yield
+        except InputError as error:
+            message = str(error)
+            for entry in self.valid.datasets:
+                name = str(entry.name)
+                if name.startswith(_IN_MEMORY):
+                    message = message.replace(str(data.frame_path(name)), f"data set {entry.label!r}")
+                    message = message.replace(repr(name), repr(entry.label))
+            raise InputError(message) from None
+
+    def __repr__(self) -> str:
+        """Say what is compared in one line."""
+        valid = self.valid
+        parts = [
+            _listed([entry.label for entry in valid.datasets], "data set"),
+            _listed([entry.label for entry in valid.algorithms], "algorithm"),
+        ]
+        if len(valid.noise) > 1 or valid.noise[0].rate:
+            parts.append(f"noise {', '.join(noise.short for noise in valid.noise)}")
+        n = len(valid.seeds)
+        parts.append(f"{n} repetition{'s' if n != 1 else ''}")
+        return f"Study {valid.name!r}: {', '.join(parts)}"
+
+
+def _listed(names: list[str], what: str) -> str:
+    return f"{len(names)} {what}{'s' if len(names) != 1 else ''} ({', '.join(names)})"
+
+
+Study = NotebookStudy
