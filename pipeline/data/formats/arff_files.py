@@ -82,7 +82,7 @@ class ArffFile(ColumnFile):
                 batch.append(values)
         except (arff.ArffException, ValueError) as error:
             at = f"{self.path}, line {line[0]} (row {done + len(batch) + 1})"
-            raise InputError(self._fault(at, line[1], str(error))) from None
+            raise InputError(self._fault(at, line[1], _said(error))) from None
         return batch
 
     def _fault(self, at: str, text: str, error: str) -> str:
@@ -125,6 +125,14 @@ class ArffFile(ColumnFile):
         if kind == "as is" and self.holds[position] == "number":
             return pa.array(values, type=pa.float64())
         return pa.array([None if value is None else _text(value) for value in values], type=pa.string())
+
+
+def _said(error: Exception) -> str:
+    try:
+        return str(error)
+    except TypeError:
+        # The reader puts the text of the file where it takes a format from.
+        return "a value that is not one of those declared"
 
 
 def _text(value: Any) -> str:

@@ -42,6 +42,8 @@ class ArrowFile(ColumnFile):
         size, done = self.path.stat().st_size, 0
         with _opened(self.path, self._kind) as (_, found, stored):
             for batch in found:
+                # A damaged file may say that texts lie where there is nothing.
+                batch.validate(full=True)
                 if batch.num_rows:
                     yield [
                         _array(batch.column(position), kind, self.names[position], self.path, done, missing)
@@ -95,7 +97,7 @@ def _opened(
             else:
                 with ipc.open_stream(source) as reader:
                     yield reader.schema, iter(reader), lambda _: source.tell()
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         shown = "Parquet" if kind == "parquet" else "Arrow"
         reason = str(error).splitlines()[0]
         raise InputError(
