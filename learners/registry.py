@@ -12,12 +12,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
+from .guests.kinds import WANTED, adapter_of
 from .table import NAMES, ROWS
 
 ENTRY_POINT_GROUP = "singlepass.learners"
-_METHODS = ("learn", "fit", "predict", "get_params")
 
-# A class with `_METHODS`; a batch baseline has no `learn`.
+# A class with methods that some adapter of `guests` knows; a batch baseline has `fit` instead.
 LearnerClass: TypeAlias = type[Any]
 
 _plugins: dict[str, LearnerClass] = {}
@@ -27,7 +27,7 @@ _loading = threading.Lock()
 
 
 def _is_learner(candidate: object) -> bool:
-    return inspect.isclass(candidate) and all(callable(getattr(candidate, name, None)) for name in _METHODS)
+    return inspect.isclass(candidate) and adapter_of(candidate) is not None
 
 
 def _kind(learner: object) -> str | None:
@@ -35,6 +35,20 @@ def _kind(learner: object) -> str | None:
     cls = learner if inspect.isclass(learner) else type(learner)
     row = ROWS.get(cls.__name__)
     return row.kind if row is not None and row.load() is cls else None
+
+
+def is_built_in(learner: object) -> bool:
+    """Tell whether a learner, or its class, is one of the table: this package's, or a batch baseline.
+
+    Parameters
+    ----------
+    learner : object or type
+
+    Returns
+    -------
+    bool
+    """
+    return _kind(learner) is not None
 
 
 def is_linear(learner: object) -> bool:
@@ -114,7 +128,7 @@ def _installed() -> dict[str, LearnerClass]:
 def _problem(name: str, learner: object, taken: dict[str, LearnerClass]) -> str | None:
     """Return why `learner` cannot be registered as `name`, None if it can."""
     if not _is_learner(learner):
-        return f"a learner is a class with the methods {', '.join(_METHODS)}"
+        return f"a learner is a class with {WANTED}"
     if name in taken and taken[name] is not learner:
         return "the name is taken"
     return None
@@ -127,8 +141,8 @@ def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
     ----------
     path : str or pathlib.Path
         The file is executed: load only what you trust. A learner is a class defined in it (not imported into
-        it, no leading underscore) that has ``learn``, ``fit``, ``predict`` and ``get_params``; subclassing
-        `OnlineClassifier` is the short way to have them.
+        it, no leading underscore) that has ``predict`` and ``partial_fit``, ``predict`` and ``learn``, or
+        ``predict_one`` and ``learn_one``; see docs/own-learner.md.
 
     Returns
     -------
@@ -202,7 +216,7 @@ def _learners_in(path: Path) -> dict[str, LearnerClass]:
     }
     try:
         if not learners:
-            raise ValueError(f"plugin file {path} defines no class with the methods {', '.join(_METHODS)}")
+            raise ValueError(f"plugin file {path} defines no class with {WANTED}")
         for name in learners:
             if name in _installed():
                 raise ValueError(f"plugin file {path}: the learner name {name!r} is taken")

@@ -15,7 +15,7 @@ import numpy as np
 
 from .noise import CLEAN, Noise
 
-Purpose = Literal["draw", "split", "order", "noise"]
+Purpose = Literal["draw", "split", "order", "noise", "learner"]
 
 # A sample or a split belongs to (dataset, seed) alone: noise levels are compared on the same test rows.
 _WITHOUT_NOISE = ("draw", "split")
@@ -39,7 +39,7 @@ def random_state(
         Label of the task, such as ``"digits[3-vs-rest]"``.
     seed : int
         The repetition, >= 0.
-    purpose : {"draw", "split", "order", "noise"}
+    purpose : {"draw", "split", "order", "noise", "learner"}
         What the numbers are for; "draw" and "split" ignore `noise`.
     noise : Noise, default=no noise
         That of the cell.

@@ -15,7 +15,15 @@ _LOWER = ("learners/numeric", "learners/estimator")
 _KERNEL = (*_LOWER, "learners/kernel/values", "learners/kernel/support")
 _TABLES = ("pipeline", "pipeline/data/io", "pipeline/data/tables")
 _FORMATS = (*_TABLES, "pipeline/data/formats")
-_RUN = ("learners", "pipeline/noise", "pipeline", "pipeline/data", "pipeline/study", "pipeline/store")
+_RUN = (
+    "learners",
+    "learners/guests",
+    "pipeline/noise",
+    "pipeline",
+    "pipeline/data",
+    "pipeline/study",
+    "pipeline/store",
+)
 _WORKERS = (*_RUN, "pipeline/run")
 _PAGE = (
     "pipeline/noise",
@@ -43,7 +51,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "learners/kernel": _KERNEL,
     "learners/svm/solvers": _KERNEL,
     "learners/svm": (*_KERNEL, "learners/kernel", "learners/svm/solvers"),
-    "learners": (*_LOWER, "learners/linear", "learners/kernel", "learners/svm"),
+    "learners/guests": _LOWER,
+    "learners": (*_LOWER, "learners/linear", "learners/kernel", "learners/svm", "learners/guests"),
     "pipeline/noise": (),
     "pipeline": ("pipeline/noise",),
     "pipeline/data/io": ("pipeline",),
@@ -53,7 +62,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "pipeline/data/corpora": (*_FORMATS, "pipeline/data/public"),
     "pipeline/data/catalogue": ("pipeline/noise", *_FORMATS, "pipeline/data/public", "pipeline/data/corpora"),
     "pipeline/data": (*_FORMATS, "pipeline/data/public", "pipeline/data/catalogue"),
-    "pipeline/study": ("learners", "pipeline/noise", "pipeline", "pipeline/data"),
+    "pipeline/study": ("learners", "learners/guests", "pipeline/noise", "pipeline", "pipeline/data"),
     "pipeline/store": ("pipeline",),
     "pipeline/run": _RUN,
     "pipeline/workers": _WORKERS,

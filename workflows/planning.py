@@ -175,10 +175,11 @@ def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict
     found = {}
     for dataset, outlook in zip(study.datasets, outlooks, strict=True):
         for each in study.algorithms if outlook.features else ():
-            if not each.runs_on(dataset.label):
+            learner = plan.learners[each.label]
+            if not each.runs_on(dataset.label) or "covariance" not in learner.parameters:
                 continue
-            algorithm = with_dataset_parameters(each, dataset, plan.learners[each.label])
-            default = plan.learners[each.label].factory().get_params().get("covariance")
+            algorithm = with_dataset_parameters(each, dataset, learner)
+            default = learner.make({}).get_params().get("covariance")
             chosen = algorithm.grid.get("covariance", [algorithm.fixed.get("covariance", default)])
             if "full" in chosen:
                 # One block a class where there are many.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...learners import Passage, row_range
 from ...learners.contract import StreamLearner
+from ...learners.guests.guest import Guest
 
 
 class DelayedLearner:
@@ -30,6 +31,8 @@ class DelayedLearner:
 
     def __init__(self, learner: StreamLearner, delay: int) -> None:
         self._learner, self._delay = learner, delay
+        # What was predicted when it came need not be predicted again.
+        self._teach = learner.teach_rows if isinstance(learner, Guest) else learner.learn_rows
         # Rows whose label has not come, oldest first.
         self._waiting: deque[tuple[Any, NDArray[np.int32]]] = deque()
 
@@ -48,7 +51,7 @@ class DelayedLearner:
             scores.append(self._learner.score_rows(row))
             self._waiting.append((row, codes[t : t + 1]))
             if len(self._waiting) > self._delay:
-                self._learner.learn_rows(*self._waiting.popleft())
+                self._teach(*self._waiting.popleft())
             if t + 1 in noted:
                 seconds.append(time.perf_counter() - began)
                 counted.append(self._learner.counters())
@@ -59,4 +62,4 @@ class DelayedLearner:
     def end_of_stream(self) -> None:
         """Let it learn the rows whose labels come when the stream has ended."""
         while self._waiting:
-            self._learner.learn_rows(*self._waiting.popleft())
+            self._teach(*self._waiting.popleft())

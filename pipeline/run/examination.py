@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...learners import tied_predictions, wrong_predictions
+from ...learners.guests.guest import Guest
+from ...learners.guests.returned import checked_scores
 from ..scoring import AREAS, LOSSES, PRECISIONS, TEST_BY_CLASS, TEST_SCORES
 from .splits import Fold
-from .stream_learner import blocks_of, has_log_odds, is_own
+from .stream_learner import blocks_of, has_log_odds, is_own, predictions
 from .tallies import Tallies
 
 _NOWHERE = np.empty(0, np.int64)
@@ -25,8 +27,8 @@ def examined(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) ->
 
     Parameters
     ----------
-    learner : estimator
-        A fitted one of any origin.
+    learner : StreamLearner or estimator
+        A fitted one; of batch baselines the estimator.
     test : Fold
     n_classes : int
     kept : collection of str
@@ -63,13 +65,15 @@ def _own(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dic
 
 def _other(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
     """Ask for predictions, which need not be those that scores tell, and for scores where they are needed."""
-    wanted = "scores" in kept and hasattr(learner, "decision_function")
+    guest = isinstance(learner, Guest)
+    wanted = "scores" in kept and (learner.gives_scores if guest else hasattr(learner, "decision_function"))
     tallies = Tallies(test.codes, test.codes, n_classes, ["scores"] if wanted else [], has_log_odds(learner))
     predicted = np.empty(len(test.codes), np.int64)
-    for start, stop, X in test.blocks():
-        predicted[start:stop] = learner.predict(X)
-        if wanted:
-            tallies.add(_scores(learner, X, n_classes), _NOWHERE)
+    for start, stop, codes in predictions(learner, test):
+        predicted[start:stop] = codes
+    for _, _, X in test.blocks() if wanted else ():
+        scores = learner.score_rows(learner.rows_of(X)) if guest else _scores(learner, X, n_classes)
+        tallies.add(scores, _NOWHERE)
     right = predicted == test.codes
     row: dict[str, Any] = {"test_mistakes": len(right) - int(np.count_nonzero(right))}
     if "classes" in kept:
@@ -79,12 +83,7 @@ def _other(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> d
 
 
 def _scores(learner: Any, X: Any, n_classes: int) -> NDArray[np.float64]:
-    scores = np.ascontiguousarray(learner.decision_function(X), dtype=np.float64)
-    n = len(scores)
-    if scores.shape != (n, n_classes) and (scores.shape != (n,) or n_classes > 2):
-        wanted = f"({n},)" if n_classes == 2 else f"({n}, {n_classes})"
-        raise ValueError(f"decision_function() returned scores of shape {scores.shape}, not {wanted}")
-    return scores
+    return checked_scores(learner.decision_function(X), "decision_function()", X.shape[0], n_classes)
 
 
 def _columns(tallies: Tallies) -> dict[str, Any]:

@@ -12,38 +12,40 @@ from numpy.typing import NDArray
 
 from ...learners import take_rows
 from ...learners.contract import StreamLearner
+from ...learners.guests.guest import Guest
 from ..counts import COUNTS
 from ..store.cell_result import CellResult
 from ..study.cell import Cell
 from .delayed import DelayedLearner
 from .recorder import Recorder, declared
 from .splits import Fold
-from .stopwatch import Stopwatch
-from .stream_learner import PluginLearner, batch_counters, begin, blocks_of, has_log_odds, stream_learner
+from .stopwatch import GRACE_SECONDS, Patience, Stopwatch, endless
+from .stream_learner import batch_counters, begin, blocks_of, has_log_odds
 from .tallies import Tallies
 from .warm_up import compile_loops
 
 # With a time limit the clock is read after this many rows: often enough for a learner that takes a
 # millisecond a row, seldom beside one of a microsecond.
 _LIMITED_ROWS = 64
+_FIRST_LOOKS = (1, 2, 4, 8, 16, 32)
 _NOWHERE = np.empty(0, np.int64)
 
 
 def stream_through(
-    learner: Any,
+    streamed: StreamLearner,
     part: Fold,
     noisy: NDArray[np.int32],
     cell: Cell,
     classes: NDArray[np.int32],
     accuracy: Callable[[], float] | None = None,
-    begins: Callable[[], None] = lambda: None,
+    begins: Patience = endless,
     counted_from: int = 0,
 ) -> CellResult:
     """Predict and learn every row once, in order; read the curve at the checkpoints.
 
     Parameters
     ----------
-    learner : estimator
+    streamed : StreamLearner
         A fresh one.
     part : Fold
         The rows to learn from, with their clean codes.
@@ -54,8 +56,8 @@ def stream_through(
     classes : ndarray of int32, shape (K,)
     accuracy : callable, default=None
         Returns the learner's test accuracy; it is then part of the curve. Its time is not the learner's.
-    begins : callable
-        Called when the learner's code is compiled.
+    begins : Patience
+        Called when the learner's code is compiled; with a time limit also before each step of a guest.
     counted_from : int, default=0
         How many rows are learnt before counting begins.
 
@@ -64,13 +66,12 @@ def stream_through(
     CellResult
         Counts; status "stopped" and the reason where the learner took longer than the cell's time limit.
     """
-    streamed = stream_learner(learner)
     course = cell.spec.course
     watch = Stopwatch(cell.execution.time_limit)
     kept = cell.spec.kept
     tallies = None
     if kept:
-        log_odds = has_log_odds(learner)
+        log_odds = has_log_odds(streamed)
         tallies = Tallies(
             noisy,
             part.codes,
@@ -83,11 +84,12 @@ def stream_through(
             course.fading,
         )
     recorder = Recorder(noisy, part.codes, cell.spec.checkpoints, course, counted_from, tallies)
-    compile_loops(learner, (cell.spec.learner, cell.spec.params), part, classes)
+    compile_loops(streamed, (cell.spec.learner, cell.spec.params), part, classes)
     begins()
     begin(streamed, classes, part)
     late = DelayedLearner(streamed, course.delay) if course.delay else None
-    stopped = _first_pass(streamed, late, part, noisy, watch, recorder, accuracy)
+    stopped = _first_pass(streamed, late, part, noisy, watch, recorder, accuracy, begins)
+    begins()
     uncounted = _last_labels(streamed, late, watch)
     stopped = stopped or _later_passes(streamed, part, noisy, watch)
     counters = {name: value - uncounted.get(name, 0) for name, value in streamed.counters().items()}
@@ -109,13 +111,18 @@ def _first_pass(
     watch: Stopwatch,
     recorder: Recorder,
     accuracy: Callable[[], float] | None,
+    begins: Patience,
 ) -> str:
     """Predict and learn every row; return why it ended early, if it did."""
     n, limited = len(part.rows), watch.limit is not None
     stops = recorder.stops
     looks = recorder.shown if accuracy or limited else _NOWHERE
+    # A call of this package's learners ends; one of somebody else's is not waited for without end.
+    longest = watch.limit + GRACE_SECONDS if watch.limit and isinstance(learner, Guest) else None
     for start, stop, rows in blocks_of(learner, part):
         for first, seen in _pieces(start, stop, looks, limited):
+            if longest is not None:
+                begins(longest)
             noted = stops[bisect.bisect_right(stops, first) : bisect.bisect_right(stops, seen)]
             before = watch.seconds
             with watch:
@@ -125,6 +132,7 @@ def _first_pass(
             if over and seen not in recorder.shown:
                 recorder.end(learner.counters(), watch.seconds)
             if accuracy and (over or seen in recorder.shown):
+                begins()
                 recorder.note_accuracy(accuracy())
             if over:
                 return f"time limit of {watch.limit:g} s reached after {seen:,} of {n:,} examples"
@@ -148,7 +156,7 @@ def _later_passes(learner: StreamLearner, part: Fold, noisy: NDArray[np.int32], 
     They only matter to what is measured afterwards: the online mistakes are those of the first pass.
     """
     # What a learner of somebody else's makes of a block may depend on where it is cut.
-    limited = watch.limit is not None and not isinstance(learner, PluginLearner)
+    limited = watch.limit is not None and not isinstance(learner, Guest)
     for epoch in range(2, learner.epochs + 1):
         with watch:
             learner.end_of_pass(last=False)
@@ -170,6 +178,9 @@ def _pieces(start: int, stop: int, stops: NDArray[np.int64], limited: bool) -> I
     cuts = {stop, *stops[(stops > start) & (stops < stop)].tolist()}
     if limited:
         cuts.update(range(start + _LIMITED_ROWS, stop, _LIMITED_ROWS))
+        if not start:
+            # The first rows tell whether it is one of seconds a row.
+            cuts.update(each for each in _FIRST_LOOKS if each < stop)
     return itertools.pairwise([start, *sorted(cuts)])
 
 

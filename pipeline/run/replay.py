@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...learners import registry
 from ..errors import InputError
 from ..noise import noise_of
 from ..study.cell import Cell
+from ..study.learner_factory import is_known
 from ..study.plan import make_plan
 from ..study.specs import DatasetSpec
 from ..study.study import Study
@@ -79,8 +79,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
         The study, its data and its learners as they are now have no such cell.
     """
     entry = next((entry for entry in study.algorithms if entry.label == row["algorithm"]), None)
-    known = registry.available()
-    if entry is None or entry.name not in known:
+    if entry is None or not is_known(entry.name):
         raise InputError(f"learner {row['learner']!r} is not there: your own ones need --plugin FILE")
     noise = noise_of(row["noise"])
     # What won is in the row, whichever algorithm's grid it was.
@@ -99,7 +98,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
             update={
                 "datasets": [dataset],
                 # The others count for the parameters that the data set gives, not one by one.
-                "algorithms": [each for each in study.algorithms if each.name in known],
+                "algorithms": [each for each in study.algorithms if is_known(each.name)],
                 "noise": [noise],
                 "seeds": [row["seed"]],
             }

@@ -1,8 +1,13 @@
-"""The clock of a cell: seconds of learning, with what does not count left out."""
+"""The clock of a cell: seconds of learning, without what does not count; and how long it is waited for."""
 
 from __future__ import annotations
 
 import time
+from typing import Protocol
+
+# What a call of somebody else's learner may take beyond a cell's time limit, on a machine that has other
+# things to do, before it is taken for one that never returns.
+GRACE_SECONDS = 10.0
 
 
 class Stopwatch:
@@ -44,3 +49,20 @@ class Stopwatch:
     def over(self) -> bool:
         """Whether more seconds than the limit have gone by."""
         return self.limit is not None and self.seconds > self.limit
+
+
+class Patience(Protocol):
+    """What a cell tells when its own time begins, and before each step that may take long."""
+
+    def __call__(self, seconds: float | None = None) -> None:
+        """Wait from now on.
+
+        Parameters
+        ----------
+        seconds : float or None, default=None
+            Until the cell says more; None: as long as a cell may take.
+        """
+
+
+def endless(seconds: float | None = None) -> None:
+    """Wait however long it takes."""

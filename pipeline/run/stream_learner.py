@@ -1,7 +1,4 @@
-"""Learners as a cell streams through them: those of this package as they are, all others behind one adapter.
-
-What a plug-in that learns along a stream may have or lack is asked here and nowhere else.
-"""
+"""Learners as a cell streams through them: this package's as they are, all others behind an adapter."""
 
 from __future__ import annotations
 
@@ -11,30 +8,36 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 
 from ... import learners
-from ...learners import OnlineClassifier, Passage, learn_in_pieces, row_range, wrong_predictions
+from ...learners import OnlineClassifier, row_range, wrong_predictions
 from ...learners.contract import StreamLearner
+from ...learners.guests.guest import Guest
+from ...learners.guests.kinds import as_guest
 from ..counts import COUNTS
 from .excerpts import matrix_bytes
 from .splits import BLOCK_ROWS, Fold
 
+# What a learner of somebody else's may count, by the store's columns.
+_ATTRIBUTES = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
 
-def stream_learner(learner: Any) -> StreamLearner:
+
+def stream_learner(learner: Any, batch: int = 1) -> StreamLearner:
     """Return a learner with the methods that a cell calls.
 
     Parameters
     ----------
-    learner : estimator
-        A learner of this package, or any scikit-learn classifier with a ``learn`` method.
+    learner : object
+        A learner of this package, or one that an adapter of `learners.guests` knows.
+    batch : int, default=1
+        How many rows somebody else's predicts before it learns them.
 
     Returns
     -------
     StreamLearner
         A learner of this package itself; else, also of one derived from them, an adapter.
     """
-    return learner if is_own(learner) else PluginLearner(learner)
+    return learner if is_own(learner) else as_guest(learner, batch, _ATTRIBUTES)
 
 
 def is_own(learner: Any) -> bool:
@@ -57,7 +60,7 @@ def has_log_odds(learner: Any) -> bool:
 
     Parameters
     ----------
-    learner : estimator
+    learner : StreamLearner
         One with ``scores_are_log_odds = True`` says so: its score is the logarithm of the odds of the second
         of two classes; of more classes the scores are logarithms of probabilities, up to a constant.
 
@@ -97,9 +100,9 @@ def blocks_of(learner: StreamLearner, part: Fold) -> Iterator[tuple[int, int, Ca
         this package's learners read-only rows as kernels take them, where they lie; for others a matrix that
         is theirs to change.
     """
-    if isinstance(learner, PluginLearner):
+    if isinstance(learner, Guest):
         for start, stop, X in part.blocks():
-            yield start, stop, functools.partial(_stretch, X, start)
+            yield start, stop, functools.partial(_stretch, learner.rows_of(X), start)
         return
     rows = _own_rows(learner, part)
     for start in range(0, len(part.rows), BLOCK_ROWS):
@@ -122,8 +125,8 @@ def mistakes_on(learner: Any, part: Fold, codes: NDArray[np.int32]) -> int:
 
     Parameters
     ----------
-    learner : estimator
-        A fitted one of any origin.
+    learner : StreamLearner or estimator
+        A fitted one; of batch baselines the estimator.
     part : Fold
     codes : ndarray of int32, shape (n,)
         The labels to judge by.
@@ -138,78 +141,27 @@ def mistakes_on(learner: Any, part: Fold, codes: NDArray[np.int32]) -> int:
             scores = learner.score_rows(rows(start, stop))
             wrong += wrong_predictions(scores, codes[start:stop])
         return wrong
-    for start, stop, X in part.blocks():
-        wrong += int(np.count_nonzero(learner.predict(X) != codes[start:stop]))
+    for start, stop, predicted in predictions(learner, part):
+        wrong += int(np.count_nonzero(predicted != codes[start:stop]))
     return wrong
 
 
-class PluginLearner:
-    """A learner of somebody else's as a `StreamLearner`.
-
-    Its ``learn(X, y, classes=...)`` is called, whatever its base class. What it counts is read from
-    ``n_updates_``, ``n_support_`` and so on (`Count.attribute`), where it has them.
+def predictions(learner: Any, part: Fold) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    """Yield what a learner that is not this package's predicts of a fold, a block at a time.
 
     Parameters
     ----------
-    learner : estimator
+    learner : Guest or estimator
+    part : Fold
+
+    Yields
+    ------
+    start, stop : int
+    codes : ndarray of integers, shape (stop - start,)
     """
-
-    # It is given matrices, and may do with features what it likes.
-    indifferent_to_absent_features = False
-
-    def __init__(self, learner: Any) -> None:
-        self.learner = learner
-        self.epochs: int = getattr(learner, "epochs", 1)
-
-    def begin(self, classes: NDArray[np.int32], n_features: int, n_occurring: int | None = None) -> None:
-        """Keep what every call of ``learn`` is told; see `StreamLearner.begin`."""
-        self._classes = classes
-
-    def learn_rows(self, X: Any, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Let it predict and learn rows; see `StreamLearner.learn_rows`."""
-        # Its own labels, too: those of the cell are shared with other cells.
-        scores = np.asarray(self.learner.learn(X, codes.copy(), classes=self._classes), dtype=np.float64)
-        n, n_classes = len(codes), len(self._classes)
-        if scores.shape != (n, n_classes) and (scores.shape != (n,) or n_classes > 2):
-            wanted = f"({n},)" if n_classes == 2 else f"({n}, {n_classes})"
-            raise ValueError(f"learn() returned scores of shape {scores.shape}, not {wanted}")
-        return np.ascontiguousarray(scores)
-
-    def score_rows(self, X: Any) -> NDArray[np.float64]:
-        """Return its scores of rows, 0 before it has learnt any; see `StreamLearner.score_rows`."""
-        n, n_classes = X.shape[0], len(self._classes)
-        try:
-            decide = getattr(self.learner, "decision_function", None)
-            if decide is not None:
-                found: NDArray[np.float64] = np.ascontiguousarray(decide(X), dtype=np.float64)
-                return found
-            predicted = np.searchsorted(self._classes, self.learner.predict(X))
-        except NotFittedError:
-            return np.zeros(n if n_classes == 2 else (n, n_classes))
-        chosen = (predicted[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
-        scores: NDArray[np.float64] = 2.0 * chosen[:, 1] - 1.0 if n_classes == 2 else chosen
-        return scores
-
-    def learn_along(self, X: Any, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        """Let it learn rows, and look at what it counts; see `StreamLearner.learn_along`."""
-        return learn_in_pieces(self, X, codes, stops)
-
-    def end_of_pass(self, last: bool) -> None:
-        """Say so to a learner that wants to know."""
-        end_of_pass = getattr(self.learner, "end_of_pass", None)
-        if end_of_pass is not None:
-            end_of_pass(last)
-
-    def counters(self) -> dict[str, int]:
-        """Return what it counts, by the store's columns."""
-        kept = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
-        found = {name: getattr(self.learner, attribute, None) for name, attribute in kept.items()}
-        return {name: int(value) for name, value in found.items() if value is not None}
-
-    def switches(self) -> list[int] | None:
-        """Return its ``switches_``, None where there are none."""
-        found = getattr(self.learner, "switches_", None)
-        return None if found is None else [int(t) for t in found]
+    for start, stop, X in part.blocks():
+        guest = isinstance(learner, Guest)
+        yield start, stop, learner.predict_codes(learner.rows_of(X)) if guest else learner.predict(X)
 
 
 def batch_counters(learner: Any) -> dict[str, int]:

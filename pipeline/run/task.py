@@ -7,7 +7,6 @@ import os
 import socket
 import time
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,15 +15,19 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ...learners import registry
+from ...learners.contract import StreamLearner
+from ...learners.guests.returned import GuestError
+from ..randomness import random_state
 from ..store.cell_result import CellResult
-from ..study.cell import Cell, sorted_json
-from ..study.learner_factory import make_learner
+from ..study.cell import Cell, CellSpec, sorted_json
+from ..study.learner_factory import ResolvedLearner, resolve_learner
 from ..study.specs import Scalar
 from .examination import class_counts, examined
 from .material import Material, material
 from .prequential import fit_batch, stream_through
 from .splits import Fold
-from .stream_learner import mistakes_on
+from .stopwatch import Patience, endless
+from .stream_learner import mistakes_on, stream_learner
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,10 @@ class Learnt:
 
     Attributes
     ----------
-    learner : estimator
+    learner : object
+        As it was made.
+    streamed : StreamLearner or estimator
+        The same as the cell asks it; a batch baseline itself.
     material : Material
         What it was given, and what it is tested on.
     outcome : CellResult
@@ -41,11 +47,12 @@ class Learnt:
     """
 
     learner: Any
+    streamed: Any
     material: Material
     outcome: CellResult
 
 
-def learn_cell(cell: Cell, *, all_features: bool = True, begins: Callable[[], None] = lambda: None) -> Learnt:
+def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endless) -> Learnt:
     """Make a cell's learner and let it learn the cell's stream.
 
     Parameters
@@ -54,7 +61,7 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Callable[[], No
     all_features : bool, default=True
         Whether the learner must know features by their own numbers, for whoever looks into it or has it
         predict; else those that do not occur may be left out, which changes nothing that is counted.
-    begins : callable
+    begins : Patience
         Called when data are there and code is compiled: what comes is the cell's own time.
 
     Returns
@@ -67,34 +74,50 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Callable[[], No
     given = material(spec)
     if all_features:
         given = given.with_all_features()
-    learner = make_learner(spec.learner, dict(spec.params), _own_learners(cell.execution.plugins))
+    resolved = _resolved(cell)
+    learner = resolved.make(dict(spec.params), functools.partial(_state_of, spec))
     if registry.is_batch(learner):
         begins()
-        return Learnt(learner, given, fit_batch(learner, given.train, given.noisy))
+        return Learnt(learner, learner, given, fit_batch(learner, given.train, given.noisy))
+    streamed = stream_learner(learner, resolved.batch_size(dict(spec.params)))
     classes = np.arange(len(given.stream.classes), dtype=np.int32)
     accuracy = None
     if given.test is not None and spec.test_curve and spec.stage == "run":
-        accuracy = functools.partial(_accuracy, learner, given.test)
-    return Learnt(
-        learner,
-        given,
-        stream_through(
-            learner, given.train, given.noisy, cell, classes, accuracy, begins, given.counted_from
-        ),
+        accuracy = functools.partial(_accuracy, streamed, given.test)
+    outcome = stream_through(
+        streamed, given.train, given.noisy, cell, classes, accuracy, begins, given.counted_from
     )
+    return Learnt(learner, streamed, given, outcome)
 
 
-def _accuracy(learner: Any, test: Fold) -> float:
+def _resolved(cell: Cell) -> ResolvedLearner:
+    """Return the cell's learner, which must be the one that it was planned with."""
+    name, own = cell.spec.learner, _own_learners(cell.execution.plugins)
+    resolved = ResolvedLearner(name, own[name]) if name in own else resolve_learner(name)
+    if resolved.package and resolved.version != cell.spec.algorithm_version:
+        raise GuestError(f"planned with {cell.spec.algorithm_version}, and {resolved.version} is here")
+    return resolved
+
+
+def _state_of(spec: CellSpec) -> int:
+    """Return what a guest's own draws begin with, where the study says nothing: alike wherever it is run."""
+    drawn = random_state(
+        spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="learner", noise=spec.noise
+    )
+    return int(drawn.randint(2**31 - 1))
+
+
+def _accuracy(learner: StreamLearner, test: Fold) -> float:
     return 1 - mistakes_on(learner, test, test.codes) / len(test.codes)
 
 
-def _stream_cell(cell: Cell, begins: Callable[[], None]) -> CellResult:
+def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
     learnt = learn_cell(cell, all_features=False, begins=begins)
     given, row = learnt.material, learnt.outcome.row
     if given.held_out is not None:
         # Judged by the labels the learner is given, noise included: never clean labels, never test data.
         rest, noisy = given.held_out
-        row["validation_mistakes"] = mistakes_on(learnt.learner, rest, noisy)
+        row["validation_mistakes"] = mistakes_on(learnt.streamed, rest, noisy)
         row["validation_examples"] = len(noisy)
     n_classes, counted, first = len(given.stream.classes), row["n_examples"], given.counted_from
     # The whole of it has these counts for all cells that share it.
@@ -102,7 +125,7 @@ def _stream_cell(cell: Cell, begins: Callable[[], None]) -> CellResult:
     counted_part = given.train if whole else given.train.part(first, first + counted)
     row["occurred_clean"] = class_counts(counted_part, n_classes)
     if given.test is not None and cell.spec.stage == "run":
-        row |= examined(learnt.learner, given.test, n_classes, cell.spec.kept)
+        row |= examined(learnt.streamed, given.test, n_classes, cell.spec.kept)
     row["n_features"] = given.train.n_features
     row["changes"] = list(given.changes) or None
     row["noise_realised"] = given.noise_realised
@@ -132,13 +155,13 @@ def _limit_blas() -> None:
     threadpool_limits(limits=1)
 
 
-def run_cell(cell: Cell, begins: Callable[[], None] = lambda: None) -> CellResult:
+def run_cell(cell: Cell, begins: Patience = endless) -> CellResult:
     """Run one cell; a failure becomes a row, so that it never stops the others.
 
     Parameters
     ----------
     cell : Cell
-    begins : callable
+    begins : Patience
         See `learn_cell`.
 
     Returns
@@ -154,7 +177,7 @@ def run_cell(cell: Cell, begins: Callable[[], None] = lambda: None) -> CellResul
         row |= outcome.row
         curve = outcome.curve
     except Exception as error:
-        row |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+        row |= failed(cell, error).row
         row["traceback"] = traceback.format_exc()
         curve = {}
     row["total_seconds"] = time.perf_counter() - began
@@ -170,7 +193,10 @@ def _host() -> str:
 
 def failed(cell: Cell, error: BaseException) -> CellResult:
     """Return the outcome of a cell that ended without one of its own."""
-    return CellResult(describe(cell) | {"status": "failed", "error": f"{type(error).__name__}: {error}"})
+    said = f"{type(error).__name__}: {error}"
+    if isinstance(error, GuestError):
+        said = f"algorithm {cell.spec.algorithm!r}: {error}"
+    return CellResult(describe(cell) | {"status": "failed", "error": said})
 
 
 def crashed(cell: Cell, reason: str) -> CellResult:

@@ -40,10 +40,35 @@ def check_study(study: Study, learners: Learners) -> None:
     _check_support_sizes(study, learners)
 
 
+def missing_learners(learners: Learners) -> list[str]:
+    """Say of which algorithms no cell can be computed, a line each: the others go on without them.
+
+    Parameters
+    ----------
+    learners : mapping of str to ResolvedLearner
+        By label.
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        f"algorithm {label!r}: {learner.problem}; its cells are marked failed"
+        for label, learner in learners.items()
+        if learner.problem
+    ]
+
+
+def draws_anew(study: Study, learners: Learners) -> bool:
+    """Tell whether an algorithm of a study is somebody else's that draws by the repetition."""
+    given = ((each, learners[each.label]) for each in study.algorithms)
+    return any(learner.state_parameter({**each.fixed, **each.grid}) is not None for each, learner in given)
+
+
 def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
     """Refuse an unknown parameter, or a value that the learner does not take."""
     for key in (*spec.fixed, *spec.grid, *spec.support_of):
-        if key not in learner.parameters:
+        if not learner.takes(key):
             hint = did_you_mean(key, learner.parameters)
             raise InputError(f"algorithm {spec.name!r} has no parameter {key!r}: {hint}")
     for point in grid_points(spec):
@@ -56,7 +81,7 @@ def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
             learner.check({**point, **spec.strategy})
         except (TypeError, ValueError) as error:
             # The label names the algorithm; the learner's own name before its words would say it twice.
-            words = str(error).removeprefix(f"{learner.factory.__name__}: ")
+            words = str(error).removeprefix(f"{getattr(learner.factory, '__name__', '')}: ")
             raise InputError(f"algorithm {spec.label!r}: {words}") from None
 
 

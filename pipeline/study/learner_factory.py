@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,8 +13,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from ...learners import Greedy, QueryAll, registry
+from ...learners.guests.kinds import takes_batches
+from ...learners.guests.names import find_guest, names_guest
+from ...learners.guests.returned import GuestError
 from ..errors import InputError, did_you_mean
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
+
+# What a guest's own draws begin with, as constructors call it.
+_STATES = ("random_state", "seed")
 
 
 @dataclass(frozen=True)
@@ -22,17 +30,64 @@ class ResolvedLearner:
     Attributes
     ----------
     name : str
-    factory : type
-        Its class.
+    factory : type or None
+        Its class; None where that cannot be had.
+    package : str
+        Of a class named by its place: what it comes from, with the version.
+    problem : str
+        Why its cells cannot be computed, "" where they can.
     """
 
     name: str
-    factory: type
+    factory: type | None
+    package: str = ""
+    problem: str = ""
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it is one of the table's, not somebody else's."""
+        return not self.package and registry.is_built_in(self.factory)
 
     @cached_property
     def parameters(self) -> frozenset[str]:
-        """Names of the constructor's parameters."""
-        return frozenset(self.factory().get_params())
+        """Names of the constructor's parameters; of a guest also ``batch``."""
+        if self.built_in:
+            return frozenset(self._constructed({}).get_params())
+        more = {"batch"} if takes_batches(self.factory) else set()
+        return self._own_parameters | more
+
+    @cached_property
+    def _own_parameters(self) -> frozenset[str]:
+        if hasattr(self.factory, "get_params"):
+            # What needs an argument cannot be asked.
+            with contextlib.suppress(TypeError):
+                return frozenset(self._constructed({}).get_params())
+        return frozenset(name for name, each in self._signature.items() if each.kind != each.VAR_KEYWORD)
+
+    @cached_property
+    def _signature(self) -> Mapping[str, inspect.Parameter]:
+        return {} if self.factory is None else inspect.signature(self.factory).parameters
+
+    def takes(self, parameter: str) -> bool:
+        """Tell whether it has a parameter; yes where nobody knows."""
+        open_ended = any(each.kind == each.VAR_KEYWORD for each in self._signature.values())
+        return self.factory is None or open_ended or parameter in self.parameters
+
+    def batch_size(self, params: Mapping[str, Any]) -> int:
+        """Return how many rows it predicts before it learns them."""
+        return int(params.get("batch", 1)) if self._batch_is_ours else 1
+
+    @property
+    def _batch_is_ours(self) -> bool:
+        return not self.built_in and "batch" not in self._own_parameters
+
+    def state_parameter(self, params: Mapping[str, Any]) -> str | None:
+        """Return the parameter that its own draws begin with, None where there is none that nobody sets."""
+        for name in () if self.built_in else _STATES:
+            declared = self._signature.get(name)
+            if declared is not None and declared.default is None and name not in params:
+                return name
+        return None
 
     @property
     def version(self) -> int | str:
@@ -40,6 +95,8 @@ class ResolvedLearner:
 
         Nobody raises a version while writing a learner, and its old cells would be taken for its new ones.
         """
+        if self.package or self.factory is None:
+            return self.package
         declared: int = getattr(self.factory, "algorithm_version", 1)
         content = registry.content_of(self.factory)
         return declared if content is None else f"{declared}+{content[:16]}"
@@ -47,24 +104,59 @@ class ResolvedLearner:
     @property
     def batch(self) -> bool:
         """Whether it is fitted to the whole training part and predicts nothing along the stream."""
-        return registry.is_batch(self.factory)
+        return self.built_in and registry.is_batch(self.factory)
 
     @property
     def linear(self) -> bool:
         """Whether it is one of this package's that have no support set."""
-        return registry.is_linear(self.factory)
+        return self.built_in and registry.is_linear(self.factory)
 
-    def make(self, params: Mapping[str, Any]) -> Any:
-        """Return a fresh learner; see `make_learner`."""
+    def make(self, params: Mapping[str, Any], state: Callable[[], int] | None = None) -> Any:
+        """Return a fresh learner; see `make_learner`.
+
+        Parameters
+        ----------
+        params : mapping
+        state : callable, default=None
+            Returns what a guest's own draws begin with where its parameters do not say.
+
+        Returns
+        -------
+        object
+
+        Raises
+        ------
+        GuestError
+            It cannot be had.
+        """
+        if self.problem:
+            raise GuestError(self.problem)
         own = dict(params)
         query, h = own.pop("query", None), own.pop("h", None)
-        learner = self.factory(**own)
+        if self._batch_is_ours:
+            own.pop("batch", None)
+        name = self.state_parameter(own)
+        if name is not None and state is not None:
+            own[name] = state()
+        learner = self._constructed(own)
         if query is None:
             return learner
         return QueryAll(learner) if query == "all" else Greedy(learner, h=h)
 
+    def _constructed(self, params: Mapping[str, Any]) -> Any:
+        if self.factory is None:
+            raise GuestError(self.problem)
+        return self.factory(**params)
+
     def check(self, params: Mapping[str, Any]) -> None:
         """Raise TypeError or ValueError for parameters that the learner does not take."""
+        if self.problem:
+            return
+        if self.package and "query" in params:
+            raise ValueError("query is a strategy around learners of this package")
+        batch = params.get("batch", 1) if self._batch_is_ours else 1
+        if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+            raise ValueError(f"batch must be a whole number of rows, 1 or more, got {batch!r}")
         made = self.make(params)
         # A learner of the user's own may declare nothing to check: its cells then say what is wrong.
         if hasattr(made, "check_parameters"):
@@ -74,8 +166,18 @@ class ResolvedLearner:
 
     def takes_many_classes(self, params: Mapping[str, Any]) -> bool:
         """Tell whether it takes more than two classes; yes of one that does not say."""
-        tags = getattr(self.make(params), "__sklearn_tags__", None)
-        return tags is None or bool(tags().classifier_tags.multi_class)
+        if self.problem:
+            return True
+        try:
+            made = self.make(params)
+        except TypeError:  # it needs arguments, which are not asked for here
+            return True
+        tags = getattr(made, "__sklearn_tags__", None)
+        if tags is None:
+            # River's way to say so.
+            return bool(getattr(made, "_multiclass", True))
+        told = tags().classifier_tags
+        return told is None or bool(told.multi_class)
 
 
 def resolve_learner(name: str) -> ResolvedLearner:
@@ -84,7 +186,7 @@ def resolve_learner(name: str) -> ResolvedLearner:
     Parameters
     ----------
     name : str
-        As `singlepass.learners.available` lists it.
+        As `singlepass.learners.available` lists it, or the place of a class: ``module:Class``.
 
     Returns
     -------
@@ -96,13 +198,26 @@ def resolve_learner(name: str) -> ResolvedLearner:
         There is none of this name.
     """
     known = registry.available()
+    if name not in known and names_guest(name):
+        try:
+            return ResolvedLearner(name, *find_guest(name))
+        except ValueError as error:
+            raise InputError(f"algorithm {name!r}: {error}") from None
     if name not in known:
         hint = did_you_mean(name, known)
         raise InputError(f"algorithm {name!r} is unknown: {hint}; your own ones need --plugin FILE")
     return ResolvedLearner(name, known[name])
 
 
-def make_learner(name: str, params: Mapping[str, Any], own: Mapping[str, type] | None = None) -> Any:
+def is_known(name: str) -> bool:
+    """Tell whether there is a learner of a name."""
+    try:
+        return not resolve_learner(name).problem
+    except InputError:
+        return False
+
+
+def make_learner(name: str, params: Mapping[str, Any]) -> Any:
     """Return a fresh learner.
 
     Parameters
@@ -111,8 +226,6 @@ def make_learner(name: str, params: Mapping[str, Any], own: Mapping[str, type] |
         As `singlepass.learners.available` lists it.
     params : mapping
         Its parameters; with ``query`` ("all" or "greedy") and ``h`` the strategy that asks for its labels.
-    own : mapping of str to type, default=None
-        Learners of the user's own by name, which come before those that are registered.
 
     Returns
     -------
@@ -125,8 +238,6 @@ def make_learner(name: str, params: Mapping[str, Any], own: Mapping[str, type] |
     >>> make_learner("AROW", {"r": 0.1, "query": "greedy", "h": 3})
     Greedy(h=3, learner=AROW(r=0.1))
     """
-    if own and name in own:
-        return ResolvedLearner(name, own[name]).make(params)
     return resolve_learner(name).make(params)
 
 

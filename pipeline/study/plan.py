@@ -16,7 +16,7 @@ from ..noise import Noise
 from ..scoring import kept_for
 from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
-from .checks import Learners, check_study, check_tasks
+from .checks import Learners, check_study, check_tasks, draws_anew
 from .keys import TUNING_SEED
 from .learner_factory import resolve_learner, with_dataset_parameters
 from .planned_algorithm import PlannedAlgorithm
@@ -149,12 +149,10 @@ class Plan:
         return sum(len(self.seeds_of(task, noise)) for task, noise, _ in self._groups())
 
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
-        """Return the repetitions of a task: the study's, or the first alone where seeds move nothing.
-
-        They move the order, the noise and what generators draw; no learner draws by the repetition.
-        """
-        fixed = self.study.order_of(self.datasets[task.label]) == "given" and not noise.rate
-        return self.study.seeds[:1] if fixed and not data.is_drawn(task) else self.study.seeds
+        """Return the repetitions of a task: the first alone where they move no rows, labels or guests."""
+        given = self.study.order_of(self.datasets[task.label]) == "given" and not noise.rate
+        drawn = data.is_drawn(task) or draws_anew(self.study, self.learners)
+        return self.study.seeds[:1] if given and not drawn else self.study.seeds
 
     @cached_property
     def _tuned(self) -> frozenset[str]:

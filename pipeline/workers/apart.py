@@ -176,7 +176,7 @@ def _main(writer: int) -> None:
     with os.fdopen(writer, "wb") as pipe:
         begun = threading.Event()
 
-        def begins() -> None:
+        def begins(seconds: float | None = None) -> None:
             if not begun.is_set():
                 begun.set()
                 pipe.write(b"+")

@@ -20,17 +20,20 @@ class _Companion:
 
     def __init__(self) -> None:
         self.cells: SimpleQueue[Cell] = SimpleQueue()
-        # For each cell None when its own time begins, and what comes of it.
-        self.said: SimpleQueue[CellResult | None] = SimpleQueue()
+        # For each cell how long it is waited for from now on (None: its whole time), and what comes of it.
+        self.said: SimpleQueue[CellResult | float | None] = SimpleQueue()
         threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
         while True:
             cell = self.cells.get()
             try:
-                self.said.put(run_cell(cell, lambda: self.said.put(None)))
+                self.said.put(run_cell(cell, self._wait))
             except BaseException as error:  # a plug-in that exits ends its cell, not the thread
                 self.said.put(failed(cell, error))
+
+    def _wait(self, seconds: float | None = None) -> None:
+        self.said.put(seconds)
 
 
 def run_limited(cell: Cell, limit: float) -> CellResult:
@@ -52,16 +55,33 @@ def run_limited(cell: Cell, limit: float) -> CellResult:
     if companion is None:
         companion = _own.companion = _Companion()
     companion.cells.put(cell)
+    step: float | None = None
     try:
-        said: CellResult | None = companion.said.get(timeout=START_SECONDS + limit)
-        while said is None:
-            said = companion.said.get(timeout=limit)
+        said = companion.said.get(timeout=START_SECONDS + limit)
+        while not isinstance(said, CellResult):
+            step = said
+            said = companion.said.get(timeout=limit if step is None else min(step, limit))
     except Empty:
         del _own.companion
-        return overdue(cell, limit)
+        return overdue(cell, limit, step)
     return said
 
 
-def overdue(cell: Cell, limit: float) -> CellResult:
-    """Return the outcome of a cell that was given up."""
-    return crashed(cell, f"had not ended after {limit:g} s")
+def overdue(cell: Cell, limit: float, step: float | None = None) -> CellResult:
+    """Return the outcome of a cell that was given up.
+
+    Parameters
+    ----------
+    cell : Cell
+    limit : float
+        Seconds that it was waited for as a whole.
+    step : float or None, default=None
+        How long it had asked to be waited for at last.
+    """
+    if step is None or step > limit:
+        return crashed(cell, f"had not ended after {limit:g} s")
+    return crashed(
+        cell,
+        f"algorithm {cell.spec.algorithm!r}: a call had not returned after {step:g} s, with a time limit of "
+        f"{cell.execution.time_limit:g} s",
+    )

@@ -124,6 +124,8 @@ class _Place:
     slot: int
     cell: Cell | None = None
     until: float = 0.0
+    # What the cell has asked for itself.
+    step: float | None = None
 
 
 class _Pool:
@@ -161,7 +163,7 @@ class _Pool:
                 if cell is None or time.monotonic() <= place.until:
                     continue
                 self._places[place.slot] = _Place(place.slot)
-            self._first.append(overdue(cell, self._limit))
+            self._first.append(overdue(cell, self._limit, place.step))
             self.at_work -= 1
             self.start(place.slot)
 
@@ -182,8 +184,9 @@ class _Pool:
     def _work(self, place: _Place) -> None:
         """Run cells until there are none."""
 
-        def begins() -> None:
-            place.until = time.monotonic() + self._limit
+        def begins(seconds: float | None = None) -> None:
+            place.until = time.monotonic() + (self._limit if seconds is None else min(seconds, self._limit))
+            place.step = seconds
 
         try:
             while (cell := self._next(place)) is not None:
@@ -204,6 +207,7 @@ class _Pool:
             for cell in () if self._stopped else self._cells:
                 self._in_flight.begin(place.slot, cell.key)
                 place.cell, place.until = cell, time.monotonic() + START_SECONDS + self._limit
+                place.step = None
                 return cell
             self._in_flight.end(place.slot)
             return None

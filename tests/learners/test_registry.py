@@ -75,7 +75,10 @@ def test_installed_learners(monkeypatch):
     [
         (("AROW", "singlepass.learners:Perceptron"), "the name is taken"),
         (("Gone", "no_such_package:Learner"), r"cannot be imported \(ModuleNotFoundError"),
-        (("Odd", "numpy:ndarray"), "a learner is a class with the methods learn, fit, predict, get_params"),
+        (
+            ("Odd", "numpy:ndarray"),
+            "a learner is a class with the methods predict and learn, predict and partial_fit",
+        ),
     ],
 )
 def test_broken_installed_learners_are_left_out(monkeypatch, point, reason):
@@ -104,7 +107,7 @@ def test_plugin_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x = 1", "defines no class with the methods learn, fit, predict, get_params"),
+        ("x = 1", "defines no class with the methods predict and learn, predict and partial_fit"),
         ("def f(:", "cannot be run: SyntaxError"),
         ("1 / 0", "cannot be run: ZeroDivisionError"),
         (PLUGIN.replace("Timid", "Perceptron"), "the learner name 'Perceptron' is taken"),

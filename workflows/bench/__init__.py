@@ -59,6 +59,10 @@ BENCHMARKS = {
     "peers": Benchmark(
         "the linear learners beside what is installed of scikit-learn, River and Vowpal Wabbit.", ("peers",)
     ),
+    "guests": Benchmark(
+        "what a cell adds to the calls of somebody else's learner, in microseconds a row.",
+        ("guests",),
+    ),
     "overhead": Benchmark("what a cell costs beside its learning, and how two threads scale.", ("overhead",)),
     "cluster": Benchmark(
         "what a Dask cluster of this machine's adds to a cell, how it scales, and how long studies of very "

@@ -16,6 +16,7 @@ from ...pipeline.errors import InputError
 from ...pipeline.run.splits import check_splits
 from ...pipeline.store.cell_result import CellResult
 from ...pipeline.store.store import MAX_PARTS, Store, exclusive
+from ...pipeline.study.checks import missing_learners
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
 from ...pipeline.workers.environment import Environment
@@ -151,6 +152,8 @@ def run_study(
             progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
         found = _Workers(stack, options, plan, out, progress.note)
         run = _Run(plan, store, progress, found, command, retry_failed)
+        for line in missing_learners(plan.learners):
+            progress.note(line)
         stage: Stage | None = Tuning(plan)
         while stage is not None:
             run.stage(stage)

@@ -88,7 +88,7 @@ def test_a_learner_is_told_what_is_noisy_only(
     noise: Any, tune_by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In cells that count and in those that judge a grid: labels and rows are those of the noise alone."""
-    monkeypatch.setattr(cell_module, "make_learner", lambda *_: Watched())
+    monkeypatch.setattr(cell_module.ResolvedLearner, "make", lambda *_: Watched())
     grid = {"name": "PassiveAggressive", "C": [0.1, 1.0]}
     plan = plan_of(noise, DIGITS, grid, tune_by=tune_by)
     tuning = next(plan.tuning_cells())

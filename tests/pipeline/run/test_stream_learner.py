@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from singlepass.learners import AROW, Perceptron, registry
 from singlepass.learners.contract import StreamLearner
+from singlepass.learners.guests.chunkwise import ChunkwiseGuest
 from singlepass.pipeline.counts import COUNTS
 from singlepass.pipeline.run.splits import Fold
-from singlepass.pipeline.run.stream_learner import PluginLearner, blocks_of, stream_learner
+from singlepass.pipeline.run.stream_learner import blocks_of, stream_learner
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.store import Store
 from singlepass.pipeline.study.plan import make_plan
@@ -79,7 +80,7 @@ def test_this_packages_learners_are_streamed_as_they_are() -> None:
     learner = Perceptron()
     assert stream_learner(learner) is learner
     for other in (Stranger(), Keeping()):
-        assert isinstance(stream_learner(other), PluginLearner)
+        assert isinstance(stream_learner(other), ChunkwiseGuest)
         assert isinstance(stream_learner(other), StreamLearner)
 
 

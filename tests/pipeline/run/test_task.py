@@ -181,7 +181,7 @@ def test_a_failure_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(row) <= set(CELLS.names)
 
 
-def test_an_overflowing_score_is_a_mistake_not_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_score_that_is_no_number_fails_the_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     class Exploding(Prior):
         def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
             return np.full(len(y), np.nan)
@@ -191,7 +191,8 @@ def test_an_overflowing_score_is_a_mistake_not_a_success(monkeypatch: pytest.Mon
 
     monkeypatch.setitem(registry._plugins, "Exploding", Exploding)
     row = run_cell(cell_of({"name": "Exploding"})).row
-    assert row["mistakes"] == row["n_examples"]
+    assert row["status"] == "failed"
+    assert row["error"] == "algorithm 'Exploding': learn() returned nan among its scores"
 
 
 def test_blas_is_limited_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,6 +64,10 @@ def _courses(view: StudyView) -> list[str]:
                 "In a given order and without noise seeds move nothing: of such a stream there is one "
                 "repetition, whatever the number of seeds."
             )
+    for entry in study.get("algorithms", []):
+        if size := entry.get("batch"):
+            sizes = ", ".join(map(str, size)) if isinstance(size, list) else str(size)
+            texts.append(f"{entry.get('label')} predicts {sizes} examples at a time, then learns them.")
     if delay := study.get("delay"):
         texts.append(f"The label of an example comes {count(delay, 'example')} later.")
     return texts

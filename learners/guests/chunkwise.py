@@ -1,0 +1,60 @@
+"""Learners with a ``learn`` method, which get the stream in blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from .guest import Guest, in_one_line
+from .returned import checked_codes, checked_scores, scores_of_codes
+
+
+class ChunkwiseGuest(Guest):
+    """A learner whose ``learn(X, y, classes=...)`` predicts each row and then learns it.
+
+    It is called whatever the base class. What it counts is read from ``n_updates_``, ``n_support_`` and so
+    on, where it has them; ``epochs`` and ``end_of_pass`` likewise.
+    """
+
+    def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
+        super().__init__(learner, batch, attributes)
+        self.epochs = getattr(learner, "epochs", 1)
+        self.gives_scores = hasattr(learner, "decision_function")
+        self.scores_are_log_odds = bool(getattr(learner, "scores_are_log_odds", False))
+
+    def learn_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
+        # Its own labels, too: those of the cell are shared with other cells.
+        with in_one_line("learn()"):
+            scores = self.learner.learn(X, codes.copy(), classes=self._classes)
+        return checked_scores(scores, "learn()", len(codes), self._n_classes)
+
+    def teach_rows(self, X: Any, codes: NDArray[np.int32]) -> None:
+        self.learn_rows(X, codes)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        n = X.shape[0]
+        try:
+            if self.gives_scores:
+                found = self.learner.decision_function(X)
+                return checked_scores(found, "decision_function()", n, self._n_classes)
+            return scores_of_codes(self._predicted(X), self._n_classes)
+        except NotFittedError:
+            return self._no_scores(n)
+
+    def predict_codes(self, X: Any) -> NDArray[np.int64]:
+        with in_one_line("predict()"):
+            return self._predicted(X)
+
+    def _predicted(self, X: Any) -> NDArray[np.int64]:
+        return checked_codes(self.learner.predict(X), "predict()", X.shape[0], self._n_classes)
+
+    def end_of_pass(self, last: bool) -> None:
+        """Say so to a learner that wants to know."""
+        end_of_pass = getattr(self.learner, "end_of_pass", None)
+        if end_of_pass is not None:
+            with in_one_line("end_of_pass()"):
+                end_of_pass(last)

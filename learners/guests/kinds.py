@@ -1,0 +1,80 @@
+"""Which adapter a learner of somebody else's needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .chunkwise import ChunkwiseGuest
+from .guest import Guest
+from .returned import GuestError
+from .river import RiverGuest
+from .scikit_learn import PartialFitGuest
+from .vowpal_wabbit import VowpalWabbit, VowpalWabbitGuest
+
+# The methods that a learner has, in words.
+WANTED = "the methods predict and learn, predict and partial_fit, or predict_one and learn_one"
+
+_ADAPTERS: tuple[tuple[tuple[str, ...], type[Guest]], ...] = (
+    (("learn", "predict"), ChunkwiseGuest),
+    (("partial_fit", "predict"), PartialFitGuest),
+    (("learn_one", "predict_one"), RiverGuest),
+)
+
+
+def adapter_of(learner: object) -> type[Guest] | None:
+    """Return the adapter of a learner, or of its class; None where it cannot learn along a stream.
+
+    Parameters
+    ----------
+    learner : object or type
+
+    Returns
+    -------
+    type or None
+    """
+    if isinstance(learner, VowpalWabbit) or learner is VowpalWabbit:
+        return VowpalWabbitGuest
+    for methods, adapter in _ADAPTERS:
+        if all(callable(getattr(learner, name, None)) for name in methods):
+            return adapter
+    return None
+
+
+def lacking(cls: type[Any]) -> str:
+    """Return what a class lacks to learn along a stream, in words; "" where nothing."""
+    if adapter_of(cls) is not None:
+        return ""
+    absent = "partial_fit" if hasattr(cls, "predict") else "predict"
+    return f"{cls.__name__} has no {absent}: what learns along a stream has {WANTED}"
+
+
+def takes_batches(learner: object) -> bool:
+    """Tell whether a learner, or its class, can be given several rows to learn after predicting them all."""
+    adapter = adapter_of(learner)
+    return adapter is not None and adapter is not ChunkwiseGuest
+
+
+def as_guest(learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> Guest:
+    """Return a learner of somebody else's with the methods that a cell calls.
+
+    Parameters
+    ----------
+    learner : object
+    batch : int, default=1
+    attributes : mapping of str to str, default=None
+        See `Guest`.
+
+    Returns
+    -------
+    Guest
+
+    Raises
+    ------
+    GuestError
+        It cannot learn along a stream.
+    """
+    adapter = adapter_of(learner)
+    if adapter is None:
+        raise GuestError(lacking(type(learner)))
+    return adapter(learner, batch, attributes)

@@ -1,0 +1,101 @@
+"""Learners named by their place: ``module:Class``, and ``vw``."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import importlib.util
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from .kinds import lacking
+from .vowpal_wabbit import VowpalWabbit
+
+VOWPAL_WABBIT = "vw"
+
+# How a package is got that this one can do without: the extra that names it.
+_EXTRAS = {"river": "river", "vowpalwabbit": "vw"}
+
+
+class FoundGuest(NamedTuple):
+    """A class by its name.
+
+    Attributes
+    ----------
+    cls : type or None
+        None where its package is not installed.
+    package : str
+        The package and its version: two versions need not learn alike.
+    problem : str
+        Why its cells cannot be computed, "" where they can.
+    """
+
+    cls: type[Any] | None
+    package: str
+    problem: str = ""
+
+
+def names_guest(name: str) -> bool:
+    """Tell whether a name is one of a class elsewhere."""
+    return name == VOWPAL_WABBIT or ":" in name
+
+
+@functools.cache
+def find_guest(name: str) -> FoundGuest:
+    """Find a learner by its place.
+
+    Parameters
+    ----------
+    name : str
+        ``vw``, or the module and the class, such as ``sklearn.linear_model:SGDClassifier``.
+
+    Returns
+    -------
+    FoundGuest
+
+    Raises
+    ------
+    ValueError
+        The package is there and the module or the class is not; one line.
+    """
+    module_name, _, class_name = name.partition(":")
+    if name == VOWPAL_WABBIT:
+        module_name = "vowpalwabbit"
+    top = module_name.partition(".")[0]
+    if not all(part.isidentifier() for part in module_name.split(".")):
+        raise ValueError(f"{name!r} names no class: write 'module:Class'")
+    if importlib.util.find_spec(top) is None:
+        extra = _EXTRAS.get(top)
+        how = f"pip install 'singlepass[{extra}]'" if extra else f"nothing is called {top!r} here"
+        return FoundGuest(None, f"{top} missing", f"{top} is not installed: {how}")
+    if name == VOWPAL_WABBIT:
+        return FoundGuest(VowpalWabbit, _version(importlib.import_module(top)))
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        raise ValueError(f"module {module_name!r} cannot be imported: {error}") from None
+    found: Any = module
+    for part in class_name.split("."):
+        found = getattr(found, part, None)
+    if not isinstance(found, type):
+        raise ValueError(f"module {module_name!r} has no class {class_name!r}")
+    return FoundGuest(found, _version(module), lacking(found))
+
+
+def _version(module: ModuleType) -> str:
+    """Return the package of a module with its version; where there is none what is in the file."""
+    for package in _distributions().get(module.__name__.partition(".")[0], ()):
+        return f"{package} {metadata.version(package)}"
+    path = getattr(module, "__file__", None)
+    if path is None:
+        return module.__name__
+    return f"{module.__name__} {hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}"
+
+
+@functools.cache
+def _distributions() -> dict[str, list[str]]:
+    """Return the packages that install a module, by its name."""
+    return {name: sorted(set(packages)) for name, packages in metadata.packages_distributions().items()}

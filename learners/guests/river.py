@@ -1,0 +1,109 @@
+"""Learners in the manner of River: a row is a dict, ``predict_one`` and ``learn_one``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .guest import Guest, in_one_line
+from .returned import GuestError, checked_codes, scores_of_codes, scores_of_probabilities
+
+
+class RiverGuest(Guest):
+    """A model with ``predict_one`` and ``learn_one``; ``predict_proba_one`` gives scores, where there is one.
+
+    Labels of two classes are False and True, of many 0 … K - 1. What predicts nothing (None, before it has
+    seen a class) predicts the first.
+    """
+
+    def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
+        super().__init__(learner, batch, attributes)
+        model = _last_step(learner)
+        # Of whatever else has these methods, as if River were not there.
+        theirs: type[Any] = getattr(sys.modules.get("river.base"), "Classifier", type(None))
+        derived = isinstance(model, theirs)
+        self._likely = hasattr(model, "predict_proba_one") and not (
+            derived and type(model).predict_proba_one is vars(theirs)["predict_proba_one"]
+        )
+        # River's own `predict_one` is the likeliest class: what was asked for once need not be asked twice.
+        self._by_chance = self._likely and derived and type(model).predict_one is vars(theirs)["predict_one"]
+        self.gives_scores = self.scores_are_log_odds = self._likely
+
+    def _start(self, n_features: int) -> None:
+        self._labels: list[Any] = [False, True] if self._n_classes == 2 else list(range(self._n_classes))
+        self._known = frozenset(self._labels)
+
+    def rows_of(self, X: Any) -> Any:
+        """Return rows as dicts: a value by feature; of sparse rows those that are stored."""
+        rows = np.empty(X.shape[0], object)
+        if not isinstance(X, np.ndarray):
+            stops, features, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()
+            for i in range(len(rows)):
+                rows[i] = dict(
+                    zip(features[stops[i] : stops[i + 1]], values[stops[i] : stops[i + 1]], strict=True)
+                )
+        else:
+            names = range(X.shape[1])
+            for i, row in enumerate(X.tolist()):
+                rows[i] = dict(zip(names, row, strict=True))
+        return rows
+
+    def _row_by_row(self, X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        labels, learn = self._labels, self.learner.learn_one
+        said = []
+        with in_one_line("predict_one or learn_one"):
+            for x, code in zip(X, codes.tolist(), strict=True):
+                said.append(self._said(x))
+                learn(x, labels[code])
+        return self._counted(said)
+
+    def _learn(self, X: Any, codes: NDArray[np.int32]) -> None:
+        with in_one_line("learn_one"):
+            for x, code in zip(X, codes.tolist(), strict=True):
+                self.learner.learn_one(x, self._labels[code])
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        with in_one_line("predict_one"):
+            return self._counted([self._said(x) for x in X])
+
+    def _said(self, x: dict[int, float]) -> tuple[Any, list[float] | None]:
+        """Return the label that is predicted of a row, and the probabilities of all."""
+        if not self._likely:
+            return self.learner.predict_one(x), None
+        chances = self.learner.predict_proba_one(x)
+        if self._by_chance:
+            label = max(chances, key=chances.get) if chances else None
+        else:
+            label = self.learner.predict_one(x)
+        if not chances.keys() <= self._known:
+            odd = next(key for key in chances if key not in self._known)
+            raise GuestError(f"predict_proba_one returned the label {odd!r}, which is none of the classes")
+        return label, [chances.get(each, 0.0) for each in self._labels]
+
+    def _counted(self, said: list[tuple[Any, list[float] | None]]) -> NDArray[np.float64]:
+        """Return what was said of rows as scores."""
+        n, k = len(said), self._n_classes
+        labels = [0 if label is None else label for label, _ in said]
+        codes = checked_codes(labels, "predict_one", n, k)
+        if not self._likely or not n:
+            return scores_of_codes(codes, k)
+        chances = [chances for _, chances in said]
+        return scores_of_probabilities(chances, "predict_proba_one", n, k, codes)
+
+    def predict_codes(self, X: Any) -> NDArray[np.int64]:
+        with in_one_line("predict_one"):
+            labels = [self.learner.predict_one(x) for x in X]
+        labels = [0 if label is None else label for label in labels]
+        return checked_codes(labels, "predict_one", len(labels), self._n_classes)
+
+
+def _last_step(model: Any) -> Any:
+    """Return the model at the end of a pipeline, or the model itself."""
+    steps = getattr(model, "steps", None)
+    if isinstance(steps, Mapping) and steps:
+        return _last_step(next(reversed(list(steps.values()))))
+    return model

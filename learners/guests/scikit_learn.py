@@ -1,0 +1,111 @@
+"""Learners in the manner of scikit-learn: ``partial_fit`` and ``predict``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from .guest import Guest, in_one_line
+from .returned import (
+    GuestError,
+    checked_codes,
+    checked_scores,
+    first_line,
+    scores_of_codes,
+    scores_of_probabilities,
+)
+
+# What scores are asked of: the first that there is.
+_ASKED = ("decision_function", "predict_proba", "predict")
+
+
+class PartialFitGuest(Guest):
+    """A learner that learns by ``partial_fit(X, y, classes=...)``.
+
+    Row by row it is asked for ``decision_function``, else ``predict_proba``, else ``predict``, and then
+    given the row. A ``decision_function`` counts as this package's own scores do: 0 is a mistake. Of equal
+    probabilities the first class is predicted, as by scikit-learn.
+    """
+
+    def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
+        super().__init__(learner, batch, attributes)
+        self._asked = next(name for name in _ASKED if hasattr(learner, name))
+        self.gives_scores = self._asked != "predict"
+        own = bool(getattr(learner, "scores_are_log_odds", False))
+        self.scores_are_log_odds = own or self._asked == "predict_proba"
+
+    def _start(self, n_features: int) -> None:
+        self._learns = False
+        taken = inspect.signature(self.learner.partial_fit).parameters.values()
+        told = any(each.name == "classes" or each.kind == each.VAR_KEYWORD for each in taken)
+        self._told: dict[str, Any] = {"classes": self._classes} if told else {}
+
+    def _row_by_row(self, X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        n, begun = len(codes), 0
+        scores = []
+        if n and not self._learns:
+            # The classes are told once; what has seen no row may have no answer.
+            scores.append(self.score_rows(X[:1]))
+            self.teach_rows(X[:1], codes[:1])
+            begun = 1
+        if begun == n:
+            return np.concatenate([self._no_scores(0), *scores])
+        ask, learn = getattr(self.learner, self._asked), self.learner.partial_fit
+        doing, t = self._asked, begun
+        found = []
+        try:
+            for t in range(begun, n):
+                row = X[t : t + 1]
+                doing = self._asked
+                answer = np.asarray(ask(row))
+                # Seen row by row: scores of several rows put together may look as if they were right.
+                if not answer.ndim or len(answer) != 1:
+                    raise GuestError(f"{doing} returned {answer.shape} for a row, not one score or label")
+                found.append(answer)
+                doing = "partial_fit"
+                learn(row, codes[t : t + 1])
+            doing = self._asked
+            together = np.concatenate(found)
+        except GuestError:
+            raise
+        except Exception as error:
+            raise GuestError(f"{doing} raised {first_line(error)}") from error
+        scores.append(self._counted(together))
+        return np.concatenate(scores)
+
+    def _learn(self, X: Any, codes: NDArray[np.int32]) -> None:
+        with in_one_line("partial_fit"):
+            self.learner.partial_fit(X, codes, **({} if self._learns else self._told))
+        self._learns = True
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        try:
+            with in_one_line(self._asked):
+                found = getattr(self.learner, self._asked)(X)
+        except GuestError as error:
+            # Before the first row there need not be anything to answer with.
+            if self._learns or not isinstance(error.__cause__, NotFittedError | AttributeError):
+                raise
+            return self._no_scores(X.shape[0])
+        if np.ndim(found) == 0 or len(found) != X.shape[0]:
+            raise GuestError(f"{self._asked} returned {np.shape(found)} for {X.shape[0]} rows")
+        return self._counted(found)
+
+    def _counted(self, found: Any) -> NDArray[np.float64]:
+        """Return what was answered as scores."""
+        n, name = len(found), self._asked
+        if name == "decision_function":
+            return checked_scores(found, name, n, self._n_classes)
+        if name == "predict_proba":
+            return scores_of_probabilities(found, name, n, self._n_classes)
+        return scores_of_codes(checked_codes(found, name, n, self._n_classes), self._n_classes)
+
+    def predict_codes(self, X: Any) -> NDArray[np.int64]:
+        with in_one_line("predict"):
+            found = self.learner.predict(X)
+        return checked_codes(found, "predict", X.shape[0], self._n_classes)

@@ -1,0 +1,107 @@
+"""Vowpal Wabbit: a workspace a cell, rows as its text."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .guest import Guest, in_one_line
+from .returned import GuestError, checked_codes, checked_scores, scores_of_codes
+
+# Options by which Vowpal Wabbit tells classes from each other; without one, of many classes: one against all.
+_MANY = ("--oaa", "--ect", "--csoaa", "--wap", "--log_multi", "--recall_tree", "--plt", "--boosting")
+
+
+class VowpalWabbit:
+    """Vowpal Wabbit as a study names it.
+
+    Parameters
+    ----------
+    args : str, default=""
+        Its command line, such as ``--ftrl --loss_function logistic``; with many classes ``--oaa K`` is added
+        where no other reduction is named.
+    """
+
+    def __init__(self, args: str = "") -> None:
+        self.args = args
+
+    def workspace(self, n_classes: int) -> Any:
+        """Return a fresh workspace for a stream of so many classes."""
+        own = shlex.split(self.args)
+        reduction = [] if self.tells_classes or n_classes == 2 else ["--oaa", str(n_classes)]
+        return importlib.import_module("vowpalwabbit").Workspace(arg_list=["--quiet", *own, *reduction])
+
+    @property
+    def tells_classes(self) -> bool:
+        """Whether its arguments name a reduction of many classes."""
+        return any(each.partition("=")[0] in _MANY for each in shlex.split(self.args))
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for arguments that it does not take."""
+        if not isinstance(self.args, str):
+            raise ValueError(f"args must be a text such as '--ftrl', got {self.args!r}")
+        try:
+            self.workspace(2).finish()
+        except RuntimeError as error:
+            raise ValueError(f"args {self.args!r}: {error}") from None
+
+
+class VowpalWabbitGuest(Guest):
+    """A workspace of Vowpal Wabbit: its predictions of two classes are scores, of many are classes."""
+
+    def __init__(
+        self, learner: VowpalWabbit, batch: int = 1, attributes: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(learner, batch, attributes)
+
+    def _start(self, n_features: int) -> None:
+        self._many = self._n_classes > 2 or self.learner.tells_classes
+        self.gives_scores = not self._many
+        words = self.learner.args.replace("=", " ").split()
+        # Its raw score is then the logarithm of the odds.
+        self.scores_are_log_odds = not self._many and "logistic" in words and "--link" not in words
+        first, *others = range(1, self._n_classes + 1)
+        self._labels = [str(each) for each in (first, *others)] if self._many else ["-1", "1"]
+        self._workspace = self.learner.workspace(self._n_classes)
+
+    def rows_of(self, X: Any) -> Any:
+        """Return rows as text without labels; zeros are left out, which says the same."""
+        rows = np.empty(X.shape[0], object)
+        X = X if sp.issparse(X) else sp.csr_array(X)
+        stops, features, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()
+        for i in range(len(rows)):
+            start, stop = stops[i], stops[i + 1]
+            pairs = zip(features[start:stop], values[start:stop], strict=True)
+            rows[i] = " | " + " ".join([f"{j}:{value!r}" for j, value in pairs])
+        return rows
+
+    def _row_by_row(self, X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        predict, learn, labels = self._workspace.predict, self._workspace.learn, self._labels
+        found = []
+        with in_one_line("the workspace"):
+            for row, code in zip(X, codes.tolist(), strict=True):
+                found.append(predict(row))
+                learn(labels[code] + row)
+        return self._counted(found)
+
+    def _learn(self, X: Any, codes: NDArray[np.int32]) -> None:
+        for row, code in zip(X, codes.tolist(), strict=True):
+            self._workspace.learn(self._labels[code] + row)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return self._counted([self._workspace.predict(row) for row in X])
+
+    def _counted(self, found: list[Any]) -> NDArray[np.float64]:
+        n, k = len(found), self._n_classes
+        if not self._many:
+            return checked_scores(found, "its prediction", n, k)
+        # Before it has learnt a class it names the first or none.
+        if not all(isinstance(each, int) for each in found):
+            raise GuestError(f"its arguments {self.learner.args!r} predict no class")
+        return scores_of_codes(checked_codes([max(0, each - 1) for each in found], "it", n, k), k)

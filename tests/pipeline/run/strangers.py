@@ -1,0 +1,96 @@
+"""A plug-in file: learners that are sound, and some that fail in every way there is."""
+
+import importlib.util
+import threading
+import time
+
+import numpy as np
+
+
+class Sound:
+    """The least that will do."""
+
+    def partial_fit(self, X, y, classes=None):
+        self.label = y[-1]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.label)
+
+
+class Raising(Sound):
+    def partial_fit(self, X, y, classes=None):
+        self.seen = getattr(self, "seen", 0) + len(y)
+        if self.seen > 20:
+            raise KeyError("lost")
+        return super().partial_fit(X, y)
+
+
+class Shapeless(Sound):
+    def decision_function(self, X):
+        return np.zeros((len(X), 3))
+
+
+class Flat(Sound):
+    def predict(self, X):
+        return self.label
+
+
+class NotANumber(Sound):
+    def decision_function(self, X):
+        return np.where(X[:, 0] > 0, np.nan, 1.0)
+
+
+class Infinite(Sound):
+    def decision_function(self, X):
+        return np.full(len(X), np.inf)
+
+
+class Elsewhere(Sound):
+    def predict(self, X):
+        return np.full(len(X), 7)
+
+
+class Talking(Sound):
+    def predict(self, X):
+        return np.full(len(X), "yes")
+
+
+class Unlikely(Sound):
+    def predict_proba(self, X):
+        return np.tile([-1.0, 2.0], (len(X), 1))
+
+
+class Chunky(Sound):
+    def learn(self, X, y, classes=None):
+        return np.full(len(y), np.nan)
+
+
+class Slipping:
+    """In the manner of River."""
+
+    def learn_one(self, x, y):
+        pass
+
+    def predict_one(self, x):
+        return "spam"
+
+
+class Hanging(Sound):
+    def partial_fit(self, X, y, classes=None):
+        threading.Event().wait()
+
+
+class Slow(Sound):
+    def partial_fit(self, X, y, classes=None):
+        time.sleep(0.01)
+        return super().partial_fit(X, y)
+
+
+if importlib.util.find_spec("river") is not None:
+    from river import compose, linear_model, multiclass, preprocessing
+
+    class ScaledLogistic(compose.Pipeline):
+        def __init__(self, l2=0.0):
+            model = multiclass.OneVsRestClassifier(linear_model.LogisticRegression(l2=l2))
+            super().__init__(preprocessing.StandardScaler(), model)

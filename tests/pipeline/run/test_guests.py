@@ -1,0 +1,377 @@
+"""Learners of other libraries through whole cells: what they come to, and what is said of those that fail."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from singlepass.learners.guests import names
+from singlepass.pipeline import data
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.run import prequential
+from singlepass.pipeline.run.task import learn_cell, run_cell
+from singlepass.pipeline.study.cell import Cell
+from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study_file import parse_study
+from singlepass.pipeline.workers.in_flight import InFlight
+from singlepass.pipeline.workers.limited import run_limited
+from singlepass.pipeline.workers.threads import compute_in_threads
+
+SGD = "sklearn.linear_model:SGDClassifier"
+GAUSS = {"name": "gauss", "n_train": 300, "n_test": 100}
+# The learners of this file, as plug-ins.
+OWN = str(Path(__file__).parent / "strangers.py")
+
+
+def need(package: str) -> Any:
+    return pytest.mark.skipif(
+        importlib.util.find_spec(package) is None, reason=f"{package} is not installed: pip install {package}"
+    )
+
+
+river, vw = need("river"), need("vowpalwabbit")
+
+
+def cells(*algorithms: dict[str, Any], dataset: dict[str, Any] | None = None, **study: Any) -> list[Cell]:
+    table = {"name": "s", "seeds": 1, "datasets": [dataset or GAUSS], "algorithms": list(algorithms)}
+    plan = make_plan(parse_study(table | study), plugins=(OWN,))
+    return list(plan.evaluation_cells({}))
+
+
+def rows(*algorithms: dict[str, Any], **study: Any) -> list[dict[str, Any]]:
+    return [run_cell(cell).row for cell in cells(*algorithms, **study)]
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        {},
+        {"noise": 0.2},
+        {"delay": 7},
+        {"dataset": "sparse"},
+        {"protocol": "holdout", "time_limit": 600.0},
+    ],
+)
+@pytest.mark.parametrize("C", [0.1, 1.0])
+def test_sgd_is_our_passive_aggressive_mistake_by_mistake(
+    C: float, study: dict[str, Any], tmp_path: Path
+) -> None:
+    if study.get("dataset"):
+        study = {"dataset": sparse_file(tmp_path / "sparse.svm")}
+    theirs = {"loss": "hinge", "learning_rate": "pa1", "eta0": C, "alpha": 0.0, "fit_intercept": False}
+    both = cells(
+        {"name": "PassiveAggressive", "variant": "PA-I", "C": C},
+        {"name": SGD, **theirs},
+        # As many points as rows.
+        checkpoints=600,
+        **study,
+    )
+    ours, guest = (run_cell(cell) for cell in both)
+    assert guest.row["status"] == "ok", guest.row["error"]
+    for name in ("t", "mistakes", "mistakes_clean"):
+        assert list(guest.curve[name]) == list(ours.curve[name])
+    assert guest.row.get("test_mistakes") == ours.row.get("test_mistakes")
+    assert guest.row["updates"] is None
+    assert guest.row["fit_seconds"] > 0
+
+
+def sparse_file(path: Path) -> dict[str, Any]:
+    """Return a data set of sparse rows, some of which share no feature with those before."""
+    rng = np.random.RandomState(0)
+    with path.open("w", encoding="ascii") as file:
+        for i in range(300):
+            features = np.unique(rng.randint(1, 900, 8))
+            file.write(
+                f"{i % 2} " + " ".join(f"{j}:{rng.randint(1, 9) + 3 * (i % 2)}" for j in features) + "\n"
+            )
+    return {"path": str(path)}
+
+
+def by_river(model: Any, cell: Cell, delay: int | None) -> int:
+    """Return the mistakes that River counts on a cell's stream."""
+    from river import evaluate, metrics
+
+    given = learn_cell(cell).material
+    X, y = given.stream.X[given.train.rows], given.noisy
+    stream = [(dict(enumerate(x)), bool(code)) for x, code in zip(X.tolist(), y, strict=True)]
+    metric = metrics.Accuracy()
+    for _ in evaluate.iter_progressive_val_score(stream, model, metric, delay=delay):
+        pass
+    found = metric.cm
+    return int(found.n_samples - found.total_true_positives)
+
+
+@river
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("linear_model.PAClassifier", {"C": 0.5, "mode": 1}),
+        ("linear_model.ALMAClassifier", {}),
+        ("linear_model.LogisticRegression", {"l2": 0.01}),
+        ("linear_model.Perceptron", {}),
+        ("naive_bayes.GaussianNB", {}),
+        ("tree.HoeffdingAdaptiveTreeClassifier", {"grace_period": 20, "seed": 3}),
+    ],
+)
+@pytest.mark.parametrize("delay", [0, 1, 20])
+def test_a_model_of_river_makes_the_mistakes_that_river_counts(
+    name: str, params: dict[str, Any], delay: int
+) -> None:
+    module, cls = name.split(".")
+    model = getattr(importlib.import_module(f"river.{module}"), cls)(**params)
+    silent = model.predict_one({0: 1.0}) is None
+    [cell] = cells(
+        {"name": f"river.{module}:{cls}", **params}, dataset={"name": "gauss", "n_train": 300}, delay=delay
+    )
+    row = run_cell(cell).row
+    assert row["status"] == "ok", row["error"]
+    # River gives a label just before the row that is `delay` rows later, this package just after it.
+    theirs = by_river(model, cell, delay + 1 if delay else None)
+    # Where it predicts nothing River counts nothing, and this package the first class.
+    unsaid = learn_cell(cell).material.noisy[: delay + 1].sum() if silent else 0
+    assert row["mistakes"] == theirs + unsaid
+    assert row["updates"] is None
+
+
+@river
+@vw
+@pytest.mark.parametrize("dataset", [GAUSS, {"name": "digits", "max_examples": 200}])
+def test_guests_of_all_kinds_beside_our_own(dataset: dict[str, Any]) -> None:
+    many = dataset["name"] == "digits"
+    found = rows(
+        {"name": "AROW"},
+        {"name": SGD, "loss": "log_loss"},
+        {"name": "river.naive_bayes:GaussianNB"},
+        *([] if many else [{"name": "river.linear_model:PAClassifier"}]),
+        *([] if many else [{"name": "river.linear_model:ALMAClassifier"}]),
+        {"name": "vw", "args": "--ftrl"},
+        {"name": "vw", "args": "--loss_function logistic", "label": "logistic", "batch": 4},
+        {"name": "ScaledLogistic"},
+        dataset=dataset,
+        protocol="holdout",
+        metrics=["error", "balanced_accuracy", *([] if many else ["auc", "log_loss"])],
+    )
+    assert [row["status"] for row in found] == ["ok"] * len(found), [row["error"] for row in found]
+    chance = 0.9 if many else 0.5
+    for row in found:
+        assert row["mistakes"] / row["n_examples"] < chance
+        assert row["test_accuracy"] > 1 - chance
+        assert sum(row["occurred_clean"]) == row["n_examples"]
+    if not many:
+        assert all(0.5 < row["auc_given"] <= 1 for row in found), [row["auc_given"] for row in found]
+        assert [row.get("log_loss_given") is not None for row in found][:3] == [False, False, True]
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+def test_a_batch_is_predicted_then_learnt(delay: int) -> None:
+    from sklearn.linear_model import SGDClassifier
+
+    [cell] = cells(
+        {"name": SGD, "batch": 7, "loss": "log_loss", "random_state": 1}, delay=delay, checkpoints=23
+    )
+    given = learn_cell(cell).material
+    X, y = given.stream.X[given.train.rows], given.noisy
+    model, wrong, taught = SGDClassifier(loss="log_loss", random_state=1), 0, 0
+    for t in range(len(y)):
+        # Before the first batch there is no prediction: a mistake.
+        wrong += model.predict(X[t : t + 1])[0] != y[t] if taught else 1
+        if t - delay >= taught + 6:
+            model.partial_fit(X[taught : taught + 7], y[taught : taught + 7], classes=[0, 1])
+            taught += 7
+    assert run_cell(cell).row["mistakes"] == wrong
+
+
+def test_a_batch_is_part_of_the_key_and_of_the_parameters() -> None:
+    one, two = cells({"name": SGD}, {"name": SGD, "batch": 8, "label": "eight"})
+    assert one.key != two.key
+    assert json.loads(run_cell(two).row["params"]) == {"batch": 8}
+    with pytest.raises(InputError, match="batch must be a whole number of rows, 1 or more, got 0"):
+        cells({"name": SGD, "batch": 0})
+    with pytest.raises(InputError, match="has no parameter 'batch'"):
+        cells({"name": "AROW", "batch": 8})
+
+
+def test_a_key_holds_class_version_and_parameters() -> None:
+    import sklearn
+
+    [cell] = cells({"name": SGD, "alpha": 0.5})
+    document = cell.spec.document
+    assert document["learner"] == SGD
+    assert document["learner_version"] == f"scikit-learn {sklearn.__version__}"
+    assert document["params"] == {"alpha": 0.5}
+
+
+def test_another_version_than_planned_is_not_run() -> None:
+    from dataclasses import replace
+
+    [cell] = cells({"name": SGD})
+    other = Cell(replace(cell.spec, algorithm_version="scikit-learn 0.1"))
+    row = run_cell(other).row
+    assert row["status"] == "failed"
+    assert row["error"].startswith(f"algorithm '{SGD}': planned with scikit-learn 0.1, and scikit-learn ")
+
+
+def test_what_a_guest_draws_begins_with_the_repetition() -> None:
+    first, again, other = (
+        learn_cell(cell).learner.random_state
+        for cell in [*cells({"name": SGD}, seeds=2), *cells({"name": SGD})][::1]
+    )
+    assert first == other != again
+    given = learn_cell(cells({"name": SGD, "random_state": 5})[0]).learner
+    assert given.random_state == 5
+
+
+def test_repetitions_are_kept_where_a_guest_draws(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, np.arange(80.0).reshape(20, 4) % 7 % 2, delimiter=",", header="a,b,c,y", comments="")
+    study = {"dataset": {"path": str(path), "target": "y"}, "order": "given", "seeds": 3}
+    assert len(cells({"name": "AROW"}, {"name": SGD, "random_state": 1}, **study)) == 2
+    assert len(cells({"name": "AROW"}, {"name": SGD}, **study)) == 6
+
+
+# -- failures ------------------------------------------------------------------------------------------
+
+FAILURES = {
+    "Raising": "algorithm 'Raising': partial_fit raised KeyError: 'lost'",
+    "Shapeless": "algorithm 'Shapeless': decision_function returned scores of shape (1, 3), not (1,)",
+    "Flat": "algorithm 'Flat': predict returned () for a row, not one score or label",
+    "NotANumber": "algorithm 'NotANumber': decision_function returned nan among its scores",
+    "Infinite": "algorithm 'Infinite': decision_function returned inf among its scores",
+    "Elsewhere": "algorithm 'Elsewhere': predict returned the label 7, which is none of the classes 0 to 1 "
+    "that it was told",
+    "Talking": "algorithm 'Talking': predict returned the label 'yes', which is none of the classes 0 to 1 "
+    "that it was told",
+    "Unlikely": "algorithm 'Unlikely': predict_proba returned probabilities from -1 to 2",
+    "Chunky": "algorithm 'Chunky': learn() returned nan among its scores",
+    "Slipping": "algorithm 'Slipping': predict_one returned the label 'spam', which is none of the classes "
+    "0 to 1 that it was told",
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failure_is_one_line_and_the_others_finish(name: str) -> None:
+    bad, good = rows({"name": name}, {"name": "Sound"}, protocol="holdout", max_examples=60)
+    assert bad["status"] == "failed"
+    assert bad["error"] == FAILURES[name]
+    assert "Traceback" in bad["traceback"]
+    assert good["status"] == "ok", good["error"]
+
+
+def test_failures_with_late_labels_and_batches() -> None:
+    for more in ({"delay": 3}, {"batch": 4}):
+        delay, extra = more.get("delay", 0), {key: more[key] for key in more if key == "batch"}
+        for name in ("Raising", "NotANumber", "Elsewhere"):
+            [row] = rows({"name": name, **extra}, delay=delay, max_examples=60)
+            assert row["status"] == "failed"
+            assert row["error"].startswith(f"algorithm '{name}': ")
+            assert "\n" not in row["error"]
+
+
+def test_a_learner_without_partial_fit() -> None:
+    bad, good = rows({"name": "sklearn.svm:SVC"}, {"name": "Sound"})
+    assert bad["error"].startswith("algorithm 'sklearn.svm:SVC': SVC has no partial_fit: ")
+    assert good["status"] == "ok"
+
+
+def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    find, absent = importlib.util.find_spec, ("river", "vowpalwabbit")
+    names.find_guest.cache_clear()
+    monkeypatch.setattr(
+        names.importlib.util, "find_spec", lambda name: None if name in absent else find(name)
+    )
+    try:
+        found = rows(
+            {"name": "river.tree:HoeffdingTreeClassifier", "grace_period": [1, 2], "label": "tree"},
+            {"name": "river.linear_model:PAClassifier", "C": 1.0, "label": "PA"},
+            {"name": "vw", "args": "--ftrl"},
+            {"name": "nowhere.at.all:Class"},
+            {"name": "Sound"},
+        )
+    finally:
+        names.find_guest.cache_clear()
+    assert [row["error"] for row in found] == [
+        "algorithm 'PA': river is not installed: pip install 'singlepass[river]'",
+        "algorithm 'vw': vowpalwabbit is not installed: pip install 'singlepass[vw]'",
+        "algorithm 'nowhere.at.all:Class': nowhere is not installed: nothing is called 'nowhere' here",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "message"),
+    [
+        ({"name": "sklearn.linear_model:SGDClasifier"}, "module 'sklearn.linear_model' has no class"),
+        ({"name": "sklearn.nothing:SGDClassifier"}, "module 'sklearn.nothing' cannot be imported"),
+        ({"name": "a b:C"}, "write 'module:Class'"),
+        ({"name": SGD, "alfa": 1.0}, "has no parameter 'alfa': did you mean 'alpha'"),
+        ({"name": SGD, "loss": "hinged"}, "The 'loss' parameter of SGDClassifier must be"),
+        ({"name": SGD, "query": "all"}, "query is a strategy around learners of this package"),
+        pytest.param({"name": "vw", "args": "--nosuch"}, "unrecognised option '--nosuch'", marks=vw),
+    ],
+)
+def test_a_slip_in_the_study_is_refused(algorithm: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        cells(algorithm)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(prequential, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(data, "cache_folder", lambda: tmp_path)
+
+
+HUNG = "algorithm 'Hanging': a call had not returned after 1 s, with a time limit of 0.5 s"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_one_that_hangs_is_given_up_and_the_others_finish() -> None:
+    given = cells({"name": "Hanging"}, {"name": "Sound"}, time_limit=0.5)
+    found: list[dict[str, Any]] = []
+    with InFlight("out", 1) as in_flight:
+        compute_in_threads(
+            1,
+            given,
+            lambda batch: found.extend(each.row for each in batch),
+            cell_limit=600.0,
+            in_flight=in_flight,
+        )
+    assert {row["algorithm"]: row["status"] for row in found} == {"Hanging": "crashed", "Sound": "ok"}
+    assert next(row["error"] for row in found if row["algorithm"] == "Hanging") == HUNG
+
+
+@pytest.mark.usefixtures("impatient")
+def test_one_that_hangs_on_a_cluster_is_given_up() -> None:
+    hanging, sound = cells({"name": "Hanging"}, {"name": "Sound"}, time_limit=0.5)
+    row = run_limited(hanging, 600.0).row
+    assert (row["status"], row["error"]) == ("crashed", HUNG)
+    assert run_limited(sound, 600.0).row["status"] == "ok"
+
+
+def test_one_that_is_slow_is_stopped_with_its_curve() -> None:
+    [cell] = cells({"name": "Slow"}, time_limit=0.2)
+    found = run_cell(cell)
+    assert found.row["status"] == "stopped"
+    assert 1 <= found.row["n_examples"] < 300
+    assert list(found.curve["t"])[-1] == found.row["n_examples"]
+
+
+def test_each_cell_has_an_instance_of_its_own() -> None:
+    given = cells({"name": SGD, "loss": "log_loss"}, seeds=8)
+    alone = {cell.key: run_cell(cell).row["mistakes"] for cell in given}
+    together: dict[str, int] = {}
+
+    def work(part: list[Cell]) -> None:
+        together.update((cell.key, run_cell(cell).row["mistakes"]) for cell in part)
+
+    threads = [threading.Thread(target=work, args=(given[i::4],)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == alone
