@@ -90,7 +90,10 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
     -------
     ndarray of int64, shape (n,)
     """
-    given = np.asarray(found)
+    try:
+        given = np.asarray(found)
+    except ValueError:
+        raise GuestError(f"{method} returned {_shown(found)}, which are no labels") from None
     if given.shape != (n,):
         raise GuestError(f"{method} returned labels of shape {given.shape}, not ({n},)")
     try:

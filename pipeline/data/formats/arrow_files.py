@@ -97,9 +97,10 @@ def _opened(
             else:
                 with ipc.open_stream(source) as reader:
                     yield reader.schema, iter(reader), lambda _: source.tell()
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, MemoryError, OSError, UnicodeDecodeError) as error:
         shown = "Parquet" if kind == "parquet" else "Arrow"
-        reason = str(error).splitlines()[0]
+        # Sizes that are wrong may ask for more memory than there is, without a word.
+        reason = (str(error).splitlines() or ["out of memory"])[0]
         raise InputError(
             f"{path}: damaged or not {'a ' if kind == 'parquet' else 'an '}{shown} file ({reason})"
         ) from None

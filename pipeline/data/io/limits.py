@@ -35,4 +35,4 @@ class Limits:
 
 USUAL = Limits()
 # A file that comes to less harms nobody, whatever it was made of.
-HARMLESS_BYTES = 1 << 22
+HARMLESS_BYTES = 1 << 20
