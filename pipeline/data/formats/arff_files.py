@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import arff
 import numpy as np
 
 from ...errors import InputError
@@ -22,6 +23,8 @@ from .labels import is_number
 # Values of a batch: Python objects of some 60 bytes each, until they are arrays.
 _BATCH_VALUES = 1 << 16
 _DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
+# What the reader raises of files that are none: not always an error of its own.
+_FAULTS = (arff.ArffException, ValueError, TypeError, IndexError, KeyError, AttributeError)
 _HEADER = (
     "expected are @relation, then lines '@attribute NAME TYPE' (numeric, real, integer, string or {values}; "
     "no dates), then @data"
@@ -74,13 +77,11 @@ class ArffFile(ColumnFile):
             return f"{self.path}, line {line[0]} (row {row})"
 
     def _next(self, data: Iterator[list[Any]], rows: int, line: list[Any], done: int) -> list[list[Any]]:
-        import arff
-
         batch: list[list[Any]] = []
         try:
             for values in islice(data, rows):
                 batch.append(values)
-        except (arff.ArffException, ValueError) as error:
+        except _FAULTS as error:
             at = f"{self.path}, line {line[0]} (row {done + len(batch) + 1})"
             raise InputError(self._fault(at, line[1], _said(error))) from None
         return batch
@@ -90,7 +91,10 @@ class ArffFile(ColumnFile):
         if not text.startswith("{"):
             quote = "'" if "'" in text else '"'
             reader = csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True)
-            fields = [field.strip() for field in next(reader, [])]
+            try:
+                fields = [field.strip() for field in next(reader, [])]
+            except csv.Error:
+                return f"{at}: not a row of an ARFF file (another line break, or an open quote)"
             if len(fields) != len(self.names):
                 return f"{at}: found {len(fields)} values, expected {len(self.names)} as declared"
             for name, held, field in zip(self.names, self._types, fields, strict=True):
@@ -130,7 +134,7 @@ class ArffFile(ColumnFile):
 def _said(error: Exception) -> str:
     try:
         return str(error)
-    except TypeError:
+    except Exception:
         # The reader puts the text of the file where it takes a format from.
         return "a value that is not one of those declared"
 
@@ -157,8 +161,6 @@ def _opened(
     path: Path, limits: Limits
 ) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
     """Open a file: attributes, rows, the number and text of the line that was read last, and the progress."""
-    import arff
-
     line: list[Any] = [0, ""]
     with open_text(path, limits) as (stream, report_position):
 
@@ -185,9 +187,12 @@ def _opened(
             raise InputError(
                 f"{path}, line {line[0]}: more than one attribute is called {name!r}; rename one"
             ) from None
-        except (arff.ArffException, ValueError) as error:
+        except _FAULTS as error:
             if not line[0]:
                 raise InputError(f"{path}: the file is empty") from None
             shown = f"{line[1][:60]!r}: {_HEADER}" if line[1].startswith("@") else _HEADER
             raise InputError(f"{path}, line {line[0]}: not the header of an ARFF file: {shown}") from error
+        for name, held in found["attributes"]:
+            if not isinstance(held, str) and (not held or None in held or "" in held):
+                raise InputError(f"{path}: the attribute {name!r} declares no values, or an empty one")
         yield found["attributes"], iter(found["data"]), line, report_position

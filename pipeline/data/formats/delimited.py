@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from .labels import is_number
 
 # Larger blocks are hardly faster, and take more memory.
 _BLOCK_BYTES = 1 << 20
+# A line that is not empty, as Arrow takes them.
+_ROW = re.compile(rb"[^\r\n]+")
 # What stands for a missing number; of categories only the first two, since "NA" may be one.
 _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
@@ -73,7 +76,8 @@ class DelimitedFile(ColumnFile):
         with open_text(self.path, self._limits) as (stream, report_position):
             for number, block in whole_lines(stream, _BLOCK_BYTES):
                 read.skip_rows = max(0, self._first_row - number)
-                if read.skip_rows >= block.count(b"\n") + 1 or not block.strip():
+                n_rows = len(_ROW.findall(block, _start_of_line(block, read.skip_rows)))
+                if not n_rows:
                     continue
                 try:
                     found = arrow_csv.read_csv(pa.BufferReader(block), read, parse, convert)
@@ -81,6 +85,9 @@ class DelimitedFile(ColumnFile):
                     self._explain(kinds, missing)
                     reason = str(error).splitlines()[0]
                     raise InputError(f"{self.path}: cannot be read as delimited text ({reason})") from None
+                if found.num_rows != n_rows:
+                    # Where blocks are cut must not matter.
+                    self._refuse_open_quotes(number)
                 for batch in found.to_batches():
                     empty = empty and batch.num_rows == 0
                     yield [
@@ -110,6 +117,16 @@ class DelimitedFile(ColumnFile):
             unknown = pc.or_(pc.equal(trimmed, _MISSING[0]), pc.equal(trimmed, _MISSING[1]))
             return pc.if_else(unknown, None, trimmed)
         return column if kind else None
+
+    def _refuse_open_quotes(self, first: int) -> None:
+        """Raise the error of the first line, of those from a number on, whose last value goes on below."""
+        for number, text in lines(self.path, self._limits):
+            if number >= first and text.count('"') % 2:
+                raise InputError(
+                    f"{self.path}, line {number}: a quote is not closed in the line; values must not hold "
+                    "line breaks"
+                )
+        raise InputError(f"{self.path}: a block from line {first} on has not as many rows as lines")
 
     def _explain(self, kinds: Sequence[Kind | None], missing: bool) -> None:
         """Raise the error of the first wrong line; the fast parser does not say which it is."""
@@ -159,6 +176,16 @@ def read_delimited(
     """
     file = DelimitedFile(path, delimiter=delimiter, header=header)
     return read_columns([file], Asked(target), dtype=dtype)
+
+
+def _start_of_line(block: bytes, line: int) -> int:
+    """Return where a line of a block begins, counted from 0; its end where there are no so many."""
+    start = 0
+    for _ in range(line):
+        start = block.find(b"\n", start) + 1
+        if not start:
+            return len(block)
+    return start
 
 
 def _what_to_do(fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequence[str]) -> str:
