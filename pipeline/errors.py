@@ -5,13 +5,22 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+# A screen full.
+LONGEST = 2000
+
 
 class InputError(Exception):
     """Something the user gave is wrong.
 
     The message is one line that names the file, line, key or parameter and says what would be right. The
-    command line prints it without a traceback and exits with status 2; a notebook shows the line alone.
+    command line prints it without a traceback and exits with status 2; a notebook shows the line alone. It
+    may quote a file: of more than `LONGEST` characters the middle is left out.
     """
+
+    def __init__(self, message: str) -> None:
+        if len(message) > LONGEST:
+            message = f"{message[: LONGEST - 400]} … {message[-300:]}"
+        super().__init__(message)
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython shows in place of a traceback."""

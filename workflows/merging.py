@@ -36,7 +36,7 @@ def compact_results(url: str, note: Callable[[str], None]) -> str:
     store.prepare()
     with exclusive(store, note):
         for part in store.set_aside:
-            note(f"{part}: damaged, moved to {url}/damaged; `singlepass run` computes its cells again")
+            note(f"{part}: damaged, moved to {url}/damaged; `singlepass run` makes what it held again")
         came_to = store.compact(above=0)
     if came_to is None:
         return f"{url}: holds no cells yet"

@@ -44,8 +44,8 @@ def as_numbers(found: Any, method: str) -> NDArray[np.float64]:
         They are none, or not all finite.
     """
     try:
-        numbers = np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError):
+        numbers = _as_floats(np.asarray(found))
+    except (TypeError, ValueError, OverflowError):
         raise GuestError(f"{method} returned {_shown(found)}, which are no numbers") from None
     if not np.isfinite(numbers).all():
         odd = numbers[~np.isfinite(numbers)].ravel()[0]
@@ -90,13 +90,16 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
     -------
     ndarray of int64, shape (n,)
     """
-    given = np.asarray(found)
+    try:
+        given = np.asarray(found)
+    except ValueError:
+        raise GuestError(f"{method} returned {_shown(found)}, which are no labels") from None
     if given.shape != (n,):
         raise GuestError(f"{method} returned labels of shape {given.shape}, not ({n},)")
     try:
-        numbers = given.astype(np.float64)
+        numbers = _as_floats(given)
         sound = np.isin(numbers, np.arange(n_classes))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         sound = np.array([each in range(n_classes) for each in given.tolist()])
     if not sound.all():
         raise GuestError(
@@ -153,6 +156,13 @@ def scores_of_probabilities(
         logs[rows, predicted], np.nextafter(rivals.max(axis=1, initial=-np.inf), np.inf)
     )
     return logs
+
+
+def _as_floats(given: NDArray[Any]) -> NDArray[np.float64]:
+    if any(isinstance(each, complex) for each in given.ravel().tolist()):
+        # Else the real part would be taken, with a warning.
+        raise TypeError("complex numbers")
+    return given.astype(np.float64)
 
 
 def _shown(found: Any) -> str:

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 # A finished run with more parts than this is merged: a reader opens few files, a run writes many.
 MAX_PARTS = 8
+# By this file workers know the output; it names the run, which a client that comes back goes on with.
+MARK = "shared.json"
+# What of a store is small JSON, but for who holds it.
+DOCUMENTS = ("study.json", "plan.json", "provenance.json", MARK)
 # What progress is told by.
 PROGRESS = ("key", "status", "n_examples", "fit_seconds", "total_seconds", "started", "worker")
 
@@ -47,7 +51,7 @@ class Store:
     Attributes
     ----------
     set_aside : list of str
-        Damaged parts that were found and moved to ``damaged/``; their cells are computed again.
+        Damaged parts and documents that were found and moved to ``damaged/``: what they held is made again.
     """
 
     def __init__(self, url: str) -> None:
@@ -89,7 +93,7 @@ class Store:
         self._parts.check_version()
 
     def tidy(self) -> None:
-        """Move damaged parts aside, and drop what killed processes left half-written; for who holds the
+        """Move what is damaged aside, and drop what killed processes left half-written; for who holds the
         store.
 
         Raises
@@ -98,6 +102,11 @@ class Store:
             The store holds results of another version.
         """
         self.set_aside += self._parts.set_damaged_aside()
+        for name in DOCUMENTS:
+            if self._document(name) is None:
+                self.folder.make("damaged")
+                self.folder.move(name, f"damaged/{name}")
+                self.set_aside.append(f"{self.url}/{name}")
         self._parts.drop_leftovers()
 
     def write(self, results: list[CellResult]) -> None:
@@ -191,16 +200,28 @@ class Store:
         return keys
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """Return a small JSON document, empty where there is none."""
+        """Return a small JSON document, empty where there is none.
+
+        Raises
+        ------
+        InputError
+            It is damaged.
+        """
+        content = self._document(name)
+        if content is None:
+            cure = "run the study again to set it aside and write it anew"
+            raise InputError(f"{self.url}/{name}: damaged, not a JSON object: {cure}")
+        return content
+
+    def _document(self, name: str) -> dict[str, Any] | None:
+        """Return a document, empty where there is none; None for one that is damaged."""
         try:
-            content: dict[str, Any] = json.loads(self.folder.read(name))
+            content = json.loads(self.folder.read(name))
         except FileNotFoundError:
             return {}
-        except ValueError as error:
-            raise InputError(f"{self.url}/{name}: not JSON: {error}") from None
-        if not isinstance(content, dict):
-            raise InputError(f"{self.url}/{name}: not a JSON object")
-        return content
+        except (ValueError, RecursionError):
+            return None
+        return content if isinstance(content, dict) else None
 
     def exists(self) -> bool:
         """Return whether there is a store here."""

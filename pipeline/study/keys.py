@@ -133,7 +133,7 @@ class StudyKeys(BaseModel):
     fading: Annotated[float, Field(gt=0, lt=1)] | None = None
     baselines: bool = False
     test_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.3
-    folds: Annotated[int, Field(ge=2)] = DEFAULT_FOLDS
+    folds: Annotated[int, Field(ge=2, le=TUNING_SEED)] = DEFAULT_FOLDS
     max_examples: Annotated[int, Field(ge=1)] | None = None
     max_train: Annotated[int, Field(ge=1)] | None = None
     max_test: Annotated[int, Field(ge=1)] | None = None
@@ -184,6 +184,8 @@ class StudyKeys(BaseModel):
         if isinstance(value, int) and not isinstance(value, bool):
             if value < 1:
                 raise ValueError(f"{value} repetitions make no study: give at least 1")
+            if value > TUNING_SEED:
+                raise ValueError(f"{value} repetitions are more than the {TUNING_SEED:,} that there may be")
             return list(range(value))
         if isinstance(value, list):
             for seed in value:
@@ -204,7 +206,7 @@ class StudyKeys(BaseModel):
         crossval = any(isinstance(part, dict) and part.get("protocol") == "crossval" for part in parts)
         folds = table.get("folds", DEFAULT_FOLDS)
         # Of folds that make no sense their own check speaks.
-        sound = isinstance(folds, int) and not isinstance(folds, bool) and folds >= 2
+        sound = isinstance(folds, int) and not isinstance(folds, bool) and 2 <= folds <= TUNING_SEED
         return {**table, "seeds": list(range(folds))} if crossval and sound else table
 
     @model_validator(mode="before")

@@ -77,7 +77,7 @@ class DatasetSpec(BaseModel):
     def _label_by_default(cls, table: Any) -> Any:
         if not isinstance(table, dict):
             return table
-        given = [key for key in ("name", "path", "openml", "compose") if table.get(key) not in (None, [])]
+        given = [key for key in ("name", "path", "openml", "compose") if table.get(key) not in (None, [], "")]
         if not given:
             raise ValueError(
                 "needs a 'name' from `singlepass list datasets`, the 'path' of a file, a number of "

@@ -94,6 +94,8 @@ def read_study(path: Path) -> Study:
         raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path}: tables or lists within each other, more than a study has") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     return parse_study(table, str(path))

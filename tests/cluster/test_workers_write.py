@@ -8,8 +8,8 @@ from pathlib import Path
 
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.store.store import Store
-from singlepass.pipeline.workers.cluster.writer import MARK, why_not
+from singlepass.pipeline.store.store import MARK, Store
+from singlepass.pipeline.workers.cluster.writer import why_not
 
 from .disguises import with_file
 from .poison import slow

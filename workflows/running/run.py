@@ -146,7 +146,7 @@ def run_study(
     store.prepare()
     with exclusive(store, progress.note), ExitStack() as stack:
         for part in store.set_aside:
-            progress.note(f"{part}: damaged, moved to {out}/damaged; its cells are computed again")
+            progress.note(f"{part}: damaged, moved to {out}/damaged; what it held is made again")
         held = store.read_json("study.json").get("name", study.name)
         if held != study.name:
             progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")

@@ -16,7 +16,7 @@ import joblib
 from ...pipeline import data
 from ...pipeline.errors import InputError
 from ...pipeline.store.cell_result import CellResult
-from ...pipeline.store.store import Store
+from ...pipeline.store.store import MARK, Store
 from ...pipeline.study.cell import Cell
 from ...pipeline.study.plan import Plan
 from ...pipeline.workers.cluster.cluster_file import started
@@ -25,7 +25,6 @@ from ...pipeline.workers.cluster.feed import Feed
 from ...pipeline.workers.cluster.on_worker import Plugin, Preparation
 from ...pipeline.workers.cluster.tries import Ledger
 from ...pipeline.workers.cluster.workforce import Workforce
-from ...pipeline.workers.cluster.writer import MARK
 from ...pipeline.workers.environment import Environment, this_environment
 from ...pipeline.workers.in_flight import InFlight
 from ...pipeline.workers.threads import compute_in_threads

@@ -57,7 +57,11 @@ def bag(
         stop_words="english" if without_stop_words else None,
         dtype=np.float32,
     )
-    return as_csr(vectorizer.fit_transform(texts))
+    try:
+        return as_csr(vectorizer.fit_transform(texts))
+    except ValueError:
+        # None of the texts has a word: a set that is compared with what is published is refused for that.
+        return as_csr(np.zeros((len(texts), 0)))
 
 
 def counted(rows: Iterable[Mapping[str, float]]) -> Any:

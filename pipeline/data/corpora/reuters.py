@@ -70,8 +70,9 @@ def _documents(path: Path) -> Iterator[tuple[bool, tuple[str, ...], str]]:
         # The files hold a few bytes past ASCII, in no declared encoding.
         for found in _DOCUMENT.finditer(content.decode("latin-1")):
             attributes = dict(_ATTRIBUTE.findall(found[1]))
-            if "LEWISSPLIT" not in attributes:
-                raise InputError(f"{path}: {name}: a document without LEWISSPLIT")
+            for asked in ("LEWISSPLIT", "TOPICS"):
+                if asked not in attributes:
+                    raise InputError(f"{path}: {name}: a document without {asked}")
             if attributes["TOPICS"] != "YES" or attributes["LEWISSPLIT"] not in ("TRAIN", "TEST"):
                 continue
             topics = _TOPIC_LIST.search(found[2])

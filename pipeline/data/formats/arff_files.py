@@ -10,10 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import arff
 import numpy as np
 
 from ...errors import InputError
-from ..io.text import decode_line, open_watched
+from ..io.limits import USUAL, Limits
+from ..io.text import decode_line, open_text
 from ..tables.tasks import listed
 from .columns import IF_MISSING, ColumnFile, Kind
 from .labels import is_number
@@ -21,6 +23,8 @@ from .labels import is_number
 # Values of a batch: Python objects of some 60 bytes each, until they are arrays.
 _BATCH_VALUES = 1 << 16
 _DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
+# What the reader raises of files that are none: not always an error of its own.
+_FAULTS = (arff.ArffException, ValueError, TypeError, IndexError, KeyError, AttributeError)
 _HEADER = (
     "expected are @relation, then lines '@attribute NAME TYPE' (numeric, real, integer, string or {values}; "
     "no dates), then @data"
@@ -36,11 +40,13 @@ class ArffFile(ColumnFile):
     ----------
     path : Path
         Plain text or .gz, .bz2, .xz; UTF-8.
+    limits : Limits
+        What is too much.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with _opened(path) as (attributes, _, _, _):
+    def __init__(self, path: Path, *, limits: Limits = USUAL) -> None:
+        self.path, self._limits = path, limits
+        with _opened(path, limits) as (attributes, _, _, _):
             self.names = tuple(name for name, _ in attributes)
             self._types = tuple(held for _, held in attributes)
         self.holds = tuple(_holds(held) for held in self._types)
@@ -52,7 +58,7 @@ class ArffFile(ColumnFile):
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
         done = 0
         rows = max(1, _BATCH_VALUES // len(self.names))
-        with _opened(self.path) as (_, data, line, report_position):
+        with _opened(self.path, self._limits) as (_, data, line, report_position):
             while batch := self._next(data, rows, line, done):
                 columns = list(zip(*batch, strict=True))
                 yield [
@@ -65,21 +71,19 @@ class ArffFile(ColumnFile):
             raise InputError(f"{self.path}: no rows below @data")
 
     def place(self, row: int) -> str:
-        with _opened(self.path) as (_, data, line, _):
+        with _opened(self.path, self._limits) as (_, data, line, _):
             for _ in islice(data, row):
                 pass
             return f"{self.path}, line {line[0]} (row {row})"
 
     def _next(self, data: Iterator[list[Any]], rows: int, line: list[Any], done: int) -> list[list[Any]]:
-        import arff
-
         batch: list[list[Any]] = []
         try:
             for values in islice(data, rows):
                 batch.append(values)
-        except (arff.ArffException, ValueError) as error:
+        except _FAULTS as error:
             at = f"{self.path}, line {line[0]} (row {done + len(batch) + 1})"
-            raise InputError(self._fault(at, line[1], str(error))) from None
+            raise InputError(self._fault(at, line[1], _said(error))) from None
         return batch
 
     def _fault(self, at: str, text: str, error: str) -> str:
@@ -87,7 +91,10 @@ class ArffFile(ColumnFile):
         if not text.startswith("{"):
             quote = "'" if "'" in text else '"'
             reader = csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True)
-            fields = [field.strip() for field in next(reader, [])]
+            try:
+                fields = [field.strip() for field in next(reader, [])]
+            except csv.Error:
+                return f"{at}: not a row of an ARFF file (another line break, or an open quote)"
             if len(fields) != len(self.names):
                 return f"{at}: found {len(fields)} values, expected {len(self.names)} as declared"
             for name, held, field in zip(self.names, self._types, fields, strict=True):
@@ -124,6 +131,14 @@ class ArffFile(ColumnFile):
         return pa.array([None if value is None else _text(value) for value in values], type=pa.string())
 
 
+def _said(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:
+        # The reader puts the text of the file where it takes a format from.
+        return "a value that is not one of those declared"
+
+
 def _text(value: Any) -> str:
     # A number that is asked for as a category reads as it was written, mostly.
     return f"{value:g}" if isinstance(value, float) else str(value).strip()
@@ -142,16 +157,26 @@ def _plain(declaration: re.Match[str]) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
+def _opened(
+    path: Path, limits: Limits
+) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
     """Open a file: attributes, rows, the number and text of the line that was read last, and the progress."""
-    import arff
-
     line: list[Any] = [0, ""]
-    with open_watched(path) as (stream, report_position):
+    with open_text(path, limits) as (stream, report_position):
 
         def numbered() -> Iterator[str]:
+            declared = 0
             for number, raw in enumerate(stream, start=1):
                 line[:] = number, decode_line(path, number, raw).strip()
+                # The reader joins comments into one text, in time that grows with its square.
+                if not line[1] or line[1].startswith("%"):
+                    continue
+                declared += line[1][:10].lower() == "@attribute"
+                if declared > limits.max_features:
+                    raise InputError(
+                        f"{path}, line {number}: more attributes than max_features = "
+                        f"{limits.max_features:,}; if that is right, raise that of the data set"
+                    )
                 yield _DECLARATION.sub(_plain, line[1]) if line[1].startswith("@") else line[1]
 
         try:
@@ -162,9 +187,12 @@ def _opened(path: Path) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[A
             raise InputError(
                 f"{path}, line {line[0]}: more than one attribute is called {name!r}; rename one"
             ) from None
-        except (arff.ArffException, ValueError) as error:
+        except _FAULTS as error:
             if not line[0]:
                 raise InputError(f"{path}: the file is empty") from None
             shown = f"{line[1][:60]!r}: {_HEADER}" if line[1].startswith("@") else _HEADER
             raise InputError(f"{path}, line {line[0]}: not the header of an ARFF file: {shown}") from error
+        for name, held in found["attributes"]:
+            if not isinstance(held, str) and (not held or None in held or "" in held):
+                raise InputError(f"{path}: the attribute {name!r} declares no values, or an empty one")
         yield found["attributes"], iter(found["data"]), line, report_position

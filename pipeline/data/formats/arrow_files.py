@@ -42,6 +42,8 @@ class ArrowFile(ColumnFile):
         size, done = self.path.stat().st_size, 0
         with _opened(self.path, self._kind) as (_, found, stored):
             for batch in found:
+                # A damaged file may say that texts lie where there is nothing.
+                batch.validate(full=True)
                 if batch.num_rows:
                     yield [
                         _array(batch.column(position), kind, self.names[position], self.path, done, missing)
@@ -95,9 +97,10 @@ def _opened(
             else:
                 with ipc.open_stream(source) as reader:
                     yield reader.schema, iter(reader), lambda _: source.tell()
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, MemoryError, OSError, UnicodeDecodeError) as error:
         shown = "Parquet" if kind == "parquet" else "Arrow"
-        reason = str(error).splitlines()[0]
+        # Sizes that are wrong may ask for more memory than there is, without a word.
+        reason = (str(error).splitlines() or ["out of memory"])[0]
         raise InputError(
             f"{path}: damaged or not {'a ' if kind == 'parquet' else 'an '}{shown} file ({reason})"
         ) from None

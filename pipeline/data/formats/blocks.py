@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..io.limits import Limits
 from ..io.spill import release
 from ..tables.options import Options, count_of, resolve_options
 from ..tables.stream import Codes, Matrix, Stream, arrays_of, int32_csr, is_sparse
@@ -101,7 +102,8 @@ def _pieces(path: Path, options: Options) -> Iterator[Block]:
     kind = file_format(path, options["format"])
     if kind == "svmlight":
         n_features, zero_based = count_of(options, "n_features"), bool(options["zero_based"])
-        for X, labels in svmlight_blocks(path, n_features=n_features, zero_based=zero_based):
+        limits = Limits.of(options)
+        for X, labels in svmlight_blocks(path, n_features=n_features, zero_based=zero_based, limits=limits):
             yield Block(X, labels)
         return
     file, asked = open_columns(path, options), Asked.of(options)

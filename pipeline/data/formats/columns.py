@@ -204,6 +204,8 @@ def find_target(path: Path, names: Sequence[str], target: str) -> int:
     InputError
         When it is not there, or not the only one; lists the columns.
     """
+    if not names:
+        raise InputError(f"{path}: the file has no columns")
     wanted = [i for i, name in enumerate(names) if name == target] if target else []
     if not target:
         wanted = [i for i, name in enumerate(names) if name.strip().lower() in LABEL_NAMES]

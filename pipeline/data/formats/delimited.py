@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,16 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ..io.text import first_line, lines, open_watched
+from ..io.limits import USUAL, Limits
+from ..io.text import first_line, lines, open_text, whole_lines
 from .columns import IF_MISSING, Asked, ColumnFile, Kind, remedy
 from .labelled_columns import LabelledColumns, read_columns
 from .labels import is_number
 
-# Arrow reads blocks ahead: at 8 MiB each it holds 400 MB, at 1 MiB a quarter of that.
+# Larger blocks are hardly faster, and take more memory.
 _BLOCK_BYTES = 1 << 20
-# A line must fit in a block. All lines have as many fields as the first: "0," beside a number of 25 digits.
-_LONGEST_TO_FIRST = 32
+# A line that is not empty, as Arrow takes them.
+_ROW = re.compile(rb"[^\r\n]+")
 # What stands for a missing number; of categories only the first two, since "NA" may be one.
 _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
@@ -36,19 +38,22 @@ class DelimitedFile(ColumnFile):
     header : bool, optional
         Whether the first line holds names; else columns are called by their number, from 1. By default it
         does when none of its fields is a number.
+    limits : Limits
+        What is too much.
     """
 
-    def __init__(self, path: Path, *, delimiter: str = ",", header: bool | None = None) -> None:
-        start, text = first_line(path)
+    def __init__(
+        self, path: Path, *, delimiter: str = ",", header: bool | None = None, limits: Limits = USUAL
+    ) -> None:
+        start, text = first_line(path, limits)
         names = _fields(path, start, text, delimiter)
         if header is None:
             header = not any(is_number(name) for name in names)
         if not header:
             names = [str(position) for position in range(1, len(names) + 1)]
         self.path, self.names, self.holds = path, tuple(names), ("",) * len(names)
-        self._delimiter, self._header = delimiter, header
-        self._skip_rows = start if header else start - 1
-        self._block_bytes = max(_BLOCK_BYTES, _LONGEST_TO_FIRST * len(text))
+        self._delimiter, self._header, self._limits = delimiter, header, limits
+        self._first_row = start + header
 
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
         import pyarrow as pa
@@ -61,41 +66,40 @@ class DelimitedFile(ColumnFile):
             for key, kind in zip(keys, kinds, strict=True)
         }
         nulls = [*_MISSING, *(f" {mark}" for mark in _MISSING)] if missing else []
+        parse = arrow_csv.ParseOptions(delimiter=self._delimiter)
+        # Without missing values an empty field is an error, and found as one.
+        convert = arrow_csv.ConvertOptions(column_types=types, null_values=nulls, strings_can_be_null=False)
+        # A block at a time, by ourselves: Arrow reads many ahead. One here is never cut again.
+        whole = _BLOCK_BYTES + self._limits.max_line
+        read = arrow_csv.ReadOptions(column_names=keys, block_size=whole, use_threads=False)
         empty = True
-        try:
-            with (
-                open_watched(self.path) as (stream, report_position),
-                arrow_csv.open_csv(
-                    stream,
-                    arrow_csv.ReadOptions(
-                        column_names=keys,
-                        skip_rows=self._skip_rows,
-                        block_size=self._block_bytes,
-                        use_threads=False,
-                    ),
-                    arrow_csv.ParseOptions(delimiter=self._delimiter),
-                    # Without missing values an empty field is an error, and found as one.
-                    arrow_csv.ConvertOptions(
-                        column_types=types, null_values=nulls, strings_can_be_null=False
-                    ),
-                ) as reader,
-            ):
-                for batch in reader:
+        with open_text(self.path, self._limits) as (stream, report_position):
+            for number, block in whole_lines(stream, _BLOCK_BYTES):
+                read.skip_rows = max(0, self._first_row - number)
+                n_rows = len(_ROW.findall(block, _start_of_line(block, read.skip_rows)))
+                if not n_rows:
+                    continue
+                try:
+                    found = arrow_csv.read_csv(pa.BufferReader(block), read, parse, convert)
+                except pa.ArrowException as error:
+                    self._explain(kinds, missing)
+                    reason = str(error).splitlines()[0]
+                    raise InputError(f"{self.path}: cannot be read as delimited text ({reason})") from None
+                if found.num_rows != n_rows:
+                    # Where blocks are cut must not matter.
+                    self._refuse_open_quotes(number)
+                for batch in found.to_batches():
                     empty = empty and batch.num_rows == 0
                     yield [
                         self._array(batch.column(position), kind, kinds, missing)
                         for position, kind in enumerate(kinds)
                     ]
-                    report_position()
-        except pa.ArrowException as error:
-            self._explain(kinds, missing)
-            reason = str(error).splitlines()[0]
-            raise InputError(f"{self.path}: cannot be read as delimited text ({reason})") from None
+                report_position()
         if empty:
             raise InputError(f"{self.path}: no rows below the header")
 
     def place(self, row: int) -> str:
-        for found, (number, _) in enumerate(lines(self.path), start=0 if self._header else 1):
+        for found, (number, _) in enumerate(lines(self.path, self._limits), start=0 if self._header else 1):
             if found == row:
                 return f"{self.path}, line {number} (row {row})"
         return f"{self.path}, row {row}"
@@ -114,10 +118,20 @@ class DelimitedFile(ColumnFile):
             return pc.if_else(unknown, None, trimmed)
         return column if kind else None
 
+    def _refuse_open_quotes(self, first: int) -> None:
+        """Raise the error of the first line, of those from a number on, whose last value goes on below."""
+        for number, text in lines(self.path, self._limits):
+            if number >= first and text.count('"') % 2:
+                raise InputError(
+                    f"{self.path}, line {number}: a quote is not closed in the line; values must not hold "
+                    "line breaks"
+                )
+        raise InputError(f"{self.path}: a block from line {first} on has not as many rows as lines")
+
     def _explain(self, kinds: Sequence[Kind | None], missing: bool) -> None:
         """Raise the error of the first wrong line; the fast parser does not say which it is."""
         names = self.names
-        for row, (number, text) in enumerate(lines(self.path), start=0 if self._header else 1):
+        for row, (number, text) in enumerate(lines(self.path, self._limits), start=0 if self._header else 1):
             fields = _fields(self.path, number, text, self._delimiter)
             where = f"{self.path}, line {number}"
             if len(fields) != len(names):
@@ -162,6 +176,16 @@ def read_delimited(
     """
     file = DelimitedFile(path, delimiter=delimiter, header=header)
     return read_columns([file], Asked(target), dtype=dtype)
+
+
+def _start_of_line(block: bytes, line: int) -> int:
+    """Return where a line of a block begins, counted from 0; its end where there are no so many."""
+    start = 0
+    for _ in range(line):
+        start = block.find(b"\n", start) + 1
+        if not start:
+            return len(block)
+    return start
 
 
 def _what_to_do(fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequence[str]) -> str:

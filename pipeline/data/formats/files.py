@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 
 from ...errors import InputError, did_you_mean
+from ..io.limits import USUAL, Limits
 from ..io.text import COMPRESSED
 from ..tables.features import with_layout
 from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
@@ -31,9 +32,17 @@ _SUFFIXES = {
     ".arff": "arff",
 }
 
+# Indices, and the shape of a matrix with int32 indices, end here.
+_MOST_FEATURES = 2**31 - 1
+_LIMITS: dict[str, Option] = {
+    "max_line": Option("count", USUAL.max_line, minimum=1),
+    "max_expansion": Option("count", USUAL.max_expansion, minimum=1),
+    "max_features": Option("count", USUAL.max_features, minimum=1, maximum=_MOST_FEATURES),
+}
 _ANY: dict[str, Option] = {
     "format": Option("text", "", choices=FORMATS),
     "test": Option("text", ""),
+    **_LIMITS,
     **FEATURE_OPTIONS,
 }
 # What files with columns take; `target`, `header` and `delimiter` are found out when not given.
@@ -52,7 +61,7 @@ COLUMN_OPTIONS: dict[str, Option] = {
 }
 _OF_FORMAT: dict[str, dict[str, Option]] = {
     "svmlight": {
-        "n_features": Option("count", 0, minimum=1),
+        "n_features": Option("count", 0, minimum=1, maximum=_MOST_FEATURES),
         "zero_based": Option("flag", False),
         "dense": Option("flag", False),
     },
@@ -143,6 +152,7 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
             zero_based=bool(options["zero_based"]),
             dense=bool(options["dense"]),
             dtype=dtype,
+            limits=Limits.of(options),
         )
     asked = Asked.of(options)
     train = read_columns([open_columns(path, options) for path in paths], asked, dtype=dtype)
@@ -158,12 +168,12 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
 
 def open_columns(path: Path, options: Options) -> ColumnFile:
     """Open a file with columns, by resolved options of its format."""
-    kind = file_format(path, options["format"])
+    kind, limits = file_format(path, options["format"]), Limits.of(options)
     if kind == "csv":
         header = None if options["header"] == "" else bool(options["header"])
-        return DelimitedFile(path, delimiter=delimiter_of(path, options), header=header)
+        return DelimitedFile(path, delimiter=delimiter_of(path, options), header=header, limits=limits)
     if kind == "arff":
-        return ArffFile(path)
+        return ArffFile(path, limits=limits)
     return ArrowFile(path, "parquet" if kind == "parquet" else "arrow")
 
 

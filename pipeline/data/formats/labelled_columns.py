@@ -100,6 +100,12 @@ def read_columns(
     values = list(collected.found)
     if not isinstance(values[0], (bool, int, float)):
         values = [str(value) for value in values]
+        for value in values:
+            # An array of texts forgets those at their ends.
+            if "\x00" in value:
+                raise InputError(
+                    f"{first.path}: the label {value!r} holds a NUL character: the file is damaged"
+                )
     labels = CodedLabels(np.array(values), codes)
     notes = (*encoder.notes(), *collected.missing_notes(first.path)) if training else ()
     return LabelledColumns(first.path, names, X, labels, encoder, notes)

@@ -9,14 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
+from ..io.limits import USUAL, Limits
 from ..io.spill import SpillingArray
-from ..io.text import decode_line, first_line, open_watched
+from ..io.text import decode_line, first_line, open_text, whole_lines
 from ..tables.cache import cache_folder
 from ..tables.stream import Table, int32_csr
 from .labels import encode_labels
@@ -26,8 +27,6 @@ Floats = npt.NDArray[np.float64]
 
 # Larger blocks are hardly faster, and take more memory.
 _BLOCK_BYTES = 1 << 17
-# Indices, and the shape of a matrix with int32 indices, end here.
-_MOST_FEATURES = 2**31 - 1
 _COMMENT = re.compile(rb"#.*")
 # Taken by scikit-learn's reader, but wrong: the underscore of 1_0, "qid" as the start of another name, a sign
 # before an index. Each is looked for by its first character, several times as fast as all in one pattern.
@@ -42,6 +41,7 @@ def read_svmlight(
     zero_based: bool = False,
     dense: bool = False,
     dtype: str = "",
+    limits: Limits = USUAL,
 ) -> Table:
     """Read an svmlight file, and its test file with it so that both have the same features.
 
@@ -57,6 +57,8 @@ def read_svmlight(
         Return a dense array instead of CSR.
     dtype : str, default=""
         "float32" or "float64" (the default).
+    limits : Limits
+        What is too much; `n_features`, where it is given, says how many features are not.
 
     Returns
     -------
@@ -70,8 +72,8 @@ def read_svmlight(
     """
     paths = [path] if test is None else [path, test]
     for each in paths:
-        first_line(each)
-    parts = [_read(each, n_features, zero_based, dtype or "float64") for each in paths]
+        first_line(each, limits)
+    parts = [_read(each, n_features, zero_based, dtype or "float64", limits) for each in paths]
     width = n_features or max(part.width for part in parts)
     classes, y, y_test = encode_labels(parts[0].labels, path, parts[1].labels if test else None, test)
     matrices: list[Any] = [part.matrix(width) for part in parts]
@@ -81,13 +83,13 @@ def read_svmlight(
 
 
 def svmlight_blocks(
-    path: Path, *, n_features: int = 0, zero_based: bool = False
+    path: Path, *, n_features: int = 0, zero_based: bool = False, limits: Limits = USUAL
 ) -> Iterator[tuple[Any, Floats]]:
     """Yield the rows of an svmlight file a block of lines at a time, in file order, in bounded memory.
 
     Parameters
     ----------
-    path, n_features, zero_based
+    path, n_features, zero_based, limits
         As in `read_svmlight`.
 
     Yields
@@ -102,32 +104,16 @@ def svmlight_blocks(
     InputError
         Naming the file and the line, when the block with that line is reached.
     """
-    with open_watched(path) as (stream, report_position):
-        number, width = 1, 0
-        for whole in _whole_lines(stream):
-            X, labels = _read_block(path, number, whole, n_features, zero_based)
+    with open_text(path, limits) as (stream, report_position):
+        width, most = 0, n_features or limits.max_features
+        bound = f"n_features = {n_features}" if n_features else f"max_features = {most:,}"
+        for number, whole in whole_lines(stream, _BLOCK_BYTES):
+            X, labels = _read_block(path, number, whole, most, zero_based, bound)
             width = n_features or max(width, int(X.indices.max(initial=-1)) + 1)
             X.resize((len(labels), width))
             yield X, labels
-            number += whole.count(b"\n")
             report_position()
         report_position()
-
-
-def _whole_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield a file in blocks that end with a line, without a byte order mark; the last may lack its end."""
-    # Joined once the line ends: a row of many features may be much longer than a block.
-    pieces: list[bytes] = []
-    for place, read in enumerate(iter(lambda: stream.read(_BLOCK_BYTES), b"")):
-        block = read if place else read.removeprefix(b"\xef\xbb\xbf")
-        head, newline, tail = block.rpartition(b"\n")
-        if newline:
-            yield b"".join([*pieces, head, newline])
-            pieces = [tail]
-        else:
-            pieces.append(block)
-    if rest := b"".join(pieces):
-        yield rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +132,14 @@ class _Parsed:
         return csr_array((self.data, self.indices, self.indptr), shape=(len(self.labels), width))
 
 
-def _read(path: Path, n_features: int, zero_based: bool, dtype: str) -> _Parsed:
+def _read(path: Path, n_features: int, zero_based: bool, dtype: str, limits: Limits) -> _Parsed:
     folder = cache_folder() / "streams"
     labels = SpillingArray(np.float64, folder)
     data: SpillingArray[Any] = SpillingArray(np.dtype(dtype).type, folder)
     indices, ends = SpillingArray(np.int32, folder), SpillingArray(np.int32, folder)
     ends.append(np.zeros(1))
     width = 0
-    for X, y in svmlight_blocks(path, n_features=n_features, zero_based=zero_based):
+    for X, y in svmlight_blocks(path, n_features=n_features, zero_based=zero_based, limits=limits):
         if data.size + X.nnz >= 2**31:
             raise InputError(
                 f"{path}: 2^31 non-zeros or more; the index of a stream is 32 bit, so split the file"
@@ -179,23 +165,24 @@ def _refuse_overflow(path: Path, X: Any, done: int) -> None:
 
 
 def _read_block(
-    path: Path, first: int, block: bytes, n_features: int, zero_based: bool
+    path: Path, first: int, block: bytes, most: int, zero_based: bool, bound: str
 ) -> tuple[Any, Floats]:
     """Read whole lines, of which the first has this number, as CSR and labels."""
     # Not needed to list or to plan.
     from sklearn.datasets import load_svmlight_file
 
     block = _COMMENT.sub(b"", block)
-    most = n_features or _MOST_FEATURES
     if not any(pattern.search(block) for pattern in _DOUBTFUL):
         with suppress(ValueError, OverflowError):
             X, labels = load_svmlight_file(BytesIO(block), n_features=most, zero_based=zero_based)
             if np.isfinite(X.data).all() and np.isfinite(labels).all():
                 return int32_csr(X), labels
-    return _read_lines(path, first, block, most, zero_based)
+    return _read_lines(path, first, block, most, zero_based, bound)
 
 
-def _read_lines(path: Path, first: int, block: bytes, most: int, zero_based: bool) -> tuple[Any, Floats]:
+def _read_lines(
+    path: Path, first: int, block: bytes, most: int, zero_based: bool, bound: str
+) -> tuple[Any, Floats]:
     """Read what the fast reader may have misread or refused, and raise the error of the first wrong line."""
     from scipy.sparse import csr_array
 
@@ -231,7 +218,9 @@ def _read_lines(path: Path, first: int, block: bytes, most: int, zero_based: boo
             if index <= last:
                 raise InputError(f"{where}: index {index} follows {last}; indices must rise along a line")
             if index >= most + lowest:
-                raise InputError(f"{where}: index {index} is past n_features = {most}")
+                raise InputError(
+                    f"{where}: index {index} is past {bound}; if it is right, raise that of the data set"
+                )
             if not math.isfinite(value):
                 raise InputError(
                     f"{where}: feature {index} is {text.decode()}; every feature must be a finite number"

@@ -54,7 +54,8 @@ def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error) as error:
-        raise InputError(f"{path}: damaged, cut short or not a tar archive ({error})") from None
+        reason = (str(error).splitlines() or [""])[0]
+        raise InputError(f"{path}: damaged, cut short or not a tar archive ({reason.rstrip(':')})") from None
 
 
 def _check_member(path: Path, member: tarfile.TarInfo) -> None:

@@ -12,29 +12,71 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from ...errors import InputError
+from .limits import HARMLESS_BYTES, USUAL, Limits
 from .progress import report
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 
 
+class TextStream:
+    """The bytes of a file, uncompressed on the way, within limits.
+
+    Parameters
+    ----------
+    path : Path
+        For the error line.
+    stored, stream : file
+        As stored, and uncompressed; the same where it is not compressed.
+    limits : Limits
+    """
+
+    def __init__(self, path: Path, stored: IO[bytes], stream: IO[bytes], limits: Limits) -> None:
+        self.path, self.limits = path, limits
+        self._stored, self._stream, self._done = stored, stream, 0
+
+    def read(self, n: int) -> bytes:
+        """Return up to n bytes; none at the end."""
+        return self._counted(self._stream.read(n))
+
+    def __iter__(self) -> Iterator[bytes]:
+        most = self.limits.max_line
+        number = 0
+        while raw := self._counted(self._stream.readline(most + 1)):
+            number += 1
+            if len(raw) > most:
+                raise self.too_long(number)
+            yield raw
+
+    def too_long(self, number: int) -> InputError:
+        """Return the error of a line that is longer than any should be."""
+        return InputError(
+            f"{self.path}, line {number}: longer than max_line = {self.limits.max_line:,} bytes; if that is "
+            "right, raise that of the data set"
+        )
+
+    def _counted(self, read: bytes) -> bytes:
+        self._done += len(read)
+        if self._done > HARMLESS_BYTES and self._stream is not self._stored:
+            most = self.limits.max_expansion
+            if self._done > most * self._stored.tell():
+                raise InputError(
+                    f"{self.path}: expands more than max_expansion = {most:,} times ({self._stored.tell():,} "
+                    f"bytes to {self._done:,}); if that is right, raise that of the data set"
+                )
+        return read
+
+
 @contextmanager
-def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes, uncompressed on the way when it ends in .gz, .bz2 or .xz.
+def open_text(path: Path, limits: Limits = USUAL) -> Iterator[tuple[TextStream, Callable[[], None]]]:
+    """Open a file for reading, uncompressed on the way when it ends in .gz, .bz2 or .xz.
+
+    Also gives a function that reports how far it has been read: bytes as stored, so that the total is known
+    of a compressed file too.
 
     Raises
     ------
     InputError
-        When the file is missing, unreadable, damaged or cut short; also while it is being read.
-    """
-    with open_watched(path) as (stream, _):
-        yield stream
-
-
-@contextmanager
-def open_watched(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], None]]]:
-    """Open a file as `open_bytes` does, with a function that reports how far it has been read.
-
-    What is reported are bytes as stored, so that the total is known of a compressed file too.
+        When the file is missing, unreadable, damaged, cut short or past a limit; also while it is being read.
     """
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
     try:
@@ -43,7 +85,7 @@ def open_watched(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], None]]]:
             opener = openers.get(path.suffix.lower())
             stream = stored if opener is None else cast("IO[bytes]", opener(stored, "rb"))
             with stream:
-                yield stream, lambda: report(path.name, stored.tell(), size)
+                yield TextStream(path, stored, stream, limits), lambda: report(path.name, stored.tell(), size)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -74,16 +116,40 @@ def decode_line(path: Path, number: int, raw: bytes) -> str:
         ) from None
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
+def lines(path: Path, limits: Limits = USUAL) -> Iterator[tuple[int, str]]:
     """Yield (line number, text) of every line that is not blank, numbered from 1."""
-    with open_bytes(path) as stream:
+    with open_text(path, limits) as (stream, _):
         for number, raw in enumerate(stream, start=1):
             text = decode_line(path, number, raw)
             if text.strip():
                 yield number, text
 
 
-def first_line(path: Path) -> tuple[int, str]:
+def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, bytes]]:
+    """Yield blocks of some `size` bytes that end with a line, and the number of their first line.
+
+    A byte order mark is left out; the last block may lack its end.
+    """
+    # Joined once the line ends: a row of many features may be much longer than a block.
+    pieces: list[bytes] = []
+    number, held = 1, 0
+    for place, read in enumerate(iter(lambda: stream.read(size), b"")):
+        block = read if place else read.removeprefix(b"\xef\xbb\xbf")
+        head, newline, tail = block.rpartition(b"\n")
+        if newline:
+            whole = b"".join([*pieces, head, newline])
+            yield number, whole
+            number += whole.count(b"\n")
+            pieces, held = [], 0
+        pieces.append(tail)
+        held += len(tail)
+        if held > stream.limits.max_line:
+            raise stream.too_long(number)
+    if rest := b"".join(pieces):
+        yield number, rest
+
+
+def first_line(path: Path, limits: Limits = USUAL) -> tuple[int, str]:
     """Return the first line that is not blank, with its number.
 
     Raises
@@ -91,6 +157,6 @@ def first_line(path: Path) -> tuple[int, str]:
     InputError
         When there is none.
     """
-    for found in lines(path):
+    for found in lines(path, limits):
         return found
     raise InputError(f"{path}: the file is empty")

@@ -264,5 +264,5 @@ def listed(names: Sequence[str], limit: int = 10) -> str:
     >>> listed(["a", "b", "c"], limit=2)
     'a, b, … (3 in all)'
     """
-    shown = ", ".join(names[:limit])
+    shown = ", ".join(name if name.isprintable() else repr(name) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown}, … ({len(names)} in all)"

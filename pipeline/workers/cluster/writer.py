@@ -8,10 +8,8 @@ import time
 
 from ...errors import InputError
 from ...store.cell_result import CellResult
-from ...store.store import Store
+from ...store.store import MARK, Store
 
-# By this file workers know the output; it names the run, which a client that comes back goes on with.
-MARK = "shared.json"
 # Between two parts: what a worker that dies can lose, of cells that are then run again. Where workers die
 # young, parts come fast; a thousand that live write a hundred parts a second.
 _FIRST_SECONDS, _WRITE_SECONDS = 1.0, 10.0

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from singlepass.pipeline.store.cell_result import CellResult
-from singlepass.pipeline.store.store import Store
+from singlepass.pipeline.store.store import MARK, Store
 from singlepass.pipeline.workers.cluster.on_worker import Plugin, Preparation
-from singlepass.pipeline.workers.cluster.writer import MARK, Writer
+from singlepass.pipeline.workers.cluster.writer import Writer
 from singlepass.workflows.running.workers import shared
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.study_results import read_results
+from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import CLEAN
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.study.study_file import parse_study
@@ -314,3 +315,25 @@ def test_a_stopped_cell_is_no_failure_and_can_be_retried(tmp_path: Path, silent:
     again = run_study(parse_study(table), out, progress=silent, retry_failed=True)
     assert (again.computed, again.stopped) == (2, 0)
     assert set(again.results.cells["n_examples"]) == {500}
+
+
+@pytest.mark.parametrize("name", ["study.json", "plan.json", "provenance.json", "shared.json"])
+@pytest.mark.parametrize("content", [b"", b'{"name": ', b"[1]", b"\xff\xfe", b"[" * 100_000])
+def test_a_damaged_document_is_named_set_aside_and_written_anew(
+    finished: Path, study_file: Path, silent: Any, name: str, content: bytes
+) -> None:
+    before = {path.name for path in finished.iterdir()}
+    (finished / name).write_bytes(content)
+    if name == "study.json":
+        with pytest.raises(InputError, match=rf"{name}: damaged, .*: run the study again"):
+            read_results(str(finished))
+    study, _ = find_study(str(study_file))
+    summary = run_study(study, str(finished), progress=silent)
+    assert (summary.computed, summary.failed) == (0, 0)
+    assert any(note.startswith(f"{finished / name}: damaged, moved to") for note in silent.notes)
+    assert (finished / "damaged" / name).read_bytes() == content
+    # Who computed cells that are there already, no run can tell.
+    lost = {"provenance.json"} & {name}
+    left = {path.name for path in finished.iterdir()} - {"damaged"}
+    assert left == before - lost
+    assert len(read_results(str(finished)).cells) == summary.reused

@@ -54,7 +54,6 @@ def tiny_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file takes many blocks, and every array is written to disk."""
     # Long enough for Arrow's first block to hold the first line.
     monkeypatch.setattr(delimited, "_BLOCK_BYTES", 64)
-    monkeypatch.setattr(delimited, "_LONGEST_TO_FIRST", 5)
     monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 16)
     monkeypatch.setattr(arrow_files, "_BATCH_BYTES", 200)
     monkeypatch.setattr(spill, "_SPILL_BYTES", 32)

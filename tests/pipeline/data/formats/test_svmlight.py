@@ -204,13 +204,17 @@ def test_no_rows(write: Write, text: str) -> None:
 @pytest.mark.parametrize("zero_based", [False, True])
 def test_the_first_and_the_last_index(write: Write, zero_based: bool) -> None:
     first = 0 if zero_based else 1
-    for n_features, width in ((8, 8), (0, LARGEST)):
+    for n_features, width, bound in (
+        (8, 8, "n_features = 8"),
+        (LARGEST, LARGEST, f"n_features = {LARGEST}"),
+        (0, 1 << 25, "max_features = 33,554,432"),
+    ):
         last = width - 1 + first
         path = write("f.svm", f"1 {first}:1 {last}:2\n")
         expected = [1], [[(0, 1), (width - 1, 2)]]
         assert read(path, n_features=n_features, zero_based=zero_based) == expected
         path = write("f.svm", f"1 1:1\n1 {last + 1}:2\n")
-        with pytest.raises(InputError, match=rf"line 2: index {last + 1} is past n_features = {width}"):
+        with pytest.raises(InputError, match=rf"line 2: index {last + 1} is past {bound};"):
             read(path, n_features=n_features, zero_based=zero_based)
 
 
