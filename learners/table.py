@@ -25,8 +25,9 @@ class Row:
         Of the class.
     module : str
         Where it is: relative to this package, or absolute.
-    kind : {"linear", "kernel", "svm", "baseline", "batch", "strategy"}
-        A "baseline" looks at labels only;
+    kind : {"linear", "kernel", "features", "svm", "baseline", "batch", "strategy"}
+        "features" learners are linear in features that stand for a kernel, and have no support set;
+        a "baseline" looks at labels only;
         "batch" learners are fitted to the whole training part at once and predict nothing along the stream;
         a "strategy" is wrapped around another learner.
     classes : {"two", "many"}
@@ -44,7 +45,7 @@ class Row:
 
     name: str
     module: str
-    kind: Literal["linear", "kernel", "svm", "baseline", "batch", "strategy"]
+    kind: Literal["linear", "kernel", "features", "svm", "baseline", "batch", "strategy"]
     classes: Literal["two", "many"]
     source: str
     parameters: str
@@ -264,6 +265,12 @@ TABLE = (
         "Kivinen, Smola, Williamson 2004", "`eta0`, `lam`, `decay`",
         variants=({"eta0": 0.3, "gamma": 0.1}, {"eta0": 0.3, "decay": True, "gamma": 0.1}),
         golden={"norma_rbf.ref": {"eta0": 0.2, "lam": 0.01}},
+    ),
+    Row(
+        "FOGD", ".budget.fogd", "features", "two",
+        "Lu, Hoi, Wang, Zhao, Liu 2016", "`D`, `eta`, `gamma`, `random_state`; rbf",
+        variants=({"D": 50, "gamma": 0.1},),
+        golden={"fogd_rbf.ref": {"eta": 1.0}},
     ),
     Row(
         "LASVM", ".svm.lasvm", "svm", "two",
