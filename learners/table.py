@@ -267,6 +267,32 @@ TABLE = (
         golden={"norma_rbf.ref": {"eta0": 0.2, "lam": 0.01}},
     ),
     Row(
+        "BOGD", ".budget.bogd", "kernel", "two",
+        "Zhao, Wang, Wu, Jin, Hoi 2012",
+        '`budget`, `eta`, `lam`, `gamma_max`, `projection` ("clip", "scale"), `random_state`',
+        variants=({"gamma_max": 2.0, **_SMALL}, {"gamma_max": 2.0, "projection": "scale", **_SMALL}),
+        golden={"bogd_rbf.ref": {"budget": 50, "eta": 0.2, "lam": 0.01}},
+    ),
+    Row(
+        "BPAS", ".budget.bpas", "kernel", "two",
+        "Wang, Vucetic 2010 (BPA-S)", "`budget`, `C`",
+        variants=({"C": 0.5, **_SMALL},),
+        golden={"bpas_rbf.ref": {"budget": 50}},
+    ),
+    Row(
+        "BSGD", ".budget.bsgd", "kernel", "two",
+        "Wang, Crammer, Vucetic 2012", '`budget`, `lam`, `maintenance` ("merging", "removal")',
+        variants=_grid(maintenance=("merging", "removal"), small=(_SMALL,)),
+        golden={"bsgd_merging_rbf.ref": {"budget": 50},
+                "bsgd_removal_rbf.ref": {"budget": 50, "maintenance": "removal"}},
+    ),
+    Row(
+        "NOGD", ".budget.nogd", "kernel", "two",
+        "Lu, Hoi, Wang, Zhao, Liu 2016", "`budget`, `rank`, `eta`",
+        variants=({"rank": 5, **_SMALL},),
+        golden={"nogd_rbf.ref": {"budget": 50, "rank": 10}},
+    ),
+    Row(
         "FOGD", ".budget.fogd", "features", "two",
         "Lu, Hoi, Wang, Zhao, Liu 2016", "`D`, `eta`, `gamma`, `random_state`; rbf",
         variants=({"D": 50, "gamma": 0.1},),
