@@ -55,11 +55,11 @@ def _learn(view, n, codes, scores, eta, lam, largest, by_factor, ages, drops):
 
 
 class BOGD(KernelClassifier):
-    """Bounded online gradient descent: NORMA with a constant step, and a random row goes when there is no room.
+    """Bounded online gradient descent: NORMA with a constant step, where random rows make room for new ones.
 
-    Each row: ``α *= 1 - η lam``. Where ``m <= 1`` the row joins with ``α = η y``. A full support set first loses a
-    random support vector, all with the same probability, and the others are made larger, ``α *= B/(B - 1)``, so that
-    the score is the same on average; `projection` bounds them.
+    Each row: ``α *= 1 - η lam``. Where ``m <= 1`` the row joins with ``α = η y``. A full support set first
+    loses a random support vector, all with the same probability, and the others are made larger,
+    ``α *= B/(B - 1)``, so that the score is the same on average; `projection` bounds them.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ class BOGD(KernelClassifier):
 
     Notes
     -----
-    Checked against figures of an independent implementation, which equals ports of JSAT's BOGD ("clip") and of
-    BOGD.m ("scale"). KOL's drops the oldest and makes nothing larger. BOGD++, which drops small coefficients
-    more often, is left out: its published probabilities can be negative.
+    Checked against figures of an independent implementation, which equals ports of JSAT's BOGD ("clip") and
+    of BOGD.m ("scale"). KOL's drops the oldest and makes nothing larger. BOGD++, which drops small
+    coefficients more often, is left out: its published probabilities can be negative.
 
     See Also
     --------
@@ -94,8 +94,8 @@ class BOGD(KernelClassifier):
 
     References
     ----------
-    Zhao, Wang, Wu, Jin, Hoi (2012), "Fast bounded online gradient descent algorithms for scalable kernel-based
-    online learning", ICML.
+    Zhao, Wang, Wu, Jin, Hoi (2012), "Fast bounded online gradient descent algorithms for scalable
+    kernel-based online learning", ICML.
 
     Examples
     --------

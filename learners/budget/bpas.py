@@ -13,7 +13,7 @@ from ..numeric.margins import signed
 
 @register_jitable
 def _least_missed(view, own, n, t):
-    """Return the slot whose row costs least to replace by row t, ``α_r² (k_rr - k_rt²/k_tt)``; ties: the oldest."""
+    """Return the slot r with the smallest ``α_r² (k_rr - k_rt²/k_tt)``; ties: the oldest."""
     r, least = 0, np.inf
     for i in range(n):
         k = view.values[t, i]
@@ -55,11 +55,12 @@ def _learn(view, own, n, codes, scores, budget, C):
 
 
 class BPAS(KernelClassifier):
-    """BPA-S: kernel PA-I that replaces the support vector that is missed least, and gives its part to the new row.
+    """BPA-S: kernel PA-I where the new row takes over the support vector that is missed least.
 
-    Where the hinge loss ``l = 1 - m`` is positive, ``τ = min(C, l/k(x, x))`` and the row joins with ``α = y τ``. If the
-    support set is full, row r goes, the one with the smallest ``α_r² (k_rr - k_rt²/k_tt)`` (ties: the oldest), and the
-    new one has ``α = y τ + α_r k_rt/k_tt``, the projection of what went onto it.
+    Where the hinge loss ``l = 1 - m`` is positive, ``τ = min(C, l/k(x, x))`` and the row joins with
+    ``α = y τ``. If the support set is full, row r goes, the one with the smallest
+    ``α_r² (k_rr - k_rt²/k_tt)`` (ties: the oldest), and the new one has ``α = y τ + α_r k_rt/k_tt``: what went
+    is projected onto it.
 
     k(x, x) is one kernel evaluation of a row inside the margin.
 
@@ -76,8 +77,9 @@ class BPAS(KernelClassifier):
 
     Notes
     -----
-    The paper looks for the r with the least ``½‖f' - f‖² + C l'``: the new loss l' is the same for every r, which
-    leaves the rule above. Checked against figures of an independent implementation, which equals BPAs.m and KOL.
+    The paper looks for the r with the least ``½‖f' - f‖² + C l'``: the new loss l' is the same for every r,
+    which leaves the rule above. Checked against figures of an independent implementation, which equals BPAs.m
+    and KOL.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""BSGD: stochastic gradient descent on a kernel SVM's objective, on a budget kept by removal or by merging."""
+"""BSGD: stochastic gradient descent on a budget that removal or merging keeps."""
 
 import numpy as np
 from numba.extending import register_jitable
@@ -23,7 +23,7 @@ def _shrink(view, n, round_):
 
 @register_jitable
 def _smallest(alpha, own, born, n, bound):
-    """Return the slot with the smallest ``α² k(x, x)``, -1 if `bound` is smaller than all; ties: the oldest."""
+    """Return the slot of the smallest ``α² k(x, x)``, -1 if `bound` is smaller; ties: the oldest."""
     least = bound
     for i in range(n):
         least = min(least, alpha[i] * alpha[i] * own[i])
@@ -85,16 +85,17 @@ def _learn_merging(view, rows, norms, ones, n, codes, scores, budget, lam):
 
 
 class BSGD(KernelClassifier):
-    """Budgeted stochastic gradient descent: Pegasos with a kernel, and one support vector goes when there are too many.
+    """Budgeted stochastic gradient descent: Pegasos with a kernel, and with mergers or removals.
 
-    Each row, the t-th of all: ``α *= 1 - 1/t``; where ``m < 1`` it joins with ``α = y/(lam t)``. If there are more than
-    `budget` then, p is the support vector with the smallest ``α² k(x, x)`` (ties, within 1e-9: the oldest), and
+    Each row, the t-th of all: ``α *= 1 - 1/t``; where ``m < 1`` it joins with ``α = y/(lam t)``. If there are
+    more than `budget` then, p is the support vector with the smallest ``α² k(x, x)`` (ties, within 1e-9: the
+    oldest), and
 
     - "removal": p goes;
-    - "merging": p and another one, n, become ``z = h x_p + (1 - h) x_n`` with the coefficient ``a = α_p κ^((1-h)²) +
-      α_n κ^(h²)``, ``κ = k(x_p, x_n)``. h in [0, 1] is where \|a\| is largest, found by golden section to 1e-10; n is, of
-      those with the sign of α_p, the one with the smallest loss ``α_p² + α_n² + 2 α_p α_n κ - a²`` (ties: the oldest). If
-      there is none p goes.
+    - "merging": p and another one, n, become ``z = h x_p + (1 - h) x_n`` with the coefficient
+      ``a = α_p κ^((1-h)²) + α_n κ^(h²)``, ``κ = k(x_p, x_n)``. h in [0, 1] is where the absolute value of
+      a is largest, found by golden section to 1e-10; n is, of those with the sign of α_p, the one with the
+      smallest loss ``α_p² + α_n² + 2 α_p α_n κ - a²`` (ties: the oldest). If there is none p goes.
 
     A merger takes the kernel values of p with the others of its sign, but for those with the new row.
 
@@ -114,16 +115,18 @@ class BSGD(KernelClassifier):
     Attributes
     ----------
     support_vectors_ : ndarray or csr_matrix of shape (n_support_, d)
-        With "merging" an ndarray of those that were made, which are no rows of the stream: `support_` has the number
-        of n for each.
+        With "merging" an ndarray of those that were made, which are no rows of the stream: `support_` has the
+        number of n for each.
 
     Notes
     -----
-    Merged vectors are dense: with "merging" so are all support vectors, and CSR rows cost as much as dense ones.
+    Merged vectors are dense: with "merging" so are all support vectors, and CSR rows cost as much as dense
+    ones.
 
-    The rule is the published formula; it was checked against figures of an independent implementation of that,
-    neither against the paper's text nor against public code. That partners have the sign of p is a decision of
-    this project. With the rbf kernel and "removal" all coefficients are alike but for rounding, so that the oldest goes.
+    The rule is the published formula; it was checked against figures of an independent implementation of
+    that, neither against the paper's text nor against public code. That partners have the sign of p is a
+    decision of this project. With the rbf kernel and "removal" all coefficients are alike but for rounding,
+    so that the oldest goes.
 
     See Also
     --------
@@ -132,8 +135,8 @@ class BSGD(KernelClassifier):
 
     References
     ----------
-    Wang, Crammer, Vucetic (2012), "Breaking the curse of kernelization: budgeted stochastic gradient descent for
-    large-scale SVM training", JMLR 13.
+    Wang, Crammer, Vucetic (2012), "Breaking the curse of kernelization: budgeted stochastic gradient descent
+    for large-scale SVM training", JMLR 13.
 
     Examples
     --------
@@ -141,6 +144,8 @@ class BSGD(KernelClassifier):
     >>> learner.support_vectors_.round(3).tolist()
     [[0.1], [2.9]]
     """
+
+    _keeps_companions = True
 
     def __init__(
         self,
@@ -158,15 +163,14 @@ class BSGD(KernelClassifier):
         self.lam = lam
         self.maintenance = maintenance
 
-    _keeps_companions = True
-
     def _check_own_parameters(self):
         check_several(self, "budget")
         check_positive(self, "lam")
         check_option(self, "maintenance", ("merging", "removal"))
         if self.maintenance == "merging" and self.kernel != "rbf":
             raise ValueError(
-                f"BSGD: maintenance='merging' takes kernel='rbf', got {self.kernel!r}; 'removal' takes any kernel"
+                f"BSGD: maintenance='merging' takes kernel='rbf', got {self.kernel!r}; "
+                "'removal' takes any kernel"
             )
 
     def _allocate(self, n_features):

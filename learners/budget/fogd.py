@@ -92,11 +92,11 @@ class _Features:
 
 
 class FOGD(OnlineClassifier):
-    """Fourier online gradient descent: where ``l = 1 - m > 0``, ``w += η y z(x)``, z(x) being random features.
+    """Fourier online gradient descent: where ``l = 1 - m > 0``, ``w += η y z(x)`` with random features z.
 
     ``z(x) = [cos(U x), sin(U x)]/√D`` with D frequencies, the rows of U, drawn from N(0, 2 gamma I) once: the
-    inner product of two rows' features is ``exp(-gamma ‖x - z‖²)`` on average. A row costs its non-zeros times
-    D, however many rows there were.
+    inner product of two rows' features is ``exp(-gamma ‖x - z‖²)`` on average. A row costs its non-zeros
+    times D, however many rows there were.
 
     Parameters
     ----------
@@ -122,12 +122,12 @@ class FOGD(OnlineClassifier):
 
     Notes
     -----
-    The rows of the first call decide whether frequencies and features are float32 or float64. Dense and CSR rows
-    of the same values give the same outcome to the last bit.
+    The rows of the first call decide whether frequencies and features are float32 or float64. Dense and CSR
+    rows of the same values give the same outcome to the last bit.
 
     Sine and cosine are the same on every machine, to two units in the last place of the angle that was
-    computed, up to angles of 2²¹ = 2,097,152 (float32) or 2⁴⁸ (float64); beyond, an angle counts as 0. The angle
-    itself is rounded in the precision of the rows.
+    computed, up to angles of 2²¹ = 2,097,152 (float32) or 2⁴⁸ (float64); beyond, an angle counts as 0. The
+    angle itself is rounded in the precision of the rows.
 
     Checked against figures of an independent implementation, which equals KOL's with its sine and cosine made
     exact: KOL's sine is a parabola, and its inner products are not the kernel.
@@ -170,8 +170,8 @@ class FOGD(OnlineClassifier):
         n_bytes = 8 * int(self.D) * n_features
         if n_bytes > _MAX_BYTES:
             raise ValueError(
-                f"FOGD: {self.D} frequencies of {n_features:,} features are {n_bytes / 2**30:.1f} GiB, the limit is "
-                f"{_MAX_BYTES / 2**30:.0f} GiB; a smaller D takes less"
+                f"FOGD: {self.D} frequencies of {n_features:,} features are {n_bytes / 2**30:.1f} GiB, "
+                f"the limit is {_MAX_BYTES / 2**30:.0f} GiB; a smaller D takes less"
             )
         # Made to suit the first rows.
         self._map: _Features | None = None
@@ -180,7 +180,8 @@ class FOGD(OnlineClassifier):
     def _drawn_frequencies(self):
         """Return U."""
         # RandomState: NumPy keeps its streams the same for good.
-        normal = np.random.RandomState(int(self.random_state)).standard_normal((int(self.D), self.n_features_in_))
+        random = np.random.RandomState(int(self.random_state))
+        normal = random.standard_normal((int(self.D), self.n_features_in_))
         return math.sqrt(2.0 * float(self.gamma)) * normal
 
     def _pass(self, X, codes, scores):

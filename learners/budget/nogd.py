@@ -63,11 +63,11 @@ def _project(V, alpha):
 
 
 class NOGD(KernelClassifier):
-    """Nyström online gradient descent: the first `budget` rows with a loss span the features of all later ones.
+    """Nyström online gradient descent: the first `budget` rows with a loss make the features of later ones.
 
     Where ``l = 1 - m > 0`` the row joins with ``α = η y`` until there are `budget` support vectors. Then, at
-    once, ``K_S = V E Vᵀ``, of which the `rank` largest eigenvalues are kept, ``z(x) = E^-½ Vᵀ k_S(x)`` and ``w =
-    E^½ Vᵀ α``; from the next row on ``w += η y z(x)`` where ``l > 0``, and the support set stays.
+    once, ``K_S = V E Vᵀ``, of which the `rank` largest eigenvalues are kept, ``z(x) = E^-½ Vᵀ k_S(x)`` and
+    ``w = E^½ Vᵀ α``; from the next row on ``w += η y z(x)`` where ``l > 0``, and the support set stays.
 
     What is kept of w is ``α = V E^-½ w``: the score is ``Σ α_i k(x_i, x)`` before and after.
 
@@ -86,9 +86,9 @@ class NOGD(KernelClassifier):
 
     Notes
     -----
-    Eigenvalues of at most 1e-12 of the largest (1e-6 where kernel values are float32) are left out, so that there
-    may be fewer features than `rank`. They are the same on every machine. The matrix ``E^-½ Vᵀ``, 8 rank budget bytes,
-    is counted in `model_bytes_`; before it, the Gram matrix of the support vectors.
+    Eigenvalues of at most 1e-12 of the largest (1e-6 where kernel values are float32) are left out, so that
+    there may be fewer features than `rank`. They are the same on every machine. The matrix ``E^-½ Vᵀ``, 8
+    rank budget bytes, is counted in `model_bytes_`; before it, the Gram matrix of the support vectors.
 
     Checked against figures of an independent implementation, which equals the authors' NysGD.m but for its
     switch one loss later. KOL's takes eigenvalues in the order of the solver, and starts from w = 0.
@@ -156,8 +156,7 @@ class NOGD(KernelClassifier):
         """Make the features of the full support set, and the weights of those."""
         n = len(self._gram)
         E, V = eigenpairs(self._gram)
-        E, V = E[: self._rank], V[: self._rank]
-        kept = E > _ROUNDING[view.values.dtype] * E[0]
+        kept = np.flatnonzero(E - _ROUNDING[view.values.dtype] * E[0] > 0.0)[: self._rank]
         E, V = E[kept], V[kept]
         self._F = V / np.sqrt(E)[:, np.newaxis]
         self._gram = np.zeros((0, 0))

@@ -52,7 +52,7 @@ def _tridiagonal(A, e, Q):
 
 @compiled
 def _diagonal(d, e, V):
-    """Make a tridiagonal matrix diagonal by implicit QL steps, whose rotations are applied to the rows of V."""
+    """Make a tridiagonal matrix diagonal by implicit QL steps, and rotate the rows of V with it."""
     n = d.shape[0]
     for first in range(n):
         for _ in range(_MOST_ROUNDS):

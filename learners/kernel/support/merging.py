@@ -24,44 +24,45 @@ def _coefficient(a, b, exponent, h):
     return a * exponential(exponent * (1.0 - h) * (1.0 - h)) + b * exponential(exponent * h * h)
 
 
-@register_jitable
-def _best_share(a, b, exponent):
-    """Return the h in [0, 1] at which the coefficient of ``h x_a + (1 - h) x_b`` is largest."""
-    low, high = 0.0, 1.0
-    c, d = 1.0 - _SECTION, _SECTION
-    at_c, at_d = abs(_coefficient(a, b, exponent, c)), abs(_coefficient(a, b, exponent, d))
-    tolerance = _EQUAL_MAXIMA
-    while high - low >= _BRACKET:
-        if at_c <= tolerance * at_d:
-            low, c, at_c = c, d, at_d
-            d = low + _SECTION * (high - low)
-            at_d = abs(_coefficient(a, b, exponent, d))
-        else:
-            high, d, at_d = d, c, at_c
-            c = high - _SECTION * (high - low)
-            at_c = abs(_coefficient(a, b, exponent, c))
-        tolerance = 1.0
-    return 0.5 * (low + high)
+@compiled
+def _best_shares(a, b, exponents, shares):
+    """Write for each partner the h in [0, 1] at which the coefficient of ``h x_a + (1 - h) x_b`` is largest.
+
+    All brackets are of one width. A pass over the partners has no branch, so that it is vector code.
+    """
+    width, tolerance = 1.0, _EQUAL_MAXIMA
+    low, at_c, at_d = np.zeros_like(b), np.empty_like(b), np.empty_like(b)
+    for i in range(b.shape[0]):
+        at_c[i] = abs(_coefficient(a, b[i], exponents[i], 1.0 - _SECTION))
+        at_d[i] = abs(_coefficient(a, b[i], exponents[i], _SECTION))
+    while width >= _BRACKET:
+        shorter = _SECTION * width
+        for i in range(b.shape[0]):
+            is_upper = at_c[i] <= tolerance * at_d[i]
+            first = low[i] + (1.0 - _SECTION) * width if is_upper else low[i]
+            h = first + (_SECTION if is_upper else 1.0 - _SECTION) * shorter
+            value, kept = abs(_coefficient(a, b[i], exponents[i], h)), at_d[i] if is_upper else at_c[i]
+            low[i], at_c[i], at_d[i] = first, kept if is_upper else value, value if is_upper else kept
+        width, tolerance = shorter, 1.0
+    for i in range(b.shape[0]):
+        shares[i] = low[i] + 0.5 * width
 
 
 @register_jitable
-def _best_partner(view, n, p, exponents, losses):
-    """Return the slot that loses least when it is merged with p, -1 if none has its sign; ties: the oldest."""
-    a = view.alpha[p]
-    least = np.inf
-    for i in range(n):
-        losses[i] = np.inf
-        b = view.alpha[i]
-        if i != p and (b > 0.0) == (a > 0.0):
-            merged = _coefficient(a, b, exponents[i], _best_share(a, b, exponents[i]))
-            losses[i] = a * a + b * b + 2.0 * a * b * exponential(exponents[i]) - merged * merged
-            least = min(least, losses[i])
-    best = -1
-    for i in range(n):
-        if losses[i] <= least + _EQUAL * a * a and losses[i] < np.inf:
-            if best < 0 or view.born[i] < view.born[best]:
-                best = i
-    return best
+def _best_partner(a, b, exponents, numbers):
+    """Return the place of the partner with which `a` loses least, of those as good the oldest; and h."""
+    shares, losses = np.empty_like(b), np.empty_like(b)
+    _best_shares(a, b, exponents, shares)
+    least, best = np.inf, 0
+    for i in range(b.shape[0]):
+        merged = _coefficient(a, b[i], exponents[i], shares[i])
+        losses[i] = a * a + b[i] * b[i] + 2.0 * a * b[i] * exponential(exponents[i]) - merged * merged
+        if losses[i] < least:
+            least, best = losses[i], i
+    for i in range(b.shape[0]):
+        if losses[i] <= least + _EQUAL * a * a and numbers[i] < numbers[best]:
+            best = i
+    return best, shares[best]
 
 
 @register_jitable
@@ -87,33 +88,37 @@ def drop(view, rows, norms, n, slot, t):
 def merge_or_drop(view, rows, norms, n, p, t):
     """Make the support vector in slot p one with another of its sign, or drop it if there is none.
 
-    ``z = h x_p + (1 - h) x_n`` takes n's place and number. Row t of the block has been kept (`keep_now`): z is put
-    in its place there, so that its kernel values with the rows to come are computed as those of any row.
+    ``z = h x_p + (1 - h) x_n`` takes n's place and number. Row t of the block has been kept (`keep_now`): z
+    is put in its place there, so that its kernel values with the rows to come are computed as those of any
+    row.
 
     Returns
     -------
     int
         Kernel evaluations: those of p with the others of its sign, but for the values with row t.
     """
-    products, exponents, losses = np.empty((1, rows.shape[0]), rows.dtype), np.empty(n), np.empty(n)
+    products = np.empty((1, rows.shape[0]), rows.dtype)
     products_of_row(rows, p, 0, n, products)
-    gamma, new = view.function[1], view.first + t
-    evaluations = 0
+    slots, exponents = np.empty(n, np.int64), np.empty(n)
+    count = evaluations = 0
+    gamma, a, new = view.function[1], view.alpha[p], view.first + t
     for i in range(n):
-        distance = (norms[p] + norms[i]) - (products[0, i] + products[0, i])
-        exponents[i] = -gamma * max(distance, rows.dtype.type(0))
-        of_one_sign = i != p and (view.alpha[i] > 0.0) == (view.alpha[p] > 0.0)
-        evaluations += of_one_sign and view.born[i] != new and view.born[p] != new
-    partner = _best_partner(view, n, p, exponents, losses)
-    if partner >= 0:
-        a, b = view.alpha[p], view.alpha[partner]
-        h = _best_share(a, b, exponents[partner])
+        if i != p and (view.alpha[i] > 0.0) == (a > 0.0):
+            distance = (norms[p] + norms[i]) - (products[0, i] + products[0, i])
+            slots[count], exponents[count] = i, -gamma * max(distance, rows.dtype.type(0))
+            count += 1
+            evaluations += view.born[i] != new and view.born[p] != new
+    if count > 0:
+        slots = slots[:count]
+        best, h = _best_partner(a, view.alpha[slots], exponents[:count], view.born[slots])
+        partner = slots[best]
+        merged = _coefficient(a, view.alpha[partner], exponents[best], h)
         for k in range(rows.shape[1]):
             view.rows[t, k] = h * rows[p, k] + (1.0 - h) * rows[partner, k]
         products_of_row(view.rows, t, t, t + 1, view.later)
         view.norms[t] = view.later[0, t]
         number = view.born[partner]
-        replace(view, partner, t, _coefficient(a, b, exponents[partner], h))
+        replace(view, partner, t, merged)
         view.born[partner] = number
         keep_now(view, rows, norms, partner, t)
     drop(view, rows, norms, n, p, t)

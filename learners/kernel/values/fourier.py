@@ -1,9 +1,9 @@
 """Random Fourier features of rows: angles, cosines and sines, a few vectors of frequencies at a time.
 
-An angle has one accumulator, which takes the features of the row in their order by fused multiply-add; an absent
-feature would add an exact 0. So it is a function of the row and the frequency alone: neither the block, nor
-the machine, nor whether the rows are dense or CSR can change a bit of it. The arithmetic is in the precision
-of the rows.
+An angle has one accumulator, which takes the features of the row in their order by fused multiply-add; an
+absent feature would add an exact 0. So it is a function of the row and the frequency alone: neither the
+block, nor the machine, nor whether the rows are dense or CSR can change a bit of it. The arithmetic is in the
+precision of the rows.
 """
 
 import numpy as np
@@ -41,7 +41,8 @@ def _features_of_row(_typing_context, data, indices, start, stop, frequencies, c
         sums = [cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * lanes)) for _ in places]
         with cgutils.for_range_slice(builder, start, stop, intp(1), intp) as (k, _):
             x = spread(builder, builder.load(builder.gep(values, [k])), lanes)
-            feature = context.cast(builder, builder.load(builder.gep(columns, [k])), indices.dtype, types.intp)
+            feature = builder.load(builder.gep(columns, [k]))
+            feature = context.cast(builder, feature, indices.dtype, types.intp)
             for place, total in zip(places, sums, strict=True):
                 u = frequencies.load(builder, feature, place, lanes)
                 builder.store(fused(builder, u, x, builder.load(total)), total)

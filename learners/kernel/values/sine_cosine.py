@@ -25,9 +25,9 @@ def emit_sine_cosine(builder, kind, x):
 
     After Cody and Waite: x = n π/2 + r with |r| < 0.83, sin(r) and cos(r) by polynomials; n modulo 4 says
     which of the two it is, and its sign. The first part of n π/2 is subtracted without an error, since the
-    multiplication is fused and its result a multiple of the last place of π/2: so r is as good as x is, for |x|
-    up to 2²¹ (2 · 10⁶) in float32 and 2⁴⁸ in float64. Beyond that, neighbouring numbers are so far apart that
-    the figures would mean little: there, and for NaN, x counts as 0.
+    multiplication is fused and its result a multiple of the last place of π/2: so r is as good as x is, for
+    |x| up to 2²¹ (2 · 10⁶) in float32 and 2⁴⁸ in float64. Beyond that, neighbouring numbers are so far apart
+    that the figures would mean little: there, and for NaN, x counts as 0.
     """
     mantissa, parts, sine_degree, cosine_degree, largest = _PRECISIONS[kind]
     bits = ir.IntType(32 if kind == types.float32 else 64)
