@@ -3,6 +3,11 @@ from .active import Greedy as Greedy
 from .active import QueryAll as QueryAll
 from .baselines import MajorityClass as MajorityClass
 from .baselines import NoChange as NoChange
+from .budget.bogd import BOGD as BOGD
+from .budget.bpas import BPAS as BPAS
+from .budget.bsgd import BSGD as BSGD
+from .budget.fogd import FOGD as FOGD
+from .budget.nogd import NOGD as NOGD
 from .contract import StreamLearner as StreamLearner
 from .estimator.online_classifier import OnlineClassifier as OnlineClassifier
 from .estimator.pieces import Passage as Passage
@@ -62,9 +67,14 @@ from .svm.retrained_ramp_svm import RetrainedRampSVM as RetrainedRampSVM
 __all__ = [
     "ALMA",
     "AROW",
+    "BOGD",
+    "BPAS",
+    "BSGD",
+    "FOGD",
     "LASVM",
     "NAROW",
     "NHERD",
+    "NOGD",
     "NORMA",
     "ROMMA",
     "ActiveRampSVM",

@@ -59,8 +59,8 @@ class BPAS(KernelClassifier):
 
     Where the hinge loss ``l = 1 - m`` is positive, ``τ = min(C, l/k(x, x))`` and the row joins with
     ``α = y τ``. If the support set is full, row r goes, the one with the smallest
-    ``α_r² (k_rr - k_rt²/k_tt)`` (ties: the oldest), and the new one has ``α = y τ + α_r k_rt/k_tt``: what went
-    is projected onto it.
+    ``α_r² (k_rr - k_rt²/k_tt)`` (ties: the oldest), and the new one has ``α = y τ + α_r k_rt/k_tt``:
+    what went is projected onto it.
 
     k(x, x) is one kernel evaluation of a row inside the margin.
 

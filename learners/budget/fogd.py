@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_count, check_positive, check_seed
 from ..kernel.kernel_classifier import block_ranges
-from ..kernel.values.fourier import GROUP, fourier_features, nonzeros
-from ..kernel.values.row_storage import aligned, padded
+from ..kernel.values.fourier import dense_fourier_features, fourier_features, from_panels, in_panels
+from ..kernel.values.row_storage import aligned
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, count_rows, dot, row_range
@@ -54,11 +54,9 @@ class _Features:
     """
 
     def __init__(self, U, dtype):
-        D, d = U.shape
-        self._group = GROUP[dtype.itemsize]
-        width = padded(D, self._group)
-        self._frequencies = aligned((d, width), dtype, np.zeros)
-        self._frequencies[:, :D] = U.T
+        D, self._d = U.shape
+        self._panels = in_panels(U, dtype)
+        width = self._panels.size // self._d
         # What pads the last group is no feature: 0 for every row.
         self._scale = aligned((width,), dtype, np.zeros)
         self._scale[:D] = 1.0 / math.sqrt(D)
@@ -68,27 +66,22 @@ class _Features:
     @property
     def frequencies(self):
         """The frequencies, shape (D, d)."""
-        return self._frequencies[:, : len(self.numbers) // 2].T
+        return from_panels(self._panels, len(self.numbers) // 2, self._d)
 
     def room(self, n):
         """Return an array for the features of up to `n` rows."""
-        return aligned((n, self.size), self._frequencies.dtype)
+        return aligned((n, self.size), self._panels.dtype)
 
     def of(self, rows, room):
         """Return the features of rows, written into `room`."""
-        out = room[: count_rows(rows)]
-        fourier_features(*self._as_csr(rows), self._frequencies, self._group, self._scale, out)
-        return out
-
-    def _as_csr(self, rows):
-        dtype = self._frequencies.dtype
+        out, dtype = room[: count_rows(rows)], self._panels.dtype
         if isinstance(rows, tuple):
             data, indices, indptr = rows
-            return data.astype(dtype, copy=False), indices, indptr
-        # Zeros of dense rows cost nothing either.
-        csr = np.empty(rows.size, dtype), np.empty(rows.size, np.int32), np.empty(len(rows) + 1, np.int64)
-        nonzeros(rows, *csr)
-        return csr
+            data = data.astype(dtype, copy=False)
+            fourier_features(data, indices, indptr, self._panels, self._d, self._scale, out)
+        else:
+            dense_fourier_features(rows.astype(dtype, copy=False), self._panels, self._scale, out)
+        return out
 
 
 class FOGD(OnlineClassifier):

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from singlepass.learners.kernel.values.fourier import GROUP, fourier_features, nonzeros
+from singlepass.learners.kernel.values.fourier import (
+    dense_fourier_features,
+    fourier_features,
+    from_panels,
+    in_panels,
+)
 
 from ...streams import as_csr
 
@@ -19,16 +24,18 @@ seeds = st.integers(0, 2**31 - 1)
 LARGEST = {np.float32: 2.0**21, np.float64: 2.0**48}
 
 
-def features(X, U, scale=1.0):
+def features(X, U, scale=1.0, sparse=False):
     """Return cosines and sines of the angles of rows with frequencies U, shape (D, d)."""
-    group = GROUP[X.dtype.itemsize]
-    width = -(-len(U) // group) * group
-    frequencies, factors = np.zeros((U.shape[1], width), X.dtype), np.full(width, scale, X.dtype)
-    frequencies[:, : len(U)] = U.T
-    data, indices = np.empty(X.size, X.dtype), np.empty(X.size, np.int32)
-    indptr, out = np.empty(len(X) + 1, np.int64), np.empty((len(X), 2 * width), X.dtype)
-    nonzeros(X, data, indices, indptr)
-    fourier_features(data, indices, indptr, frequencies, group, factors, out)
+    panels = in_panels(U, X.dtype)
+    assert from_panels(panels, *U.shape).tolist() == U.astype(X.dtype).tolist()
+    width = panels.size // U.shape[1]
+    factors = np.full(width, scale, X.dtype)
+    out = np.empty((len(X), 2 * width), X.dtype)
+    if sparse:
+        csr = as_csr(X)
+        fourier_features(csr.data, csr.indices, csr.indptr, panels, U.shape[1], factors, out)
+    else:
+        dense_fourier_features(X, panels, factors, out)
     return out[:, : len(U)], out[:, width : width + len(U)]
 
 
@@ -67,30 +74,28 @@ def test_special_angles(dtype):
 
 
 @both_precisions
-@given(seed=seeds, n=st.integers(1, 20), d=st.integers(1, 30), D=st.integers(1, 150))
-def test_features_depend_on_row_and_frequency_alone(dtype, seed, n, d, D):
+@given(
+    seed=seeds,
+    n=st.integers(1, 20),
+    d=st.integers(1, 30),
+    D=st.integers(1, 150),
+    density=st.sampled_from([0.1, 0.5, 1.0]),
+)
+def test_features_depend_on_row_and_frequency_alone(dtype, seed, n, d, D, density):
+    """Not on the rows beside it, nor on dense or CSR."""
     random = np.random.RandomState(seed)
-    X = (random.standard_normal((n, d)) * (random.uniform(size=(n, d)) < 0.6)).astype(dtype)
+    X = (random.standard_normal((n, d)) * (random.uniform(size=(n, d)) < density)).astype(dtype)
     U = random.standard_normal((D, d)).astype(dtype)
     cosines, sines = features(X, U)
     wide = X.astype(np.float64) @ U.astype(np.float64).T
     tolerance = 1e-12 if dtype is np.float64 else 2e-5
     np.testing.assert_allclose(cosines, np.cos(wide), rtol=0, atol=tolerance)
     np.testing.assert_allclose(sines, np.sin(wide), rtol=0, atol=tolerance)
+    of_csr = features(X, U, sparse=True)
+    assert (of_csr[0].tolist(), of_csr[1].tolist()) == (cosines.tolist(), sines.tolist())
     i, k = random.randint(n), random.randint(D)
     one = features(X[i : i + 1], U[k : k + 1])
     assert (one[0][0, 0], one[1][0, 0]) == (cosines[i, k], sines[i, k])
-
-
-def test_nonzeros_are_those_of_csr():
-    random = np.random.RandomState(1)
-    X = random.standard_normal((30, 9)) * (random.uniform(size=(30, 9)) < 0.4)
-    expected = as_csr(X)
-    data, indices, indptr = np.empty(X.size), np.empty(X.size, np.int32), np.empty(31, np.int64)
-    nonzeros(X, data, indices, indptr)
-    assert indptr.tolist() == expected.indptr.tolist()
-    assert data[: indptr[-1]].tolist() == expected.data.tolist()
-    assert indices[: indptr[-1]].tolist() == expected.indices.tolist()
 
 
 _OUTCOME = """
