@@ -16,7 +16,7 @@ from ..numeric.rows import add_scaled, count_rows, dot, row_range
 
 # Rows whose features are made together: those of a thousand frequencies stay in the cache next to the
 # processor but one. The outcome does not depend on it.
-_BLOCK_ROWS = 32
+_BLOCK_ROWS = 64
 
 # More than that would not fit a common machine beside the stream.
 _MAX_BYTES = 4 * 2**30
