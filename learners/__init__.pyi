@@ -31,6 +31,7 @@ from .linear.adagrad_rda import AdaGradRDA as AdaGradRDA
 from .linear.alma import ALMA as ALMA
 from .linear.arow import AROW as AROW
 from .linear.confidence_weighted import ConfidenceWeighted as ConfidenceWeighted
+from .linear.iellip import IELLIP as IELLIP
 from .linear.multiclass_classifier import MulticlassClassifier as MulticlassClassifier
 from .linear.narow import NAROW as NAROW
 from .linear.nherd import NHERD as NHERD
@@ -71,6 +72,7 @@ __all__ = [
     "BPAS",
     "BSGD",
     "FOGD",
+    "IELLIP",
     "LASVM",
     "NAROW",
     "NHERD",

@@ -184,6 +184,13 @@ TABLE = (
         golden={"nherd_full.ref": _FULL, "nherd_diag_drop.ref": _DIAGONAL},
     ),
     Row(
+        "IELLIP", ".linear.iellip", "linear", "two",
+        "Yang, Jin, Ye 2009", "`c`, `b`, `a`",
+        variants=({"c": 0.3, "b": 0.95},),
+        golden={"iellip.ref": {}},
+        counts_rounds=True,
+    ),
+    Row(
         "KernelPerceptron", ".kernel.perceptron", "kernel", "many",
         "Freund, Schapire 1999",
         '`margin`; as all kernel learners `kernel` ("rbf", "poly", "linear"), `gamma`, `degree`, `coef0`',

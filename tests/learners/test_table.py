@@ -70,5 +70,5 @@ def test_golden_runs_exist_and_are_of_one_learner():
     assert set(named) <= runs
 
 
-def test_only_online_gradient_descent_counts_rounds():
-    assert [row.name for row in TABLE if row.counts_rounds] == ["OnlineGradientDescent"]
+def test_who_counts_rounds():
+    assert [row.name for row in TABLE if row.counts_rounds] == ["OnlineGradientDescent", "IELLIP"]
