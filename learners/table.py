@@ -277,7 +277,7 @@ TABLE = (
         "BOGD", ".budget.bogd", "kernel", "two",
         "Zhao, Wang, Wu, Jin, Hoi 2012",
         '`budget`, `eta`, `lam`, `gamma_max`, `projection` ("clip", "scale"), `random_state`',
-        variants=({"gamma_max": 2.0, **_SMALL}, {"gamma_max": 2.0, "projection": "scale", **_SMALL}),
+        variants=_grid(projection=("clip", "scale"), eta=(0.5,), lam=(0.1,), gamma_max=(2.0,), small=(_SMALL,)),
         golden={"bogd_rbf.ref": {"budget": 50, "eta": 0.2, "lam": 0.01}},
     ),
     Row(
