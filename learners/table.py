@@ -184,6 +184,20 @@ TABLE = (
         golden={"nherd_full.ref": _FULL, "nherd_diag_drop.ref": _DIAGONAL},
     ),
     Row(
+        "MarginPerceptron", ".linear.margins.margin_perceptron", "linear", "many",
+        "Krauth, Mézard 1987; Li et al. 2002 (PAUM); voted: Freund & Schapire 1999; Khardon, Wachman 2007",
+        '`tau_plus`, `tau_minus`, `eta`, `output` ("last", "average", "longest", "voted"), '
+        "`alpha_bound`, `lam`",
+        # What two classes only have is tested by itself.
+        variants=({}, {"output": "average"}),
+        golden={"margin_perceptron_tau1.ref": {}, "mc_margin_perceptron_tau1.ref": {},
+                "paum_tau1_0.1.ref": {"tau_minus": 0.1},
+                "voted_perceptron.ref": {"tau_plus": 0.0, "tau_minus": 0.0, "output": "voted"},
+                "longest_survivor_perceptron.ref": {"tau_plus": 0.0, "tau_minus": 0.0, "output": "longest"},
+                "noise_perceptron_alphabound2_passes3.ref": {
+                    "tau_plus": 0.0, "tau_minus": 0.0, "alpha_bound": 2, "epochs": 3}},
+    ),
+    Row(
         "IELLIP", ".linear.iellip", "linear", "two",
         "Yang, Jin, Ye 2009", "`c`, `b`, `a`",
         variants=({"c": 0.3, "b": 0.95},),
@@ -277,7 +291,9 @@ TABLE = (
         "BOGD", ".budget.bogd", "kernel", "two",
         "Zhao, Wang, Wu, Jin, Hoi 2012",
         '`budget`, `eta`, `lam`, `gamma_max`, `projection` ("clip", "scale"), `random_state`',
-        variants=_grid(projection=("clip", "scale"), eta=(0.5,), lam=(0.1,), gamma_max=(2.0,), small=(_SMALL,)),
+        variants=_grid(
+            projection=("clip", "scale"), rest=({"eta": 0.5, "lam": 0.1, "gamma_max": 2.0, **_SMALL},)
+        ),
         golden={"bogd_rbf.ref": {"budget": 50, "eta": 0.2, "lam": 0.01}},
     ),
     Row(
