@@ -32,6 +32,7 @@ from .linear.alma import ALMA as ALMA
 from .linear.arow import AROW as AROW
 from .linear.confidence_weighted import ConfidenceWeighted as ConfidenceWeighted
 from .linear.iellip import IELLIP as IELLIP
+from .linear.margins.margin_perceptron import MarginPerceptron as MarginPerceptron
 from .linear.multiclass_classifier import MulticlassClassifier as MulticlassClassifier
 from .linear.narow import NAROW as NAROW
 from .linear.nherd import NHERD as NHERD
@@ -95,6 +96,7 @@ __all__ = [
     "KernelPerceptron",
     "KernelSecondOrderPerceptron",
     "MajorityClass",
+    "MarginPerceptron",
     "MulticlassClassifier",
     "NoChange",
     "OfflineRampSVM",
