@@ -1,9 +1,5 @@
 """Random Fourier features: sine and cosine as vector code, and the angles they are of."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -96,28 +92,3 @@ def test_features_depend_on_row_and_frequency_alone(dtype, seed, n, d, D, densit
     i, k = random.randint(n), random.randint(D)
     one = features(X[i : i + 1], U[k : k + 1])
     assert (one[0][0, 0], one[1][0, 0]) == (cosines[i, k], sines[i, k])
-
-
-_OUTCOME = """
-import numpy as np
-from singlepass.learners import FOGD
-random = np.random.RandomState(0)
-X, y = random.standard_normal((60, 9)).astype(np.DTYPE), random.randint(2, size=60)
-model = FOGD(D=37, gamma=0.2)
-print(model.learn(X * 1000.0, y).tolist(), model.coef_.tolist())
-"""
-
-
-@pytest.mark.exhaustive
-@both_precisions
-def test_a_plain_processor_comes_to_the_same_bits(dtype, tmp_path):
-    """One without vectors of 64 bytes, and without fused multiply-add."""
-
-    def outcome(**settings):
-        environment = os.environ | settings | {"SINGLEPASS_CACHE": str(tmp_path / str(len(settings)))}
-        code = _OUTCOME.replace("DTYPE", np.dtype(dtype).name)
-        command = [sys.executable, "-c", code]
-        return subprocess.run(command, env=environment, capture_output=True, check=True).stdout
-
-    generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
-    assert outcome(**generic) == outcome() != b""
