@@ -33,14 +33,12 @@ _FEW = 3
 
 
 class _Group:
-    """A group of frequencies while code is generated: sums of angles, and the features of these."""
+    """A group of frequencies while code is generated: sums of angles."""
 
     def __init__(self, context, builder, kinds, arguments):
-        """Take panels, the row that the group's begins at and its first column, scales and features."""
+        """Take panels, the row that the group's begins at and its first column, and where angles go."""
         self.builder, self.first, column = builder, arguments[1], arguments[2]
-        self.panels, self.out = (ArrayInCode(context, builder, kinds[k], arguments[k]) for k in (0, 4))
-        self.kind = kinds[0].dtype
-        self.scales = context.make_array(kinds[3])(context, builder, arguments[3]).data
+        self.panels, self.out = (ArrayInCode(context, builder, kinds[k], arguments[k]) for k in (0, 3))
         self.vector = ir.VectorType(self.panels.pointer.type.pointee, LANES[self.panels.size])
         self.starts = [column.type(self.vector.count * v) for v in range(_VECTORS)]
         self.places = [builder.add(column, start) for start in self.starts]
@@ -59,16 +57,9 @@ class _Group:
                 self.builder.store(fused(self.builder, u, x, self.builder.load(total)), total)
 
     def store(self, row, sums):
-        """Write the features of a row, whose angles are summed up."""
-        builder = self.builder
-        half = builder.lshr(self.out.columns, self.out.columns.type(1))
+        """Write the angles of a row where their cosines will be."""
         for place, total in zip(self.places, sums, strict=True):
-            sine, cosine = emit_sine_cosine(builder, self.kind, builder.load(total))
-            factor = builder.bitcast(builder.gep(self.scales, [place]), self.vector.as_pointer())
-            factor = builder.load(factor)
-            factor.align = self.panels.size
-            self.out.store(builder, row, place, builder.fmul(cosine, factor))
-            self.out.store(builder, row, builder.add(half, place), builder.fmul(sine, factor))
+            self.out.store(self.builder, row, place, self.builder.load(total))
 
 
 def _check(*arrays):
@@ -77,39 +68,39 @@ def _check(*arrays):
 
 
 @intrinsic
-def _features_of_row(_typing_context, panels, first, column, scale, out, i, data, indices, start, stop):
-    """Write the features of a CSR row for a group of frequencies into ``out[i]``."""
-    _check(panels, scale, out, data)
+def _angles_of_row(_typing_context, panels, first, column, out, i, data, indices, start, stop):
+    """Write the angles of a CSR row with a group of frequencies into ``out[i]``."""
+    _check(panels, out, data)
 
     def codegen(context, builder, signature, arguments):
         kinds, intp = signature.args, arguments[1].type
         group = _Group(context, builder, kinds, arguments)
-        values, columns = (context.make_array(kinds[k])(context, builder, arguments[k]).data for k in (6, 7))
+        values, columns = (context.make_array(kinds[k])(context, builder, arguments[k]).data for k in (5, 6))
         sums = group.new_sums()
-        with cgutils.for_range_slice(builder, arguments[8], arguments[9], intp(1), intp) as (k, _):
+        with cgutils.for_range_slice(builder, arguments[7], arguments[8], intp(1), intp) as (k, _):
             feature = builder.load(builder.gep(columns, [k]))
             feature = context.cast(builder, feature, indices.dtype, types.intp)
             group.add(feature, [builder.load(builder.gep(values, [k]))], [sums])
-        group.store(arguments[5], sums)
+        group.store(arguments[4], sums)
         return context.get_dummy_value()
 
     intp = types.intp
-    return types.void(panels, intp, intp, scale, out, intp, data, indices, intp, intp), codegen
+    return types.void(panels, intp, intp, out, intp, data, indices, intp, intp), codegen
 
 
 def _of_dense_rows(rows):
     """Build the intrinsic for a number of dense rows at a time."""
 
     @intrinsic
-    def features_of_rows(_typing_context, panels, first, column, scale, out, i, X):
-        """Write the features of dense rows from i on for a group of frequencies into the rows of `out`."""
-        _check(panels, scale, out, X)
+    def angles_of_rows(_typing_context, panels, first, column, out, i, X):
+        """Write the angles of dense rows from i on with a group of frequencies into the rows of `out`."""
+        _check(panels, out, X)
 
         def codegen(context, builder, signature, arguments):
             intp = arguments[1].type
             group = _Group(context, builder, signature.args, arguments)
-            values = ArrayInCode(context, builder, signature.args[6], arguments[6])
-            numbers = [builder.add(arguments[5], intp(r)) for r in range(rows)]
+            values = ArrayInCode(context, builder, signature.args[5], arguments[5])
+            numbers = [builder.add(arguments[4], intp(r)) for r in range(rows)]
             sums = [group.new_sums() for _ in numbers]
             with cgutils.for_range_slice(builder, intp(0), values.columns, intp(1), intp) as (j, _):
                 entries = [builder.load(values.address(builder, number, j)) for number in numbers]
@@ -119,13 +110,42 @@ def _of_dense_rows(rows):
             return context.get_dummy_value()
 
         intp = types.intp
-        return types.void(panels, intp, intp, scale, out, intp, X), codegen
+        return types.void(panels, intp, intp, out, intp, X), codegen
 
-    return features_of_rows
+    return angles_of_rows
 
 
-_features_of_rows = _of_dense_rows(_ROWS)
-_features_of_one = _of_dense_rows(1)
+_angles_of_rows = _of_dense_rows(_ROWS)
+_angles_of_one = _of_dense_rows(1)
+
+
+@intrinsic
+def _to_features(_typing_context, out, i, place, scale):
+    """Replace a vector of angles in ``out[i]`` by their cosines, and write their sines half a row on."""
+    _check(scale, out)
+
+    def codegen(context, builder, signature, arguments):
+        features = ArrayInCode(context, builder, signature.args[0], arguments[0])
+        i, place, lanes = arguments[1], arguments[2], LANES[features.size]
+        vector = ir.VectorType(features.pointer.type.pointee, lanes)
+        scales = context.make_array(signature.args[3])(context, builder, arguments[3]).data
+        factor = builder.load(builder.bitcast(builder.gep(scales, [place]), vector.as_pointer()))
+        factor.align = features.size
+        angle = features.load(builder, i, place, lanes)
+        sine, cosine = emit_sine_cosine(builder, out.dtype, angle)
+        features.store(builder, i, place, builder.fmul(cosine, factor))
+        half = builder.lshr(features.columns, place.type(1))
+        features.store(builder, i, builder.add(half, place), builder.fmul(sine, factor))
+        return context.get_dummy_value()
+
+    return types.void(out, types.intp, types.intp, scale), codegen
+
+
+@compiled
+def _all_to_features(out, n, group, scale):
+    for i in range(n):
+        for place in range(0, scale.shape[0], group // _VECTORS):
+            _to_features(out, i, place, scale)
 
 
 def in_panels(U, dtype):
@@ -181,18 +201,19 @@ def fourier_features(data, indices, indptr, panels, d, scale, out):
     for g in range(scale.shape[0] // group):
         for i in range(indptr.shape[0] - 1):
             start, stop = np.intp(indptr[i]), np.intp(indptr[i + 1])
-            _features_of_row(panels, g * d, g * group, scale, out, i, data, indices, start, stop)
+            _angles_of_row(panels, g * d, g * group, out, i, data, indices, start, stop)
+    _all_to_features(out, indptr.shape[0] - 1, group, scale)
 
 
 @compiled
-def _features_of_dense(X, panels, scale, out):
+def _angles_of_dense(X, panels, out):
     d, group = X.shape[1], panels.shape[1]
     several = X.shape[0] - X.shape[0] % _ROWS
-    for g in range(scale.shape[0] // group):
+    for g in range(panels.shape[0] // d):
         for i in range(0, several, _ROWS):
-            _features_of_rows(panels, g * d, g * group, scale, out, i, X)
+            _angles_of_rows(panels, g * d, g * group, out, i, X)
         for i in range(several, X.shape[0]):
-            _features_of_one(panels, g * d, g * group, scale, out, i, X)
+            _angles_of_one(panels, g * d, g * group, out, i, X)
 
 
 @compiled
@@ -203,7 +224,8 @@ def dense_fourier_features(X, panels, scale, out):
         for j in range(X.shape[1]):
             count += X[i, j] != 0.0
     if _FEW * count >= X.size:
-        _features_of_dense(X, panels, scale, out)
+        _angles_of_dense(X, panels, out)
+        _all_to_features(out, X.shape[0], panels.shape[1], scale)
         return
     data, indices = np.empty(count + 1, X.dtype), np.empty(count + 1, np.int32)
     indptr = np.empty(X.shape[0] + 1, np.int64)
