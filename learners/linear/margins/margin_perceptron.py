@@ -1,4 +1,7 @@
-"""Perceptrons with margins."""
+"""Perceptrons with margins.
+
+Over 300 lines: what predicts has a loop of its own each.
+"""
 
 import numpy as np
 from numba.extending import register_jitable
@@ -37,8 +40,10 @@ def _asks(m, x, y, rule, caused, number):
     """
     tau_plus, tau_minus, _, bound, lam = rule
     i = number[0]
-    number[0] += 1
-    before = caused[i] if caused.shape[0] > 0 else 0
+    before = 0
+    if caused.shape[0] > 0:
+        before = caused[i]
+        number[0] += 1
     if before >= bound or not (m != 0.0 or _has_entries(x)):
         return False
     if m + (lam if before > 0 else 0.0) > (tau_plus if y > 0.0 else tau_minus):
