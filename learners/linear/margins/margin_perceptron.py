@@ -236,7 +236,7 @@ class MarginPerceptron(Perceptron):
         self.epochs = epochs
 
     @property
-    def average(self) -> bool:
+    def average(self) -> bool:  # type: ignore[override]
         return self.output == "average"
 
     @property
