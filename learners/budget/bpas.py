@@ -94,7 +94,7 @@ class BPAS(KernelClassifier):
     --------
     >>> learner = BPAS(budget=2).fit([[0.0], [3.0], [0.1], [2.9], [0.2]], [0, 1, 0, 1, 1])
     >>> learner.support_.tolist()
-    [1, 4]
+    [3, 4]
     """
 
     _keeps_companions = True

@@ -140,7 +140,7 @@ class BSGD(KernelClassifier):
 
     Examples
     --------
-    >>> learner = BSGD(budget=2).fit([[0.0], [3.0], [0.2], [2.8]], [0, 1, 0, 1])
+    >>> learner = BSGD(budget=2, lam=1.0).fit([[0.0], [3.0], [0.2], [2.8]], [0, 1, 0, 1])
     >>> learner.support_vectors_.round(3).tolist()
     [[0.1], [2.9]]
     """
