@@ -3,6 +3,11 @@ from .active import Greedy as Greedy
 from .active import QueryAll as QueryAll
 from .baselines import MajorityClass as MajorityClass
 from .baselines import NoChange as NoChange
+from .budget.bogd import BOGD as BOGD
+from .budget.bpas import BPAS as BPAS
+from .budget.bsgd import BSGD as BSGD
+from .budget.fogd import FOGD as FOGD
+from .budget.nogd import NOGD as NOGD
 from .contract import StreamLearner as StreamLearner
 from .estimator.online_classifier import OnlineClassifier as OnlineClassifier
 from .estimator.pieces import Passage as Passage
@@ -36,6 +41,8 @@ from .linear.gradient.online_gradient_descent import OnlineGradientDescent as On
 from .linear.gradient.online_newton_step import OnlineNewtonStep as OnlineNewtonStep
 from .linear.gradient.unbiased_loss import UnbiasedLoss as UnbiasedLoss
 from .linear.gradient.vowpal_wabbit_coin import VowpalWabbitCoin as VowpalWabbitCoin
+from .linear.iellip import IELLIP as IELLIP
+from .linear.margins.margin_perceptron import MarginPerceptron as MarginPerceptron
 from .linear.multiclass_classifier import MulticlassClassifier as MulticlassClassifier
 from .linear.narow import NAROW as NAROW
 from .linear.nherd import NHERD as NHERD
@@ -71,11 +78,17 @@ from .svm.retrained_ramp_svm import RetrainedRampSVM as RetrainedRampSVM
 __all__ = [
     "ALMA",
     "AROW",
+    "BOGD",
+    "BPAS",
+    "BSGD",
     "COCOB",
+    "FOGD",
+    "IELLIP",
     "KT",
     "LASVM",
     "NAROW",
     "NHERD",
+    "NOGD",
     "NORMA",
     "ROMMA",
     "ActiveRampSVM",
@@ -98,6 +111,7 @@ __all__ = [
     "KernelPerceptron",
     "KernelSecondOrderPerceptron",
     "MajorityClass",
+    "MarginPerceptron",
     "MulticlassClassifier",
     "NoChange",
     "OfflineRampSVM",

@@ -25,8 +25,9 @@ class Row:
         Of the class.
     module : str
         Where it is: relative to this package, or absolute.
-    kind : {"linear", "kernel", "svm", "baseline", "batch", "strategy"}
-        A "baseline" looks at labels only;
+    kind : {"linear", "kernel", "features", "svm", "baseline", "batch", "strategy"}
+        "features" learners are linear in features that stand for a kernel, and have no support set;
+        a "baseline" looks at labels only;
         "batch" learners are fitted to the whole training part at once and predict nothing along the stream;
         a "strategy" is wrapped around another learner.
     classes : {"two", "many"}
@@ -44,7 +45,7 @@ class Row:
 
     name: str
     module: str
-    kind: Literal["linear", "kernel", "svm", "baseline", "batch", "strategy"]
+    kind: Literal["linear", "kernel", "features", "svm", "baseline", "batch", "strategy"]
     classes: Literal["two", "many"]
     source: str
     parameters: str
@@ -262,6 +263,27 @@ TABLE = (
         golden={"nherd_full.ref": _FULL, "nherd_diag_drop.ref": _DIAGONAL},
     ),
     Row(
+        "MarginPerceptron", ".linear.margins.margin_perceptron", "linear", "many",
+        "Krauth, Mézard 1987; Li et al. 2002 (PAUM); voted: Freund & Schapire 1999; Khardon, Wachman 2007",
+        '`tau_plus`, `tau_minus`, `eta`, `output` ("last", "average", "longest", "voted"), '
+        "`alpha_bound`, `lam`",
+        # What two classes only have is tested by itself.
+        variants=({}, {"output": "average"}),
+        golden={"margin_perceptron_tau1.ref": {}, "mc_margin_perceptron_tau1.ref": {},
+                "paum_tau1_0.1.ref": {"tau_minus": 0.1},
+                "voted_perceptron.ref": {"tau_plus": 0.0, "tau_minus": 0.0, "output": "voted"},
+                "longest_survivor_perceptron.ref": {"tau_plus": 0.0, "tau_minus": 0.0, "output": "longest"},
+                "noise_perceptron_alphabound2_passes3.ref": {
+                    "tau_plus": 0.0, "tau_minus": 0.0, "alpha_bound": 2, "epochs": 3}},
+    ),
+    Row(
+        "IELLIP", ".linear.iellip", "linear", "two",
+        "Yang, Jin, Ye 2009", "`c`, `b`, `a`",
+        variants=({"c": 0.3, "b": 0.95},),
+        golden={"iellip.ref": {}},
+        counts_rounds=True,
+    ),
+    Row(
         "KernelPerceptron", ".kernel.perceptron", "kernel", "many",
         "Freund, Schapire 1999",
         '`margin`; as all kernel learners `kernel` ("rbf", "poly", "linear"), `gamma`, `degree`, `coef0`',
@@ -343,6 +365,40 @@ TABLE = (
         "Kivinen, Smola, Williamson 2004", "`eta0`, `lam`, `decay`",
         variants=({"eta0": 0.3, "gamma": 0.1}, {"eta0": 0.3, "decay": True, "gamma": 0.1}),
         golden={"norma_rbf.ref": {"eta0": 0.2, "lam": 0.01}},
+    ),
+    Row(
+        "BOGD", ".budget.bogd", "kernel", "two",
+        "Zhao, Wang, Wu, Jin, Hoi 2012",
+        '`budget`, `eta`, `lam`, `gamma_max`, `projection` ("clip", "scale"), `random_state`',
+        variants=_grid(
+            projection=("clip", "scale"), rest=({"eta": 0.5, "lam": 0.1, "gamma_max": 2.0, **_SMALL},)
+        ),
+        golden={"bogd_rbf.ref": {"budget": 50, "eta": 0.2, "lam": 0.01}},
+    ),
+    Row(
+        "BPAS", ".budget.bpas", "kernel", "two",
+        "Wang, Vucetic 2010 (BPA-S)", "`budget`, `C`",
+        variants=({"C": 0.5, **_SMALL},),
+        golden={"bpas_rbf.ref": {"budget": 50}},
+    ),
+    Row(
+        "BSGD", ".budget.bsgd", "kernel", "two",
+        "Wang, Crammer, Vucetic 2012", '`budget`, `lam`, `maintenance` ("merging", "removal")',
+        variants=_grid(maintenance=("merging", "removal"), small=(_SMALL,)),
+        golden={"bsgd_merging_rbf.ref": {"budget": 50},
+                "bsgd_removal_rbf.ref": {"budget": 50, "maintenance": "removal"}},
+    ),
+    Row(
+        "NOGD", ".budget.nogd", "kernel", "two",
+        "Lu, Hoi, Wang, Zhao, Liu 2016", "`budget`, `rank`, `eta`",
+        variants=({"rank": 5, **_SMALL},),
+        golden={"nogd_rbf.ref": {"budget": 50, "rank": 10}},
+    ),
+    Row(
+        "FOGD", ".budget.fogd", "features", "two",
+        "Lu, Hoi, Wang, Zhao, Liu 2016", "`D`, `eta`, `gamma`, `random_state`; rbf",
+        variants=({"D": 50, "gamma": 0.1},),
+        golden={"fogd_rbf.ref": {"eta": 1.0}},
     ),
     Row(
         "LASVM", ".svm.lasvm", "svm", "two",

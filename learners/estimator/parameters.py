@@ -90,6 +90,13 @@ def check_count(learner: BaseEstimator, name: str) -> None:
         _refuse(learner, name, "an integer >= 1")
 
 
+def check_several(learner: BaseEstimator, name: str) -> None:
+    """Raise ValueError unless the parameter is an integer >= 2."""
+    value = getattr(learner, name)
+    if not (_is_count(value) and value >= 2):
+        _refuse(learner, name, "an integer >= 2")
+
+
 def check_size_or_none(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is an integer >= 0 or None."""
     value = getattr(learner, name)

@@ -7,6 +7,7 @@ from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from .kernel_classifier import KernelClassifier
 from .support.block_view import add, replace, score_of
+from .support.random_slots import RandomSlots
 
 
 @compiled
@@ -27,28 +28,6 @@ def _learn(view, n, codes, scores, budget, victims):
                     replace(view, victims[removals], t, y)
                     removals += 1
     return n, mistakes, updates, evaluations, removals
-
-
-class _RandomSlots:
-    """A frozen sequence of random slot numbers, of which as many are looked at as may be needed."""
-
-    def __init__(self, seed, budget):
-        # RandomState: NumPy keeps its streams the same for good.
-        self._random = np.random.RandomState(seed)
-        self._budget = budget
-        self._ahead = np.zeros(0, np.int64)
-
-    def next(self, n):
-        """Return the next `n`, without using them up."""
-        if len(self._ahead) < n:
-            more = self._random.random_sample(n - len(self._ahead))
-            slots = np.minimum((more * self._budget).astype(np.int64), self._budget - 1)
-            self._ahead = np.append(self._ahead, slots)
-        return self._ahead[:n]
-
-    def use(self, n):
-        """Use up the next `n`."""
-        self._ahead = self._ahead[n:]
 
 
 class _SlotsInTurn:
@@ -135,7 +114,7 @@ class RandomizedBudgetPerceptron(_BudgetPerceptron):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        self._victims = _RandomSlots(int(self.random_state), self._budget)
+        self._victims = RandomSlots(int(self.random_state), self._budget)
 
 
 class ShiftingPerceptron(_BudgetPerceptron):

@@ -144,7 +144,7 @@ class Perceptron(MulticlassClassifier):
     def _check_parameters(self):
         check_bool(self, "average")
 
-    _state = ("_weights", "_u")
+    _state: tuple[str, ...] = ("_weights", "_u")
 
     def _allocate(self, n_features):
         self._begin_with(np.zeros(n_features))

@@ -27,6 +27,7 @@ def _made(*kinds, classes="two", further=False):
 # Every algorithm in every variant that has code of its own.
 LEARNERS = _made("linear")
 KERNEL_LEARNERS = _made("kernel", "svm")
+FEATURE_LEARNERS = _made("features")
 # With more than two classes most of these, and these: the updates that several wrong classes share.
 OF_MANY_CLASSES = _made("linear", classes="many")
 SEVERAL_CONSTRAINTS = _made("linear", classes="many", further=True)
@@ -48,7 +49,7 @@ _RAMP_SVMS = (OnlineRampSVM, ActiveRampSVM, RetrainedRampSVM)
 _NO_RAMP_SVM = [learner for learner in KERNEL_LEARNERS if not isinstance(learner, _RAMP_SVMS)]
 every_kernel_learner_but_ramp_svms = pytest.mark.parametrize("learner", _listed(_NO_RAMP_SVM))
 every_kernel_learner = pytest.mark.parametrize("learner", _listed(KERNEL_LEARNERS))
-any_learner = pytest.mark.parametrize("learner", _listed(LEARNERS + KERNEL_LEARNERS))
+any_learner = pytest.mark.parametrize("learner", _listed(LEARNERS + KERNEL_LEARNERS + FEATURE_LEARNERS))
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 
 

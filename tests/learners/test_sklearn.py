@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from .streams import (
+    FEATURE_LEARNERS,
     KERNEL_LEARNERS,
     LEARNERS,
     SEVERAL_CONSTRAINTS,
@@ -16,7 +17,7 @@ from .streams import (
     state,
 )
 
-EVERY_VARIANT = LEARNERS + SEVERAL_CONSTRAINTS + KERNEL_LEARNERS
+EVERY_VARIANT = LEARNERS + SEVERAL_CONSTRAINTS + KERNEL_LEARNERS + FEATURE_LEARNERS
 # The first of every class.
 ONE_OF_EACH = list({type(learner): learner for learner in reversed(EVERY_VARIANT)}.values())
 QUICK = [learner for learner in ONE_OF_EACH if not isinstance(learner, SLOW_TO_COMPILE)]

@@ -57,7 +57,7 @@ def test_what_a_row_says_of_its_class(row):
 
 @every_row
 def test_an_online_learner_has_variants_to_test(row):
-    assert bool(row.variants) == (row.kind in ("linear", "kernel", "svm"))
+    assert bool(row.variants) == (row.kind in ("linear", "kernel", "features", "svm"))
     made = [repr(row.load()(**settings)) for settings in (*row.variants, *row.many_classes_variants)]
     assert len(set(made)) == len(made)
 
@@ -71,5 +71,5 @@ def test_golden_runs_exist_and_are_of_one_learner():
 
 
 def test_who_counts_rounds():
-    counting = ["OnlineGradientDescent", "UnbiasedLoss", "KT", "VowpalWabbitCoin"]
+    counting = ["OnlineGradientDescent", "UnbiasedLoss", "KT", "VowpalWabbitCoin", "IELLIP"]
     assert [row.name for row in TABLE if row.counts_rounds] == counting

@@ -17,9 +17,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from ...learners import KernelPerceptron, Projectron
+from ...learners import FOGD, KernelPerceptron, Projectron, ShiftingPerceptron
 from ...learners.kernel.values.dense_products import LANES, dense_products
 from ...learners.kernel.values.row_storage import aligned
 from ...learners.numeric.compiled import compiled
@@ -29,6 +30,8 @@ from .timing import Measurement, best_times, milliseconds
 BLOCK, SUPPORT = 60, 3_000
 # The loops row by row see this much of a stream: the whole would take them minutes.
 PEER_ROWS = 6_000
+# A cosine and a sine of each frequency are two features.
+FEATURES, WINDOW = 1_000, 1_000
 GAMMA = {"a9a": 0.04, "usps, 3 against the rest": 0.01, "usps, ten classes": 0.01, "generated": 0.02}
 
 
@@ -189,6 +192,28 @@ def measure_peers(name: str, X: Any, y: Any) -> list[Measurement]:
     ]
 
 
+def measure_features(name: str, X: Any, y: Any) -> list[Measurement]:
+    """Compare gradient descent on Fourier features with a kernel Perceptron of as many support vectors."""
+    gamma = GAMMA[name]
+    measurements = []
+    for kind, rows in (("dense", X), ("CSR", csr_matrix(X))):
+        fourier, window = FOGD(FEATURES // 2, gamma=gamma), ShiftingPerceptron(WINDOW, gamma=gamma)
+        works: dict[str, Callable[[], object]] = {}
+        for label, learner in (("features", fourier), ("window", window)):
+            works[label] = lambda learner=learner, rows=rows: one_pass(learner, rows, y)  # type: ignore[misc]
+        times = best_times(works, repeats=3)
+        measurements.append(
+            Measurement(
+                f"FOGD, {name}, {len(X):,}×{X.shape[1]} {kind} float32, {FEATURES:,} features: one pass",
+                milliseconds(times["features"]),
+                f"a Perceptron of the last {window.n_support_:,} mistakes, {milliseconds(times['window'])}",
+                times["window"] / times["features"],
+                "≥ 3",
+            )
+        )
+    return measurements
+
+
 def measure_growth() -> list[Measurement]:
     """Measure how the time of a row grows with the support set, on rows that all join it."""
     rng = np.random.RandomState(0)
@@ -217,4 +242,6 @@ def measure() -> list[Measurement]:
     measurements = measure_tile()
     for name, (X, y) in streams().items():
         measurements += measure_stream(name, X, y)
+        if y.max() == 1:
+            measurements += measure_features(name, X, y)
     return measurements + measure_growth()

@@ -241,6 +241,16 @@ def _any_nonzero(terms, i):
     return False
 
 
+@register_jitable
+def scale_matrix(sigma, factor):
+    """Make it ``factor Σ``; a power of two changes no digit."""
+    subtract_noted(sigma)
+    n = sigma.shape[0] - MOST_TERMS - 1
+    for i in range(n):
+        for j in range(n):
+            sigma[i, j] *= factor
+
+
 @compiled
 def subtract_noted(sigma):
     """Subtract what is noted from B, leaving that exactly symmetric."""

@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 from singlepass.learners import (
     LASVM,
+    NOGD,
     DistillCacheMIRA,
     DistillCachePerceptron,
     Forgetron,
@@ -39,6 +40,8 @@ WITH_ROWS = {
     # likewise, without the scores that the others give each row, or L⁻¹y
     (DistillCachePerceptron, DistillCacheMIRA): lambda n, _: NUMBER * (n + n * n),
     (KernelSecondOrderPerceptron, KernelAROW): lambda n, _: NUMBER * (n + n * n),
+    # coefficient; the matrix of the features, of which the variant has five
+    NOGD: lambda n, _: NUMBER * (n + 5 * n),
     KernelClassifier: lambda n, _: NUMBER * n,
 }
 
@@ -57,7 +60,8 @@ def test_model_bytes(learner, kind):
     X = as_csr(X) if kind in ("csr", "csr32") else X
     number = 4 if X.dtype == np.float32 and not isinstance(learner, IncrementalSVM) else 8
     # No feature is 0: a CSR row is six values, their columns and where it begins.
-    row = 6 * (number + 4) + 8 if kind in ("csr", "csr32") else 6 * number
+    sparse = kind in ("csr", "csr32") and getattr(learner, "maintenance", "") != "merging"
+    row = 6 * (number + 4) + 8 if sparse else 6 * number
     model = clone(learner).fit(X, y)
     sizes = [getattr(model, "n_stored_", 100 if isinstance(model, IncrementalSVM) else model.n_support_)]
     if isinstance(model, OnlineModelSelection):

@@ -1,0 +1,240 @@
+"""Random Fourier features of rows: angles, cosines and sines, a few vectors of frequencies at a time.
+
+An angle has one accumulator, which takes the features of the row in their order by fused multiply-add; an
+absent feature would add an exact 0. So it is a function of the row and the frequency alone: neither the
+block, nor the machine, nor whether the rows are dense or CSR can change a bit of it. The arithmetic is in
+the precision of the rows.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from ...numeric.compiled import compiled
+from ...numeric.emitters import fused, spread
+from .dense_products import LANES, TILE_ROWS, ArrayInCode
+from .row_storage import aligned
+from .sine_cosine import emit_sine_cosine
+
+# Vectors of frequencies that a row, or a few dense ones, meet at a time.
+_VECTORS = 4
+
+#: Frequencies come in multiples of it, by the size of a value in bytes.
+GROUP = {size: _VECTORS * lanes for size, lanes in LANES.items()}
+
+# Dense rows at a time: as many as leave the accumulators in the machine's registers.
+_ROWS = 4 if TILE_ROWS == 4 else 1
+
+# Dense rows are gone through as CSR where fewer than one of so many entries is not 0: a few rows at a time
+# make better use of what is loaded than one (measured at 123 to 784 features: as fast at three tenths).
+_FEW = 3
+
+
+class _Group:
+    """A group of frequencies while code is generated: sums of angles."""
+
+    def __init__(self, context, builder, kinds, arguments):
+        """Take panels, the row that the group's begins at and its first column, and where angles go."""
+        self.builder, self.first, column = builder, arguments[1], arguments[2]
+        self.panels, self.out = (ArrayInCode(context, builder, kinds[k], arguments[k]) for k in (0, 3))
+        self.vector = ir.VectorType(self.panels.pointer.type.pointee, LANES[self.panels.size])
+        self.starts = [column.type(self.vector.count * v) for v in range(_VECTORS)]
+        self.places = [builder.add(column, start) for start in self.starts]
+
+    def new_sums(self):
+        zero = ir.Constant(self.vector, [0.0] * self.vector.count)
+        return [cgutils.alloca_once_value(self.builder, zero) for _ in self.places]
+
+    def add(self, feature, values, sums):
+        """Add the products of a feature's frequencies with its value in each of some rows to their sums."""
+        row = self.builder.add(self.first, feature)
+        loaded = [self.panels.load(self.builder, row, start, self.vector.count) for start in self.starts]
+        for value, of_row in zip(values, sums, strict=True):
+            x = spread(self.builder, value, self.vector.count)
+            for u, total in zip(loaded, of_row, strict=True):
+                self.builder.store(fused(self.builder, u, x, self.builder.load(total)), total)
+
+    def store(self, row, sums):
+        """Write the angles of a row where their cosines will be."""
+        for place, total in zip(self.places, sums, strict=True):
+            self.out.store(self.builder, row, place, self.builder.load(total))
+
+
+def _check(*arrays):
+    if len({array.dtype for array in arrays}) > 1:
+        raise TypeError("features take arrays of one dtype")
+
+
+@intrinsic
+def _angles_of_row(_typing_context, panels, first, column, out, i, data, indices, start, stop):
+    """Write the angles of a CSR row with a group of frequencies into ``out[i]``."""
+    _check(panels, out, data)
+
+    def codegen(context, builder, signature, arguments):
+        kinds, intp = signature.args, arguments[1].type
+        group = _Group(context, builder, kinds, arguments)
+        values, columns = (context.make_array(kinds[k])(context, builder, arguments[k]).data for k in (5, 6))
+        sums = group.new_sums()
+        with cgutils.for_range_slice(builder, arguments[7], arguments[8], intp(1), intp) as (k, _):
+            feature = builder.load(builder.gep(columns, [k]))
+            feature = context.cast(builder, feature, indices.dtype, types.intp)
+            group.add(feature, [builder.load(builder.gep(values, [k]))], [sums])
+        group.store(arguments[4], sums)
+        return context.get_dummy_value()
+
+    intp = types.intp
+    return types.void(panels, intp, intp, out, intp, data, indices, intp, intp), codegen
+
+
+def _of_dense_rows(rows):
+    """Build the intrinsic for a number of dense rows at a time."""
+
+    @intrinsic
+    def angles_of_rows(_typing_context, panels, first, column, out, i, X):
+        """Write the angles of dense rows from i on with a group of frequencies into the rows of `out`."""
+        _check(panels, out, X)
+
+        def codegen(context, builder, signature, arguments):
+            intp = arguments[1].type
+            group = _Group(context, builder, signature.args, arguments)
+            values = ArrayInCode(context, builder, signature.args[5], arguments[5])
+            numbers = [builder.add(arguments[4], intp(r)) for r in range(rows)]
+            sums = [group.new_sums() for _ in numbers]
+            with cgutils.for_range_slice(builder, intp(0), values.columns, intp(1), intp) as (j, _):
+                entries = [builder.load(values.address(builder, number, j)) for number in numbers]
+                group.add(j, entries, sums)
+            for number, of_row in zip(numbers, sums, strict=True):
+                group.store(number, of_row)
+            return context.get_dummy_value()
+
+        intp = types.intp
+        return types.void(panels, intp, intp, out, intp, X), codegen
+
+    return angles_of_rows
+
+
+_angles_of_rows = _of_dense_rows(_ROWS)
+_angles_of_one = _of_dense_rows(1)
+
+
+@intrinsic
+def _to_features(_typing_context, out, i, place, scale):
+    """Replace a vector of angles in ``out[i]`` by their cosines, and write their sines half a row on."""
+    _check(scale, out)
+
+    def codegen(context, builder, signature, arguments):
+        features = ArrayInCode(context, builder, signature.args[0], arguments[0])
+        i, place, lanes = arguments[1], arguments[2], LANES[features.size]
+        vector = ir.VectorType(features.pointer.type.pointee, lanes)
+        scales = context.make_array(signature.args[3])(context, builder, arguments[3]).data
+        factor = builder.load(builder.bitcast(builder.gep(scales, [place]), vector.as_pointer()))
+        factor.align = features.size
+        angle = features.load(builder, i, place, lanes)
+        sine, cosine = emit_sine_cosine(builder, out.dtype, angle)
+        features.store(builder, i, place, builder.fmul(cosine, factor))
+        half = builder.lshr(features.columns, place.type(1))
+        features.store(builder, i, builder.add(half, place), builder.fmul(sine, factor))
+        return context.get_dummy_value()
+
+    return types.void(out, types.intp, types.intp, scale), codegen
+
+
+@compiled
+def _all_to_features(out, n, group, scale):
+    for i in range(n):
+        for place in range(0, scale.shape[0], group // _VECTORS):
+            _to_features(out, i, place, scale)
+
+
+def in_panels(U, dtype):
+    """Return frequencies as loops take them: GROUP of them at a time next to each other for each feature.
+
+    Parameters
+    ----------
+    U : ndarray of shape (D, d)
+    dtype : dtype
+
+    Returns
+    -------
+    ndarray of shape (groups * d, GROUP)
+        What is missing in the last group is 0.
+
+    See Also
+    --------
+    from_panels : The way back.
+    """
+    (D, d), group = U.shape, GROUP[dtype.itemsize]
+    groups = -(-D // group)
+    panels = aligned((groups * d, group), dtype, np.zeros)
+    for g in range(groups):
+        some = U[g * group : (g + 1) * group]
+        panels[g * d : (g + 1) * d, : len(some)] = some.T
+    return panels
+
+
+def from_panels(panels, D, d):
+    """Return the frequencies, shape (D, d), that `in_panels` was given."""
+    group = panels.shape[1]
+    return panels.reshape(-1, d, group).transpose(0, 2, 1).reshape(-1, d)[:D]
+
+
+@compiled
+def fourier_features(data, indices, indptr, panels, d, scale, out):
+    """Write cosine and sine of the angles of CSR rows into `out`.
+
+    Parameters
+    ----------
+    data, indices, indptr : ndarray
+        The rows; their columns are below d.
+    panels : ndarray
+        What `in_panels` returns.
+    d : int
+    scale : ndarray of shape (groups * GROUP,)
+        What cosine and sine of each frequency are multiplied by.
+    out : ndarray of shape (n or more, 2 * groups * GROUP)
+        The cosines, then the sines.
+    """
+    # The frequencies of a group stay in the cache for all rows.
+    group = panels.shape[1]
+    for g in range(scale.shape[0] // group):
+        for i in range(indptr.shape[0] - 1):
+            start, stop = np.intp(indptr[i]), np.intp(indptr[i + 1])
+            _angles_of_row(panels, g * d, g * group, out, i, data, indices, start, stop)
+    _all_to_features(out, indptr.shape[0] - 1, group, scale)
+
+
+@compiled
+def _angles_of_dense(X, panels, out):
+    d, group = X.shape[1], panels.shape[1]
+    several = X.shape[0] - X.shape[0] % _ROWS
+    for g in range(panels.shape[0] // d):
+        for i in range(0, several, _ROWS):
+            _angles_of_rows(panels, g * d, g * group, out, i, X)
+        for i in range(several, X.shape[0]):
+            _angles_of_one(panels, g * d, g * group, out, i, X)
+
+
+@compiled
+def dense_fourier_features(X, panels, scale, out):
+    """Do as `fourier_features` does for dense rows, to the last bit."""
+    count = 0
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            count += X[i, j] != 0.0
+    if _FEW * count >= X.size:
+        _angles_of_dense(X, panels, out)
+        _all_to_features(out, X.shape[0], panels.shape[1], scale)
+        return
+    data, indices = np.empty(count + 1, X.dtype), np.empty(count + 1, np.int32)
+    indptr = np.empty(X.shape[0] + 1, np.int64)
+    indptr[0] = 0
+    place = np.uintp(0)
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            # Without a branch: what is 0 is written over.
+            data[place], indices[place] = X[i, j], j
+            place += np.uintp(X[i, j] != 0.0)
+        indptr[i + 1] = place
+    fourier_features(data, indices, indptr, panels, X.shape[1], scale, out)

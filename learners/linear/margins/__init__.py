@@ -1,0 +1,1 @@
+"""Perceptrons with a margin, and what they predict with."""
