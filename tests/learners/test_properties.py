@@ -195,8 +195,11 @@ def test_the_sign_of_the_score_is_the_prediction(learner):
     model = clone(learner).fit(X, names)
     scores = model.decision_function(X)
     assert model.classes_.tolist() == ["no", "yes"]
-    assert model.predict(X).tolist() == np.where(scores >= 0, "yes", "no").tolist()
-    assert model.predict(np.zeros((1, X.shape[1]))).tolist() == ["yes"]
+    assert model.predict(X).tolist() == np.where(scores > 0, "yes", "no").tolist()
+    # A score of 0 is the first class's, as with scikit-learn.
+    nothing = np.zeros((1, X.shape[1]))
+    told = "yes" if model.decision_function(nothing)[0] > 0 else "no"
+    assert model.predict(nothing).tolist() == [told]
 
 
 @every_learner

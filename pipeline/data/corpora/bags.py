@@ -57,6 +57,7 @@ def bag(
         stop_words="english" if without_stop_words else None,
         dtype=np.float32,
     )
+    texts = list(texts)
     try:
         return as_csr(vectorizer.fit_transform(texts))
     except ValueError:
