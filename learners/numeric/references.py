@@ -6,9 +6,9 @@ from numba.extending import register_jitable
 MAJORITY_GIVEN, MAJORITY_CLEAN, BEFORE_GIVEN, BEFORE_CLEAN, MOST, LAST = range(6)
 
 
-# A class that leads by n rows leads for n more, whatever they are. With a small lead rows go one by one, so
-# many before it is looked at again.
-_BLOCK = 128
+# A class that leads by n rows leads for n more, whatever they are: where that is more than so many, their sums
+# tell all. With a smaller lead it goes row by row, so many before the lead is looked at again.
+_LEAD, _BLOCK = 32, 256
 
 
 @register_jitable
@@ -42,54 +42,57 @@ def references_of_two(given, clean, told, start, stop, so_far, beside):
     while end < stop:
         start = end
         lead = abs(so_far[1] - so_far[0])
-        end = min(start + max(lead, _BLOCK), stop)
-        if lead > _BLOCK and not _any_missing(told[start:end]):
-            _of_a_block(given[start:end], clean[start:end], told[start:end], so_far, beside)
+        end = min(start + (lead if lead > _LEAD else _BLOCK), stop)
+        ys, zs, us = given[start:end], clean[start:end], told[start:end]
+        if _any_missing(us):
+            _some_untold(ys, zs, us, so_far, beside)
         else:
-            end = min(start + _BLOCK, stop)
-            _row_by_row(given, clean, told, start, end, so_far, beside)
+            _all_told(ys, zs, us, lead > _LEAD, so_far, beside)
 
 
 @register_jitable
-def _of_a_block(given, clean, told, so_far, beside):
+def _all_told(given, clean, told, leads, so_far, beside):
     # The compiler makes vectors of the sums: nothing is waited for from row to row.
     n = given.shape[0]
-    most = so_far[1] > so_far[0]
-    y, z, u = _sum(given), _sum(clean), _sum(told)
-    beside[MAJORITY_GIVEN] += y if most else n - y
-    beside[MAJORITY_CLEAN] += z if most else n - z
     last = beside[LAST]
     beside[BEFORE_GIVEN] += n - (last ^ given[0]) - _unlike(given[1:], told[: n - 1])
     beside[BEFORE_CLEAN] += n - (last ^ clean[0]) - _unlike(clean[1:], told[: n - 1])
-    so_far[0] += n - u
-    so_far[1] += u
+    lead = so_far[1] - so_far[0]
+    if leads:
+        y, z, ones = _sum(given), _sum(clean), _sum(told)
+        beside[MAJORITY_GIVEN] += y if lead > 0 else n - y
+        beside[MAJORITY_CLEAN] += z if lead > 0 else n - z
+    else:
+        wrong_given = wrong_clean = 0
+        before = lead
+        for t in range(n):
+            most = 1 if lead > 0 else 0
+            wrong_given += most ^ given[t]
+            wrong_clean += most ^ clean[t]
+            lead += 2 * told[t] - 1
+        ones = (lead - before + n) // 2
+        beside[MAJORITY_GIVEN] += n - wrong_given
+        beside[MAJORITY_CLEAN] += n - wrong_clean
+    so_far[0] += n - ones
+    so_far[1] += ones
     beside[MOST], beside[LAST] = 1 if so_far[1] > so_far[0] else 0, told[n - 1]
 
 
 @register_jitable
-def _row_by_row(given, clean, told, start, stop, so_far, beside):
-    # Sums without branches that could not be foretold: classes may be equally frequent, and only the first
-    # labels told are none.
+def _some_untold(given, clean, told, so_far, beside):
+    # The first labels of a stream whose labels come late.
     lead, last = so_far[1] - so_far[0], beside[LAST]
-    most_given = most_clean = before_given = before_clean = n_told = ones = 0
-    for t in range(start, stop):
+    for t in range(given.shape[0]):
         y, z, u = given[t], clean[t], told[t]
         most = 1 if lead > 0 else 0
-        most_given += 1 - (most ^ y)
-        most_clean += 1 - (most ^ z)
-        before_given += 1 - (last ^ y)
-        before_clean += 1 - (last ^ z)
+        beside[MAJORITY_GIVEN] += 1 - (most ^ y)
+        beside[MAJORITY_CLEAN] += 1 - (most ^ z)
+        beside[BEFORE_GIVEN] += 1 - (last ^ y)
+        beside[BEFORE_CLEAN] += 1 - (last ^ z)
         if u >= 0:
             lead += 2 * u - 1
             last = u
-            ones += u
-            n_told += 1
-    so_far[0] += n_told - ones
-    so_far[1] += ones
-    beside[MAJORITY_GIVEN] += most_given
-    beside[MAJORITY_CLEAN] += most_clean
-    beside[BEFORE_GIVEN] += before_given
-    beside[BEFORE_CLEAN] += before_clean
+            so_far[u] += 1
     beside[MOST], beside[LAST] = 1 if lead > 0 else 0, last
 
 
