@@ -6,8 +6,8 @@ from numba.extending import register_jitable
 MAJORITY_GIVEN, MAJORITY_CLEAN, BEFORE_GIVEN, BEFORE_CLEAN, MOST, LAST = range(6)
 
 
-# A class that leads by n rows leads for n more, whatever they are: where that is more than so many, their sums
-# tell all. With a smaller lead it goes row by row, so many before the lead is looked at again.
+# A class that leads by n rows leads for n more, whatever they are: sums tell all of them. With a small lead
+# it goes row by row, so many before the lead is looked at again.
 _LEAD, _BLOCK = 32, 256
 
 
@@ -38,62 +38,65 @@ def _any_missing(told):
 @register_jitable
 def references_of_two(given, clean, told, start, stop, so_far, beside):
     """Count what they get right of rows of two classes; see `tally_classes`."""
-    end = start
-    while end < stop:
-        start = end
-        lead = abs(so_far[1] - so_far[0])
-        end = min(start + (lead if lead > _LEAD else _BLOCK), stop)
-        ys, zs, us = given[start:end], clean[start:end], told[start:end]
-        if _any_missing(us):
-            _some_untold(ys, zs, us, so_far, beside)
+    while start < stop:
+        # Only the first labels of a stream are untold, where labels come late.
+        untold = told[start] < 0
+        end = start + 1 if untold or _any_missing(told[start:stop]) else stop
+        while end < stop and (told[end] < 0) == untold:
+            end += 1
+        if untold:
+            _while_untold(given[start:end], clean[start:end], beside)
         else:
-            _all_told(ys, zs, us, lead > _LEAD, so_far, beside)
+            _label_before(given[start:end], clean[start:end], told[start:end], beside)
+            _most_frequent(given[start:end], clean[start:end], told[start:end], so_far, beside)
+        start = end
 
 
 @register_jitable
-def _all_told(given, clean, told, leads, so_far, beside):
+def _while_untold(given, clean, beside):
+    n, y, z = given.shape[0], _sum(given), _sum(clean)
+    beside[MAJORITY_GIVEN] += y if beside[MOST] else n - y
+    beside[MAJORITY_CLEAN] += z if beside[MOST] else n - z
+    beside[BEFORE_GIVEN] += y if beside[LAST] else n - y
+    beside[BEFORE_CLEAN] += z if beside[LAST] else n - z
+
+
+@register_jitable
+def _label_before(given, clean, told, beside):
     # The compiler makes vectors of the sums: nothing is waited for from row to row.
-    n = given.shape[0]
-    last = beside[LAST]
+    n, last = given.shape[0], beside[LAST]
     beside[BEFORE_GIVEN] += n - (last ^ given[0]) - _unlike(given[1:], told[: n - 1])
     beside[BEFORE_CLEAN] += n - (last ^ clean[0]) - _unlike(clean[1:], told[: n - 1])
-    lead = so_far[1] - so_far[0]
-    if leads:
-        y, z, ones = _sum(given), _sum(clean), _sum(told)
-        beside[MAJORITY_GIVEN] += y if lead > 0 else n - y
-        beside[MAJORITY_CLEAN] += z if lead > 0 else n - z
-    else:
-        wrong_given = wrong_clean = 0
-        before = lead
-        for t in range(n):
-            most = 1 if lead > 0 else 0
-            wrong_given += most ^ given[t]
-            wrong_clean += most ^ clean[t]
-            lead += 2 * told[t] - 1
-        ones = (lead - before + n) // 2
-        beside[MAJORITY_GIVEN] += n - wrong_given
-        beside[MAJORITY_CLEAN] += n - wrong_clean
-    so_far[0] += n - ones
-    so_far[1] += ones
-    beside[MOST], beside[LAST] = 1 if so_far[1] > so_far[0] else 0, told[n - 1]
+    beside[LAST] = told[n - 1]
 
 
 @register_jitable
-def _some_untold(given, clean, told, so_far, beside):
-    # The first labels of a stream whose labels come late.
-    lead, last = so_far[1] - so_far[0], beside[LAST]
-    for t in range(given.shape[0]):
-        y, z, u = given[t], clean[t], told[t]
-        most = 1 if lead > 0 else 0
-        beside[MAJORITY_GIVEN] += 1 - (most ^ y)
-        beside[MAJORITY_CLEAN] += 1 - (most ^ z)
-        beside[BEFORE_GIVEN] += 1 - (last ^ y)
-        beside[BEFORE_CLEAN] += 1 - (last ^ z)
-        if u >= 0:
-            lead += 2 * u - 1
-            last = u
-            so_far[u] += 1
-    beside[MOST], beside[LAST] = 1 if lead > 0 else 0, last
+def _most_frequent(given, clean, told, so_far, beside):
+    n, lead = given.shape[0], so_far[1] - so_far[0]
+    before = lead
+    wrong_given = wrong_clean = start = 0
+    while start < n:
+        length = abs(lead) if abs(lead) > _LEAD else _BLOCK
+        end = min(start + length, n)
+        ys, zs, us = given[start:end], clean[start:end], told[start:end]
+        if abs(lead) > _LEAD:
+            y, z = _sum(ys), _sum(zs)
+            wrong_given += end - start - y if lead > 0 else y
+            wrong_clean += end - start - z if lead > 0 else z
+            lead += 2 * _sum(us) - (end - start)
+        else:
+            for t in range(us.shape[0]):
+                most = 1 if lead > 0 else 0
+                wrong_given += most ^ ys[t]
+                wrong_clean += most ^ zs[t]
+                lead += 2 * us[t] - 1
+        start = end
+    ones = (lead - before + n) // 2
+    so_far[0] += n - ones
+    so_far[1] += ones
+    beside[MAJORITY_GIVEN] += n - wrong_given
+    beside[MAJORITY_CLEAN] += n - wrong_clean
+    beside[MOST] = 1 if lead > 0 else 0
 
 
 @register_jitable
