@@ -36,19 +36,25 @@ def _any_missing(told):
 
 
 @register_jitable
-def references_of_two(given, clean, told, start, stop, so_far, beside):
+def references_of_two(given, clean, told, so_far, beside):
     """Count what they get right of rows of two classes; see `tally_classes`."""
-    while start < stop:
-        # Only the first labels of a stream are untold, where labels come late.
+    if not _any_missing(told):
+        _label_before(given, clean, told, beside)
+        _most_frequent(given, clean, told, so_far, beside)
+        return
+    # The first labels of a stream, where labels come late.
+    start, n = 0, told.shape[0]
+    while start < n:
         untold = told[start] < 0
-        end = start + 1 if untold or _any_missing(told[start:stop]) else stop
-        while end < stop and (told[end] < 0) == untold:
+        end = start + 1
+        while end < n and (told[end] < 0) == untold:
             end += 1
+        ys, zs, us = given[start:end], clean[start:end], told[start:end]
         if untold:
-            _while_untold(given[start:end], clean[start:end], beside)
+            _while_untold(ys, zs, beside)
         else:
-            _label_before(given[start:end], clean[start:end], told[start:end], beside)
-            _most_frequent(given[start:end], clean[start:end], told[start:end], so_far, beside)
+            _label_before(ys, zs, us, beside)
+            _most_frequent(ys, zs, us, so_far, beside)
         start = end
 
 
@@ -65,8 +71,11 @@ def _while_untold(given, clean, beside):
 def _label_before(given, clean, told, beside):
     # The compiler makes vectors of the sums: nothing is waited for from row to row.
     n, last = given.shape[0], beside[LAST]
-    beside[BEFORE_GIVEN] += n - (last ^ given[0]) - _unlike(given[1:], told[: n - 1])
-    beside[BEFORE_CLEAN] += n - (last ^ clean[0]) - _unlike(clean[1:], told[: n - 1])
+    if n == 0:
+        return
+    before = told[: n - 1]
+    beside[BEFORE_GIVEN] += n - (last ^ given[0]) - _unlike(given[1:], before)
+    beside[BEFORE_CLEAN] += n - (last ^ clean[0]) - _unlike(clean[1:], before)
     beside[LAST] = told[n - 1]
 
 
