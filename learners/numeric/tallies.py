@@ -14,21 +14,19 @@ PREDICTED, RIGHT_GIVEN, OCCURRED_GIVEN, RIGHT_CLEAN, OCCURRED_CLEAN, TOLD = rang
 
 
 @register_jitable
-def _add_two(scores, given, clean, start, stop, table):
+def _add_two(scores, given, clean, table):
     # Sums of zeros and ones vectorise, of rows that are known to lie next to each other; entries of a table
     # that a label names do not.
-    flat = scores.reshape(scores.shape[0])[start:stop]
-    ys, zs = given[start:stop], clean[start:stop]
     p1 = y1 = z1 = py = pz = 0
-    for t in range(flat.shape[0]):
-        p = flat[t] > 0.0
-        y, z = ys[t], zs[t]
+    n = scores.shape[0]
+    for t in range(n):
+        p = scores[t] > 0.0
+        y, z = given[t], clean[t]
         p1 += p
         y1 += y
         z1 += z
         py += p & y
         pz += p & z
-    n = stop - start
     for row, ones in ((PREDICTED, p1), (OCCURRED_GIVEN, y1), (OCCURRED_CLEAN, z1)):
         table[row, 0] += n - ones
         table[row, 1] += ones
@@ -52,11 +50,13 @@ def _add_many(scores, given, clean, start, stop, table):
 def _tally(scores, given, clean, told, stops, table, beside, tables, besides):
     start = 0
     so_far = table[TOLD]
+    flat = scores.reshape(scores.size)
     for i in range(stops.shape[0] + 1):
         stop = stops[i] if i < stops.shape[0] else scores.shape[0]
         if scores.shape[1] == 1:
-            references_of_two(given, clean, told, start, stop, so_far, beside)
-            _add_two(scores, given, clean, start, stop, table)
+            ys, zs = given[start:stop], clean[start:stop]
+            references_of_two(ys, zs, told[start:stop], so_far, beside)
+            _add_two(flat[start:stop], ys, zs, table)
         else:
             references_of_many(given, clean, told, start, stop, so_far, beside)
             _add_many(scores, given, clean, start, stop, table)

@@ -47,13 +47,14 @@ def test_it_runs(page: Any, tmp_path: Path) -> None:
     first, second = code(page)
     shown = [data for output in first.outputs if (data := output.get("data"))]
     # The bar, the mean ranks and the diagram.
-    assert "72 of 72 cells" in shown[0]["text/html"]
+    assert "108 of 108 cells" in shown[0]["text/html"]
     [table] = [data["text/html"] for data in shown[1:] if "text/html" in data]
     assert "Mean ranks by online error" in table
     assert any("image/png" in data for data in shown)
     assert any("image/png" in output.get("data", {}) for output in second.outputs)
     cells = load(tmp_path / "out").cells
-    assert len(cells) == 72
+    assert len(cells) == 108
+    assert {"SGDClassifier", "GaussianNB"} <= {name.split(":")[-1] for name in cells["algorithm"]}
     assert (cells["status"] == "ok").all()
 
 
