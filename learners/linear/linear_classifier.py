@@ -38,16 +38,27 @@ class LinearClassifier(OnlineClassifier):
     @property
     def model_bytes_(self) -> int:
         numbered = super().model_bytes_
-        return numbered + self._n_absent * self._bytes_a_feature() if self._n_absent else numbered
+        return (
+            numbered + self._n_absent * self._bytes_a_feature(len(self.classes_))
+            if self._n_absent
+            else numbered
+        )
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
         self._n_absent = 0 if n_occurring is None else n_features - n_occurring
 
-    def _bytes_a_feature(self) -> int:
+    def state_bytes(self, n_classes: int, n_features: int) -> int:
+        """Return what a model of so many classes and features takes, before it is made.
+
+        Of a full covariance, which is refused by its own limit, as of a diagonal one.
+        """
+        return n_features * self._bytes_a_feature(n_classes)
+
+    def _bytes_a_feature(self, n_classes: int) -> int:
         kind: Any = type(self)
         return _bytes_a_feature(
-            kind, tuple([getattr(self, name) for name in _parameters_of(kind)]), len(self.classes_)
+            kind, tuple([getattr(self, name) for name in _parameters_of(kind)]), n_classes
         )
 
     def _loop(self) -> tuple[Any, tuple[Any, ...]]:
