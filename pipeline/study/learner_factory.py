@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from ...learners import Greedy, QueryAll, registry
 from ...learners.guests.kinds import takes_batches
 from ...learners.guests.names import find_guest, names_guest
-from ...learners.guests.returned import GuestError
+from ...learners.guests.returned import GuestError, first_line
 from ..errors import InputError, did_you_mean
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 
@@ -60,7 +60,7 @@ class ResolvedLearner:
     def _own_parameters(self) -> frozenset[str]:
         if hasattr(self.factory, "get_params"):
             # What needs an argument cannot be asked.
-            with contextlib.suppress(TypeError):
+            with contextlib.suppress(TypeError, ValueError, GuestError):
                 return frozenset(self._constructed({}).get_params())
         return frozenset(name for name, each in self._signature.items() if each.kind != each.VAR_KEYWORD)
 
@@ -146,10 +146,18 @@ class ResolvedLearner:
     def _constructed(self, params: Mapping[str, Any]) -> Any:
         if self.factory is None:
             raise GuestError(self.problem)
-        return self.factory(**params)
+        try:
+            return self.factory(**params)
+        except (TypeError, ValueError):
+            raise
+        except Exception as error:
+            raise GuestError(f"its constructor raised {first_line(error)}") from error
 
     def check(self, params: Mapping[str, Any]) -> None:
-        """Raise TypeError or ValueError for parameters that the learner does not take."""
+        """Raise TypeError or ValueError for parameters that the learner does not take.
+
+        A constructor of somebody else's that raises something else is left to its cells, which then fail.
+        """
         if self.problem:
             return
         if self.package and "query" in params:
@@ -157,7 +165,10 @@ class ResolvedLearner:
         batch = params.get("batch", 1) if self._batch_is_ours else 1
         if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
             raise ValueError(f"batch must be a whole number of rows, 1 or more, got {batch!r}")
-        made = self.make(params)
+        try:
+            made = self.make(params)
+        except GuestError:
+            return
         # A learner of the user's own may declare nothing to check: its cells then say what is wrong.
         if hasattr(made, "check_parameters"):
             made.check_parameters()
@@ -170,7 +181,7 @@ class ResolvedLearner:
             return True
         try:
             made = self.make(params)
-        except TypeError:  # it needs arguments, which are not asked for here
+        except (TypeError, GuestError):  # it needs arguments, which are not asked for here, or it fails
             return True
         tags = getattr(made, "__sklearn_tags__", None)
         if tags is None:
@@ -205,6 +216,9 @@ def resolve_learner(name: str) -> ResolvedLearner:
             raise InputError(f"algorithm {name!r}: {error}") from None
     if name not in known:
         hint = did_you_mean(name, known)
+        module, dot, last = name.rpartition(".")
+        if dot:
+            hint = f"a class elsewhere is named by 'module:Class', '{module}:{last}'"
         raise InputError(f"algorithm {name!r} is unknown: {hint}; your own ones need --plugin FILE")
     return ResolvedLearner(name, known[name])
 

@@ -149,7 +149,8 @@ def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
                 f"--cluster {text}: {file.class_} cannot be started ({type(error).__name__}: {lines[0]})"
             ) from None
         address = cluster.scheduler_address
-        yield SchedulerPlace(address, security=getattr(cluster, "security", None)), file.wait * 60
+        security = getattr(cluster, "security", None)
+        yield SchedulerPlace(address, security=security, brings_workers=True), file.wait * 60
 
 
 def _close(cluster: Any) -> None:

@@ -42,11 +42,14 @@ class SchedulerPlace:
         JSON file that ``dask scheduler --scheduler-file`` wrote; one of the two.
     security : distributed.Security or None
         None: what Dask's own configuration says, TLS included.
+    brings_workers : bool
+        Whether its workers come by themselves, with the cluster that this process has started.
     """
 
     address: str | None = None
     file: str | None = None
     security: Any = None
+    brings_workers: bool = False
 
     def __str__(self) -> str:
         return f"scheduler {self.address}" if self.address else f"scheduler file {self.file}"

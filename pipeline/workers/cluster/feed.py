@@ -165,7 +165,8 @@ class _Window:
                     )
                 elif not said and looked - alone_since > _QUIET_SECONDS:
                     said = True
-                    start = f" (`dask worker {place.address}` starts one)" if place.address else ""
+                    by_hand = place.address and not place.brings_workers
+                    start = f" (`dask worker {place.address}` starts one)" if by_hand else ""
                     note(f"{place}: {lacking}; waiting for one{start}, {patience:g} s at most (--patience)")
             if self._workforce.ready:
                 self._refill()

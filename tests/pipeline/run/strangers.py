@@ -26,6 +26,11 @@ class Raising(Sound):
         return super().partial_fit(X, y)
 
 
+class Unmakeable(Sound):
+    def __init__(self):
+        raise RuntimeError("no licence")
+
+
 class Shapeless(Sound):
     def decision_function(self, X):
         return np.zeros((len(X), 3))

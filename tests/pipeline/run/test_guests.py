@@ -239,6 +239,7 @@ def test_repetitions_are_kept_where_a_guest_draws(tmp_path: Path) -> None:
 
 FAILURES = {
     "Raising": "algorithm 'Raising': partial_fit raised KeyError: 'lost'",
+    "Unmakeable": "algorithm 'Unmakeable': its constructor raised RuntimeError: no licence",
     "Shapeless": "algorithm 'Shapeless': decision_function returned scores of shape (1, 3), not (1,)",
     "Flat": "algorithm 'Flat': predict returned () for a row, not one score or label",
     "NotANumber": "algorithm 'NotANumber': decision_function returned nan among its scores",
@@ -309,6 +310,7 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"name": "sklearn.linear_model:SGDClasifier"}, "module 'sklearn.linear_model' has no class"),
         ({"name": "sklearn.nothing:SGDClassifier"}, "module 'sklearn.nothing' cannot be imported"),
         ({"name": "a b:C"}, "write 'module:Class'"),
+        ({"name": "sklearn.linear_model.SGDClassifier"}, "'sklearn.linear_model:SGDClassifier'"),
         ({"name": SGD, "alfa": 1.0}, "has no parameter 'alfa': did you mean 'alpha'"),
         ({"name": SGD, "loss": "hinged"}, "The 'loss' parameter of SGDClassifier must be"),
         ({"name": SGD, "query": "all"}, "query is a strategy around learners of this package"),

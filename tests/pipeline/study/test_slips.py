@@ -99,3 +99,12 @@ def test_labels_of_places() -> None:
         ({"name": "openml:151"}, "openml-151"),
     ):
         assert parse_study({**STUDY, "datasets": [entry]}).datasets[0].label == label
+
+
+@pytest.mark.parametrize("key", ["datasets", "algorithms"])
+def test_a_name_where_a_table_belongs(key: str) -> None:
+    table = {"name": "s", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}], key: ["digits"]}
+    with pytest.raises(
+        InputError, match=rf"{key}\[1\]: 'digits' is no table: write \[\[{key}\]\], a 'name' below"
+    ):
+        parse_study(table, "s.toml")
