@@ -26,7 +26,8 @@ def _one_line(error: ValidationError, source: str) -> str:
         return f"{source}: unknown key '{place}': {did_you_mean(place, Study.model_fields)}"
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "model_type":
-        return f"{source}: {place}: {first['input']!r} is no table: write [[{first['loc'][0]}]], 'name' below"
+        given = first["input"]
+        return f"{source}: {place}: {given!r} is no table: write [[{first['loc'][0]}]] and name = {given!r}"
     message = message.replace("Input should be", f"{first['input']!r} should be", 1)
     if first["type"] == "missing":
         message = "this key is required"

@@ -105,6 +105,6 @@ def test_labels_of_places() -> None:
 def test_a_name_where_a_table_belongs(key: str) -> None:
     table = {"name": "s", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}], key: ["digits"]}
     with pytest.raises(
-        InputError, match=rf"{key}\[1\]: 'digits' is no table: write \[\[{key}\]\], a 'name' below"
+        InputError, match=rf"{key}\[1\]: 'digits' is no table: write \[\[{key}\]\] and name = 'digits'"
     ):
         parse_study(table, "s.toml")
