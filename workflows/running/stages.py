@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ...pipeline.analysis.tuning import tuned_grids
 from ...pipeline.noise import noise_of
+from ...pipeline.study.cell import Group
 from ...pipeline.study.cell_group import CellGroup
 from ...pipeline.study.plan import Plan, SupportSizes, Winners
 
@@ -84,7 +86,9 @@ class Tuning(_Grouped):
         rows = read()
         study = self.plan.study
         tuned = tuned_grids(rows[rows["key"].isin(self.keys)], study.winner, study.own_winners)
-        return Evaluation(self.plan, {grid.group: grid.winner for grid in tuned if grid.winner is not None})
+        winners = {grid.group: grid.winner for grid in tuned if grid.winner is not None}
+        asked = dict.fromkeys(group.spec.group for group in self.groups)
+        return Evaluation(self.plan, winners, tuple(group for group in asked if group not in winners))
 
     def lacking(self) -> Iterator[str]:
         """Yield nothing: every point can be run."""
@@ -93,10 +97,11 @@ class Tuning(_Grouped):
 
 @dataclass(frozen=True)
 class Evaluation(_Grouped):
-    """The cells on the study's seeds."""
+    """The cells on the study's seeds; `undecided` are the grids of which no point was finished."""
 
     plan: Plan
     winners: Winners
+    undecided: tuple[Group, ...] = ()
     counts: ClassVar[bool] = True
 
     def found(self) -> Iterator[CellGroup]:
@@ -117,8 +122,11 @@ class Evaluation(_Grouped):
         return Matched(self.plan, sizes)
 
     def lacking(self) -> Iterator[str]:
-        """Yield nothing: grids without a winner are in the report."""
-        return iter(())
+        """Yield a line for each algorithm with grids of which no point was finished."""
+        for label, times in Counter(algorithm for _, algorithm, _ in self.undecided).items():
+            dataset, _, noise = next(group for group in self.undecided if group[1] == label)
+            where = f"{dataset}, noise {noise.spec}" + (f", and {times - 1} more" if times > 1 else "")
+            yield f"{label}: no point of its grid was finished on {where}: its cells there are not run"
 
 
 @dataclass(frozen=True)

@@ -109,3 +109,15 @@ def test_models_without_a_support_size_are_named_with_how_often() -> None:
     assert matched is not None
     assert len(cells_of(matched)) == 2
     assert list(matched.lacking()) == ["Forgetron: not run 2 times, for Projectron has no support size there"]
+
+
+def test_grids_of_which_no_point_was_finished_are_named() -> None:
+    plan = plan_of(GRID, {"name": "Perceptron"})
+    tuning = Tuning(plan)
+    table = Table(cells_of(tuning), status="stopped")
+    evaluation = tuning.after(table)
+    assert list(evaluation.lacking()) == [
+        "AROW: no point of its grid was finished on gauss, noise 0.0, and 1 more: its cells there are not run"
+    ]
+    assert {cell.spec.algorithm for cell in cells_of(evaluation)} == {"Perceptron"}
+    assert not list(tuning.after(Table(cells_of(tuning))).lacking())
