@@ -225,7 +225,7 @@ def test_a_failing_cell_is_a_row_and_can_be_retried(
     again = {"out": str(tmp_path / "o"), "progress": silent, "plugins": (str(tmp_path / "touchy.py"),)}
     first = run_study(study, **again)
     failed = first.results.cells[first.results.cells["status"] == "failed"]
-    assert set(failed["error"]) == {"RuntimeError: odd one out"}
+    assert set(failed["error"]) == {"algorithm 'Touchy': learn() raised RuntimeError: odd one out"}
     assert 0 < len(failed) == first.failed < 6
     assert failed["traceback"].str.contains("odd one out").all()
     assert run_study(study, **again).computed == 0
@@ -308,9 +308,9 @@ def test_a_stopped_cell_is_no_failure_and_can_be_retried(tmp_path: Path, silent:
     out = str(tmp_path / "out")
     stopped = run_study(parse_study({**table, "time_limit": 1e-9}), out, progress=silent)
     assert (stopped.computed, stopped.failed, stopped.stopped) == (2, 0, 2)
-    assert set(stopped.results.cells["n_examples"]) == {10}
+    assert set(stopped.results.cells["n_examples"]) == {1}
     report = "\n".join(path.read_text() for path in write_report(out) if path.suffix == ".md")
-    assert "time limit of 1e-09 s reached after 10 of 500 examples" in report
+    assert "time limit of 1e-09 s reached after 1 of 500 examples" in report
     assert run_study(parse_study(table), out, progress=silent).computed == 0
     again = run_study(parse_study(table), out, progress=silent, retry_failed=True)
     assert (again.computed, again.stopped) == (2, 0)
