@@ -18,7 +18,6 @@ from ..store.cell_result import CellResult
 from ..study.cell import Cell
 from .delayed import DelayedLearner
 from .recorder import Recorder, declared
-from .room import check_room
 from .splits import Fold
 from .stopwatch import GRACE_SECONDS, Patience, Stopwatch, endless
 from .stream_learner import batch_counters, begin, blocks_of, has_log_odds
@@ -85,7 +84,6 @@ def stream_through(
             course.fading,
         )
     recorder = Recorder(noisy, part.codes, cell.spec.checkpoints, course, counted_from, tallies)
-    check_room(streamed, part, len(classes))
     compile_loops(streamed, (cell.spec.learner, cell.spec.params), part, classes)
     begins()
     begin(streamed, classes, part)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
 from ... import learners
@@ -15,11 +16,15 @@ from ...learners.contract import StreamLearner
 from ...learners.guests.guest import Guest
 from ...learners.guests.kinds import as_guest
 from ..counts import COUNTS
+from ..errors import InputError
 from .excerpts import matrix_bytes
 from .splits import BLOCK_ROWS, Fold
 
 # What a learner of somebody else's may count, by the store's columns.
 _ATTRIBUTES = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
+
+# Whether a smaller model fits is not asked: to look takes longer than many a cell.
+_SMALL_BYTES = 1 << 28
 
 
 def stream_learner(learner: Any, batch: int = 1) -> StreamLearner:
@@ -71,6 +76,37 @@ def has_log_odds(learner: Any) -> bool:
     return bool(getattr(learner, "scores_are_log_odds", False))
 
 
+def check_room(learner: StreamLearner, part: Fold, n_classes: int) -> None:
+    """Refuse a learner whose model would not fit into the memory that is free.
+
+    Parameters
+    ----------
+    learner : StreamLearner
+        One that can tell what its model will take has `state_bytes`; others are let pass.
+    part : Fold
+    n_classes : int
+
+    Raises
+    ------
+    InputError
+        Says what it would take, and what is free.
+    """
+    tell = getattr(learner, "state_bytes", None)
+    if tell is None:
+        return
+    numbered = part.n_occurring if learner.indifferent_to_absent_features else None
+    n_features = part.n_features if numbered is None else numbered
+    needed = tell(n_classes, n_features)
+    if needed < _SMALL_BYTES:
+        return
+    free = psutil.virtual_memory().available
+    if needed > free:
+        raise InputError(
+            f"its model of {n_features:,} features and {n_classes} classes takes {needed / 1e9:.1f} GB, and "
+            f"{free / 1e9:.1f} GB are free: fewer features (n_features, hash_bits), or a larger machine"
+        )
+
+
 def begin(learner: StreamLearner, classes: NDArray[np.int32], part: Fold) -> None:
     """Prepare a learner for the rows of a fold.
 
@@ -79,7 +115,13 @@ def begin(learner: StreamLearner, classes: NDArray[np.int32], part: Fold) -> Non
     learner : StreamLearner
     classes : ndarray of int32, shape (K,)
     part : Fold
+
+    Raises
+    ------
+    InputError
+        Its model would not fit into memory.
     """
+    check_room(learner, part, len(classes))
     n_occurring = part.n_occurring if learner.indifferent_to_absent_features else None
     learner.begin(classes, part.n_features, n_occurring)
 
