@@ -33,6 +33,9 @@ class ChunkwiseGuest(Guest):
         return checked_scores(scores, "learn()", len(codes), self._n_classes)
 
     def teach_rows(self, X: Any, codes: NDArray[np.int32]) -> None:
+        self._learn(X, codes)
+
+    def _learn(self, X: Any, codes: NDArray[np.int32]) -> None:
         self.learn_rows(X, codes)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,12 +15,10 @@ from ..estimator.pieces import Passage, learn_in_pieces
 from .returned import GuestError, first_line
 
 
-class Guest:
+class Guest(ABC):
     """A `StreamLearner` around a learner that knows nothing of this package.
 
-    A subclass defines ``_scores(X)``: the scores of rows, checked; ``_learn(X, codes)``: learn rows, which
-    are all there is to be looked at in between; and, where it has them, ``_start(n_features)``,
-    ``rows_of(X)`` and a `predict_codes` of its own. What goes wrong in there comes out as a `GuestError`.
+    A subclass defines what is abstract here and, where it has them, ``_start(n_features)``, ``rows_of(X)`` and a `predict_codes` of its own. What goes wrong in there comes out as a `GuestError`.
 
     Parameters
     ----------
@@ -59,18 +58,20 @@ class Guest:
         with in_one_line("it"):
             self._start(n_features)
 
-    def _start(self, n_features: int) -> None:
+    def _start(self, n_features: int) -> None:  # noqa: B027 -- most need not prepare
         """Prepare for a stream."""
 
     def rows_of(self, X: Any) -> Any:
         """Return a block of rows in the form that the learner takes, made once: something with a shape."""
         return X
 
+    @abstractmethod
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """Return the scores of rows, checked."""
 
+    @abstractmethod
     def _learn(self, X: Any, codes: NDArray[np.int32]) -> None:
-        raise NotImplementedError
+        """Learn rows."""
 
     def learn_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Let it predict and learn rows; see `StreamLearner.learn_rows`."""

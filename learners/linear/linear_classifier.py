@@ -38,20 +38,25 @@ class LinearClassifier(OnlineClassifier):
     @property
     def model_bytes_(self) -> int:
         numbered = super().model_bytes_
-        return (
-            numbered + self._n_absent * self._bytes_a_feature(len(self.classes_))
-            if self._n_absent
-            else numbered
-        )
+        return numbered + (self.state_bytes(len(self.classes_), self._n_absent) if self._n_absent else 0)
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
         self._n_absent = 0 if n_occurring is None else n_features - n_occurring
 
     def state_bytes(self, n_classes: int, n_features: int) -> int:
-        """Return what a model of so many classes and features takes, before it is made.
+        """Return what the arrays of a model take that grow with the features, before it is made.
 
-        Of a full covariance, which is refused by its own limit, as of a diagonal one.
+        A full covariance is not told so: it is refused by a limit of its own.
+
+        Parameters
+        ----------
+        n_classes, n_features : int
+
+        Returns
+        -------
+        int
+            Bytes.
         """
         return n_features * self._bytes_a_feature(n_classes)
 

@@ -60,7 +60,7 @@ class Patience(Protocol):
         Parameters
         ----------
         seconds : float or None, default=None
-            Until the cell says more; None: as long as a cell may take.
+            Until the cell says more; None: what is left of the time that a cell may take.
         """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from queue import Empty, SimpleQueue
 
 from ..run.task import crashed, failed, run_cell
@@ -15,12 +16,41 @@ START_SECONDS = 600.0
 _own = threading.local()
 
 
+class Deadline:
+    """How long a cell is waited for: its time begins when it first says so, and is not begun anew.
+
+    Parameters
+    ----------
+    limit : float
+        Seconds.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._until: float | None = None
+
+    def after(self, step: float | None) -> tuple[float, float | None]:
+        """Return how long to wait for a cell from now on, and the step that ends it, None for its whole time.
+
+        Parameters
+        ----------
+        step : float or None
+            Seconds that the cell asks to be waited for until it says more; None: what is left of its time.
+        """
+        now = time.monotonic()
+        if self._until is None:
+            self._until = now + self._limit
+        left = max(0.0, self._until - now)
+        return (left, None) if step is None or step >= left else (step, step)
+
+
 class _Companion:
     """A thread that runs the cells of another, which waits."""
 
     def __init__(self) -> None:
         self.cells: SimpleQueue[Cell] = SimpleQueue()
-        # For each cell how long it is waited for from now on (None: its whole time), and what comes of it.
+        # For each cell how long it is waited for from now on (None: what is left of its time), then what comes
+        # of it.
         self.said: SimpleQueue[CellResult | float | None] = SimpleQueue()
         threading.Thread(target=self._work, daemon=True).start()
 
@@ -56,11 +86,12 @@ def run_limited(cell: Cell, limit: float) -> CellResult:
         companion = _own.companion = _Companion()
     companion.cells.put(cell)
     step: float | None = None
+    patience = Deadline(limit)
     try:
         said = companion.said.get(timeout=START_SECONDS + limit)
         while not isinstance(said, CellResult):
-            step = said
-            said = companion.said.get(timeout=limit if step is None else min(step, limit))
+            left, step = patience.after(said)
+            said = companion.said.get(timeout=left)
     except Empty:
         del _own.companion
         return overdue(cell, limit, step)
@@ -76,9 +107,9 @@ def overdue(cell: Cell, limit: float, step: float | None = None) -> CellResult:
     limit : float
         Seconds that it was waited for as a whole.
     step : float or None, default=None
-        How long it had asked to be waited for at last.
+        How long it had asked to be waited for at last, where that is what has gone by.
     """
-    if step is None or step > limit:
+    if step is None:
         return crashed(cell, f"had not ended after {limit:g} s")
     return crashed(
         cell,

@@ -20,7 +20,7 @@ from ..study.cell import Cell
 from .apart import run_apart
 from .frozen import ended_when_frozen
 from .in_flight import InFlight
-from .limited import START_SECONDS, overdue
+from .limited import START_SECONDS, Deadline, overdue
 
 # Finished cells are handed on together this often: long beside what handing on takes, short beside a flush.
 _BATCH_SECONDS = 0.05
@@ -124,8 +124,9 @@ class _Place:
     slot: int
     cell: Cell | None = None
     until: float = 0.0
-    # What the cell has asked for itself.
+    # What the cell has asked for itself, where that comes first.
     step: float | None = None
+    deadline: Deadline | None = None
 
 
 class _Pool:
@@ -185,8 +186,9 @@ class _Pool:
         """Run cells until there are none."""
 
         def begins(seconds: float | None = None) -> None:
-            place.until = time.monotonic() + (self._limit if seconds is None else min(seconds, self._limit))
-            place.step = seconds
+            assert place.deadline is not None
+            left, place.step = place.deadline.after(seconds)
+            place.until = time.monotonic() + left
 
         try:
             while (cell := self._next(place)) is not None:
@@ -207,7 +209,7 @@ class _Pool:
             for cell in () if self._stopped else self._cells:
                 self._in_flight.begin(place.slot, cell.key)
                 place.cell, place.until = cell, time.monotonic() + START_SECONDS + self._limit
-                place.step = None
+                place.step, place.deadline = None, Deadline(self._limit)
                 return cell
             self._in_flight.end(place.slot)
             return None

@@ -1,4 +1,4 @@
-"""Every reader on 20,000 damaged files: what a second reader has too, or one line that names the file."""
+"""Readers on 20,000 damaged files each: what a second reader has too, or one line that names the file."""
 
 from __future__ import annotations
 
