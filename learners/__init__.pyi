@@ -59,6 +59,8 @@ from .numeric.margins import count_ties as count_ties
 from .numeric.margins import count_wrong as count_wrong
 from .numeric.orders import ordered_rows as ordered_rows
 from .numeric.orders import take_rows as take_rows
+from .numeric.references import Followed as Followed
+from .numeric.references import References as References
 from .numeric.rows import as_rows as as_rows
 from .numeric.rows import row_range as row_range
 from .numeric.tallies import pairs_in_order as pairs_in_order
@@ -99,6 +101,7 @@ __all__ = [
     "DistillCacheMIRA",
     "DistillCachePerceptron",
     "FTRLProximal",
+    "Followed",
     "Forgetron",
     "FreeGrad",
     "Greedy",
@@ -127,6 +130,7 @@ __all__ = [
     "ProjectronPlusPlus",
     "QueryAll",
     "RandomizedBudgetPerceptron",
+    "References",
     "RetrainedRampSVM",
     "SecondOrderPerceptron",
     "ShiftingPerceptron",

@@ -1,29 +1,45 @@
 """Counting mistakes and ties, of few rows without giving the interpreter away."""
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from .compiled import compiled
-from .margins import count_ties, count_wrong, signed, signed_margin
+from .margins import count_ties, count_wrong, signed_margin
 
 # So many scores are gone through in some tens of microseconds. Whoever gives the interpreter away, be it for
 # one, waits as long until another thread leaves it and this one is woken.
 FEW = 1 << 14
 
 
+@register_jitable
+def _right_of_two(scores, noisy, clean):
+    # Sums of zeros and ones vectorise, of rows that are known to lie next to each other. A score that is no
+    # number is on neither side.
+    right = right_clean = tied = 0
+    for t in range(scores.shape[0]):
+        above, below = scores[t] > 0.0, scores[t] < 0.0
+        y, z = noisy[t], clean[t]
+        right += (above & y) | (below & (1 - y))
+        right_clean += (above & z) | (below & (1 - z))
+        tied += scores[t] == 0.0
+    return right, right_clean, tied
+
+
 def _of_both(scores, noisy, clean, stops, counts):
     # As `count_mistakes` by each and `count_ties`, but of many classes the best wrong one is looked for once
     # where both labels are the same.
     one = scores.shape[1] == 1
+    flat = scores.reshape(scores.size)
     wrong = wrong_clean = tied = start = 0
     for i in range(stops.shape[0] + 1):
         stop = stops[i] if i < stops.shape[0] else scores.shape[0]
         if one:
-            for t in range(start, stop):
-                m = signed(clean[t]) * scores[t, 0]
-                wrong += not signed(noisy[t]) * scores[t, 0] > 0.0
-                wrong_clean += not m > 0.0
-                tied += m == 0.0
+            part = slice(start, stop)
+            right, right_clean, ties = _right_of_two(flat[part], noisy[part], clean[part])
+            wrong += stop - start - right
+            wrong_clean += stop - start - right_clean
+            tied += ties
         else:
             for t in range(start, stop):
                 m = signed_margin(scores[t], clean[t])

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 from .compiled import compiled
 from .counting import FEW
 from .margins import predicted_code, signed_margin
-from .references import references_of_many, references_of_two
 
-#: Rows of a table of counts by class; the last: what the references have been told.
-PREDICTED, RIGHT_GIVEN, OCCURRED_GIVEN, RIGHT_CLEAN, OCCURRED_CLEAN, TOLD = range(6)
+#: Rows of a table of counts by class.
+PREDICTED, RIGHT_GIVEN, OCCURRED_GIVEN, RIGHT_CLEAN, OCCURRED_CLEAN = range(5)
 
 
 @register_jitable
@@ -47,22 +46,17 @@ def _add_many(scores, given, clean, start, stop, table):
         table[RIGHT_CLEAN, z] += p == z
 
 
-def _tally(scores, given, clean, told, stops, table, beside, tables, besides):
+def _tally(scores, given, clean, stops, table, tables):
     start = 0
-    so_far = table[TOLD]
     flat = scores.reshape(scores.size)
     for i in range(stops.shape[0] + 1):
         stop = stops[i] if i < stops.shape[0] else scores.shape[0]
         if scores.shape[1] == 1:
-            ys, zs = given[start:stop], clean[start:stop]
-            references_of_two(ys, zs, told[start:stop], so_far, beside)
-            _add_two(flat[start:stop], ys, zs, table)
+            _add_two(flat[start:stop], given[start:stop], clean[start:stop], table)
         else:
-            references_of_many(given, clean, told, start, stop, so_far, beside)
             _add_many(scores, given, clean, start, stop, table)
         if i < stops.shape[0]:
             tables[i] = table
-            besides[i] = beside
         start = stop
 
 
@@ -150,43 +144,31 @@ def tally_classes(
     scores: NDArray[np.float64],
     given: NDArray[np.int32],
     clean: NDArray[np.int32],
-    told: NDArray[np.int32],
     stops: NDArray[np.int64],
     table: NDArray[np.int64],
-    beside: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Count predictions and labels by class, and what two references without features would get right.
-
-    The references are told a label after each row: one says the most frequent class so far (of equally
-    frequent ones the lowest), the other the latest label. Both begin with class 0.
+) -> NDArray[np.int64]:
+    """Count predictions and labels by class.
 
     Parameters
     ----------
     scores : ndarray of float64, shape (n,) or (n, K)
         Before the updates.
     given, clean : ndarray of int32, shape (n,)
-    told : ndarray of int32, shape (n,)
-        What the references are told, -1 for nothing: `given`, unless labels come late.
     stops : ndarray of int64, shape (m,)
         Numbers of rows, ascending, n at the most.
-    table : ndarray of int64, shape (6, K)
+    table : ndarray of int64, shape (5, K)
         What was counted before; it is added to. Rows by class: predicted, right and occurred by the labels
-        given, right and occurred by the clean ones; told to the references.
-    beside : ndarray of int64, shape (6,)
-        Likewise: rows that the most frequent class gets right, by labels given and by clean ones, the same of
-        the label before; what the two say next.
+        given, right and occurred by the clean ones.
 
     Returns
     -------
-    tables : ndarray of int64, shape (m, 6, K)
+    ndarray of int64, shape (m, 5, K)
         `table` after each stop.
-    besides : ndarray of int64, shape (m, 6)
     """
     tables = np.empty((len(stops), *table.shape), np.int64)
-    besides = np.empty((len(stops), len(beside)), np.int64)
     tally = _tally_held if scores.size <= FEW else _tally_released
-    tally(_by_row(scores), given, clean, told, stops, table, beside, tables, besides)
-    return tables, besides
+    tally(_by_row(scores), given, clean, stops, table, tables)
+    return tables
 
 
 def sum_losses(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from operator import attrgetter
 from threading import Condition, Lock, local
@@ -14,7 +14,7 @@ import numpy as np
 from cachetools import LRUCache, cached, cachedmethod
 from numpy.typing import NDArray
 
-from ...learners import take_rows
+from ...learners import Followed, take_rows
 from .. import data
 from ..errors import InputError
 from ..noise import Circumstances, FeatureNoise
@@ -64,6 +64,8 @@ class Material:
         How many of the rows to learn from are learnt before counting begins.
     changes : tuple of int
         After how many of those that are counted the stream changes, where they are in its own order.
+    followed : dict
+        See `References`.
     """
 
     stream: data.Stream
@@ -76,6 +78,7 @@ class Material:
     own_bytes: int = 0
     counted_from: int = 0
     changes: tuple[int, ...] = ()
+    followed: dict[tuple[int, bytes], Followed] = field(default_factory=dict)
 
     def with_all_features(self) -> Material:
         """Return the same with every feature under its own number."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners import take_rows
+from ...learners import Followed, References, take_rows
 from ...learners.contract import StreamLearner
 from ...learners.guests.guest import Guest
 from ..counts import COUNTS
@@ -40,6 +40,7 @@ def stream_through(
     accuracy: Callable[[], float] | None = None,
     begins: Patience = endless,
     counted_from: int = 0,
+    followed: dict[tuple[int, bytes], Followed] | None = None,
 ) -> CellResult:
     """Predict and learn every row once, in order; read the curve at the checkpoints.
 
@@ -60,6 +61,8 @@ def stream_through(
         Called when the learner's code is compiled; with a time limit also before each step of a guest.
     counted_from : int, default=0
         How many rows are learnt before counting begins.
+    followed : dict, default=None
+        See `References`: what cells of the same labels found.
 
     Returns
     -------
@@ -72,13 +75,14 @@ def stream_through(
     tallies = None
     if kept:
         log_odds = has_log_odds(streamed)
+        references = References(noisy, part.codes, len(classes), course.delay, followed)
         tallies = Tallies(
             noisy,
             part.codes,
             len(classes),
             kept,
             log_odds,
-            course.delay,
+            references,
             counted_from,
             course.window,
             course.fading,

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners import pairs_in_order, sum_losses, tally_classes
+from ...learners import References, pairs_in_order, sum_losses, tally_classes
+from ..areas import area_under_curve, average_precision
 from ..scoring import AREAS, BY_CLASS, LOSSES, PRECISIONS, REFERENCES
 from .windows import FadingCounts
 
-# After the counts by class: what the references have been told. After theirs: what they say next.
-_ROWS, _BESIDE = len(BY_CLASS) + 1, len(REFERENCES) + 2
 _NOWHERE = np.empty(0, np.int64)
 # Rows of a smaller weight are left out of areas that fade: a long stream is not put in order again and again.
 _LEAST_WEIGHT = 1e-100
@@ -31,8 +30,8 @@ class Tallies:
         What to keep, "classes", "scores" or both.
     log_odds : bool, default=False
         Whether scores are log odds, so that they have a log loss; see `sum_losses`.
-    delay : int, default=0
-        After so many further rows a label comes, to the references of metrics as to the learner.
+    references : References, default=None
+        Fresh ones of the same labels, where counts by class are to have them beside.
     first : int, default=0
         How many rows there are before those that count; the references hear of their labels all the same.
     window : int, default=None
@@ -48,7 +47,7 @@ class Tallies:
         n_classes: int,
         kept: Collection[str],
         log_odds: bool = False,
-        delay: int = 0,
+        references: References | None = None,
         first: int = 0,
         window: int | None = None,
         fading: float | None = None,
@@ -57,12 +56,8 @@ class Tallies:
         self._labels = given, clean
         self._window, self._fading = window, fading
         self._faded = FadingCounts(fading) if fading is not None else None
-        self._told = given
-        if delay:
-            self._told = np.full_like(given, -1)
-            self._told[delay:] = given[:-delay]
-        self._table = np.zeros((_ROWS, n_classes), np.int64)
-        self._beside = np.zeros(_BESIDE, np.int64)
+        self._references = references if "classes" in kept else None
+        self._table = np.zeros((len(BY_CLASS), n_classes), np.int64)
         self._sums = np.zeros(len(LOSSES))
         # Only of two classes have scores an order.
         self._ordered = "scores" in kept and n_classes == 2
@@ -93,15 +88,17 @@ class Tallies:
             scores, stops = scores[before:], np.maximum(stops - before, 0)
         start, counted = self._seen, self._counted
         self._seen += len(scores)
-        given, clean, told = (each[start : self._seen] for each in (*self._labels, self._told))
+        given, clean = (labels[start : self._seen] for labels in self._labels)
         columns: dict[str, NDArray[Any]] = {}
         if self._faded is not None:
-            counts = (self._table, self._beside) if "classes" in self._kept else None
+            counts = (self._table, self._references) if self._references is not None else None
             losses = (self._sums, self._log_odds) if "scores" in self._kept else None
-            columns |= self._faded.add(scores, (given, clean, told), stops, counts, losses)
+            columns |= self._faded.add(scores, (given, clean), stops, counts, losses)
         if "classes" in self._kept:
-            tables, besides = tally_classes(scores, given, clean, told, stops, self._table, self._beside)
+            tables = tally_classes(scores, given, clean, stops, self._table)
             columns |= {name: tables[:, i] for i, name in enumerate(BY_CLASS)}
+        if self._references is not None:
+            besides = self._references.add(len(scores), stops)
             columns |= {name: besides[:, i] for i, name in enumerate(REFERENCES)}
         if "scores" in self._kept:
             sums = sum_losses(scores, given, clean, self._log_odds, stops, self._sums)
@@ -118,13 +115,10 @@ class Tallies:
 
     def _pass_over(self, scores: NDArray[np.float64]) -> None:
         """Let the references have the labels of rows that do not count."""
-        part = slice(self._seen, self._seen + len(scores))
-        self._seen = part.stop
-        if "classes" in self._kept:
-            given, clean, told = (each[part] for each in (*self._labels, self._told))
-            tally_classes(scores, given, clean, told, _NOWHERE, self._table, self._beside)
-            self._table[: len(BY_CLASS)] = 0
-            self._beside[: len(REFERENCES)] = 0
+        self._seen += len(scores)
+        if self._references is not None:
+            self._references.add(len(scores), _NOWHERE)
+            self._references.right[:] = 0
 
     def _losses(self, means: NDArray[np.float64]) -> dict[str, Any]:
         names = LOSSES if self._log_odds else LOSSES[:2]
@@ -195,8 +189,9 @@ class Tallies:
         """Return counts and losses of all rows that count so far, by the store's columns."""
         row: dict[str, Any] = {}
         if "classes" in self._kept:
-            row |= dict(zip(BY_CLASS, self._table.tolist(), strict=False))
-            row |= dict(zip(REFERENCES, self._beside.tolist(), strict=False))
+            row |= dict(zip(BY_CLASS, self._table.tolist(), strict=True))
+        if self._references is not None:
+            row |= dict(zip(REFERENCES, self._references.right.tolist(), strict=True))
         if "scores" in self._kept and self._counted:
             row |= {name: float(mean) for name, mean in self._losses(self._sums / self._counted).items()}
         return row
@@ -215,70 +210,3 @@ class Tallies:
             for name, labels in zip(PRECISIONS, self._counted_labels(), strict=True):
                 row[name] = average_precision(scores, labels)
         return row
-
-
-def area_under_curve(
-    scores: NDArray[np.float64], codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None
-) -> float:
-    """Area under the ROC curve, ties counting half, as scikit-learn has it.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,)
-    codes : ndarray of int32, shape (n,)
-        0 or 1.
-    weights : ndarray of float64, shape (n,), default=None
-        How much each row counts; None: all alike.
-
-    Returns
-    -------
-    float
-        NaN where a class does not occur or a score is no number.
-
-    Examples
-    --------
-    >>> area_under_curve(np.array([0.9, 0.5, 0.5]), np.array([1, 1, 0], np.int32))
-    0.75
-    """
-    if not codes.any() or codes.all() or np.isnan(scores).any():
-        return float("nan")
-    values, places = np.unique(scores, return_inverse=True)
-    each = np.ones(len(scores)) if weights is None else weights
-    positive = np.bincount(places, each * codes, len(values))
-    negative = np.bincount(places, each * (1 - codes), len(values))
-    won = np.sum(positive * (np.cumsum(negative) - negative / 2))
-    return float(won / (positive.sum() * negative.sum()))
-
-
-def average_precision(
-    scores: NDArray[np.float64], codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None
-) -> float:
-    """Average precision over the recall that each further score adds, as scikit-learn has it.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,)
-    codes : ndarray of int32, shape (n,)
-        0 or 1.
-    weights : ndarray of float64, shape (n,), default=None
-        How much each row counts; None: all alike.
-
-    Returns
-    -------
-    float
-        NaN where class 1 does not occur or a score is no number.
-
-    Examples
-    --------
-    >>> average_precision(np.array([0.9, 0.5, 0.5]), np.array([1, 1, 0], np.int32))
-    0.8333333333333333
-    """
-    if not codes.any() or np.isnan(scores).any():
-        return float("nan")
-    order = np.argsort(-scores, kind="stable")
-    falling = scores[order]
-    # Rows of one score are taken at once.
-    last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(scores) - 1)
-    seen = last + 1 if weights is None else np.cumsum(weights[order])[last]
-    found = np.cumsum(codes[order] if weights is None else (weights * codes)[order])[last]
-    return float(np.sum(np.diff(found, prepend=0) * (found / seen)) / found[-1])

@@ -85,7 +85,15 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endl
     if given.test is not None and spec.test_curve and spec.stage == "run":
         accuracy = functools.partial(_accuracy, streamed, given.test)
     outcome = stream_through(
-        streamed, given.train, given.noisy, cell, classes, accuracy, begins, given.counted_from
+        streamed,
+        given.train,
+        given.noisy,
+        cell,
+        classes,
+        accuracy,
+        begins,
+        given.counted_from,
+        given.followed,
     )
     return Learnt(learner, streamed, given, outcome)
 

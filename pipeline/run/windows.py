@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners import sum_losses, tally_classes
+from ...learners import References, sum_losses, tally_classes
 from ..counts import LATEST_ERRORS
 from ..scoring import BY_CLASS, BY_FADING, BY_WINDOW, LOSSES, REFERENCES
 
@@ -180,9 +180,9 @@ class FadingCounts:
     def add(
         self,
         scores: NDArray[np.float64],
-        labels: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+        labels: tuple[NDArray[np.int32], NDArray[np.int32]],
         stops: NDArray[np.int64],
-        counted: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+        counted: tuple[NDArray[np.int64], References] | None,
         losses: tuple[NDArray[np.float64], bool] | None,
     ) -> dict[str, NDArray[np.float64]]:
         """Return the sums after some of the rows that come next, and mean losses.
@@ -191,11 +191,11 @@ class FadingCounts:
         ----------
         scores : ndarray of float64, shape (n,) or (n, K)
         labels : tuple of ndarray of int32, shape (n,)
-            Given, clean, and what the references are told.
+            Given and clean.
         stops : ndarray of int64, shape (m,)
             Numbers of rows, ascending, n at the most.
         counted : tuple or None
-            `table` and `beside` of `tally_classes` before these rows; both stay as they are.
+            `table` of `tally_classes` before these rows, and the references; both stay as they are.
         losses : tuple or None
             Sums of `sum_losses` before these rows, which stay as they are; whether scores are log odds.
 
@@ -205,21 +205,22 @@ class FadingCounts:
             By column of the curves.
         """
         found = []
-        own = None if counted is None else (counted[0].copy(), counted[1].copy())
+        own = None if counted is None else counted[0].copy()
+        references = None if counted is None else counted[1].fork()
         sums = None if losses is None else losses[0].copy()
         for start in range(0, len(scores), _PIECE):
             part = slice(start, start + _PIECE)
-            here, (given, clean, told) = scores[part], (each[part] for each in labels)
+            here, (given, clean) = scores[part], (each[part] for each in labels)
             every = np.arange(1, len(here) + 1)
             terms = [np.ones((len(here), 1))]
             if losses is not None and sums is not None:
                 before = sums.copy()
                 terms.insert(0, _steps(before, sum_losses(here, given, clean, losses[1], every, sums)))
-            if own is not None:
-                before_table, before_beside = own[0].copy(), own[1].copy()
-                tables, besides = tally_classes(here, given, clean, told, every, *own)
-                terms.insert(0, _steps(before_beside, besides)[:, : len(REFERENCES)])
-                by_class = _steps(before_table, tables)[:, : len(BY_CLASS)]
+            if own is not None and references is not None:
+                right, before_table = references.right.copy(), own.copy()
+                besides = references.add(len(here), every)[:, : len(REFERENCES)]
+                terms.insert(0, _steps(right, besides))
+                by_class = _steps(before_table, tally_classes(here, given, clean, every, own))
                 terms.insert(0, by_class.reshape(len(here), -1))
             found.append(self._faded(np.concatenate(terms, axis=1)))
         if not found:

@@ -49,8 +49,8 @@ class _Companion:
 
     def __init__(self) -> None:
         self.cells: SimpleQueue[Cell] = SimpleQueue()
-        # For each cell how long it is waited for from now on (None: what is left of its time), then what comes
-        # of it.
+        # For each cell how long it is waited for from now on (None: what is left of its time), then what
+        # comes of it.
         self.said: SimpleQueue[CellResult | float | None] = SimpleQueue()
         threading.Thread(target=self._work, daemon=True).start()
 

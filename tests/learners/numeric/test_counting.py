@@ -32,3 +32,10 @@ def test_mistakes_by_both_kinds_of_labels(n, n_classes):
         assert total == count_mistakes(scores.reshape(n, -1), labels, stops, alone) == found[-1]
         assert found.tolist() == alone.tolist()
     assert wrong_predictions(scores, noisy) == count_wrong(scores.reshape(n, -1), noisy)
+
+
+def test_a_score_that_is_no_number_is_a_mistake_and_no_tie():
+    scores, codes = np.array([np.nan, np.nan, 0.0, np.inf, -np.inf]), np.array([0, 1, 1, 1, 0], np.int32)
+    counts = np.empty((3, 1), np.int64)
+    assert mistakes_of_both(scores, codes, codes, np.array([5]), counts) == (3, 3, 1)
+    assert counts[:, 0].tolist() == [3, 3, 1]

@@ -13,6 +13,7 @@ from singlepass.learners import (
     sum_losses,
     tally_classes,
 )
+from singlepass.learners.numeric.references import follow_references
 
 
 def stream(seed, n, n_classes):
@@ -51,17 +52,20 @@ def test_counts_by_class_are_those_of_the_confusion_matrix_wherever_the_stream_i
     stops = np.unique([data.draw(st.integers(1, n)), n])
     predicted = predicted_codes(scores)
     cut = data.draw(st.integers(0, n))
-    table, beside = np.zeros((6, n_classes), np.int64), np.zeros(6, np.int64)
+    table = np.zeros((5, n_classes), np.int64)
+    so_far, beside = np.zeros(n_classes, np.int64), np.zeros(6, np.int64)
     # Labels come late to the references.
     told = np.concatenate([np.full(min(delay, n), -1, np.int32), given_codes[: n - min(delay, n)]])
-    tables, besides = tally_classes(scores, given_codes, clean, told, stops, table, beside)
-    pieces, pieces_beside = np.zeros_like(table), np.zeros_like(beside)
+    tables = tally_classes(scores, given_codes, clean, stops, table)
+    besides = follow_references(given_codes, clean, told, stops, so_far, beside)
+    pieces, pieces_so_far, pieces_beside = (np.zeros_like(each) for each in (table, so_far, beside))
     for part in (slice(0, cut), slice(cut, n)):
         nowhere = np.empty(0, np.int64)
-        tally_classes(
-            scores[part], given_codes[part], clean[part], told[part], nowhere, pieces, pieces_beside
-        )
+        labels = given_codes[part], clean[part]
+        tally_classes(scores[part], *labels, nowhere, pieces)
+        follow_references(*labels, told[part], nowhere, pieces_so_far, pieces_beside)
     assert pieces.tolist() == table.tolist()
+    assert pieces_so_far.tolist() == so_far.tolist()
     assert pieces_beside.tolist() == beside.tolist()
     for at, found, references in zip(stops, tables, besides, strict=True):
         by_given, by_clean = (
@@ -87,16 +91,16 @@ def test_references_of_long_streams_whose_frequent_class_changes(seed, delay, cu
     shares = np.repeat(rng.choice([0.0, 0.05, 0.5, 0.95, 1.0], 5), n // 5)
     given_codes, clean = ((rng.random_sample(n) < shares).astype(np.int32) for _ in range(2))
     told = np.concatenate([np.full(delay, -1, np.int32), given_codes[: n - delay]])
-    table, beside = np.zeros((6, 2), np.int64), np.zeros(6, np.int64)
+    so_far, beside = np.zeros(2, np.int64), np.zeros(6, np.int64)
     stops = np.unique([*cuts, n])
-    _, besides = tally_classes(np.ones(n), given_codes, clean, told, stops, table, beside)
+    besides = follow_references(given_codes, clean, told, stops, so_far, beside)
     for at, found in zip(stops, besides, strict=True):
         for place, labels in ((0, given_codes), (1, clean)):
             most, before = plain_references(given_codes[:at], labels[:at], 2, delay)
             assert (found[place], found[2 + place]) == (most, before)
-    assert table[5].tolist() == np.bincount(told[told >= 0], minlength=2).tolist()
+    assert so_far.tolist() == np.bincount(told[told >= 0], minlength=2).tolist()
     # What the two say next.
-    assert beside[4] == (table[5, 1] > table[5, 0])
+    assert beside[4] == (so_far[1] > so_far[0])
     assert beside[5] == told[-1]
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as oracle
 
+from singlepass.learners import References
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.run.tallies import Tallies
 from singlepass.pipeline.scoring import SCORINGS
@@ -90,7 +91,8 @@ def test_every_metric_is_scikit_learns_at_the_end_and_at_every_point(made: Any, 
     scores, given_codes, clean = made
     n, n_classes = len(clean), 2 if scores.ndim == 1 else scores.shape[1]
     stops = np.unique([data.draw(st.integers(1, n)), n])
-    tallies = Tallies(given_codes, clean, n_classes, ["classes", "scores"], log_odds=True)
+    references = References(given_codes, clean, n_classes)
+    tallies = Tallies(given_codes, clean, n_classes, ["classes", "scores"], True, references)
     columns: dict[str, Any] = {}
     # The rows come in two pieces.
     cut = data.draw(st.integers(0, n))

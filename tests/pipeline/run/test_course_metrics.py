@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn import metrics as oracle
 
-from singlepass.learners import AROW, Passage
+from singlepass.learners import AROW, Passage, References
 from singlepass.pipeline import data
 from singlepass.pipeline.analysis.metrics import METRICS, faded, has_windows, windowed
 from singlepass.pipeline.run.material import material
@@ -223,7 +223,8 @@ def test_it_does_not_matter_where_the_stream_is_cut(first: int) -> None:
 
 def test_a_stream_that_ends_before_anything_counts_has_no_figures() -> None:
     codes = np.array([0, 1, 1, 0], np.int32)
-    tallies = Tallies(codes, codes, 2, ["classes", "scores"], first=3)
+    references = References(codes, codes, 2)
+    tallies = Tallies(codes, codes, 2, ["classes", "scores"], references=references, first=3)
     tallies.add(np.array([1.0, 1.0]), np.empty(0, np.int64))
     totals = tallies.totals()
     assert all(np.sum(totals[name]) == 0 for name in (*BY_CLASS, *REFERENCES))
@@ -235,7 +236,8 @@ def test_a_stream_that_ends_before_anything_counts_has_no_figures() -> None:
 
 def test_a_stream_that_is_stopped_keeps_its_windows() -> None:
     codes = np.array([0, 1, 1, 0, 1, 0], np.int32)
-    tallies = Tallies(codes, codes, 2, ["classes", "scores"], first=1)
+    references = References(codes, codes, 2)
+    tallies = Tallies(codes, codes, 2, ["classes", "scores"], references=references, first=1)
     recorder = Recorder(codes, codes, 2, Course(window=2), 1, tallies)
     # Points after 3 and 6 rows; it is stopped after 5.
     stops = recorder.stops[recorder.stops <= 5]

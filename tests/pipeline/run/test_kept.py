@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit, softmax
 from sklearn.metrics import balanced_accuracy_score, f1_score, log_loss, roc_auc_score
 
-from singlepass.learners import AROW, available
+from singlepass.learners import AROW, Followed, References, available
 from singlepass.pipeline import data
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.run import splits
@@ -163,3 +163,22 @@ def test_cells_of_other_numbers_of_classes_stand_in_one_table() -> None:
     # A cell that keeps nothing may stand between them.
     _, mixed = frames(cells[0], cell_of({"name": "AROW"}, metrics=[]), cells[1])
     assert mixed["predicted"].dropna().map(len).tolist() == together["predicted"].map(len).tolist()
+
+
+def test_what_references_get_right_is_found_once_for_cells_that_share_their_labels() -> None:
+    rng = np.random.RandomState(3)
+    given_codes, clean = (rng.randint(0, 3, 200).astype(np.int32) for _ in range(2))
+    stops, others = np.array([10, 77, 200]), np.array([5, 200])
+    for delay in (0, 7):
+        shared: dict[tuple[int, bytes], Followed] = {}
+        for points in (stops, others, stops):
+            alone = References(given_codes, clean, 3, delay)
+            pieces = np.vstack(
+                [alone.add(60, points[points <= 60]), alone.add(140, points[points > 60] - 60)]
+            )
+            found = References(given_codes, clean, 3, delay, shared)
+            assert found.add(200, points).tolist() == pieces.tolist()
+            assert found.right.tolist() == alone.right.tolist() == pieces[-1, :4].tolist()
+            # Whoever goes on from there leaves the others alone.
+            found.right[:] = -1
+        assert len(shared) == 2
