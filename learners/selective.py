@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from .numeric.rows import Rows, count_rows, n_rows, row, row_range, squared_norm
 
 
 @compiled
-def _squared_norms(X, norms):
+def _squared_norms(X: Any, norms: Any) -> None:
     for t in range(n_rows(X)):
         norms[t] = squared_norm(row(X, t))
 
@@ -259,7 +260,7 @@ class AdaptiveSelectiveSampling(_ByScore):
     >>> learner.learn([[1.0], [2.0], [-1.0], [0.1]], [1, 1, 0, 1]).tolist()
     [0.0, 2.0, -1.0, 0.1]
     >>> learner.n_queried_
-    1
+    2
     """
 
     def __init__(
