@@ -30,6 +30,7 @@ from .kernel.second_order import KernelSecondOrderPerceptron as KernelSecondOrde
 from .linear.adagrad_rda import AdaGradRDA as AdaGradRDA
 from .linear.alma import ALMA as ALMA
 from .linear.arow import AROW as AROW
+from .linear.bbq import BBQ as BBQ
 from .linear.confidence_weighted import ConfidenceWeighted as ConfidenceWeighted
 from .linear.gradient.coin_betting import COCOB as COCOB
 from .linear.gradient.coin_betting import COCOBBackprop as COCOBBackprop
@@ -69,6 +70,9 @@ from .numeric.tallies import sum_losses as sum_losses
 from .numeric.tallies import tally_classes as tally_classes
 from .registry import available as available
 from .registry import load_plugin as load_plugin
+from .selective import AdaptiveSelectiveSampling as AdaptiveSelectiveSampling
+from .selective import RandomQueries as RandomQueries
+from .selective import SelectiveSampling as SelectiveSampling
 from .svm.incremental_svm import IncrementalSVM as IncrementalSVM
 from .svm.lasvm import LASVM as LASVM
 from .svm.model_selection import OnlineModelSelection as OnlineModelSelection
@@ -80,6 +84,7 @@ from .svm.retrained_ramp_svm import RetrainedRampSVM as RetrainedRampSVM
 __all__ = [
     "ALMA",
     "AROW",
+    "BBQ",
     "BOGD",
     "BPAS",
     "BSGD",
@@ -95,6 +100,7 @@ __all__ = [
     "ROMMA",
     "ActiveRampSVM",
     "AdaGradRDA",
+    "AdaptiveSelectiveSampling",
     "COCOBBackprop",
     "ConfidenceWeighted",
     "CoordinateKT",
@@ -129,10 +135,12 @@ __all__ = [
     "Projectron",
     "ProjectronPlusPlus",
     "QueryAll",
+    "RandomQueries",
     "RandomizedBudgetPerceptron",
     "References",
     "RetrainedRampSVM",
     "SecondOrderPerceptron",
+    "SelectiveSampling",
     "ShiftingPerceptron",
     "SoftConfidenceWeighted",
     "StreamLearner",

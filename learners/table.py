@@ -284,6 +284,13 @@ TABLE = (
         counts_rounds=True,
     ),
     Row(
+        "BBQ", ".linear.bbq", "linear", "two",
+        "Cesa-Bianchi, Gentile, Orabona 2009", "`kappa`; asks for labels by itself",
+        variants=({"kappa": 0.7},),
+        golden={"bbq_kappa0.5.ref": {}},
+        counts_rounds=True,
+    ),
+    Row(
         "KernelPerceptron", ".kernel.perceptron", "kernel", "many",
         "Freund, Schapire 1999",
         '`margin`; as all kernel learners `kernel` ("rbf", "poly", "linear"), `gamma`, `degree`, `coef0`',
@@ -456,6 +463,19 @@ TABLE = (
     Row(
         "Greedy", ".active", "strategy", "two",
         "Wang, Vucetic 2010; Guillory, Chastain, Bilmes 2009", "`learner`, `h` (rows a label)",
+    ),
+    Row(
+        "SelectiveSampling", ".selective", "strategy", "two",
+        "Cesa-Bianchi, Gentile, Zaniboni 2006; around Passive-Aggressive: Lu, Zhao, Hoi 2016 (PAA)",
+        "`learner`, `b`, `random_state`",
+    ),
+    Row(
+        "AdaptiveSelectiveSampling", ".selective", "strategy", "two",
+        "Cesa-Bianchi, Gentile, Zaniboni 2006", "`learner` (a linear one), `beta`, `random_state`",
+    ),
+    Row(
+        "RandomQueries", ".selective", "strategy", "two",
+        "", "`learner`, `q` (the chance of every row), `random_state`",
     ),
 )  # fmt: skip
 

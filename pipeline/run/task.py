@@ -108,7 +108,7 @@ def _resolved(cell: Cell) -> ResolvedLearner:
 
 
 def _state_of(spec: CellSpec) -> int:
-    """Return what a guest's own draws begin with, where the study says nothing: alike wherever it is run."""
+    """Return what draws of a guest or of a strategy begin with, alike wherever it is run."""
     drawn = random_state(
         spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="learner", noise=spec.noise
     )

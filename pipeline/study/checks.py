@@ -11,6 +11,7 @@ from ..scoring import SCORINGS
 from .learner_factory import ResolvedLearner, grid_points, with_dataset_parameters
 from .slips import check_noise_rates
 from .specs import AlgorithmSpec
+from .strategies import STRATEGIES
 from .study import Study
 
 # An error stays one line.
@@ -60,9 +61,13 @@ def missing_learners(learners: Learners) -> list[str]:
 
 
 def draws_anew(study: Study, learners: Learners) -> bool:
-    """Tell whether an algorithm of a study is somebody else's that draws by the repetition."""
+    """Tell whether an algorithm of a study draws by the repetition: somebody else's, or its strategy."""
     given = ((each, learners[each.label]) for each in study.algorithms)
-    return any(learner.state_parameter({**each.fixed, **each.grid}) is not None for each, learner in given)
+    return any(
+        (each.query is not None and STRATEGIES[each.query].draws)
+        or learner.state_parameter({**each.fixed, **each.grid}) is not None
+        for each, learner in given
+    )
 
 
 def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ...learners import Greedy, QueryAll, registry
+from ...learners import registry
 from ...learners.guests.kinds import takes_batches
 from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
 from ..errors import InputError, did_you_mean
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
+from .strategies import KEYS, STRATEGIES
 
 # What a guest's own draws begin with, as constructors call it.
 _STATES = ("random_state", "seed")
@@ -118,7 +119,8 @@ class ResolvedLearner:
         ----------
         params : mapping
         state : callable, default=None
-            Returns what a guest's own draws begin with where its parameters do not say.
+            Returns what draws begin with: those of a strategy, and a guest's own where its parameters do not
+            say.
 
         Returns
         -------
@@ -132,16 +134,15 @@ class ResolvedLearner:
         if self.problem:
             raise GuestError(self.problem)
         own = dict(params)
-        query, h = own.pop("query", None), own.pop("h", None)
+        query = own.pop("query", None)
+        asking = {key: own.pop(key) for key in KEYS if query is not None and key in own}
         if self._batch_is_ours:
             own.pop("batch", None)
         name = self.state_parameter(own)
         if name is not None and state is not None:
             own[name] = state()
         learner = self._constructed(own)
-        if query is None:
-            return learner
-        return QueryAll(learner) if query == "all" else Greedy(learner, h=h)
+        return learner if query is None else STRATEGIES[query].around(learner, asking, state)
 
     def _constructed(self, params: Mapping[str, Any]) -> Any:
         if self.factory is None:
@@ -239,7 +240,8 @@ def make_learner(name: str, params: Mapping[str, Any]) -> Any:
     name : str
         As `singlepass.learners.available` lists it.
     params : mapping
-        Its parameters; with ``query`` ("all" or "greedy") and ``h`` the strategy that asks for its labels.
+        Its parameters; with ``query`` (a name of `STRATEGIES`) and its key the strategy that asks for its
+        labels.
 
     Returns
     -------

@@ -19,6 +19,7 @@ from .. import data
 from ..errors import did_you_mean
 from ..noise import Noise, parse_noise
 from .course import Order
+from .strategies import STRATEGIES
 
 ProtocolName = Literal["prequential", "holdout", "crossval"]
 WinnerRule = Literal["best", "sparsest"]
@@ -113,24 +114,30 @@ class AlgorithmSpec(BaseModel):
     Every other key is a constructor parameter; a parameter given as a list is a grid. One given as
     ``{ support_of = "LABEL" }`` is the size of the support set with which the algorithm of that label ends on
     the same data set, noise and seed: so learners are compared at equal support sizes. `query` puts an active
-    strategy around the learner: "all" labels counted, or "greedy", one label of every `h` rows. `tuned_as` is
-    the label of an algorithm whose grid serves this one too: what won it there is taken. `winner` overrides
-    the study's. `datasets` binds it to some of the study's data sets, by their labels.
+    strategy around the learner: "all" labels counted, "greedy", one label of every `h` rows, "selective", by
+    chance with `query_b`, "selective-adaptive" with `query_beta`, or "random", a share `query_q`. `tuned_as`
+    is the label of an algorithm whose grid serves this one too: what won it there is taken. `winner`
+    overrides the study's. `datasets` binds it to some of the study's data sets, by their labels.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
     name: str
     label: str = ""
-    query: Literal["all", "greedy"] | None = None
+    query: Literal["all", "greedy", "selective", "selective-adaptive", "random"] | None = None
     h: Annotated[int, Field(ge=1)] | None = None
+    query_b: Annotated[float, Field(gt=0)] | None = None
+    query_beta: Annotated[float, Field(gt=0)] | None = None
+    query_q: Annotated[float, Field(ge=0, le=1)] | None = None
     winner: WinnerRule | None = None
     tuned_as: str | None = None
     datasets: list[str] = []
 
     @model_validator(mode="after")
-    def _h_is_of_greedy(self) -> AlgorithmSpec:
-        if self.h is not None and self.query != "greedy":
-            raise ValueError("h says of how many rows query = 'greedy' asks for one label, which is missing")
+    def _keys_are_of_the_strategy(self) -> AlgorithmSpec:
+        own = STRATEGIES[self.query].key if self.query is not None else ""
+        for strategy in STRATEGIES.values():
+            if strategy.key not in ("", own) and getattr(self, strategy.key) is not None:
+                raise ValueError(f"{strategy.key} says {strategy.says}, which is missing")
         return self
 
     @property
@@ -138,7 +145,10 @@ class AlgorithmSpec(BaseModel):
         """The active strategy, as parameters of `make_learner`."""
         if self.query is None:
             return {}
-        return {"query": self.query, **({"h": self.h or 5} if self.query == "greedy" else {})}
+        strategy = STRATEGIES[self.query]
+        given = getattr(self, strategy.key) if strategy.key else None
+        own = {strategy.key: strategy.default if given is None else given} if strategy.key else {}
+        return {"query": self.query, **own}
 
     @model_validator(mode="before")
     @classmethod

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from singlepass.learners import AROW, IELLIP, ROMMA, ordered_rows, take_rows
+from singlepass.learners import AROW, BBQ, IELLIP, ROMMA, ordered_rows, take_rows
 from singlepass.learners.linear import linear_classifier
 from singlepass.learners.numeric import orders
 
@@ -132,7 +132,9 @@ def check_absent(learner, n_classes):
 @every_learner
 def test_features_that_never_occur_can_be_left_out(learner):
     if not learner.indifferent_to_absent_features:
-        assert isinstance(learner, (ROMMA, IELLIP)) or getattr(learner, "covariance", "diagonal") == "full"
+        assert (
+            isinstance(learner, (ROMMA, IELLIP, BBQ)) or getattr(learner, "covariance", "diagonal") == "full"
+        )
     else:
         check_absent(learner, 2)
 

@@ -37,7 +37,8 @@ def test_names_are_public_and_there_once():
     names = [row.name for row in TABLE]
     assert len(set(names)) == len(names)
     assert set(names) - set(singlepass.learners.__all__) == {"SVC"}
-    assert set(names) - set(NAMES) == {"QueryAll", "Greedy"}
+    strategies = {"QueryAll", "Greedy", "SelectiveSampling", "AdaptiveSelectiveSampling", "RandomQueries"}
+    assert set(names) - set(NAMES) == strategies
 
 
 @every_row
@@ -71,5 +72,5 @@ def test_golden_runs_exist_and_are_of_one_learner():
 
 
 def test_who_counts_rounds():
-    counting = ["OnlineGradientDescent", "UnbiasedLoss", "KT", "VowpalWabbitCoin", "IELLIP"]
+    counting = ["OnlineGradientDescent", "UnbiasedLoss", "KT", "VowpalWabbitCoin", "IELLIP", "BBQ"]
     assert [row.name for row in TABLE if row.counts_rounds] == counting

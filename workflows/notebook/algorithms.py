@@ -6,8 +6,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from ...learners import Greedy, QueryAll, registry
+from ...learners import QueryAll, registry
 from ...pipeline.errors import InputError
+from ...pipeline.study.strategies import STRATEGIES
 from .plain import plain
 
 
@@ -73,10 +74,8 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
     if isinstance(estimator, type):
         # Nothing of it was given.
         return {"name": _name(estimator)}
-    if isinstance(estimator, Greedy):
-        return estimator_table(estimator.learner) | {"query": "greedy", "h": plain(estimator.h)}
     if isinstance(estimator, QueryAll):
-        return estimator_table(estimator.learner) | {"query": "all"}
+        return estimator_table(estimator.learner) | _strategy_keys(estimator)
     cls = type(estimator)
     name = _name(cls)
     given = estimator.get_params(deep=False)
@@ -97,6 +96,20 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
             )
         table[key] = made
     return table
+
+
+def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
+    # All others are derived from the first.
+    query, strategy = next(
+        each for each in reversed(STRATEGIES.items()) if isinstance(estimator, each[1].factory)
+    )
+    if strategy.draws and estimator.get_params(deep=False)["random_state"] != 0:
+        raise InputError(
+            f"algorithms: {estimator!r}: in a study the repetition says what its draws begin with: leave "
+            "random_state out"
+        )
+    own = {strategy.key: plain(getattr(estimator, strategy.parameter))} if strategy.key else {}
+    return {"query": query, **own}
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -133,9 +133,19 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ({"curves": ["AORW"], "algorithms": [{"name": "AROW"}]}, "curves: no algorithm is called 'AORW'"),
         (
             {"algorithms": [{"name": "A", "query": "most"}]},
-            "algorithms[1].query: 'most' should be 'all' or 'greedy'",
+            "algorithms[1].query: 'most' should be 'all', 'greedy', 'selective', 'selective-adaptive' or "
+            "'random'",
         ),
         ({"algorithms": [{"name": "A", "h": 3}]}, "algorithms[1]: h says of how many rows query = 'greedy'"),
+        (
+            {"algorithms": [{"name": "A", "query": "random", "query_b": 3}]},
+            "algorithms[1]: query_b says how often query = 'selective' asks: b/(b + |score|), which is "
+            "missing",
+        ),
+        (
+            {"algorithms": [{"name": "A", "query": "random", "query_q": 1.5}]},
+            "algorithms[1].query_q: 1.5 should be less than or equal to 1",
+        ),
         (
             {"solutions": ["arow "], "algorithms": [{"name": "AROW"}]},
             "solutions: no algorithm is called 'arow ': did you mean 'AROW'?",

@@ -12,7 +12,17 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from singlepass.learners import AROW, Greedy, PassiveAggressive, Perceptron, QueryAll
+from singlepass.learners import (
+    AROW,
+    NAROW,
+    AdaptiveSelectiveSampling,
+    Greedy,
+    PassiveAggressive,
+    Perceptron,
+    QueryAll,
+    RandomQueries,
+    SelectiveSampling,
+)
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.workflows import Study
@@ -94,6 +104,15 @@ def test_a_shipped_study_is_found_by_name() -> None:
         (QueryAll(Perceptron()), {"name": "Perceptron", "query": "all"}),
         (Greedy(AROW(r=0.1), h=3), {"name": "AROW", "r": 0.1, "query": "greedy", "h": 3}),
         (
+            SelectiveSampling(NAROW(b=2.0), b=0.1),
+            {"name": "NAROW", "b": 2.0, "query": "selective", "query_b": 0.1},
+        ),
+        (
+            AdaptiveSelectiveSampling(Perceptron()),
+            {"name": "Perceptron", "query": "selective-adaptive", "query_beta": 1.0},
+        ),
+        (RandomQueries(Perceptron(), q=0.2), {"name": "Perceptron", "query": "random", "query_q": 0.2}),
+        (
             SGDClassifier(learning_rate="pa1", alpha=0, fit_intercept=False),
             {
                 "name": "sklearn.linear_model:SGDClassifier",
@@ -137,6 +156,7 @@ SEPARABLE = np.array([[0.0], [1.0]]), ["no", "yes"]
     [
         ({"algorithms": [3]}, "has no get_params"),
         ({"algorithms": make_pipeline(StandardScaler(), SGDClassifier())}, "a study file holds numbers"),
+        ({"algorithms": RandomQueries(AROW(), random_state=3)}, "leave random_state out"),
         ({"algorithms": [AROW(r=0.1), AROW(r=1.0)]}, "two entries are called 'AROW'"),
         ({"datasets": []}, "datasets: List should have at least 1 item"),
         ({"datasets": {"mine": 3}}, "data set 'mine' is a int: give a name, a path, (X, y)"),

@@ -1,0 +1,297 @@
+"""Selective sampling: active strategies that ask for a row's label by chance, the surer the less often."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .active import QueryAll
+from .estimator.online_classifier import OnlineClassifier
+from .estimator.parameters import check_scale, check_seed, check_share
+from .linear.linear_classifier import LinearClassifier
+from .numeric.compiled import compiled
+from .numeric.rows import Rows, count_rows, n_rows, row, row_range, squared_norm
+
+
+@compiled
+def _squared_norms(X: Any, norms: Any) -> None:
+    for t in range(n_rows(X)):
+        norms[t] = squared_norm(row(X, t))
+
+
+class _ByChance(QueryAll):
+    """Base: row t takes a number u_t from [0, 1), and its label is asked for where ``u_t < p_t``."""
+
+    random_state: int
+
+    def _check_parameters(self) -> None:
+        check_seed(self, "random_state")
+        super()._check_parameters()
+
+    def _allocate(self, n_features: int) -> None:
+        super()._allocate(n_features)
+        self._random = np.random.RandomState(int(self.random_state))
+        self._evaluations = 0
+        # Which rows were asked for, of a learner that says at which ones it became more complex.
+        self._asked: list[int] = []
+
+    def _uniforms(self, n: int) -> NDArray[np.float64]:
+        """Return u_t of the next rows: a number each, whether it is needed or not."""
+        return self._random.random_sample(n)
+
+    def _score_unasked(self, X: Rows, scores: NDArray[np.float64]) -> None:
+        scores[:] = self.learner_.score_rows(X)
+        self._evaluations += len(scores) * getattr(self.learner_, "n_support_", 0)
+
+    def _learn_asked(self, X: Rows, codes: NDArray[np.int32], start: int, stop: int) -> NDArray[np.float64]:
+        """Let the learner have some rows of the block; return their scores."""
+        scores = self.learner_.learn_rows(row_range(X, start, stop), codes[start:stop])
+        self.n_queried_ += stop - start
+        if self.learner_.switches() is not None:
+            self._asked.extend(range(self.n_examples_ + start, self.n_examples_ + stop))
+        return scores
+
+    def end_of_pass(self, last: bool) -> None:
+        # The learner knows rows that come again by their numbers, and another pass asks for other rows.
+        if last:
+            super().end_of_pass(last)
+
+    def switches(self) -> list[int] | None:
+        inner = super().switches()
+        return None if inner is None else [self._asked[t] for t in inner]
+
+    @property
+    def n_kernel_evaluations_(self) -> int:
+        return int(self.learner_.n_kernel_evaluations_) + self._evaluations
+
+
+class RandomQueries(_ByChance):
+    """Ask for a label with the same probability at every row: what the others must be better than.
+
+    Parameters
+    ----------
+    learner : OnlineClassifier
+        As for `QueryAll`.
+    q : float, default=0.5
+        The probability, from 0 to 1; with 1 it is `QueryAll`.
+    random_state : int, default=0
+        Seed of the draws: one a row. In a study the repetition gives it.
+    epochs : int, default=1
+        Passes that `fit` makes; those of `learner` do not count.
+
+    See Also
+    --------
+    QueryAll : Attributes.
+    SelectiveSampling : The surer the learner is, the less often.
+
+    Examples
+    --------
+    >>> from singlepass.learners import Perceptron
+    >>> learner = RandomQueries(Perceptron(), q=0.0).fit([[1.0], [2.0], [-1.0]], [1, 1, 0])
+    >>> learner.n_queried_, learner.n_mistakes_
+    (0, 3)
+    """
+
+    def __init__(
+        self, learner: OnlineClassifier, q: float = 0.5, random_state: int = 0, epochs: int = 1
+    ) -> None:
+        self.learner = learner
+        self.q = q
+        self.random_state = random_state
+        self.epochs = epochs
+
+    def _check_parameters(self) -> None:
+        check_share(self, "q")
+        super()._check_parameters()
+
+    def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
+        asked = self._uniforms(len(codes)) < float(self.q)
+        # Where rows that are asked for, and others, begin.
+        turns = [*(np.flatnonzero(np.diff(asked)) + 1).tolist(), len(codes)]
+        start = 0
+        for stop in turns:
+            if start < stop and asked[start]:
+                scores[start:stop] = self._learn_asked(X, codes, start, stop)
+            elif start < stop:
+                self._score_unasked(row_range(X, start, stop), scores[start:stop])
+            start = stop
+
+
+class _ByScore(_ByChance):
+    """Base of those with ``p_t = b_t/(b_t + |f(x_t)|)``."""
+
+    def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
+        n, uniforms, norms = count_rows(X), self._uniforms(len(codes)), self._norms(X)
+        # Until a label is asked for the model stays as it is: rows are scored ahead, as many as the last
+        # stretch lets expect.
+        start, ahead = 0, 1
+        while start < n:
+            stop = min(n, start + ahead)
+            made = self.learner_.score_rows(row_range(X, start, stop))
+            distances = np.abs(made)
+            with np.errstate(all="ignore"):
+                b = self._b_of(norms[start:stop])
+                # What is no number, 0/0 or after an overflow, is asked for.
+                asked = ~(uniforms[start:stop] >= b / (b + distances))
+            i = int(asked.argmax())
+            last = start + i if asked[i] else stop
+            scores[start:last] = made[: last - start]
+            self._evaluations += (last - start) * getattr(self.learner_, "n_support_", 0)
+            if last < stop:
+                before = self.learner_.n_updates_
+                scores[last : last + 1] = self._learn_asked(X, codes, last, last + 1)
+                if self.learner_.n_updates_ > before:
+                    self._take_update(float(norms[last]))
+            ahead = 2 * (last - start + 1)
+            start = last + (last < stop)
+
+    def _norms(self, X: Rows) -> NDArray[np.float64]:
+        """Return ‖x‖² of each row, where b depends on it."""
+        return np.zeros(count_rows(X))
+
+    def _b_of(self, norms: NDArray[np.float64]) -> float | NDArray[np.float64]:
+        """Return b_t of rows to come, if none of those before them is an update."""
+        raise self._undefined("_b_of")
+
+    def _take_update(self, norm: float) -> None:
+        """Take note of a row that was an update."""
+
+
+class SelectiveSampling(_ByScore):
+    """Ask for a label with probability ``b/(b + |f(x)|)``: the surer the learner is, the less often.
+
+    Around the `Perceptron` it is the selective-sampling Perceptron, around `PassiveAggressive` PAA (b is its
+    δ). Where the score is 0 the label is asked for; only rows whose label is asked for reach the learner.
+
+    Parameters
+    ----------
+    learner : OnlineClassifier
+        As for `QueryAll`.
+    b : float, default=1.0
+        From 1e-150 to 1e150, in the unit of scores: the more, the more labels; as b grows it becomes
+        `QueryAll`.
+    random_state : int, default=0
+        Seed of the draws: one a row, whether it is needed or not. In a study the repetition gives it.
+    epochs : int, default=1
+        Passes that `fit` makes; those of `learner` do not count.
+
+    Notes
+    -----
+    Of the selective-sampling Perceptron with rows of ``‖x‖ <= R`` no more mistakes are expected than
+    ``(1 + R²/(2b)) L/γ + ‖u‖² (2b + R²)²/(8bγ²)`` for any u and γ > 0, L being u's hinge loss at margin γ on
+    the updates.
+
+    A score that overflowed to NaN says nothing: the label is asked for.
+
+    PAA is the published rule; neither the paper's text nor its code was at hand.
+
+    See Also
+    --------
+    QueryAll : Attributes.
+    AdaptiveSelectiveSampling : b from the stream.
+    BBQ : Decides by the rows alone.
+
+    References
+    ----------
+    Cesa-Bianchi, Gentile, Zaniboni (2006), "Worst-case analysis of selective sampling for linear
+    classification", JMLR 7; Lu, Zhao, Hoi (2016), "Online passive-aggressive active learning", Machine
+    Learning 103.
+
+    Examples
+    --------
+    >>> from singlepass.learners import Perceptron
+    >>> learner = SelectiveSampling(Perceptron(), b=0.1)
+    >>> learner.learn([[1.0], [2.0], [-1.0], [9.0]], [1, 1, 0, 1]).tolist()
+    [0.0, 2.0, -1.0, 9.0]
+    >>> learner.n_queried_
+    1
+    """
+
+    def __init__(
+        self, learner: OnlineClassifier, b: float = 1.0, random_state: int = 0, epochs: int = 1
+    ) -> None:
+        self.learner = learner
+        self.b = b
+        self.random_state = random_state
+        self.epochs = epochs
+
+    def _check_parameters(self) -> None:
+        check_scale(self, "b")
+        super()._check_parameters()
+
+    def _b_of(self, norms: NDArray[np.float64]) -> float:
+        return float(self.b)
+
+
+class AdaptiveSelectiveSampling(_ByScore):
+    """Selective sampling whose b follows the stream: ``b_t = β R² √(1 + k)``, with k updates so far.
+
+    R² is the largest ‖x‖² of these updates and of the row itself, so that β has no unit.
+
+    Parameters
+    ----------
+    learner : OnlineClassifier
+        A linear learner of this package, of two classes here; it is cloned, never changed. Its parameters are
+        ``learner__…`` of the strategy.
+    beta : float, default=1.0
+        β, from 1e-150 to 1e150: the more, the more labels.
+    random_state : int, default=0
+        Seed of the draws: one a row, whether it is needed or not. In a study the repetition gives it.
+    epochs : int, default=1
+        Passes that `fit` makes; those of `learner` do not count.
+
+    See Also
+    --------
+    QueryAll : Attributes.
+    SelectiveSampling : The same with one b.
+
+    References
+    ----------
+    Cesa-Bianchi, Gentile, Zaniboni (2006), "Worst-case analysis of selective sampling for linear
+    classification", JMLR 7, the adaptive version.
+
+    Examples
+    --------
+    >>> from singlepass.learners import Perceptron
+    >>> learner = AdaptiveSelectiveSampling(Perceptron(), beta=0.1)
+    >>> learner.learn([[1.0], [2.0], [-1.0], [0.1]], [1, 1, 0, 1]).tolist()
+    [0.0, 2.0, -1.0, 0.1]
+    >>> learner.n_queried_
+    2
+    """
+
+    def __init__(
+        self, learner: OnlineClassifier, beta: float = 1.0, random_state: int = 0, epochs: int = 1
+    ) -> None:
+        self.learner = learner
+        self.beta = beta
+        self.random_state = random_state
+        self.epochs = epochs
+
+    def _check_parameters(self) -> None:
+        check_scale(self, "beta")
+        super()._check_parameters()
+        if not isinstance(self.learner, LinearClassifier):
+            # The lengths of what others score, kernels' images among them, are not those of the rows.
+            raise ValueError(
+                f"{type(self).__name__}: learner must be a linear one of this package, got {self.learner!r}"
+            )
+
+    def _allocate(self, n_features: int) -> None:
+        super()._allocate(n_features)
+        self._largest = 0.0
+
+    def _norms(self, X: Rows) -> NDArray[np.float64]:
+        norms = np.empty(count_rows(X))
+        _squared_norms(X, norms)
+        return norms
+
+    def _b_of(self, norms: NDArray[np.float64]) -> NDArray[np.float64]:
+        largest = np.maximum(norms, self._largest)
+        return float(self.beta) * largest * math.sqrt(1.0 + self.learner_.n_updates_)
+
+    def _take_update(self, norm: float) -> None:
+        self._largest = max(self._largest, norm)

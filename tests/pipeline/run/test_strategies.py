@@ -1,0 +1,88 @@
+"""Strategies that ask by chance, in cells: what draws begin with, and what is counted of labels."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from singlepass.learners import Perceptron, SelectiveSampling
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.run.task import learn_cell, run_cell
+from singlepass.pipeline.study.cell import Cell
+from singlepass.pipeline.study.learner_factory import make_learner
+from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study_file import parse_study
+
+SELECTIVE = {"name": "Perceptron", "query": "selective", "query_b": 0.5}
+ADAPTIVE = {"name": "PassiveAggressive", "variant": "PA-II", "query": "selective-adaptive"}
+RANDOM = {"name": "PassiveAggressive", "query": "random", "query_q": 0.25}
+
+
+def cells(*algorithms: dict[str, Any], **study: Any) -> list[Cell]:
+    dataset = study.pop("dataset", {"name": "gauss", "n_train": 400, "n_test": 200})
+    entries = [each | {"label": str(i)} for i, each in enumerate(algorithms)]
+    table = {"name": "s", "datasets": [dataset], "algorithms": entries, "seeds": 1, **study}
+    return list(make_plan(parse_study(table)).evaluation_cells({}))
+
+
+@pytest.mark.parametrize("algorithm", [SELECTIVE, ADAPTIVE, RANDOM, {"name": "BBQ"}], ids=str)
+def test_labels_are_counted_along_the_stream(algorithm: dict[str, Any]) -> None:
+    study = {"protocol": "holdout", "checkpoints": 4, "test_curve": True}
+    (cell,) = cells(algorithm, **study)
+    learner, outcome = learn_cell(cell).learner, run_cell(cell)
+    assert outcome.row["status"] == "ok", outcome.row["error"]
+    asked = outcome.curve["queried"]
+    assert asked == sorted(asked)
+    assert 0 < asked[-1] == outcome.row["queried"] == learner.n_queried_ < 400
+    assert len(outcome.curve["test_accuracy"]) == 4
+    # A time limit has the stream cut into short pieces.
+    (limited,) = cells(algorithm, **study, time_limit=1000)
+    pieces = run_cell(limited)
+    assert {name: pieces.curve[name] for name in ("queried", "mistakes")} == {
+        name: outcome.curve[name] for name in ("queried", "mistakes")
+    }
+    assert pieces.row["test_accuracy"] == outcome.row["test_accuracy"]
+
+
+def test_parameters_of_a_cell_are_the_strategys_too() -> None:
+    (cell,) = cells({"name": "NAROW", "b": 2.0, "query": "selective"})
+    assert json.loads(run_cell(cell).row["params"]) == {"b": 2.0, "query": "selective", "query_b": 1.0}
+    made = learn_cell(cell).learner
+    assert (made.b, made.learner.b) == (1.0, 2.0)
+
+
+def test_draws_begin_with_the_repetition_and_are_everybodys() -> None:
+    first, other = cells(SELECTIVE, seeds=2)
+    states = [learn_cell(cell).learner.random_state for cell in (first, other, *cells(SELECTIVE, RANDOM))]
+    assert states[0] == states[2] == states[3] != states[1]
+
+
+def test_a_strategy_by_its_name() -> None:
+    made = make_learner("Perceptron", {"query": "selective"})
+    assert repr(made) == repr(SelectiveSampling(Perceptron()))
+
+
+def test_repetitions_are_kept_where_a_strategy_draws(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, np.arange(80.0).reshape(20, 4) % 7 % 2, delimiter=",", header="a,b,c,y", comments="")
+    study: dict[str, Any] = {"dataset": {"path": str(path), "target": "y"}, "order": "given", "seeds": 3}
+    assert len(cells({"name": "Perceptron", "query": "all"}, **study)) == 1
+    assert len(cells({"name": "BBQ"}, **study)) == 1
+    assert len(cells(RANDOM, **study)) == 3
+
+
+def test_labels_that_come_late() -> None:
+    (cell,) = cells(SELECTIVE, order="given", delay=5)
+    row = run_cell(cell).row
+    assert row["status"] == "ok", row["error"]
+    assert 0 < row["queried"] < 400
+
+
+def test_a_kernel_learner_is_refused_where_lengths_of_rows_count() -> None:
+    with pytest.raises(InputError, match="learner must be a linear one of this package, got KernelPercep"):
+        cells({"name": "KernelPerceptron", "query": "selective-adaptive"})
+    assert cells({"name": "KernelPerceptron", "query": "selective"})
