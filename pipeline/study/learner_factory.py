@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from ...learners.guests.kinds import takes_batches
 from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
 from ..errors import InputError, did_you_mean
+from .class_weights import CLASS_WEIGHT, by_code, weights_of
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 
 # What a guest's own draws begin with, as constructors call it.
@@ -111,7 +112,12 @@ class ResolvedLearner:
         """Whether it is one of this package's that have no support set."""
         return self.built_in and registry.is_linear(self.factory)
 
-    def make(self, params: Mapping[str, Any], state: Callable[[], int] | None = None) -> Any:
+    def make(
+        self,
+        params: Mapping[str, Any],
+        state: Callable[[], int] | None = None,
+        classes: Sequence[str] | None = None,
+    ) -> Any:
         """Return a fresh learner; see `make_learner`.
 
         Parameters
@@ -119,6 +125,8 @@ class ResolvedLearner:
         params : mapping
         state : callable, default=None
             Returns what a guest's own draws begin with where its parameters do not say.
+        classes : sequence of str, default=None
+            The names of the classes by their codes, which weights of them are then given by.
 
         Returns
         -------
@@ -132,6 +140,9 @@ class ResolvedLearner:
         if self.problem:
             raise GuestError(self.problem)
         own = dict(params)
+        if CLASS_WEIGHT in own:
+            given = own[CLASS_WEIGHT]
+            own[CLASS_WEIGHT] = weights_of(given) if classes is None else by_code(given, classes)
         query, h = own.pop("query", None), own.pop("h", None)
         if self._batch_is_ours:
             own.pop("batch", None)
@@ -231,7 +242,7 @@ def is_known(name: str) -> bool:
         return False
 
 
-def make_learner(name: str, params: Mapping[str, Any]) -> Any:
+def make_learner(name: str, params: Mapping[str, Any], classes: Sequence[str] | None = None) -> Any:
     """Return a fresh learner.
 
     Parameters
@@ -240,6 +251,8 @@ def make_learner(name: str, params: Mapping[str, Any]) -> Any:
         As `singlepass.learners.available` lists it.
     params : mapping
         Its parameters; with ``query`` ("all" or "greedy") and ``h`` the strategy that asks for its labels.
+    classes : sequence of str, default=None
+        See `ResolvedLearner.make`.
 
     Returns
     -------
@@ -252,7 +265,7 @@ def make_learner(name: str, params: Mapping[str, Any]) -> Any:
     >>> make_learner("AROW", {"r": 0.1, "query": "greedy", "h": 3})
     Greedy(h=3, learner=AROW(r=0.1))
     """
-    return resolve_learner(name).make(params)
+    return resolve_learner(name).make(params, classes=classes)
 
 
 def grid_points(spec: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:

@@ -92,7 +92,7 @@ def _bare_pass(cell: Cell) -> Callable[[], float]:
     assert given.test is not None
     rows, held_out = (take_rows(fold.X, fold.rows) for fold in (given.train, given.test))
     classes = np.arange(len(given.stream.classes), dtype=np.int32)
-    learner: Any = make_learner(cell.spec.learner, dict(cell.spec.params))
+    learner: Any = make_learner(cell.spec.learner, dict(cell.spec.params), given.stream.classes)
 
     def bare() -> float:
         learner.begin(classes, given.train.n_features)
