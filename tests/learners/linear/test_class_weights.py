@@ -200,6 +200,7 @@ def test_gradient_descent_is_that_of_scikit_learn(loss, rate):
         alpha=0.0,
         class_weight=weights,
         fit_intercept=False,
+        shuffle=False,
     )
     theirs.partial_fit(X, y, classes=[0, 1])
     ours = OnlineGradientDescent(0.05, loss, rate, class_weight=weights).fit(X, y)
