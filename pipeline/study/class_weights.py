@@ -52,15 +52,15 @@ def weights_of(value: Any) -> Any:
         return value
 
 
-def by_code(value: Any, classes: Sequence[str]) -> Any:
+def by_code(value: Any, classes: Sequence[str] | None) -> Any:
     """Return weights by the codes of classes, which cells know them by.
 
     Parameters
     ----------
     value : object
         As `weights_of` takes it.
-    classes : sequence of str
-        Their names in the order of the codes.
+    classes : sequence of str or None
+        Their names in the order of the codes; None: the weights stay by name.
 
     Returns
     -------
@@ -77,8 +77,8 @@ def by_code(value: Any, classes: Sequence[str]) -> Any:
     {1: 5}
     """
     weights = weights_of(value)
-    if not isinstance(weights, dict):
-        return value
+    if classes is None or not isinstance(weights, dict):
+        return weights
     for name in weights:
         if name not in classes:
             raise ValueError(f"class_weight names class {name!r}, which is none of {', '.join(classes)}")

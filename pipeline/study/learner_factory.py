@@ -17,7 +17,7 @@ from ...learners.guests.kinds import takes_batches
 from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
 from ..errors import InputError, did_you_mean
-from .class_weights import CLASS_WEIGHT, by_code, weights_of
+from .class_weights import CLASS_WEIGHT, by_code
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 
 # What a guest's own draws begin with, as constructors call it.
@@ -141,8 +141,7 @@ class ResolvedLearner:
             raise GuestError(self.problem)
         own = dict(params)
         if CLASS_WEIGHT in own:
-            given = own[CLASS_WEIGHT]
-            own[CLASS_WEIGHT] = weights_of(given) if classes is None else by_code(given, classes)
+            own[CLASS_WEIGHT] = by_code(own[CLASS_WEIGHT], classes)
         query, h = own.pop("query", None), own.pop("h", None)
         if self._batch_is_ours:
             own.pop("batch", None)
@@ -242,7 +241,7 @@ def is_known(name: str) -> bool:
         return False
 
 
-def make_learner(name: str, params: Mapping[str, Any], classes: Sequence[str] | None = None) -> Any:
+def make_learner(name: str, params: Mapping[str, Any]) -> Any:
     """Return a fresh learner.
 
     Parameters
@@ -251,8 +250,6 @@ def make_learner(name: str, params: Mapping[str, Any], classes: Sequence[str] | 
         As `singlepass.learners.available` lists it.
     params : mapping
         Its parameters; with ``query`` ("all" or "greedy") and ``h`` the strategy that asks for its labels.
-    classes : sequence of str, default=None
-        See `ResolvedLearner.make`.
 
     Returns
     -------
@@ -265,7 +262,7 @@ def make_learner(name: str, params: Mapping[str, Any], classes: Sequence[str] | 
     >>> make_learner("AROW", {"r": 0.1, "query": "greedy", "h": 3})
     Greedy(h=3, learner=AROW(r=0.1))
     """
-    return resolve_learner(name).make(params, classes=classes)
+    return resolve_learner(name).make(params)
 
 
 def grid_points(spec: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
