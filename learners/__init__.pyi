@@ -35,6 +35,7 @@ from .linear.confidence_weighted import ConfidenceWeighted as ConfidenceWeighted
 from .linear.gradient.coin_betting import COCOB as COCOB
 from .linear.gradient.coin_betting import COCOBBackprop as COCOBBackprop
 from .linear.gradient.coin_betting import CoordinateKT as CoordinateKT
+from .linear.gradient.cost_sensitive import CSOGD as CSOGD
 from .linear.gradient.freegrad import FreeGrad as FreeGrad
 from .linear.gradient.ftrl_proximal import FTRLProximal as FTRLProximal
 from .linear.gradient.kt import KT as KT
@@ -89,6 +90,7 @@ __all__ = [
     "BPAS",
     "BSGD",
     "COCOB",
+    "CSOGD",
     "FOGD",
     "IELLIP",
     "KT",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -74,6 +76,11 @@ class QueryAll(OnlineClassifier):
         self.learner_ = clone(self.learner)
         self.learner_.begin(np.arange(2), n_features)
         self.n_queried_ = 0
+
+    def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
+        super().begin(classes, n_features, n_occurring)
+        # Which weights of classes name.
+        self.learner_.classes_ = classes
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
         before = self.learner_.n_updates_

@@ -96,15 +96,16 @@ _SMALL: Settings = {"budget": 12, "gamma": 0.1}
 TABLE = (
     Row(
         "Perceptron", ".linear.perceptron", "linear", "many",
-        "Rosenblatt 1958; averaged: Freund & Schapire 1999", "`average`",
+        "Rosenblatt 1958; averaged: Freund & Schapire 1999", "`average`, `class_weight`",
         variants=({}, {"average": True}),
         golden={"perceptron.ref": {}, "mc_perceptron_max.ref": {}},
     ),
     Row(
         "PassiveAggressive", ".linear.passive_aggressive", "linear", "many",
-        "Crammer et al. 2006", '`variant` ("PA", "PA-I", "PA-II"), `C`',
+        "Crammer et al. 2006", '`variant` ("PA", "PA-I", "PA-II"), `C`, `class_weight`',
         variants=_grid(variant=("PA", "PA-I", "PA-II"), C=(0.5,)),
         golden={"pa.ref": {"variant": "PA"}, "pa1.ref": {"variant": "PA-I"}, "pa2.ref": {"variant": "PA-II"},
+                "pa1_weighted_C0.1_2_1.ref": {"variant": "PA-I", "C": 0.1, "class_weight": {1: 2.0}},
                 "mc_pa1.ref": {"variant": "PA-I"}, "mc_pa2.ref": {"variant": "PA-II"}},
     ),
     Row(
@@ -125,7 +126,8 @@ TABLE = (
     Row(
         "AROW", ".linear.arow", "linear", "many",
         "Crammer, Kulesza, Dredze 2013",
-        '`r`, `loss`, `covariance`, `projection`, `constraints` (wrong classes an update heeds: 1, k, "all")',
+        '`r`, `loss`, `covariance`, `projection`, `class_weight`, '
+        '`constraints` (wrong classes an update heeds: 1, k, "all")',
         variants=_grid(r=(0.5,), loss=_LOSSES, shape=_SHAPES),
         # The updates that several wrong classes share.
         many_classes_variants=_grid(
@@ -134,6 +136,7 @@ TABLE = (
         golden={"arow_full.ref": _FULL, "arow_hinge_full.ref": {"loss": "hinge", **_FULL},
                 "arow_diag_cov.ref": _DIAGONAL, "arow_hinge_diag_cov.ref": {"loss": "hinge", **_DIAGONAL},
                 "arow_diag_inv.ref": _PRECISION, "arow_hinge_diag_inv.ref": {"loss": "hinge", **_PRECISION},
+                "arow_full_weighted_2_0.5.ref": {**_FULL, "class_weight": {1: 2.0, -1: 0.5}},
                 "mc_arow_top1_full.ref": _FULL, "mc_arow_top1_diag_inv.ref": _PRECISION,
                 "mc_arow_all_diag_inv.ref": {"constraints": "all", **_PRECISION}},
     ),
@@ -144,10 +147,11 @@ TABLE = (
         golden={"adagrad_rda.ref": {}, "adagrad_rda_l1_0.01.ref": {"l1": 0.01}},
     ),
     Row(
-        "ROMMA", ".linear.romma", "linear", "two",
+        "ROMMA", ".linear.romma", "linear", "many",
         "Li, Long 2002", "`aggressive`",
         variants=({}, {"aggressive": True}),
-        golden={"romma.ref": {}, "aromma.ref": {"aggressive": True}},
+        golden={"romma.ref": {}, "aromma.ref": {"aggressive": True},
+                "mc_romma.ref": {}, "mc_aromma.ref": {"aggressive": True}},
     ),
     Row(
         "ALMA", ".linear.alma", "linear", "two",
@@ -160,11 +164,12 @@ TABLE = (
         "Zinkevich 2003; rate \"adagrad\": Duchi, Hazan, Singer 2011",
         '`eta`, `loss` ("hinge", "squared_hinge", "modified_huber", "logistic", "sigmoid", "ramp", '
         '"unhinged", "savage", "tangent"), `rate` ("sqrt", "constant", "adagrad"), `average`, `l2`, `delta`, '
-        "`form`",
+        "`form`, `class_weight`",
         variants=({"eta": 0.5}, {"loss": "logistic", "average": True, "l2": 0.01},
                   {"eta": 0.3, "rate": "adagrad", "average": True},
                   {"eta": 0.3, "rate": "adagrad", "l2": 0.01}),
-        golden={"ogd_hinge.ref": {"eta": 1.0}, "ogd_hinge_l2_0.01.ref": {"l2": 0.01},
+        golden={"ogd_hinge.ref": {"eta": 1.0}, "ogd_hinge_weighted_2_1.ref": {"class_weight": {1: 2.0}},
+                "ogd_hinge_l2_0.01.ref": {"l2": 0.01},
                 "ogd_logistic.ref": {"loss": "logistic"},
                 "ogd_logistic_average.ref": {"loss": "logistic", "average": True},
                 "ogd_logistic_constant_eta0.1.ref": {"loss": "logistic", "rate": "constant", "eta": 0.1},
@@ -188,6 +193,13 @@ TABLE = (
         golden={"unbiased_hinge_0.1_0.1.ref": {"rho_plus": 0.1, "rho_minus": 0.1, "loss": "hinge"},
                 "unbiased_logistic_0.3_0.1.ref": {"rho_plus": 0.3, "rho_minus": 0.1}},
         counts_rounds=True,
+    ),
+    Row(
+        "CSOGD", ".linear.gradient.cost_sensitive", "linear", "two",
+        "Wang, Zhao, Hoi 2014",
+        '`variant` ("CSOGD-I", "CSOGD-II"), `rho` (cost of errors on the second class), `eta`',
+        variants=({}, {"variant": "CSOGD-II", "rho": 0.5}),
+        golden={"csogd1_rho2.ref": {}, "csogd2_rho2.ref": {"variant": "CSOGD-II"}},
     ),
     Row(
         "FTRLProximal", ".linear.gradient.ftrl_proximal", "linear", "many",
@@ -242,13 +254,15 @@ TABLE = (
         golden={"ons_logistic_full.ref": {}, "ons_logistic_diag.ref": {"covariance": "diagonal"}},
     ),
     Row(
-        "SoftConfidenceWeighted", ".linear.soft_confidence_weighted", "linear", "two",
+        "SoftConfidenceWeighted", ".linear.soft_confidence_weighted", "linear", "many",
         "Wang, Zhao, Hoi 2012", '`variant` ("SCW-I", "SCW-II"), `eta`, `C`, `covariance`, `projection`',
         variants=_grid(variant=("SCW-I", "SCW-II"), C=(0.5,), shape=_SHAPES),
         golden={"scw1_full.ref": {"variant": "SCW-I", "eta": 0.9, **_FULL},
                 "scw1_diag_cov.ref": {"variant": "SCW-I", "eta": 0.9, **_DIAGONAL},
                 "scw2_full.ref": {"variant": "SCW-II", "eta": 0.9, **_FULL},
-                "scw2_diag_cov.ref": {"variant": "SCW-II", "eta": 0.9, **_DIAGONAL}},
+                "scw2_diag_cov.ref": {"variant": "SCW-II", "eta": 0.9, **_DIAGONAL},
+                "mc_scw1_diag_cov.ref": {"variant": "SCW-I", "eta": 0.9, **_DIAGONAL},
+                "mc_scw2_diag_cov.ref": {"variant": "SCW-II", "eta": 0.9, **_DIAGONAL}},
     ),
     Row(
         "NAROW", ".linear.narow", "linear", "two",
@@ -257,16 +271,17 @@ TABLE = (
         golden={"narow.ref": _FULL},
     ),
     Row(
-        "NHERD", ".linear.nherd", "linear", "two",
+        "NHERD", ".linear.nherd", "linear", "many",
         "Crammer, Lee 2010", "`C`, `covariance`, `projection`",
         variants=_grid(C=(0.5,), shape=_SHAPES),
-        golden={"nherd_full.ref": _FULL, "nherd_diag_drop.ref": _DIAGONAL},
+        golden={"nherd_full.ref": _FULL, "nherd_diag_drop.ref": _DIAGONAL,
+                "mc_nherd_diag_cov.ref": _DIAGONAL},
     ),
     Row(
         "MarginPerceptron", ".linear.margins.margin_perceptron", "linear", "many",
         "Krauth, Mézard 1987; Li et al. 2002 (PAUM); voted: Freund & Schapire 1999; Khardon, Wachman 2007",
         '`tau_plus`, `tau_minus`, `eta`, `output` ("last", "average", "longest", "voted"), '
-        "`alpha_bound`, `lam`",
+        "`alpha_bound`, `lam`, `class_weight`",
         # What two classes only have is tested by itself.
         variants=({}, {"output": "average"}),
         golden={"margin_perceptron_tau1.ref": {}, "mc_margin_perceptron_tau1.ref": {},

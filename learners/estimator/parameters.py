@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -109,6 +109,27 @@ def check_count_or_all(learner: BaseEstimator, name: str) -> None:
     value = getattr(learner, name)
     if not (_is_count(value) or (isinstance(value, str) and value == "all")):
         _refuse(learner, name, "an integer >= 1 or 'all'")
+
+
+def check_weights(learner: BaseEstimator, name: str) -> None:
+    """Raise ValueError unless the parameter is None or maps labels to numbers from 1e-150 to 1e150."""
+    value = getattr(learner, name)
+    if value is None:
+        return
+    if isinstance(value, str) and value == "balanced":
+        _refuse(
+            learner,
+            name,
+            "None or a dict {label: weight > 0} ('balanced' needs all labels before the first row)",
+        )
+    if not isinstance(value, Mapping):
+        _refuse(learner, name, "None or a dict {label: weight > 0}")
+    for label, weight in value.items():
+        if not (_is_number(weight) and 1e-150 <= weight <= 1e150):
+            raise ValueError(
+                f"{type(learner).__name__}: {name} of {label!r} must be a number > 0, from 1e-150 to 1e150, "
+                f"got {weight!r}"
+            )
 
 
 def check_seed(learner: BaseEstimator, name: str) -> None:

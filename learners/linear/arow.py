@@ -1,5 +1,8 @@
 """Adaptive Regularization of Weights."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,7 +10,8 @@ from ..estimator.parameters import check_count_or_all, check_option, check_scale
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import n_rows, new_state, row
-from .multiclass_classifier import MulticlassClassifier
+from .multiclass_classifier import WeightedClassifier
+from .parts.class_weights import weight_of, weights_by_code
 from .parts.classes import (
     class_covariance,
     class_variances,
@@ -33,7 +37,7 @@ from .parts.top_k import multipliers, update_classes, violated
 
 
 @learning_loop
-def _learn(X, codes, scores, mu, sigma, s, r, hinge, precision):
+def _learn(X, codes, scores, mu, sigma, s, r_of_1, hinge, precision, weights):
     """One pass of Fig. 1 of the paper; equation numbers are those of Crammer et al. (2013)."""
     mistakes = updates = 0
     waiting = NOTHING_WAITS
@@ -46,6 +50,7 @@ def _learn(X, codes, scores, mu, sigma, s, r, hinge, precision):
         if l > 0.0:
             v = variance_at_hand(v, sigma, x, s)
             if is_usable(v):
+                r = r_of_1 / weight_of(weights, codes[t])
                 beta = 1.0 / (v + r)  # eqs. 15, 16: Σ as for the squared hinge in both
                 alpha = min(1.0 / (2.0 * r), l / v) if hinge else l * beta  # eq. 23; eqs. 12, 16
                 waiting = update(mu, sigma, x, s, alpha * y, beta, 1.0 / r, precision)
@@ -55,7 +60,7 @@ def _learn(X, codes, scores, mu, sigma, s, r, hinge, precision):
 
 
 @learning_loop
-def _learn_classes(X, codes, scores, mu, sigma, s, r, hinge, precision):
+def _learn_classes(X, codes, scores, mu, sigma, s, r_of_1, hinge, precision, weights):
     """Fig. 3: the rule of two classes on Δf = f(x, y) - f(x, ỹ)."""
     mistakes = updates = 0
     sums = np.empty(mu.shape[1])
@@ -69,6 +74,7 @@ def _learn_classes(X, codes, scores, mu, sigma, s, r, hinge, precision):
         if l > 0.0:
             v = pair_variance(sigma, x, y, z, s)
             if is_usable(v):
+                r = r_of_1 / weight_of(weights, y)
                 beta = 1.0 / (v + r)
                 alpha = min(1.0 / (2.0 * r), l / v) if hinge else l * beta
                 update_pair(mu, sigma, x, y, z, s, alpha, beta, 1.0 / r, precision)
@@ -77,7 +83,7 @@ def _learn_classes(X, codes, scores, mu, sigma, s, r, hinge, precision):
 
 
 @learning_loop
-def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, r, hinge, precision):
+def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, r_of_1, hinge, precision, weights):
     """Fig. 2: μ by eq. 27 over the `n_constraints` best wrong classes, Σ by eqs. 29 and 30."""
     mistakes = updates = 0
     width = mu.shape[1]
@@ -91,6 +97,7 @@ def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, r, hinge, precision
         if 1.0 - m > 0.0:
             class_variances(sigma, x, variances)
             if is_usable(variances[y] + variances[z]):
+                r = r_of_1 / weight_of(weights, y)
                 wrong = violated(f, y, n_constraints)
                 n = multipliers(f, y, wrong, variances, r, hinge, alpha)
                 # μ += Σ Σ_z α_z Δf_z
@@ -103,7 +110,7 @@ def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, r, hinge, precision
     return mistakes, updates
 
 
-class AROW(MulticlassClassifier):
+class AROW(WeightedClassifier):
     """Adaptive Regularization of Weights: a Gaussian over weight vectors that yields to noise.
 
     On a row with hinge loss ``l = 1 - m > 0`` and ``v = xᵀΣx``: ``β = 1/(v + r)``, ``μ += l β y Σx``,
@@ -131,6 +138,9 @@ class AROW(MulticlassClassifier):
         How many best wrong classes an update heeds: top-1, top-k or all. More than one need the diagonal:
         with a full Σ that starts at I, ``Σ_z f(x, z)`` is orthogonal to every Δf. Two classes have one wrong
         class, whatever is given.
+    class_weight : dict of label to float, default=None
+        ω > 0 by label, 1 for those that it does not name: r becomes ``r/ω_y``, in the mean and in Σ, so that
+        loss and confidence of a row count ω times.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -165,6 +175,7 @@ class AROW(MulticlassClassifier):
         covariance: str = "diagonal",
         projection: str = "covariance",
         constraints: int | str = 1,
+        class_weight: Mapping[Any, float] | None = None,
         epochs: int = 1,
     ) -> None:
         self.r = r
@@ -172,6 +183,7 @@ class AROW(MulticlassClassifier):
         self.covariance = covariance
         self.projection = projection
         self.constraints = constraints
+        self.class_weight = class_weight
         self.epochs = epochs
 
     def _check_parameters(self):
@@ -213,7 +225,8 @@ class AROW(MulticlassClassifier):
         return _learn_top_k, (self._weights, self._sigma, k, *self._rule())
 
     def _rule(self):
-        return float(self.r), self.loss == "hinge", projects_precision(self.projection)
+        hinge, precision = self.loss == "hinge", projects_precision(self.projection)
+        return float(self.r), hinge, precision, weights_by_code(self)
 
     @property
     def sigma_(self) -> NDArray[np.float64]:

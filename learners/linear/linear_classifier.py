@@ -114,7 +114,8 @@ class LinearClassifier(OnlineClassifier):
 
 @functools.cache
 def _parameters_of(kind: Any) -> tuple[str, ...]:
-    return tuple(kind._get_param_names())
+    # Weights of labels change no size, and are of other labels than those that sizes are asked with.
+    return tuple(name for name in kind._get_param_names() if name != "class_weight")
 
 
 @functools.lru_cache(maxsize=1024)

@@ -1,8 +1,13 @@
 """What the learners of any number of classes share."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 
+from ..estimator.parameters import check_weights
 from ..numeric.rows import Rows
 from .linear_classifier import LinearClassifier
 from .parts.classes import by_class, class_scores
@@ -35,6 +40,26 @@ class MulticlassClassifier(LinearClassifier):
     @property
     def coef_(self) -> NDArray[np.float64]:
         return as_coef(self._weights, len(self.classes_))
+
+
+class WeightedClassifier(MulticlassClassifier):
+    """Base of those for which an error on a row of each class may cost another amount.
+
+    A subclass has a parameter ``class_weight``, and its loops take `weights_by_code` of it.
+    """
+
+    class_weight: Mapping[Any, float] | None
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        check_weights(self, "class_weight")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # scikit-learn's check of class_weight wants one class predicted of 87% of rows around the origin.
+        # Without an intercept a class wins half of them, whatever its weight.
+        tags.classifier_tags.poor_score = True
+        return tags
 
 
 def as_coef(weights: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:

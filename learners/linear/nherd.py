@@ -5,9 +5,17 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import check_scale
 from ..numeric.loops import learning_loop
-from ..numeric.margins import signed
+from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import n_rows, new_state, row
-from .linear_classifier import LinearClassifier
+from .multiclass_classifier import MulticlassClassifier
+from .parts.classes import (
+    class_covariance,
+    new_class_covariance,
+    new_class_state,
+    pair_variance,
+    score_classes,
+    update_pair,
+)
 from .parts.covariance import (
     NOTHING_WAITS,
     check_covariance,
@@ -47,12 +55,39 @@ def _learn(X, codes, scores, mu, sigma, s, C, precision):
     return mistakes, updates
 
 
-class NHERD(LinearClassifier):
+@learning_loop
+def _learn_classes(X, codes, scores, mu, sigma, s, C, precision):
+    """The step along Δf = f(x, y) - f(x, ỹ), with v = ΔfᵀΣΔf."""
+    mistakes = updates = 0
+    sums = np.empty(mu.shape[1])
+    for t in range(n_rows(X)):
+        x, y, f = row(X, t), codes[t], scores[t]
+        score_classes(mu, x, sums, f)
+        z = best_wrong(f, y)
+        m = f[y] - f[z]
+        mistakes += not m > 0.0
+        l = 1.0 - m
+        if l > 0.0:
+            v = pair_variance(sigma, x, y, z, s)
+            q = 1.0 + C * v
+            gamma = C * (1.0 + q)
+            if is_usable(v) and gamma < np.inf:
+                alpha = l / (v + 1.0 / C)
+                beta = (C / q) * (1.0 + 1.0 / q)
+                update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision)
+                updates += 1
+    return mistakes, updates
+
+
+class NHERD(MulticlassClassifier):
     """Normal Herd: a Gaussian over weight vectors, every one of which is moved towards the row's margin.
 
     On a row with hinge loss ``l = 1 - m > 0`` and ``v = xᵀΣx``: ``μ += l/(v + 1/C) y Σx``,
     ``Σ -= (C²v + 2C)/(1 + Cv)² Σx xᵀΣ``, that is ``Σ⁻¹ += (C²v + 2C) x xᵀ``. The mean moves as AROW's with
     r = 1/C, the covariance shrinks faster.
+
+    With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
+    block of class z and ỹ the best wrong class. The paper has two classes only, and so has LIBOL.
 
     Parameters
     ----------
@@ -60,7 +95,7 @@ class NHERD(LinearClassifier):
         Aggressiveness, > 0. Rounding swamps a full Σ once ``C ‖x‖²`` comes near 1e15: scale such features
         down.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix: d² work and memory.
+        "full" keeps a (d, d) matrix, of K classes a (Kd, Kd) one: so much work and memory.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ (the paper's "drop",
         ``σ_j -= (C²v + 2C)/(1 + Cv)² σ_j² x_j²``) or of the updated Σ⁻¹ (its "project",
@@ -70,9 +105,9 @@ class NHERD(LinearClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of float64, shape (1, d)
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
         The mean μ.
-    sigma_ : ndarray of float64, shape (d,) or (d, d)
+    sigma_ : ndarray of float64, shape (d,) or (d, d); (K, d) or (Kd, Kd) for more than two classes
         Σ, or its diagonal; starts at 1.
 
     See Also
@@ -114,14 +149,22 @@ class NHERD(LinearClassifier):
         self._sigma, self._buffer = new_covariance(self.covariance, n_features)
         self._weights = new_state(n_features)
 
-    def _loop(self):
-        precision = projects_precision(self.projection)
-        return _learn, (self._weights, self._sigma, self._buffer, float(self.C), precision)
+    def _allocate_classes(self, n_features, n_classes):
+        self._sigma, self._buffer = new_class_covariance(self.covariance, n_features, n_classes)
+        self._weights = new_class_state(n_features, n_classes)
 
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        return self._weights.reshape(1, -1)
+    def _loop(self):
+        return _learn, self._state_and_rule()
+
+    def _loop_of_classes(self):
+        return _learn_classes, self._state_and_rule()
+
+    def _state_and_rule(self):
+        precision = projects_precision(self.projection)
+        return self._weights, self._sigma, self._buffer, float(self.C), precision
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
+        if self._weights.ndim == 2:
+            return class_covariance(self._sigma, len(self.classes_))
         return covariance_matrix(self._sigma)

@@ -1,5 +1,8 @@
 """The Perceptron, last hypothesis or averaged."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
@@ -9,24 +12,25 @@ from ..numeric.compiled import compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, n_rows, row
-from .multiclass_classifier import MulticlassClassifier, as_coef
+from .multiclass_classifier import WeightedClassifier, as_coef
+from .parts.class_weights import weight_of, weights_by_code
 from .parts.classes import add_to_pair, new_class_state, score_classes
 
 
 @learning_loop
-def _learn(X, codes, scores, w):
+def _learn(X, codes, scores, w, weights):
     updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
         scores[t] = dot(w, x)
         if not y * scores[t] > 0.0:
-            add_scaled(w, y, x)
+            add_scaled(w, weight_of(weights, codes[t]) * y, x)
             updates += 1
     return updates, updates
 
 
 @learning_loop
-def _learn_averaged(X, codes, scores, w, u, rounds):
+def _learn_averaged(X, codes, scores, w, u, rounds, weights):
     """Predict with the mean of the hypotheses so far, ``w - u/rounds``.
 
     After round T, Σ_{t<=T} w_t = T w - u with u = Σ over updates of (t - 1) y x: an update at round t is
@@ -39,8 +43,9 @@ def _learn_averaged(X, codes, scores, w, u, rounds):
         scores[t] = s - dot(u, x) / max(rounds[0], 1)
         mistakes += not y * scores[t] > 0.0
         if not y * s > 0.0:
-            add_scaled(w, y, x)
-            add_scaled(u, y * rounds[0], x)
+            step = weight_of(weights, codes[t]) * y
+            add_scaled(w, step, x)
+            add_scaled(u, step * rounds[0], x)
             updates += 1
         rounds[0] += 1
     return mistakes, updates
@@ -54,7 +59,7 @@ def _averaged_scores(X, w, u, rounds, scores):
 
 
 @learning_loop
-def _learn_classes(X, codes, scores, W):
+def _learn_classes(X, codes, scores, W, weights):
     """On a mistake the right block gains x and the best wrong one loses it."""
     mistakes = 0
     sums = np.empty(W.shape[1])
@@ -63,7 +68,7 @@ def _learn_classes(X, codes, scores, W):
         score_classes(W, x, sums, s)
         z = best_wrong(s, y)
         if not s[y] - s[z] > 0.0:
-            add_to_pair(W, 1.0, x, y, z)
+            add_to_pair(W, weight_of(weights, y), x, y, z)
             mistakes += 1
     return mistakes, mistakes
 
@@ -78,7 +83,7 @@ def _score_classes_averaged(W, U, x, rounds, sums, missing, scores):
 
 
 @learning_loop
-def _learn_classes_averaged(X, codes, scores, W, U, rounds):
+def _learn_classes_averaged(X, codes, scores, W, U, rounds, weights):
     """Predict with the mean of the hypotheses so far, ``W - U/rounds``, as with two classes."""
     mistakes = updates = 0
     sums, missing = np.empty(W.shape[1]), np.empty(W.shape[1])
@@ -90,8 +95,9 @@ def _learn_classes_averaged(X, codes, scores, W, U, rounds):
         last = sums[: s.shape[0]]
         z = best_wrong(last, y)
         if not last[y] - last[z] > 0.0:
-            add_to_pair(W, 1.0, x, y, z)
-            add_to_pair(U, rounds[0], x, y, z)
+            step = weight_of(weights, y)
+            add_to_pair(W, step, x, y, z)
+            add_to_pair(U, step * rounds[0], x, y, z)
             updates += 1
         rounds[0] += 1
     return mistakes, updates
@@ -104,7 +110,7 @@ def _averaged_class_scores(X, W, U, rounds, scores):
         _score_classes_averaged(W, U, row(X, t), rounds, sums, missing, scores[t])
 
 
-class Perceptron(MulticlassClassifier):
+class Perceptron(WeightedClassifier):
     """The Perceptron: on a mistake, ``w += y x``.
 
     With more than two classes, on a mistake ``w_y += x`` and ``w_ỹ -= x``, ỹ being the best wrong class.
@@ -114,6 +120,8 @@ class Perceptron(MulticlassClassifier):
     average : bool, default=False
         Predict with the running mean of w over all rounds (updates still follow w's own mistakes, so
         ``n_updates_`` counts those and ``n_mistakes_`` the mean's).
+    class_weight : dict of label to float, default=None
+        ω > 0 by label, 1 for those that it does not name: an update is ``w += ω_y y x``.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -137,8 +145,11 @@ class Perceptron(MulticlassClassifier):
     [1]
     """
 
-    def __init__(self, average: bool = False, epochs: int = 1) -> None:
+    def __init__(
+        self, average: bool = False, class_weight: Mapping[Any, float] | None = None, epochs: int = 1
+    ) -> None:
         self.average = average
+        self.class_weight = class_weight
         self.epochs = epochs
 
     def _check_parameters(self):
@@ -159,13 +170,16 @@ class Perceptron(MulticlassClassifier):
 
     def _loop(self):
         if self._u is None:
-            return _learn, (self._weights,)
-        return _learn_averaged, (self._weights, self._u, np.array([self.n_examples_]))
+            return _learn, (self._weights, weights_by_code(self))
+        return _learn_averaged, self._averaging()
 
     def _loop_of_classes(self):
         if self._u is None:
-            return _learn_classes, (self._weights,)
-        return _learn_classes_averaged, (self._weights, self._u, np.array([self.n_examples_]))
+            return _learn_classes, (self._weights, weights_by_code(self))
+        return _learn_classes_averaged, self._averaging()
+
+    def _averaging(self):
+        return self._weights, self._u, np.array([self.n_examples_]), weights_by_code(self)
 
     def _score(self, X, scores):
         if self._u is None:

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from ..estimator.parameters import check_bool
 from ..numeric.floats import EPSILON, SMALLEST_NORMAL
 from ..numeric.loops import learning_loop
-from ..numeric.margins import signed
+from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, linear_scores, n_rows, new_state, row, squared_norm
-from .linear_classifier import LinearClassifier
+from .multiclass_classifier import MulticlassClassifier, as_coef
+from .parts.classes import add_to_pair, class_scores, new_class_state, score_classes
 
 # A w whose part across x is, squared, less than this of it points along x as far as rounding can tell.
 _PARALLEL = 1e-12
@@ -19,6 +20,10 @@ _INEXACT = 1e-13
 _SMALLEST_SCALE, _LARGEST_SCALE = 2.0**-100, 2.0**100
 # Where w has grown longer than 2^300, w and the margin asked for are divided by that.
 _LARGEST_NORM, _REDUCTION = 2.0**600, 2.0**-300
+
+
+# What `_step` asks for: nothing, to begin anew, or to add to v.
+_PASS_OVER, _ANEW, _ADD = range(3)
 
 
 @register_jitable
@@ -33,13 +38,41 @@ def _multiply_out(v, scale, target):
     return norm, target
 
 
+@register_jitable
+def _step(m, u, squares, scale, norm, error, target):
+    """Return what to do with v, by how much of the row's direction, and ``(scale, norm, error)`` after it.
+
+    The shortest w' with ``w'·w >= ‖w‖²`` and margin ``>= target`` is ``c w`` and ``d`` times the row's
+    direction (y x or Δf), whose square is `squares`; `m` and `u` are its products with w and v. The paper's
+    fractions are divided by `squares` above and below; `across` is ‖w‖² less the part of it along the row.
+    """
+    w_squares = scale * scale * norm
+    along = m / squares
+    across = w_squares - m * along
+    if target * along >= w_squares:
+        # The second constraint implies the first: so at the start (w = 0), and later only with `aggressive`,
+        # where x is shorter than all before it.
+        return _ANEW, target / squares, 1.0, target * target / squares, 0.0
+    if across > _PARALLEL * w_squares:
+        c = (w_squares - target * along) / across
+        d = (w_squares / across) * ((target - m) / squares)
+        scale *= c
+        a = d / scale
+        error += EPSILON * (norm + a * a * squares)
+        norm += a * (2.0 * u + a * squares)
+        return _ADD, a, scale, norm, error
+    return _PASS_OVER, 0.0, scale, norm, error
+
+
+@register_jitable
+def _is_exact(scale, norm, error):
+    """Tell whether ``scale v`` may stay as it is."""
+    return _SMALLEST_SCALE < scale < _LARGEST_SCALE and norm <= _LARGEST_NORM and error <= _INEXACT * norm
+
+
 @learning_loop
 def _learn(X, codes, scores, v, scalars, aggressive):
-    """One pass of Li & Long (2002), with ``w = scale v``: a round costs its non-zeros.
-
-    The shortest w' with ``w'·w >= ‖w‖²`` and ``y w'·x >= target`` is ``c w + d x``. The paper's fractions are
-    divided by ‖x‖² above and below; `across` is ‖w‖² less the part of it along x.
-    """
+    """One pass of Li & Long (2002), with ``w = scale v``: a round costs its non-zeros."""
     mistakes = updates = 0
     # norm: ‖v‖²; error: what it may be wrong by
     scale, norm, error, target = scalars[0], scalars[1], scalars[2], scalars[3]
@@ -53,40 +86,62 @@ def _learn(X, codes, scores, v, scalars, aggressive):
             squares = squared_norm(x)
             if not SMALLEST_NORMAL <= squares < np.inf:
                 continue
-            w_squares = scale * scale * norm
-            along = scores[t] / squares
-            across = w_squares - scores[t] * along
-            if y * target * along >= w_squares:
-                # The second constraint implies the first: so at the start (w = 0), and later only with
-                # `aggressive`, where x is shorter than all before it.
-                v[:] = 0.0
-                scale, error = 1.0, 0.0
-                add_scaled(v, y * target / squares, x)
-                norm = target * target / squares
-            elif across > _PARALLEL * w_squares:
-                c = (w_squares - y * target * along) / across
-                d = (w_squares / across) * ((y * target - scores[t]) / squares)
-                scale *= c
-                a = d / scale
-                add_scaled(v, a, x)
-                error += EPSILON * (norm + a * a * squares)
-                norm += a * (2.0 * s + a * squares)
-            else:
+            what, a, scale, norm, error = _step(m, y * s, squares, scale, norm, error, target)
+            if what == _PASS_OVER:
                 continue
+            if what == _ANEW:
+                v[:] = 0.0
+            add_scaled(v, y * a, x)
             updates += 1
-            in_range = _SMALLEST_SCALE < scale < _LARGEST_SCALE and norm <= _LARGEST_NORM
-            if not (in_range and error <= _INEXACT * norm):
+            if not _is_exact(scale, norm, error):
                 norm, target = _multiply_out(v, scale, target)
                 scale, error = 1.0, 0.0
     scalars[0], scalars[1], scalars[2], scalars[3] = scale, norm, error, target
     return mistakes, updates
 
 
-class ROMMA(LinearClassifier):
+@learning_loop
+def _learn_classes(X, codes, scores, V, scalars, aggressive):
+    """The step along Δf = f(x, y) - f(x, ỹ), whose ‖Δf‖² is 2‖x‖²; the scale is that of all blocks."""
+    mistakes = updates = 0
+    sums, v = np.empty(V.shape[1]), V.reshape(-1)
+    scale, norm, error, target = scalars[0], scalars[1], scalars[2], scalars[3]
+    for t in range(n_rows(X)):
+        x, y, f = row(X, t), codes[t], scores[t]
+        score_classes(V, x, sums, f)
+        for z in range(f.shape[0]):
+            f[z] *= scale
+        z = best_wrong(f, y)
+        m = f[y] - f[z]
+        mistakes += not m > 0.0
+        if not m > 0.0 or (aggressive and m < target):
+            squares = 2.0 * squared_norm(x)
+            if not SMALLEST_NORMAL <= squares < np.inf:
+                continue
+            u = sums[y] - sums[z]
+            what, a, scale, norm, error = _step(m, u, squares, scale, norm, error, target)
+            if what == _PASS_OVER:
+                continue
+            if what == _ANEW:
+                v[:] = 0.0
+            add_to_pair(V, a, x, y, z)
+            updates += 1
+            if not _is_exact(scale, norm, error):
+                norm, target = _multiply_out(v, scale, target)
+                scale, error = 1.0, 0.0
+    scalars[0], scalars[1], scalars[2], scalars[3] = scale, norm, error, target
+    return mistakes, updates
+
+
+class ROMMA(MulticlassClassifier):
     """ROMMA: the shortest w that has margin 1 on the row and is on the far side of the old w.
 
     On a mistake w becomes the shortest w' with ``y w'·x >= 1`` and ``w'·w >= ‖w‖²``:
     ``w' = ((‖x‖²‖w‖² - y s) w + ‖w‖² (y - s) x)/(‖x‖²‖w‖² - s²)``, at the start ``y x/‖x‖²``.
+
+    With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
+    block of class z and ỹ the best wrong class: ``‖Δf‖² = 2‖x‖²``, w is all blocks together, and an update
+    scales every one of them.
 
     Parameters
     ----------
@@ -98,7 +153,7 @@ class ROMMA(LinearClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of float64, shape (1, d)
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
         w.
 
     Notes
@@ -110,7 +165,8 @@ class ROMMA(LinearClassifier):
     Passed over are rows whose ‖x‖² is no normal float64 (a row of zeros among them), and mistakes on a row
     that points straight away from w (to 1e-6 of its length), after which no w would do.
 
-    LIBOL starts from y x instead of y x/‖x‖².
+    LIBOL starts from y x instead of y x/‖x‖², and from Δf with more classes; there it scales the two blocks
+    of Δf only, and its aggressive variant lacks the case of ``Δf/‖Δf‖²`` alone.
 
     See Also
     --------
@@ -141,14 +197,27 @@ class ROMMA(LinearClassifier):
         return False
 
     def _allocate(self, n_features):
-        self._v = new_state(n_features)
+        self._begin_with(new_state(n_features))
+
+    def _allocate_classes(self, n_features, n_classes):
+        self._begin_with(new_class_state(n_features, n_classes))
+
+    def _begin_with(self, zeros):
+        self._v = zeros
         self._scalars = np.array([1.0, 0.0, 0.0, 1.0])  # the scale, ‖v‖², its error, the margin asked for
 
     def _loop(self):
         return _learn, (self._v, self._scalars, bool(self.aggressive))
 
+    def _loop_of_classes(self):
+        return _learn_classes, (self._v, self._scalars, bool(self.aggressive))
+
     def _score(self, X, scores):
         linear_scores(X, self._v, scores)
+        scores *= self._scalars[0]
+
+    def _score_classes(self, X, scores):
+        class_scores(X, self._v, scores)
         scores *= self._scalars[0]
 
     def __sklearn_tags__(self):
@@ -159,4 +228,4 @@ class ROMMA(LinearClassifier):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        return (self._scalars[0] * self._v).reshape(1, -1)
+        return as_coef(self._scalars[0] * self._v, len(self.classes_))

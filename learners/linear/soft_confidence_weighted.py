@@ -9,9 +9,17 @@ from scipy.special import ndtri
 
 from ..estimator.parameters import check_between, check_option, check_positive
 from ..numeric.loops import learning_loop
-from ..numeric.margins import signed
+from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import n_rows, new_state, row
-from .linear_classifier import LinearClassifier
+from .multiclass_classifier import MulticlassClassifier
+from .parts.classes import (
+    class_covariance,
+    new_class_covariance,
+    new_class_state,
+    pair_variance,
+    score_classes,
+    update_pair,
+)
 from .parts.covariance import (
     NOTHING_WAITS,
     check_covariance,
@@ -84,11 +92,34 @@ def _learn(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
     return mistakes, updates
 
 
-class SoftConfidenceWeighted(LinearClassifier):
+@learning_loop
+def _learn_classes(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
+    """The step along Δf = f(x, y) - f(x, ỹ), with v = ΔfᵀΣΔf."""
+    mistakes = updates = 0
+    sums = np.empty(mu.shape[1])
+    for t in range(n_rows(X)):
+        x, y, f = row(X, t), codes[t], scores[t]
+        score_classes(mu, x, sums, f)
+        z = best_wrong(f, y)
+        m = f[y] - f[z]
+        mistakes += not m > 0.0
+        v = pair_variance(sigma, x, y, z, s)
+        if v > SMALLEST_VARIANCE and is_usable(v):
+            alpha, beta, gamma = _capped_step(m, v, phi, C) if capped else _slack_step(m, v, phi, 0.5 / C)
+            if is_step(alpha, gamma):
+                update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision)
+                updates += 1
+    return mistakes, updates
+
+
+class SoftConfidenceWeighted(MulticlassClassifier):
     """Soft Confidence-Weighted learning: CW that may leave a row wrong where it would cost too much.
 
     With ``v = xᵀΣx`` the loss is ``φ√v - m``; where it is positive ``μ += α y Σx`` and ``Σ -= β Σx xᵀΣ`` with
     ``β = αφ/(√u + αvφ)``, ``√u = (-αvφ + √(α²v²φ² + 4v))/2``.
+
+    With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
+    block of class z and ỹ the best wrong class.
 
     Parameters
     ----------
@@ -101,7 +132,7 @@ class SoftConfidenceWeighted(LinearClassifier):
     C : float, default=1.0
         Aggressiveness, > 0; without limit both variants are CW.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix: d² work and memory.
+        "full" keeps a (d, d) matrix, of K classes a (Kd, Kd) one: so much work and memory.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ or of the updated Σ⁻¹ (``1/σ_j += αφ/√u x_j²``).
     epochs : int, default=1
@@ -109,15 +140,18 @@ class SoftConfidenceWeighted(LinearClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of float64, shape (1, d)
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
         The mean μ.
-    sigma_ : ndarray of float64, shape (d,) or (d, d)
+    sigma_ : ndarray of float64, shape (d,) or (d, d); (K, d) or (Kd, Kd) for more than two classes
         Σ, or its diagonal; starts at 1.
 
     Notes
     -----
     A row whose v is below 1e-250 or whose step overflows is passed over, and with SCW-I, where α is below C,
     what `ConfidenceWeighted` passes over.
+
+    LIBOL's multi-class files share one (d, d) Σ among the classes and take ``v = xᵀΣx``, which Δf has twice;
+    its SCW-I has ``1 + φ²/2`` where the binary rule has ``1 + φ²``, its SCW-II both v and 2v.
 
     See Also
     --------
@@ -163,15 +197,23 @@ class SoftConfidenceWeighted(LinearClassifier):
         self._sigma, self._buffer = new_covariance(self.covariance, n_features)
         self._weights = new_state(n_features)
 
+    def _allocate_classes(self, n_features, n_classes):
+        self._sigma, self._buffer = new_class_covariance(self.covariance, n_features, n_classes)
+        self._weights = new_class_state(n_features, n_classes)
+
     def _loop(self):
+        return _learn, self._state_and_rule()
+
+    def _loop_of_classes(self):
+        return _learn_classes, self._state_and_rule()
+
+    def _state_and_rule(self):
         phi, C, capped = float(ndtri(self.eta)), float(self.C), self.variant == "SCW-I"
         precision = projects_precision(self.projection)
-        return _learn, (self._weights, self._sigma, self._buffer, phi, C, capped, precision)
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        return self._weights.reshape(1, -1)
+        return self._weights, self._sigma, self._buffer, phi, C, capped, precision
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
+        if self._weights.ndim == 2:
+            return class_covariance(self._sigma, len(self.classes_))
         return covariance_matrix(self._sigma)

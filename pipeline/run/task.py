@@ -75,7 +75,8 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endl
     if all_features:
         given = given.with_all_features()
     resolved = _resolved(cell)
-    learner = resolved.make(dict(spec.params), functools.partial(_state_of, spec))
+    state = functools.partial(_state_of, spec)
+    learner = resolved.make(dict(spec.params), state, given.stream.classes)
     if registry.is_batch(learner):
         begins()
         return Learnt(learner, learner, given, fit_batch(learner, given.train, given.noisy))

@@ -8,6 +8,7 @@ from .. import data
 from ..errors import InputError, did_you_mean
 from ..noise import ClassNoise
 from ..scoring import SCORINGS
+from .class_weights import CLASS_WEIGHT, weights_of
 from .learner_factory import ResolvedLearner, grid_points, with_dataset_parameters
 from .slips import check_noise_rates
 from .specs import AlgorithmSpec
@@ -169,6 +170,7 @@ def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef])
     InputError
     """
     _check_class_counts(study, learners, tasks)
+    _check_class_weights(study, learners, tasks)
     _check_noise(study, tasks)
     check_noise_rates(study, tasks)
     _check_ranking(study, tasks)
@@ -229,6 +231,23 @@ def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.T
                     "takes two: give the data set task = 'one-vs-rest' or 'pairs', or the algorithm the "
                     "datasets that suit it"
                 )
+
+
+def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
+    """Refuse weights of classes that a task has not."""
+    datasets = {dataset.label: dataset for dataset in study.datasets}
+    for task in tasks:
+        for algorithm in _on(study, task.parent):
+            own = with_dataset_parameters(algorithm, datasets[task.parent], learners[algorithm.label])
+            given = own.grid.get(CLASS_WEIGHT, [own.fixed.get(CLASS_WEIGHT)])
+            named = [name for each in map(weights_of, given) if isinstance(each, dict) for name in each]
+            classes = data.task_classes(task)[0] if named else ()
+            for name in named:
+                if name not in classes:
+                    raise InputError(
+                        f"algorithm {algorithm.label!r}: class_weight names class {name!r}, which data set "
+                        f"{task.label!r} has not: {did_you_mean(name, classes)}"
+                    )
 
 
 def _check_ranking(study: Study, tasks: Sequence[data.TaskRef]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from ...learners.guests.kinds import takes_batches
 from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
 from ..errors import InputError, did_you_mean
+from .class_weights import by_code
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 from .strategies import KEYS, STRATEGIES
 
@@ -112,15 +113,21 @@ class ResolvedLearner:
         """Whether it is one of this package's that have no support set."""
         return self.built_in and registry.is_linear(self.factory)
 
-    def make(self, params: Mapping[str, Any], state: Callable[[], int] | None = None) -> Any:
+    def make(
+        self,
+        params: Mapping[str, Any],
+        state: Callable[[], int] | None = None,
+        classes: Sequence[str] | None = None,
+    ) -> Any:
         """Return a fresh learner; see `make_learner`.
 
         Parameters
         ----------
         params : mapping
         state : callable, default=None
-            Returns what draws begin with: those of a strategy, and a guest's own where its parameters do not
-            say.
+            Returns what a strategy's draws begin with, and a guest's own where its parameters do not say.
+        classes : sequence of str, default=None
+            The names of the classes by their codes, which weights of them are then given by.
 
         Returns
         -------
@@ -133,7 +140,7 @@ class ResolvedLearner:
         """
         if self.problem:
             raise GuestError(self.problem)
-        own = dict(params)
+        own = by_code(params, classes)
         query = own.pop("query", None)
         asking = {key: own.pop(key) for key in KEYS if query is not None and key in own}
         if self._batch_is_ours:

@@ -18,6 +18,7 @@ from pydantic import (
 from .. import data
 from ..errors import did_you_mean
 from ..noise import Noise, parse_noise
+from .class_weights import with_weights_as_text
 from .course import Order
 from .strategies import STRATEGIES
 
@@ -59,6 +60,11 @@ class DatasetSpec(BaseModel):
     compose: list[dict[str, Any]] = []
     at: list[float] = []
     width: Annotated[int, Field(ge=0)] = 0
+
+    @field_validator("parameters", mode="before")
+    @classmethod
+    def _weights_are_text(cls, value: Any) -> Any:
+        return with_weights_as_text(value)
 
     @field_validator("at", mode="before")
     @classmethod
@@ -113,11 +119,12 @@ class AlgorithmSpec(BaseModel):
 
     Every other key is a constructor parameter; a parameter given as a list is a grid. One given as
     ``{ support_of = "LABEL" }`` is the size of the support set with which the algorithm of that label ends on
-    the same data set, noise and seed: so learners are compared at equal support sizes. `query` puts an active
-    strategy around the learner: "all" labels counted, "greedy", one label of every `h` rows, "selective", by
-    chance with `query_b`, "selective-adaptive" with `query_beta`, or "random", a share `query_q`. `tuned_as`
-    is the label of an algorithm whose grid serves this one too: what won it there is taken. `winner`
-    overrides the study's. `datasets` binds it to some of the study's data sets, by their labels.
+    the same data set, noise and seed: so learners are compared at equal support sizes. A `class_weight` is a
+    table of weights by the names of classes. `query` puts an active strategy around the learner: "all" labels
+    counted, "greedy", one label of every `h` rows, "selective", by chance with `query_b`,
+    "selective-adaptive" with `query_beta`, or "random", a share `query_q`. `tuned_as` is the label of an
+    algorithm whose grid serves this one too: what won it there is taken. `winner` overrides the study's.
+    `datasets` binds it to some of the study's data sets, by their labels.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -153,6 +160,7 @@ class AlgorithmSpec(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _label_by_default(cls, table: Any) -> Any:
+        table = with_weights_as_text(table)
         if isinstance(table, dict) and not table.get("label"):
             return {**table, "label": table.get("name") or ""}
         return table

@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from .streams import as_csr, golden_learner, golden_runs, golden_stream
 
-RUNS = golden_runs("linear_binary", "adagrad_rda", "gradient")
+RUNS = golden_runs("linear_binary", "adagrad_rda", "gradient", "costs")
 # The tangent loss has steps so long there that each amplifies what rounding differs by: sums in another order
 # make 1e-10 of the score at row 200, and other mistakes from row 300 on.
 CHAOTIC = "ogd_tangent_eta0.1.ref__s2_synth20"
@@ -23,6 +23,10 @@ def learner_of(name):
     for parameter, value in RUNS[name]["hyperparameters"].items():
         if parameter == "phi":
             assert norm.ppf(ours["eta"]) == pytest.approx(value, rel=1e-15)
+        elif parameter in ("weight_plus", "weight_minus"):
+            assert ours["class_weight"][1 if parameter == "weight_plus" else -1] == value
+        elif parameter == "kind" and "csogd" in name:
+            assert ours["variant"] == f"CSOGD-{value}"
         elif parameter not in ("form", "variant", "bias_eta"):
             assert ours[{"lam": "l1"}.get(parameter, parameter)] == value
     return learner
@@ -41,7 +45,7 @@ def updated_rows(learner, X, y):
 
 def test_all_algorithms_and_streams_are_covered():
     algorithms = {name.split("__")[0] for name in RUNS}
-    assert len(algorithms) == 56
+    assert len(algorithms) == 61
     assert {name.split("__")[1] for name in RUNS} == {"s1_gauss2d", "s2_synth20", "s3_digits_binary"}
     assert len(RUNS) == 3 * len(algorithms)
 

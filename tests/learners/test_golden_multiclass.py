@@ -8,7 +8,7 @@ from singlepass.learners.linear.parts.losses import FORMS
 
 from .streams import as_csr, golden_learner, golden_runs, golden_stream
 
-RUNS = golden_runs("linear_multiclass", "gradient_multiclass")
+RUNS = golden_runs("linear_multiclass", "gradient_multiclass", "second_order_multiclass")
 REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
 # The runs' own differences from the optimum and from symmetry are of order 1e-13 where scores are near 0.1.
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-12}
@@ -24,6 +24,8 @@ def learner_of(name):
             assert norm.ppf(ours["eta"]) == pytest.approx(value, rel=1e-7)  # printed with seven digits
         elif parameter == "k":
             assert ours["constraints"] == ("all" if value is None else value)
+        elif parameter == "kind" and "scw" in name:
+            assert ours["variant"] == {1: "SCW-I", 2: "SCW-II"}[value]
         elif parameter == "variant":
             assert ours["variant"] == {1: "PA-I", 2: "PA-II"}[value]
         elif value in FORMS:
@@ -41,7 +43,7 @@ def learner_of(name):
 
 
 def test_all_runs_are_covered():
-    assert len(REFERENCE) == 15
+    assert len(REFERENCE) == 20
     assert sorted({*RUNS} - {*REFERENCE}) == ["mc_cw_var_diag.sol__s4_digits10"]
 
 

@@ -14,7 +14,7 @@ from ...pipeline.errors import InputError
 from ...pipeline.run.material import material
 from ...pipeline.run.task import run_cell
 from ...pipeline.study.cell import Cell
-from ...pipeline.study.learner_factory import make_learner
+from ...pipeline.study.learner_factory import resolve_learner
 from ...pipeline.study.plan import make_plan
 from ...pipeline.study.study_file import parse_study
 from .timing import Measurement, milliseconds
@@ -92,7 +92,9 @@ def _bare_pass(cell: Cell) -> Callable[[], float]:
     assert given.test is not None
     rows, held_out = (take_rows(fold.X, fold.rows) for fold in (given.train, given.test))
     classes = np.arange(len(given.stream.classes), dtype=np.int32)
-    learner: Any = make_learner(cell.spec.learner, dict(cell.spec.params))
+    learner: Any = resolve_learner(cell.spec.learner).make(
+        dict(cell.spec.params), classes=given.stream.classes
+    )
 
     def bare() -> float:
         learner.begin(classes, given.train.n_features)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...learners import QueryAll, registry
 from ...pipeline.errors import InputError
+from ...pipeline.study.class_weights import CLASS_WEIGHT
 from ...pipeline.study.strategies import STRATEGIES
 from .plain import plain
 
@@ -89,7 +90,8 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
         if key in default and _same(value, default[key]):
             continue
         made = plain(value)
-        if not isinstance(made, str | bool | int | float):
+        is_plain = isinstance(made, dict if key == CLASS_WEIGHT else str | bool | int | float)
+        if not (is_plain or isinstance(made, str)):
             raise InputError(
                 f"algorithms: {cls.__name__}({key}={value!r}): a study file holds numbers, texts and truth "
                 "values: leave the parameter out, or put the estimator into a plug-in"

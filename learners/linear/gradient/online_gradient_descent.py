@@ -1,11 +1,15 @@
 """Online gradient descent on a loss of the margin, with an L2 norm, a mean and AdaGrad's steps if wanted."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...estimator.parameters import check_bool, check_nonnegative, check_option, check_positive
 from ..linear_classifier import LinearClassifier
-from ..multiclass_classifier import MulticlassClassifier, as_coef
+from ..multiclass_classifier import WeightedClassifier, as_coef
+from ..parts.class_weights import weights_by_code
 from ..parts.classes import new_class_state
 from ..parts.descent import (
     learn,
@@ -88,7 +92,7 @@ class GradientDescent(LinearClassifier):
         return as_coef(weights, len(self.classes_))
 
 
-class OnlineGradientDescent(GradientDescent, MulticlassClassifier):
+class OnlineGradientDescent(GradientDescent, WeightedClassifier):
     """Online gradient descent: ``w -= η_t g`` with ``g = -y c(m) x + λ w``.
 
     c is the slope of a loss ℓ of the margin m, ``c(m) = -dℓ/dm``:
@@ -129,6 +133,8 @@ class OnlineGradientDescent(GradientDescent, MulticlassClassifier):
         δ >= 0 of rate="adagrad".
     form : {"softmax", "best_wrong"}, default="softmax"
         What "logistic" is with more than two classes.
+    class_weight : dict of label to float, default=None
+        ω > 0 by label, 1 for those that it does not name: the loss of a row, and so c, is multiplied by ω_y.
     epochs : int, default=1
         Passes that `fit` makes; t goes on counting.
 
@@ -182,6 +188,7 @@ class OnlineGradientDescent(GradientDescent, MulticlassClassifier):
         l2: float = 0.0,
         delta: float = 1e-8,
         form: str = "softmax",
+        class_weight: Mapping[Any, float] | None = None,
         epochs: int = 1,
     ) -> None:
         self.eta = eta
@@ -191,11 +198,16 @@ class OnlineGradientDescent(GradientDescent, MulticlassClassifier):
         self.l2 = l2
         self.delta = delta
         self.form = form
+        self.class_weight = class_weight
         self.epochs = epochs
 
     def _check_parameters(self):
         super()._check_parameters()
         check_option(self, "form", FORMS)
+
+    def _factors(self):
+        weights, factors = weights_by_code(self), super()._factors()
+        return factors if weights is None else factors * weights[:, np.newaxis]
 
     @property
     def scores_are_log_odds(self) -> bool:
@@ -208,12 +220,14 @@ class OnlineGradientDescent(GradientDescent, MulticlassClassifier):
     def _loop_of_classes(self):
         loss, softmax = LOSSES.index(self.loss), self.loss == "logistic" and self.form == "softmax"
         u, eta, l2, rounds = self._u_or_empty(), float(self.eta), float(self.l2), np.array([self.n_examples_])
+        weights = weights_by_code(self)
         if self._G is not None:
             return learn_classes_adaptively, (
-                self._weights, u, self._G, loss, softmax, eta, l2, float(self.delta), rounds
+                self._weights, u, self._G, loss, softmax, eta, l2, float(self.delta), rounds, weights
             )  # fmt: skip
         falls = self.rate != "constant"
-        return learn_classes, (self._weights, u, self._scalars, loss, softmax, falls, eta, l2, rounds)
+        state = self._weights, u, self._scalars
+        return learn_classes, (*state, loss, softmax, falls, eta, l2, rounds, weights)
 
     def _score_classes(self, X, scores):
         score_rows_of_classes(X, self._weights, self._u_or_empty(), *self._scales(), self.n_examples_, scores)

@@ -3,6 +3,9 @@
 Over 300 lines: what predicts has a loop of its own each.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
@@ -13,6 +16,7 @@ from ...numeric.compiled import INLINE
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import add_scaled, count_rows, dot, entry, n_entries, n_rows, row, row_range
+from ..parts.class_weights import weight_of, weights_by_code
 from ..parts.classes import add_to_pair, score_classes
 from ..perceptron import Perceptron
 from .voters import Voters, add_voter, count_round, votes
@@ -38,7 +42,7 @@ def _asks(m, x, y, rule, caused, number):
 
     `caused` has how many updates each row of a pass has been, or is empty; ``number[0]`` is that of this row.
     """
-    tau_plus, tau_minus, _, bound, lam = rule
+    tau_plus, tau_minus, _, bound, lam, _ = rule
     i = number[0]
     before = 0
     if caused.shape[0] > 0:
@@ -53,6 +57,12 @@ def _asks(m, x, y, rule, caused, number):
     return True
 
 
+@register_jitable(**INLINE)
+def _step(rule, code):
+    """Return η ω_y."""
+    return rule[2] * weight_of(rule[5], code)
+
+
 @learning_loop
 def _learn(X, codes, scores, w, rule, caused, number):
     mistakes = updates = 0
@@ -62,7 +72,7 @@ def _learn(X, codes, scores, w, rule, caused, number):
         m = y * scores[t]
         mistakes += not m > 0.0
         if _asks(m, x, y, rule, caused, number):
-            add_scaled(w, rule[2] * y, x)
+            add_scaled(w, _step(rule, codes[t]) * y, x)
             updates += 1
     return mistakes, updates
 
@@ -77,8 +87,9 @@ def _learn_averaged(X, codes, scores, w, u, rounds, rule, caused, number):
         scores[t] = s - dot(u, x) / max(rounds[0], 1)
         mistakes += not y * scores[t] > 0.0
         if _asks(y * s, x, y, rule, caused, number):
-            add_scaled(w, rule[2] * y, x)
-            add_scaled(u, rule[2] * y * rounds[0], x)
+            step = _step(rule, codes[t]) * y
+            add_scaled(w, step, x)
+            add_scaled(u, step * rounds[0], x)
             updates += 1
         rounds[0] += 1
     return mistakes, updates
@@ -97,7 +108,7 @@ def _learn_longest(X, codes, scores, w, best, lasted, rule, caused, number):
             if lasted[0] > lasted[1]:
                 best[:] = w
                 lasted[1] = lasted[0]
-            add_scaled(w, rule[2] * y, x)
+            add_scaled(w, _step(rule, codes[t]) * y, x)
             lasted[0] = 0
             updates += 1
         lasted[0] += 1
@@ -114,8 +125,9 @@ def _learn_voted(
         scores[t] = votes(x, values, columns, starts, steps, rounds, sizes, dense)
         mistakes += not y * scores[t] > 0.0
         if _asks(y * dot(w, x), x, y, rule, caused, number):
-            add_scaled(w, rule[2] * y, x)
-            add_voter(x, rule[2] * y, values, columns, starts, steps, rounds, sizes, dense)
+            step = _step(rule, codes[t]) * y
+            add_scaled(w, step, x)
+            add_voter(x, step, values, columns, starts, steps, rounds, sizes, dense)
             updates += 1
         count_round(rounds, sizes)
     return mistakes, updates
@@ -133,7 +145,7 @@ def _learn_classes(X, codes, scores, W, rule, caused, number):
         m = s[y] - s[z]
         mistakes += not m > 0.0
         if _asks(m, x, 1.0, rule, caused, number):
-            add_to_pair(W, rule[2], x, y, z)
+            add_to_pair(W, _step(rule, y), x, y, z)
             updates += 1
     return mistakes, updates
 
@@ -154,8 +166,9 @@ def _learn_classes_averaged(X, codes, scores, W, U, rounds, rule, caused, number
         mistakes += not s[y] - s[z] > 0.0
         z = best_wrong(last, y)
         if _asks(last[y] - last[z], x, 1.0, rule, caused, number):
-            add_to_pair(W, rule[2], x, y, z)
-            add_to_pair(U, rule[2] * rounds[0], x, y, z)
+            step = _step(rule, y)
+            add_to_pair(W, step, x, y, z)
+            add_to_pair(U, step * rounds[0], x, y, z)
             updates += 1
         rounds[0] += 1
     return mistakes, updates
@@ -183,6 +196,8 @@ class MarginPerceptron(Perceptron):
         Updates that a row may cause at most, >= 1, in all passes; None: any number.
     lam : float, default=0.0
         λ >= 0: what the margin of a row that has caused an update is taken to be larger by.
+    class_weight : dict of label to float, default=None
+        ω > 0 by label, 1 for those that it does not name: an update is ``w += ω_y η y x``.
     epochs : int, default=1
         Passes that `fit` makes. In the first one `alpha_bound` and `lam` do nothing: no row comes again.
 
@@ -225,6 +240,7 @@ class MarginPerceptron(Perceptron):
         output: str = "last",
         alpha_bound: int | None = None,
         lam: float = 0.0,
+        class_weight: Mapping[Any, float] | None = None,
         epochs: int = 1,
     ) -> None:
         self.tau_plus = tau_plus
@@ -233,6 +249,7 @@ class MarginPerceptron(Perceptron):
         self.output = output
         self.alpha_bound = alpha_bound
         self.lam = lam
+        self.class_weight = class_weight
         self.epochs = epochs
 
     @property
@@ -284,8 +301,8 @@ class MarginPerceptron(Perceptron):
 
     def _rule(self):
         bound = _ALWAYS if self.alpha_bound is None else int(self.alpha_bound)
-        rule = float(self.tau_plus), float(self.tau_minus), float(self.eta), bound, float(self.lam)
-        return rule, self._caused, self._number
+        margins, eta, lam = (float(self.tau_plus), float(self.tau_minus)), float(self.eta), float(self.lam)
+        return (*margins, eta, bound, lam, weights_by_code(self)), self._caused, self._number
 
     def _loop(self):
         if self._voters is not None:

@@ -14,6 +14,7 @@ from ...numeric.compiled import compiled
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import add_scaled, dot, entry, n_entries, n_rows, row
+from .class_weights import weight_of
 from .classes import score_classes
 from .losses import add_to_classes, class_gradient, has_gradient, weighted_slope
 from .rates import adagrad_step, step_size
@@ -135,7 +136,7 @@ def _is_mistake(s, y):
 
 
 @learning_loop
-def learn_classes(X, codes, scores, V, U, scalars, loss, softmax, falls, eta, l2, rounds):
+def learn_classes(X, codes, scores, V, U, scalars, loss, softmax, falls, eta, l2, rounds, weights):
     """Do as `learn` does, with the gradients of `class_gradient`."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
@@ -152,9 +153,10 @@ def learn_classes(X, codes, scores, V, U, scalars, loss, softmax, falls, eta, l2
             scale, scales = _shrunk(V, U, scale, scales, 1.0 - eta_t * l2)
         n = class_gradient(loss, softmax, last, y, x, which, factors)
         if n > 0:
-            add_to_classes(V, -eta_t / scale, x, n, which, factors)
+            step = weight_of(weights, y) * eta_t / scale
+            add_to_classes(V, -step, x, n, which, factors)
             if U.size > 0:
-                add_to_classes(U, -scales * (eta_t / scale), x, n, which, factors)
+                add_to_classes(U, -scales * step, x, n, which, factors)
             updates += 1
         scales += scale
     scalars[0], scalars[1] = scale, scales
@@ -162,7 +164,7 @@ def learn_classes(X, codes, scores, V, U, scalars, loss, softmax, falls, eta, l2
 
 
 @learning_loop
-def learn_classes_adaptively(X, codes, scores, W, U, G, loss, softmax, eta, l2, delta, rounds):
+def learn_classes_adaptively(X, codes, scores, W, U, G, loss, softmax, eta, l2, delta, rounds, weights):
     """Do as `learn_adaptively` does, with a step size for each class and feature."""
     mistakes = updates = 0
     K = scores.shape[1]
@@ -176,7 +178,7 @@ def learn_classes_adaptively(X, codes, scores, W, U, G, loss, softmax, eta, l2, 
         n = class_gradient(loss, softmax, last, y, x, which, factors)
         if l2 > 0.0:
             gradient[:] = l2 * W
-            add_to_classes(gradient, 1.0, x, n, which, factors)
+            add_to_classes(gradient, weight_of(weights, y), x, n, which, factors)
             for j in range(W.shape[0]):
                 for z in range(K):
                     _adapt(W, U, G, (j, z), gradient[j, z], eta, delta, rounds[0])
@@ -186,7 +188,9 @@ def learn_classes_adaptively(X, codes, scores, W, U, G, loss, softmax, eta, l2, 
                 if x_j != 0.0:
                     for i in range(n):
                         place = (j, np.uintp(which[i]))
-                        _adapt(W, U, G, place, factors[i] * x_j, eta, delta, rounds[0])
+                        _adapt(
+                            W, U, G, place, weight_of(weights, y) * factors[i] * x_j, eta, delta, rounds[0]
+                        )
         updates += n > 0
         rounds[0] += 1
     return mistakes, updates

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from singlepass.learners import (
     AROW,
     KT,
+    ROMMA,
     AdaGradRDA,
     ConfidenceWeighted,
     PassiveAggressive,
@@ -72,7 +73,7 @@ def test_dense_and_sparse_agree(learner, n_classes, density):
     X, y = noisy_classes(1, n_classes=n_classes, density=density)
     dense, sparse = clone(learner), clone(learner)
     scores = dense.learn(X, y, classes=range(n_classes))
-    if isinstance(learner, PassiveAggressive | KT):  # takes ‖x‖² in another order
+    if isinstance(learner, PassiveAggressive | KT | ROMMA):  # takes ‖x‖² in another order
         np.testing.assert_allclose(sparse.learn(as_csr(X), y, range(n_classes)), scores, rtol=0, atol=1e-10)
     else:
         assert sparse.learn(as_csr(X), y, classes=range(n_classes)).tolist() == scores.tolist()

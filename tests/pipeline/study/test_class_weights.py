@@ -1,0 +1,109 @@
+"""Weights of classes in a study: tables by the names of classes, grids of them, what cells make of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from singlepass.learners import AROW
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.run.task import learn_cell, run_cell
+from singlepass.pipeline.study.class_weights import by_code
+from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study import Study
+from singlepass.pipeline.study.study_file import parse_study
+
+
+def study_of(*algorithms: dict[str, Any], **dataset: Any) -> Study:
+    entry = {"name": "digits", "task": "one-vs-rest:3", "max_examples": 300, **dataset}
+    return parse_study({"name": "mine", "seeds": 1, "datasets": [entry], "algorithms": list(algorithms)})
+
+
+def cells_of(study: Study) -> dict[str, Any]:
+    return {cell.spec.algorithm: cell for cell in make_plan(study).evaluation_cells({})}
+
+
+def test_cells_weigh_the_classes_by_their_names() -> None:
+    cells = cells_of(
+        study_of(
+            {"name": "AROW", "label": "plain"},
+            {"name": "AROW", "label": "ones", "class_weight": {"3": 1, "rest": 1.0}},
+            {"name": "AROW", "label": "weighted", "class_weight": {"3": 8}},
+            {"name": "AROW", "label": "asked", "class_weight": {"3": 8}, "query": "all"},
+            {"name": "sklearn.linear_model:SGDClassifier", "label": "theirs", "class_weight": {"3": 8}},
+        )
+    )
+    assert len({cell.key for cell in cells.values()}) == 5
+    learnt = {label: learn_cell(cell) for label, cell in cells.items()}
+    assert learnt["ones"].learner.coef_.tolist() == learnt["plain"].learner.coef_.tolist()
+    assert learnt["weighted"].learner.class_weight == {1: 8}
+    assert learnt["theirs"].learner.class_weight == {1: 8}
+    assert learnt["asked"].learner.learner_.coef_.tolist() == learnt["weighted"].learner.coef_.tolist()
+    given = learnt["weighted"].material
+    by_hand = AROW(class_weight={1: 8.0}).fit(given.train.X[given.train.rows], given.noisy)
+    assert learnt["weighted"].learner.coef_.tolist() == by_hand.coef_.tolist()
+    row = run_cell(cells["weighted"]).row
+    assert row["status"] == "ok"
+    assert json.loads(row["params"]) == {"class_weight": '{"3": 8}'}
+
+
+def test_a_grid_of_weights_and_one_of_a_data_set() -> None:
+    grid = [{"3": 1}, {"3": 4}]
+    study = study_of({"name": "AROW", "class_weight": grid})
+    points = [dict(cell.spec.params)["class_weight"] for cell in make_plan(study).tuning_cells()]
+    assert points == ['{"3": 1}', '{"3": 4}']
+    assert run_cell(next(make_plan(study).tuning_cells())).row["status"] == "ok"
+    given = study_of({"name": "AROW"}, {"name": "ALMA"}, parameters={"class_weight": {"3": 4}})
+    assert {label: dict(cell.spec.params) for label, cell in cells_of(given).items()} == {
+        "AROW": {"class_weight": '{"3": 4}'},
+        "ALMA": {},
+    }
+
+
+def test_a_study_that_is_read_back_has_the_same_cells() -> None:
+    study = study_of({"name": "AROW", "class_weight": {"rest": 2, "3": 0.5}})
+    again = parse_study(json.loads(study.model_dump_json(exclude_unset=True)))
+    assert cells_of(again)["AROW"].key == cells_of(study)["AROW"].key
+    turned = study_of({"name": "AROW", "class_weight": {"3": 0.5, "rest": 2}})
+    assert cells_of(turned)["AROW"].key == cells_of(study)["AROW"].key
+
+
+def test_every_class_of_many_may_have_one() -> None:
+    cells = cells_of(study_of({"name": "Perceptron", "class_weight": {"0": 2, "9": 0.5}}, task="multiclass"))
+    assert learn_cell(cells["Perceptron"]).learner.class_weight == {0: 2, 9: 0.5}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "said"),
+    [
+        ({"class_weight": {"4": 2}}, "algorithm 'AROW': class_weight names class '4', which data set "),
+        (
+            {"class_weight": [{"3": 1}, {"three": 2}]},
+            "algorithm 'AROW': class_weight names class 'three', wh",
+        ),
+        (
+            {"class_weight": {"3": 0}},
+            "algorithm 'AROW': class_weight of '3' must be a number > 0, from 1e-150",
+        ),
+        ({"class_weight": {"3": {"a": 1}}}, "algorithm 'AROW': class_weight of '3' must be a number > 0, fr"),
+        ({"class_weight": "balanced"}, "algorithm 'AROW': class_weight must be None or a dict"),
+        ({"class_weight": "{3"}, "algorithm 'AROW': class_weight must be None or a dict"),
+        ({"class_weight": 2.0}, "algorithm 'AROW': class_weight must be None or a dict"),
+        ({"name": "ALMA", "class_weight": {"3": 2}}, "algorithm 'ALMA' has no parameter 'class_weight'"),
+        ({"class_weight": [{"3": 1}, {"3": 1}]}, "study: algorithms[1]: the grid of 'class_weight' names a"),
+    ],
+)
+def test_one_line_for_what_is_wrong(algorithm: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        make_plan(study_of({"name": "AROW", **algorithm}))
+    assert str(refused.value).startswith(said)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_cell_whose_data_have_changed() -> None:
+    with pytest.raises(ValueError, match="class_weight names class 'b', which is none of a, c"):
+        by_code({"class_weight": '{"b": 2}'}, ["a", "c"])
+    assert by_code({"class_weight": "balanced"}, ["a", "c"]) == {"class_weight": "balanced"}
+    assert by_code({"r": 1, "class_weight": '{"c": 2}'}, ["a", "c"]) == {"r": 1, "class_weight": {1: 2}}
