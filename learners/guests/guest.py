@@ -18,7 +18,8 @@ from .returned import GuestError, first_line
 class Guest(ABC):
     """A `StreamLearner` around a learner that knows nothing of this package.
 
-    A subclass defines what is abstract here and, where it has them, ``_start(n_features)``, ``rows_of(X)`` and a `predict_codes` of its own. What goes wrong in there comes out as a `GuestError`.
+    A subclass defines what is abstract here and, where it has them, ``_start(n_features)``, ``rows_of(X)``
+    and a `predict_codes` of its own. What goes wrong in there comes out as a `GuestError`.
 
     Parameters
     ----------

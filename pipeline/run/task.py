@@ -23,6 +23,7 @@ from ..study.cell import Cell, CellSpec, sorted_json
 from ..study.learner_factory import ResolvedLearner, resolve_learner
 from ..study.specs import Scalar
 from .examination import class_counts, examined
+from .hindsight import regrets
 from .material import Material, material
 from .prequential import fit_batch, stream_through
 from .splits import Fold
@@ -126,6 +127,8 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
     row["occurred_clean"] = class_counts(counted_part, n_classes)
     if given.test is not None and cell.spec.stage == "run":
         row |= examined(learnt.streamed, given.test, n_classes, cell.spec.kept)
+    if "regret" in cell.spec.kept and registry.is_weighted(learnt.learner):
+        row |= regrets(learnt.learner, counted_part, given.noisy[first : first + counted], row, cell)
     row["n_features"] = given.train.n_features
     row["changes"] = list(given.changes) or None
     row["noise_realised"] = given.noise_realised
