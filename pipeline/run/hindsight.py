@@ -141,9 +141,8 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
     Hindsight
         As close as it could be had: its `gap` says how close.
     """
-    n = len(signs)
-    # α = 1 is a dual point, and the best one where only w = 0 is allowed.
-    best = Hindsight(float(n), max(0.0, n - radius * float(np.linalg.norm(X.T @ signs))))
+    # The best where all rows lack something: so small is the norm.
+    best = _of_slopes(X, signs, radius, np.ones(len(signs)))
     if best.gap <= TOLERANCE or min(X.shape) > MOST_SIDE:
         return best
     search = _Search(_coordinates(X), signs, radius, best)
@@ -258,10 +257,18 @@ class _Search:
 
     def _note(self) -> None:
         """Keep the least loss and the largest bound."""
-        loss = float(np.maximum(0.0, 1.0 - self.margins).sum())
-        pull = float(np.linalg.norm(self.X.T @ (self.signs * self.alpha)))
-        bound = float(self.alpha.sum()) - self.radius * pull
-        self.best = Hindsight(min(self.best.loss, loss), max(self.best.bound, bound))
+        here = float(np.maximum(0.0, 1.0 - self.margins).sum())
+        there = _of_slopes(self.X, self.signs, self.radius, self.alpha)
+        self.best = Hindsight(min(self.best.loss, here, there.loss), max(self.best.bound, there.bound))
+
+
+def _of_slopes(X: Any, signs: NDArray[np.float64], radius: float, alpha: NDArray[np.float64]) -> Hindsight:
+    """Return the bound of dual variables, and the loss of the weights that they pull to where norms end."""
+    pull = X.T @ (signs * alpha)
+    length = float(np.linalg.norm(pull))
+    margins = signs * (X @ (pull * (radius / length))) if length else np.zeros(len(signs))
+    loss = float(np.maximum(0.0, 1.0 - margins).sum())
+    return Hindsight(min(float(len(signs)), loss), max(0.0, float(alpha.sum()) - radius * length))
 
 
 def _dense(system: Any) -> NDArray[np.float64]:
