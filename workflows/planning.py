@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..pipeline import data
 from ..pipeline.errors import InputError
+from ..pipeline.run.splits import check_splits
 from ..pipeline.store.store import Store
 from ..pipeline.study.learner_factory import with_dataset_parameters
 from ..pipeline.study.plan import Plan, make_plan
@@ -60,6 +61,10 @@ class StudyOutline:
     finished : Finished
     covariances : dict of str to int
         Bytes of a full covariance, by algorithm and data set.
+    file : str
+        What a line of error begins with: the study's file, where there is one.
+    unsplit : str
+        Why data sets that are ready cannot be split as the study wants it.
     """
 
     study: Study
@@ -68,11 +73,18 @@ class StudyOutline:
     planned: Counter[tuple[str, Pair]]
     finished: Finished
     covariances: dict[str, int]
+    file: str = ""
+    unsplit: str = ""
 
     @property
     def missing(self) -> list[data.Outlook]:
         """The data sets that somebody has to see to."""
         return [outlook for outlook in self.outlooks if outlook.missing]
+
+    @property
+    def refusal(self) -> str:
+        """What a run would end with before its first cell; empty where it can begin."""
+        return next((f"{self.file}{outlook.problem}" for outlook in self.missing), self.unsplit)
 
     def left(self) -> Counter[tuple[str, Pair]]:
         """Return the cells that a run would compute."""
@@ -132,7 +144,20 @@ def outline(
         _planned(study, plan, outlooks),
         _finished(plan, places, Store(out)),
         _covariances(study, plan, outlooks),
+        f"{file}: " if file else "",
+        _unsplit(plan),
     )
+
+
+def _unsplit(plan: Plan) -> str:
+    """Return what a run says of tables that cannot be split; of those that it has parsed before."""
+    drawn = {task.label for task in plan.tasks if data.is_drawn(task)}
+    try:
+        # To draw a stream takes time and memory, and those of generators have every class.
+        check_splits(cell for cell in plan.split_cells() if cell.spec.dataset.label not in drawn)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[tuple[str, Pair]]:

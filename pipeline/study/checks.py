@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ...learners import registry
 from .. import data
 from ..errors import InputError, did_you_mean
 from ..noise import ClassNoise
@@ -57,6 +58,25 @@ def missing_learners(learners: Learners) -> list[str]:
         f"algorithm {label!r}: {learner.problem}; its cells are marked failed"
         for label, learner in learners.items()
         if learner.problem
+    ]
+
+
+def left_out(plugins: Sequence[str]) -> list[str]:
+    """Say which classes of plug-in files are no learners although they predict or learn, a line each.
+
+    Parameters
+    ----------
+    plugins : sequence of str
+        Files that have been loaded.
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        f"plugin file {path}: left out: {reason}"
+        for path in plugins
+        for reason in registry.left_out(path).values()
     ]
 
 

@@ -254,6 +254,16 @@ def _least(*limits: int | None) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
+def _refuse_left_out(study: Study, plugins: tuple[str, ...]) -> None:
+    """Refuse an algorithm that is a class of a plug-in file and no learner."""
+    for plugin in plugins:
+        reasons = registry.left_out(plugin)
+        for algorithm in study.algorithms:
+            if algorithm.name in reasons:
+                reason = reasons[algorithm.name]
+                raise InputError(f"algorithm {algorithm.label!r}: plugin file {plugin}: {reason}")
+
+
 def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...] = ()) -> Plan:
     """Resolve the names of a study.
 
@@ -280,6 +290,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
             registry.load_plugin(Path(plugin))
         except (OSError, ImportError, SyntaxError, ValueError) as error:
             raise InputError(str(error)) from None
+    _refuse_left_out(study, plugins)
     learners = {algorithm.label: resolve_learner(algorithm.name) for algorithm in study.algorithms}
     check_study(study, learners)
     found: list[tuple[data.TaskRef, DatasetSpec]] = []
