@@ -129,7 +129,7 @@ def fetch(names: tuple[str, ...]) -> None:
     help="As in a study: n_features=123, dense=true.",
 )
 def convert(names: tuple[str, ...], target: str | None, options: tuple[str, ...]) -> None:
-    """Read and check data sets, files of your own or all of a study, ahead of a run, which opens them at once."""
+    """Read and check data sets, your own files or all of a study ahead of a run, which opens them at once."""
     from .conversion import convert_all
 
     for line in convert_all(names, target, options):

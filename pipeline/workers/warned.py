@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TextIO
 
 # A warning with a number in its words would be another one at each row.
 MOST_SAID = 20
@@ -33,10 +33,17 @@ def each_once(note: Callable[[str], None]) -> Iterator[None]:
     said: set[tuple[str, str]] = set()
     ended = False
 
-    def show(message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any) -> None:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         if ended:
             # A library that was in between has put this back.
-            before(message, category, filename, lineno, *rest)
+            before(message, category, filename, lineno, file, line)
             return
         words = " ".join(str(message).split())
         with lock:
