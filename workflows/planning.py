@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from ..pipeline import data
 from ..pipeline.errors import InputError
-from ..pipeline.run.splits import check_splits
 from ..pipeline.store.store import Store
 from ..pipeline.study.learner_factory import with_dataset_parameters
 from ..pipeline.study.plan import Plan, make_plan
 from ..pipeline.study.study import Study
 from .running.costs import COSTS, Costs
+from .running.run import refused_splits
 from .running.stages import Matched, Stage, Tuning
 
 if TYPE_CHECKING:
@@ -145,19 +145,8 @@ def outline(
         _finished(plan, places, Store(out)),
         _covariances(study, plan, outlooks),
         f"{file}: " if file else "",
-        _unsplit(plan),
+        refused_splits(plan),
     )
-
-
-def _unsplit(plan: Plan) -> str:
-    """Return what a run says of tables that cannot be split; of those that it has parsed before."""
-    drawn = {task.label for task in plan.tasks if data.is_drawn(task)}
-    try:
-        # To draw a stream takes time and memory, and those of generators have every class.
-        check_splits(cell for cell in plan.split_cells() if cell.spec.dataset.label not in drawn)
-    except InputError as error:
-        return str(error)
-    return ""
 
 
 def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[tuple[str, Pair]]:

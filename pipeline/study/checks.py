@@ -62,22 +62,33 @@ def missing_learners(learners: Learners) -> list[str]:
 
 
 def left_out(plugins: Sequence[str]) -> list[str]:
-    """Say which classes of plug-in files are no learners although they predict or learn, a line each.
-
-    Parameters
-    ----------
-    plugins : sequence of str
-        Files that have been loaded.
-
-    Returns
-    -------
-    list of str
-    """
+    """Say which classes of plug-in files (loaded ones) are no learners although they predict or learn."""
     return [
         f"plugin file {path}: left out: {reason}"
         for path in plugins
         for reason in registry.left_out(path).values()
     ]
+
+
+def refuse_left_out(study: Study, plugins: Sequence[str]) -> None:
+    """Refuse an algorithm that is a class of a plug-in file and no learner.
+
+    Parameters
+    ----------
+    study : Study
+    plugins : sequence of str
+        Files that have been loaded.
+
+    Raises
+    ------
+    InputError
+    """
+    for plugin in plugins:
+        reasons = registry.left_out(plugin)
+        for algorithm in study.algorithms:
+            if algorithm.name in reasons:
+                reason = reasons[algorithm.name]
+                raise InputError(f"algorithm {algorithm.label!r}: plugin file {plugin}: {reason}")
 
 
 def draws_anew(study: Study, learners: Learners) -> bool:

@@ -16,7 +16,7 @@ from ..noise import Noise
 from ..scoring import kept_for
 from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
-from .checks import Learners, check_study, check_tasks, draws_anew
+from .checks import Learners, check_study, check_tasks, draws_anew, refuse_left_out
 from .keys import TUNING_SEED
 from .learner_factory import resolve_learner, with_dataset_parameters
 from .planned_algorithm import PlannedAlgorithm
@@ -254,16 +254,6 @@ def _least(*limits: int | None) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-def _refuse_left_out(study: Study, plugins: tuple[str, ...]) -> None:
-    """Refuse an algorithm that is a class of a plug-in file and no learner."""
-    for plugin in plugins:
-        reasons = registry.left_out(plugin)
-        for algorithm in study.algorithms:
-            if algorithm.name in reasons:
-                reason = reasons[algorithm.name]
-                raise InputError(f"algorithm {algorithm.label!r}: plugin file {plugin}: {reason}")
-
-
 def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...] = ()) -> Plan:
     """Resolve the names of a study.
 
@@ -290,7 +280,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
             registry.load_plugin(Path(plugin))
         except (OSError, ImportError, SyntaxError, ValueError) as error:
             raise InputError(str(error)) from None
-    _refuse_left_out(study, plugins)
+    refuse_left_out(study, plugins)
     learners = {algorithm.label: resolve_learner(algorithm.name) for algorithm in study.algorithms}
     check_study(study, learners)
     found: list[tuple[data.TaskRef, DatasetSpec]] = []

@@ -72,6 +72,17 @@ class Summary:
     seconds: float
 
 
+def refused_splits(plan: Plan) -> str:
+    """Return what a run says of tables that cannot be split; of those that it has parsed before."""
+    drawn = {task.label for task in plan.tasks if data.is_drawn(task)}
+    try:
+        # To draw a stream takes time and memory, and those of generators have every class.
+        check_splits(cell for cell in plan.split_cells() if cell.spec.dataset.label not in drawn)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
 @dataclass
 class _Workers:
     """Connects to the workers when the first cell needs them: a finished study starts none."""

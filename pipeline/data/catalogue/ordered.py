@@ -35,7 +35,7 @@ def _insects(variant: str, rows: int) -> PublicSet:
         counts_test=(),
         licence=NO_LICENCE,
         note=f"{rows:,} insects of 6 classes in their order (order = 'given')",
-        source="the USP DS repository's CSV without header, class last, as River's datasets.Insects fetches it",
+        source="the USP DS repository's CSV without header, class last, which River fetches, too",
     )
 
 

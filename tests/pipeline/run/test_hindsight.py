@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from scipy.optimize import NonlinearConstraint, linprog, minimize
 
 from singlepass.learners import AROW
+from singlepass.pipeline import hindsight
 from singlepass.pipeline.analysis.metrics import METRICS, has_windows
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.run import hindsight
-from singlepass.pipeline.run.hindsight import TOLERANCE, RegretWarning, best_in_hindsight
-from singlepass.pipeline.run.task import learn_cell, run_cell
+from singlepass.pipeline.hindsight import TOLERANCE, best_in_hindsight
+from singlepass.pipeline.run import task
+from singlepass.pipeline.run.task import RegretWarning, learn_cell, run_cell
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
@@ -179,6 +180,6 @@ def test_what_is_not_solved_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch
         row = run_cell(cell).row
     assert row["status"] == "ok"
     assert row["regret_clean"] is None
-    monkeypatch.setattr(hindsight, "MOST_SIDE", 1)
+    monkeypatch.setattr(task, "MOST_SIDE", 1)
     with pytest.warns(RegretWarning, match="more than 1 rows and features"):
         run_cell(cell)

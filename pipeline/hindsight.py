@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,11 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
-
-from ...learners import take_rows
-from ..scoring import LOSSES, REGRETS
-from ..study.cell import Cell
-from .splits import Fold
 
 # What is left between a loss that weights have and one that no weights can be below, beside the loss; a loss
 # below that of one row at a margin of 0 is taken for that.
@@ -45,10 +39,6 @@ _Change: TypeAlias = tuple[
 ]
 
 
-class RegretWarning(UserWarning):
-    """The best weights in hindsight were not found closely enough."""
-
-
 @dataclass(frozen=True)
 class Hindsight:
     """The least sum of hinge losses.
@@ -68,59 +58,6 @@ class Hindsight:
     def gap(self) -> float:
         """What is left between both, beside the loss."""
         return (self.loss - self.bound) / max(1.0, self.loss)
-
-
-def regrets(
-    learner: Any, part: Fold, noisy: NDArray[np.int32], losses: dict[str, Any], cell: Cell
-) -> dict[str, float | None]:
-    """Return the regret of a linear learner, by the given and by the clean labels.
-
-    Parameters
-    ----------
-    learner : LinearClassifier or strategy around one
-        At the end of its stream.
-    part : Fold
-        The rows that count, with their clean codes, of two classes.
-    noisy : ndarray of int32, shape (n,)
-        The labels that it was given for them.
-    losses : mapping
-        Columns of its cell, mean hinge losses among them.
-    cell : Cell
-        For the line that says that one is left out.
-
-    Returns
-    -------
-    dict of str to (float or None)
-        By the store's columns.
-    """
-    radius = float(np.linalg.norm(getattr(learner, "learner_", learner).coef_))
-    X = take_rows(part.X if part.renumbered is None else part.renumbered, part.rows).astype(np.float64)
-    found: dict[str, float | None] = {}
-    best: dict[bytes, Hindsight] = {}
-    for column, mean, codes in zip(REGRETS, LOSSES[:2], (noisy, part.codes), strict=True):
-        total = (losses.get(mean) or 0.0) * len(codes)
-        found[column] = None
-        # Scores of a learner that has diverged are no numbers.
-        if not (math.isfinite(total) and math.isfinite(radius)):
-            continue
-        if codes.tobytes() not in best:
-            best[codes.tobytes()] = best_in_hindsight(X, 2.0 * codes - 1.0, radius)
-        hindsight = best[codes.tobytes()]
-        if hindsight.gap <= TOLERANCE:
-            found[column] = total - hindsight.loss
-            continue
-        spec = cell.spec
-        warnings.warn(
-            f"algorithm {spec.algorithm!r} on data set {spec.dataset.label!r}: its regret is left out: "
-            + (
-                f"its stream has more than {MOST_SIDE:,} rows and features"
-                if min(X.shape) > MOST_SIDE
-                else f"the best weights were found to {hindsight.gap:.1g} of their loss, not to {TOLERANCE:g}"
-            ),
-            RegretWarning,
-            stacklevel=2,
-        )
-    return found
 
 
 def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hindsight:
