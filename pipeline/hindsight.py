@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
@@ -124,7 +123,7 @@ class _Search:
             solve = self._solver(weights)
         except (LinAlgError, ValueError):
             return False
-        tau = (self.alpha @ s + beta @ self.xi + self.multiplier * self.room) / (2 * len(s) + 1)
+        tau = float(self.alpha @ s + beta @ self.xi + self.multiplier * self.room) / (2 * len(s) + 1)
         # As far as the straight way leads, products may become small at once.
         straight = self._change(solve, weights, s, beta, 0.0)
         goal = max(1.0 - self._share(straight, s, beta), _LEAST) ** 3 * tau
@@ -180,7 +179,7 @@ class _Search:
         system.flat[:: len(system) + 1] += self.multiplier
         for start in range(0, len(weights), _BLOCK_ROWS):
             rows, own = self.X[start : start + _BLOCK_ROWS], weights[start : start + _BLOCK_ROWS, np.newaxis]
-            weighed = rows.multiply(own).tocsr() if sp.issparse(rows) else rows * own
+            weighed = rows * own if isinstance(rows, np.ndarray) else rows.multiply(own).tocsr()
             system += _dense(rows.T @ weighed)
         # Features differ in scale, and the equations would be lost in it.
         scale = 1.0 / np.sqrt(system.diagonal())

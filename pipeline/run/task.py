@@ -159,7 +159,9 @@ def _regrets(
         if not (math.isfinite(total) and math.isfinite(radius)):
             continue
         if codes.tobytes() not in best:
-            best[codes.tobytes()] = best_in_hindsight(X, 2.0 * codes - 1.0, radius)
+            best[codes.tobytes()] = best_in_hindsight(
+                X, np.where(codes == 1, 1.0, -1.0).astype(np.float64), radius
+            )
         hindsight = best[codes.tobytes()]
         if hindsight.gap <= TOLERANCE:
             found[column] = total - hindsight.loss
