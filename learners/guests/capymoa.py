@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .guest import Guest, in_one_line
@@ -82,7 +81,7 @@ class CapyMOAGuest(Guest):
 
     def rows_of(self, X: Any) -> Any:
         """Return rows as its instances take them: dense."""
-        return np.asarray(X.toarray() if sp.issparse(X) else X, np.float64)
+        return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
 
     def _row_by_row(self, X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
         said = []

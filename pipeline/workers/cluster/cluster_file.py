@@ -183,7 +183,7 @@ def _parameters(make: Any) -> set[str]:
             continue
         for base in kind.__mro__:
             if "__init__" in vars(base) and base is not object:
-                signature = inspect.signature(base.__init__)
+                signature = inspect.signature(vars(base)["__init__"])
                 found |= {name for name, each in signature.parameters.items() if each.kind in _NAMED}
     return found - {"self"}
 
