@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from .guests.kinds import WANTED, adapter_of
+from .guests.kinds import METHODS, WANTED, adapter_of, lacking
 from .table import NAMES, ROWS
 
 ENTRY_POINT_GROUP = "singlepass.learners"
@@ -63,6 +63,20 @@ def is_linear(learner: object) -> bool:
     bool
     """
     return _kind(learner) == "linear"
+
+
+def is_weighted(learner: object) -> bool:
+    """Tell whether a learner is a linear one of this package, or a strategy around one: it has weights.
+
+    Parameters
+    ----------
+    learner : object
+
+    Returns
+    -------
+    bool
+    """
+    return is_linear(getattr(learner, "learner_", learner))
 
 
 def is_batch(learner: object) -> bool:
@@ -192,6 +206,27 @@ def learners_in(path: str | Path) -> dict[str, LearnerClass]:
         return _learners_in(Path(path).resolve())
 
 
+def left_out(path: str | Path) -> dict[str, str]:
+    """Return why classes of a plug-in file that predict or learn are no learners, by name.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        Of a file that has been loaded; see `load_plugin`.
+
+    Returns
+    -------
+    dict of str to str
+        In words.
+    """
+    path = Path(path).resolve()
+    return {
+        name: lacking(cls)
+        for name, cls in _classes_in(_module_name(path, path.read_bytes())).items()
+        if any(hasattr(cls, method) for method in METHODS) and not _is_learner(cls)
+    }
+
+
 def content_of(learner: LearnerClass) -> str | None:
     """Return the sha256 of the plug-in file that a learner comes from, hex; None for any other learner."""
     return _contents.get(learner.__module__)
@@ -203,17 +238,13 @@ def _learners_in(path: Path) -> dict[str, LearnerClass]:
     # The name depends on path and content: an edited file is another module, and a class can be found again
     # by its module's name when it is pickled within this process.
     content = path.read_bytes()
-    digest = hashlib.sha256(str(path).encode() + b"\0" + content).hexdigest()[:16]
-    module_name = f"singlepass_plugin_{digest}"
+    module_name = _module_name(path, content)
     module = sys.modules.get(module_name)
     if module is None:
         module = _run(path, module_name)
         _contents[module_name] = hashlib.sha256(content).hexdigest()
-    learners = {
-        name: value
-        for name, value in vars(module).items()
-        if not name.startswith("_") and _is_learner(value) and value.__module__ == module_name
-    }
+    classes = _classes_in(module_name)
+    learners = {name: value for name, value in classes.items() if _is_learner(value)}
     try:
         if not learners:
             raise ValueError(f"plugin file {path} defines no class with {WANTED}")
@@ -224,6 +255,19 @@ def _learners_in(path: Path) -> dict[str, LearnerClass]:
         del sys.modules[module_name]
         raise
     return learners
+
+
+def _module_name(path: Path, content: bytes) -> str:
+    return "singlepass_plugin_" + hashlib.sha256(str(path).encode() + b"\0" + content).hexdigest()[:16]
+
+
+def _classes_in(module_name: str) -> dict[str, type]:
+    """Return the classes that are defined in the module of a plug-in file, by the names that are public."""
+    return {
+        name: value
+        for name, value in vars(sys.modules[module_name]).items()
+        if not name.startswith("_") and inspect.isclass(value) and value.__module__ == module_name
+    }
 
 
 def _run(path: Path, module_name: str) -> ModuleType:

@@ -13,8 +13,9 @@ from typing import Final, Literal, TypeAlias
 from .counts import COUNTS
 
 Direction: TypeAlias = Literal["lower", "higher"]
-# What a cell keeps for metrics: counts by class, or losses and the order of scores.
-Kept: TypeAlias = Literal["classes", "scores"]
+# What a cell keeps for metrics: counts by class, losses and the order of scores, or (of the learner's weights
+# at the end) its regret.
+Kept: TypeAlias = Literal["classes", "regret", "scores"]
 Side: TypeAlias = Literal["clean", "given", "test"]
 
 # Columns of cells and curves. Of counts by class a list with a number a class, in the order of the classes:
@@ -28,6 +29,8 @@ LOSSES: Final = ("hinge_loss_given", "hinge_loss_clean", "log_loss_given", "log_
 AREAS: Final = ("auc_given", "auc_clean")
 # Of cells alone: one number takes as long as a point of a curve would.
 PRECISIONS: Final = ("average_precision_given", "average_precision_clean")
+# Of cells alone: what is compared with is the best for the whole stream.
+REGRETS: Final = ("regret_given", "regret_clean")
 # Columns of curves: the same among the latest examples, where a study has a window, and with a fading factor.
 OF_LATEST: Final = (*BY_CLASS, *REFERENCES, *LOSSES, *AREAS, *PRECISIONS)
 BY_WINDOW: Final[Mapping[str, str]] = {f"window_{name}": name for name in OF_LATEST}
@@ -59,7 +62,7 @@ class Scoring:
         Whether it is a share, shown as a percentage.
     decimals : int
         Digits after the point when shown.
-    needs : {"classes", "scores"}
+    needs : {"classes", "regret", "scores"}
         What a cell must keep for it.
     two_classes : bool
         Whether tasks of more classes have no such number.
@@ -222,6 +225,17 @@ _FAMILIES = (
         decimals=3,
         needs="scores",
     ),
+    _Family(
+        "regret",
+        "regret",
+        "The sum of max(0, 1 - margin) along the stream, less that of the best weights in hindsight, of a "
+        "norm no larger than that of the learner's at the end.",
+        "lower",
+        percent=False,
+        needs="regret",
+        two_classes=True,
+        sides=_STREAM,
+    ),
 )
 
 #: Metrics that a cell measures when a study asks for them, by name.
@@ -249,7 +263,7 @@ def kept_for(names: Iterable[str]) -> tuple[Kept, ...]:
 
     Returns
     -------
-    tuple of {"classes", "scores"}
+    tuple of {"classes", "regret", "scores"}
         In alphabetical order.
 
     Examples
@@ -257,7 +271,9 @@ def kept_for(names: Iterable[str]) -> tuple[Kept, ...]:
     >>> kept_for(["auc", "f1", "recall"]), kept_for(["test_accuracy"])
     (('classes', 'scores'), ())
     """
-    return tuple(sorted({SCORINGS[name].needs for name in names if name in SCORINGS}))
+    kept: set[Kept] = {SCORINGS[name].needs for name in names if name in SCORINGS}
+    # A regret is a difference of losses.
+    return tuple(sorted(kept | {"scores"} if "regret" in kept else kept))
 
 
 def is_of_test_part(name: str) -> bool:

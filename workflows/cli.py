@@ -119,7 +119,7 @@ def fetch(names: tuple[str, ...]) -> None:
 
 
 @data_group.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE|STUDY...")
 @click.option("--target", metavar="COLUMN", help="Column of the labels, in files with columns.")
 @click.option(
     "--option",
@@ -129,7 +129,7 @@ def fetch(names: tuple[str, ...]) -> None:
     help="As in a study: n_features=123, dense=true.",
 )
 def convert(names: tuple[str, ...], target: str | None, options: tuple[str, ...]) -> None:
-    """Read and check data sets and files of your own ahead of a run, which then opens them at once."""
+    """Read and check data sets, your own files or all of a study ahead of a run, which opens them at once."""
     from .conversion import convert_all
 
     for line in convert_all(names, target, options):

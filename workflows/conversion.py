@@ -11,6 +11,7 @@ from ..pipeline import data
 from ..pipeline.data import Stream
 from ..pipeline.errors import InputError
 from .progress import progress_display
+from .shipped import find_study, shipped_studies
 
 
 def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, ...]) -> Iterator[str]:
@@ -19,7 +20,8 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
     Parameters
     ----------
     names : tuple of str
-        Names of `singlepass list datasets`, paths (of files, folders, patterns), URLs, and ``openml:NUMBER``.
+        Names of `singlepass list datasets`, paths (of files, folders, patterns), URLs, ``openml:NUMBER``, and
+        studies: their data sets, with the options that they have there.
     target : str or None
         Column of the labels.
     options : tuple of str
@@ -38,12 +40,37 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
     """
     given = dict(map(_option, options))
     for name in names:
+        if Path(name).suffix == ".toml" or (name in shipped_studies() and name not in data.dataset_names()):
+            if given or target is not None:
+                raise InputError(
+                    f"{name}: a study says itself how its data sets are read: leave --option out"
+                )
+            yield from _of_study(name)
+            continue
         # No data set's name has a suffix or a folder, nearly every file's has one.
         is_path = Path(name).is_file() or bool(Path(name).suffix) or "/" in name or _is_folder(name)
         entry: dict[str, Any] = {"path" if is_path else "name": name}
         with progress_display() as progress, data.watched(progress.read):
             refs = data.expand(**entry, target=target, options=given)
             streams = [data.open_stream(ref) for ref in refs]
+        yield from map(_line, streams)
+        yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))
+
+
+def _of_study(name: str) -> Iterator[str]:
+    """Convert what a run of a study would."""
+    study, file = find_study(name)
+    base = Path() if file is None else file.parent
+    for entry in study.datasets:
+        with progress_display() as progress, data.watched(progress.read):
+            refs = data.expand(**entry.entry, base=base)
+            streams = [data.open_stream(ref) for ref in refs]
+            for ref in refs:
+                protocol = study.protocol_of(entry)
+                cut = protocol == "crossval" or (protocol == "holdout" and not data.has_test(ref))
+                if cut and data.fitted_on_training(ref):
+                    # What changes its features is computed of other rows then, of features as they stand.
+                    data.open_stream(ref, raw=True)
         yield from map(_line, streams)
         yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))
 

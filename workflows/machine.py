@@ -18,6 +18,8 @@ from .doctor import Findings, Subject
 
 # With less than this a converted text corpus and compiled kernels may not fit.
 ENOUGH_DISK = 2e9
+# A line names so many data sets.
+_NAMED = 5
 
 
 def examine_machine(out: str, subject: Subject | None) -> Findings:
@@ -42,14 +44,24 @@ def examine_machine(out: str, subject: Subject | None) -> Findings:
     _look_at_output(found, out)
     if subject is not None:
         study, file, _ = subject
+        waiting: list[str] = []
         for each in study.datasets:
             look = data.look(
                 **each.entry,
                 base=Path() if file is None else file.parent,
             )
             found.facts.append((f"data {look.label}", look.state.partition(":")[0]))
+            if look.state.startswith("to be parsed"):
+                waiting.append(look.label)
             if look.missing:
                 found.problems.append(f"data set {look.label}: {look.state}")
+        if waiting:
+            # A table is one of its options: what was converted with others is not there.
+            named = ", ".join(waiting[:_NAMED]) + (", …" if len(waiting) > _NAMED else "")
+            found.advice.append(
+                f"data {named}: to be parsed as this study wants them when it is run; ahead of it: "
+                f"singlepass data convert {file or study.name}"
+            )
     return found
 
 

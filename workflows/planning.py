@@ -16,6 +16,7 @@ from ..pipeline.study.learner_factory import with_dataset_parameters
 from ..pipeline.study.plan import Plan, make_plan
 from ..pipeline.study.study import Study
 from .running.costs import COSTS, Costs
+from .running.run import refused_splits
 from .running.stages import Matched, Stage, Tuning
 
 if TYPE_CHECKING:
@@ -60,6 +61,10 @@ class StudyOutline:
     finished : Finished
     covariances : dict of str to int
         Bytes of a full covariance, by algorithm and data set.
+    file : str
+        What a line of error begins with: the study's file, where there is one.
+    unsplit : str
+        Why data sets that are ready cannot be split as the study wants it.
     """
 
     study: Study
@@ -68,11 +73,18 @@ class StudyOutline:
     planned: Counter[tuple[str, Pair]]
     finished: Finished
     covariances: dict[str, int]
+    file: str = ""
+    unsplit: str = ""
 
     @property
     def missing(self) -> list[data.Outlook]:
         """The data sets that somebody has to see to."""
         return [outlook for outlook in self.outlooks if outlook.missing]
+
+    @property
+    def refusal(self) -> str:
+        """What a run would end with before its first cell; empty where it can begin."""
+        return next((f"{self.file}{outlook.problem}" for outlook in self.missing), self.unsplit)
 
     def left(self) -> Counter[tuple[str, Pair]]:
         """Return the cells that a run would compute."""
@@ -132,6 +144,8 @@ def outline(
         _planned(study, plan, outlooks),
         _finished(plan, places, Store(out)),
         _covariances(study, plan, outlooks),
+        f"{file}: " if file else "",
+        refused_splits(plan),
     )
 
 

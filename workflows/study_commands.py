@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..pipeline.errors import InputError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -148,7 +150,10 @@ def plan(study: str, out: str | None, plugins: tuple[str, ...]) -> None:
 
     found, file = find_study(study)
     target = out or str(Path("results") / found.name)
-    show_outline(outline(found, target, file=file, plugins=_absolute(plugins)))
+    outlined = outline(found, target, file=file, plugins=_absolute(plugins))
+    show_outline(outlined)
+    if outlined.refusal:
+        raise InputError(outlined.refusal)
 
 
 @click.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .capymoa import CapyMOA, CapyMOAGuest
 from .chunkwise import ChunkwiseGuest
 from .guest import Guest
 from .returned import GuestError
@@ -12,7 +13,8 @@ from .river import RiverGuest
 from .scikit_learn import PartialFitGuest
 from .vowpal_wabbit import VowpalWabbit, VowpalWabbitGuest
 
-# The methods that a learner has, in words.
+# The methods of which a learner has some, and which it has, in words.
+METHODS = ("predict", "predict_one", "partial_fit", "learn", "learn_one")
 WANTED = "the methods predict and learn, predict and partial_fit, or predict_one and learn_one"
 
 _ADAPTERS: tuple[tuple[tuple[str, ...], type[Guest]], ...] = (
@@ -35,6 +37,8 @@ def adapter_of(learner: object) -> type[Guest] | None:
     """
     if isinstance(learner, VowpalWabbit) or learner is VowpalWabbit:
         return VowpalWabbitGuest
+    if isinstance(learner, CapyMOA) or (isinstance(learner, type) and issubclass(learner, CapyMOA)):
+        return CapyMOAGuest
     for methods, adapter in _ADAPTERS:
         if all(callable(getattr(learner, name, None)) for name in methods):
             return adapter

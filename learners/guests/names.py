@@ -11,13 +11,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from .capymoa import as_named, is_classifier
 from .kinds import lacking
+from .returned import first_line
 from .vowpal_wabbit import VowpalWabbit
 
 VOWPAL_WABBIT = "vw"
 
 # How a package is got that this one can do without: the extra that names it.
-_EXTRAS = {"river": "river", "vowpalwabbit": "vw"}
+_EXTRAS = {"capymoa": "capymoa", "river": "river", "vowpalwabbit": "vw"}
 
 
 class FoundGuest(NamedTuple):
@@ -76,12 +78,15 @@ def find_guest(name: str) -> FoundGuest:
     try:
         module = importlib.import_module(module_name)
     except Exception as error:
-        raise ValueError(f"module {module_name!r} cannot be imported: {error}") from None
+        # CapyMOA looks for Java when it is imported, and its words may be several lines.
+        raise ValueError(f"module {module_name!r} cannot be imported: {first_line(error)}") from None
     found: Any = module
     for part in class_name.split("."):
         found = getattr(found, part, None)
     if not isinstance(found, type):
         raise ValueError(f"module {module_name!r} has no class {class_name!r}")
+    if top == "capymoa" and is_classifier(found):
+        found = as_named(found)
     return FoundGuest(found, _version(module), lacking(found))
 
 

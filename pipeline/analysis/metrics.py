@@ -136,9 +136,9 @@ def class_counts(rows: pd.DataFrame, side: str) -> Iterable[tuple[NDArray[np.int
 
 
 def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
-    """Return a metric of what a cell kept; also of points of curves, but for average precision."""
+    """Return a metric of what a cell kept; also of points of curves, but for average precision and regret."""
     measure, side = scoring.measure, scoring.side
-    if scoring.needs == "scores":
+    if scoring.needs != "classes":
         return _column(f"test_{measure}" if side == "test" else f"{measure}_{side}")
 
     def of(rows: pd.DataFrame) -> pd.Series[float]:
@@ -157,9 +157,9 @@ def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
 
 
 def has_windows(metric: Metric) -> bool:
-    """Return whether a metric can be told of the latest examples: one of those of the stream."""
+    """Return whether a metric can be told of the latest examples: one of those of the stream, but regret."""
     scoring = SCORINGS.get(metric.name)
-    return scoring is not None and scoring.side != "test"
+    return scoring is not None and scoring.side != "test" and scoring.needs != "regret"
 
 
 def windowed(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:

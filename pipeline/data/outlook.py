@@ -38,6 +38,8 @@ class Outlook:
         In words.
     tasks, rows, features : int or None
         None where only the files tell. Rows of training and test part together.
+    problem : str
+        What a run says of it where it is `missing`.
     classes : int
         Of each task.
     n_bytes : dict of str to int
@@ -57,6 +59,7 @@ class Outlook:
     classes: int = 2
     n_bytes: Mapping[str, int] = field(default_factory=dict)
     kept: bool = True
+    problem: str = ""
 
 
 def look(
@@ -82,7 +85,7 @@ def look(
         assert isinstance(dataset, Source)
         return _of_source(dataset, called, task, given)
     except InputError as error:
-        return Outlook(called, ready=False, missing=True, state=f"not usable: {error}")
+        return Outlook(called, False, True, f"not usable: {error}", problem=str(error))
 
 
 def _of_source(source: Source, label: str, task: str, given: dict[str, Value]) -> Outlook:
@@ -115,6 +118,7 @@ def _of_family(family: FamilyDataset, label: str, task: str, given: dict[str, Va
         ready=not waiting,
         missing=any(part.missing for part in parts),
         state=waiting[0].state if waiting else parts[0].state,
+        problem=next((part.problem for part in parts if part.problem), ""),
         tasks=len(refs),
         rows=None if None in rows else sum(each or 0 for each in rows),
         features=None if None in features else max(each or 0 for each in features),
@@ -151,7 +155,8 @@ def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value])
         state = source.state() if isinstance(source, PublicSource) else f"not there: {error}"
         if source.fetchable(options):
             return Outlook(label, False, False, "to be downloaded", rows=rows, features=features)
-        return Outlook(label, False, True, state, rows=rows, features=features)
+        problem = _refusal(source, options) or str(error)
+        return Outlook(label, False, True, state, rows=rows, features=features, problem=problem)
     manifest = kept_manifest(recipe)
     if manifest is None:
         size = sum(path.stat().st_size for path in files) / 1e6
@@ -160,6 +165,17 @@ def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value])
     rows, features = _shape(manifest)
     sizes = {recipe_key(recipe): sum(part["bytes"] for part in manifest["parts"].values())}
     return Outlook(label, True, False, "ready", rows=rows, features=features, n_bytes=sizes)
+
+
+def _refusal(source: ConvertedSource, options: Mapping[str, Value]) -> str:
+    """Return what is said when the files are opened; "" where some would be downloaded for it."""
+    if isinstance(source, PublicSource) and any(file.addresses for file in source.entry.files):
+        return ""
+    try:
+        source.files(dict(options))
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def _declared(source: ConvertedSource, options: Mapping[str, Value]) -> tuple[int | None, int | None]:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import socket
 import time
 import traceback
+import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from ...learners import registry
+from ...learners import registry, take_rows
 from ...learners.contract import StreamLearner
 from ...learners.guests.returned import GuestError
+from ..hindsight import MOST_SIDE, TOLERANCE, Hindsight, best_in_hindsight
 from ..randomness import random_state
+from ..scoring import LOSSES, REGRETS
 from ..store.cell_result import CellResult
 from ..study.cell import Cell, CellSpec, sorted_json
 from ..study.learner_factory import ResolvedLearner, resolve_learner
@@ -28,6 +33,10 @@ from .prequential import fit_batch, stream_through
 from .splits import Fold
 from .stopwatch import Patience, endless
 from .stream_learner import mistakes_on, stream_learner
+
+
+class RegretWarning(UserWarning):
+    """The best weights in hindsight were not found closely enough."""
 
 
 @dataclass(frozen=True)
@@ -135,11 +144,49 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
     row["occurred_clean"] = class_counts(counted_part, n_classes)
     if given.test is not None and cell.spec.stage == "run":
         row |= examined(learnt.streamed, given.test, n_classes, cell.spec.kept)
+    if "regret" in cell.spec.kept and registry.is_weighted(learnt.learner):
+        row |= _regrets(learnt.learner, counted_part, given.noisy[first : first + counted], row, cell)
     row["n_features"] = given.train.n_features
     row["changes"] = list(given.changes) or None
     row["noise_realised"] = given.noise_realised
     row["noise_by_class"] = given.noise_by_class
     return learnt.outcome
+
+
+def _regrets(
+    learner: Any, part: Fold, noisy: NDArray[np.int32], losses: dict[str, Any], cell: Cell
+) -> dict[str, float | None]:
+    """Return the regret of a linear learner on the rows that count, by the given and by the clean labels."""
+    radius = float(np.linalg.norm(getattr(learner, "learner_", learner).coef_))
+    X = take_rows(part.X if part.renumbered is None else part.renumbered, part.rows).astype(np.float64)
+    found: dict[str, float | None] = {}
+    best: dict[bytes, Hindsight] = {}
+    for column, mean, codes in zip(REGRETS, LOSSES[:2], (noisy, part.codes), strict=True):
+        total = (losses.get(mean) or 0.0) * len(codes)
+        found[column] = None
+        # Scores of a learner that has diverged are no numbers.
+        if not (math.isfinite(total) and math.isfinite(radius)):
+            continue
+        if codes.tobytes() not in best:
+            best[codes.tobytes()] = best_in_hindsight(
+                X, np.where(codes == 1, 1.0, -1.0).astype(np.float64), radius
+            )
+        hindsight = best[codes.tobytes()]
+        if hindsight.gap <= TOLERANCE:
+            found[column] = total - hindsight.loss
+            continue
+        spec = cell.spec
+        warnings.warn(
+            f"algorithm {spec.algorithm!r} on data set {spec.dataset.label!r}: its regret is left out: "
+            + (
+                f"its stream has more than {MOST_SIDE:,} rows and features"
+                if min(X.shape) > MOST_SIDE
+                else f"the best weights were found to {hindsight.gap:.1g} of their loss, not to {TOLERANCE:g}"
+            ),
+            RegretWarning,
+            stacklevel=2,
+        )
+    return found
 
 
 def _own_learners(paths: tuple[str, ...]) -> dict[str, type]:

@@ -21,6 +21,7 @@ from ..scoring import (
     LOSSES,
     PRECISIONS,
     REFERENCES,
+    REGRETS,
     TEST_BY_CLASS,
     TEST_SCORES,
 )
@@ -88,7 +89,7 @@ CELLS = pa.schema(
         *_COUNTED,
         # What occurred, along the stream and in the test part, is there for every cell.
         *_KEPT,
-        *(pa.field(name, pa.float64()) for name in PRECISIONS),
+        *(pa.field(name, pa.float64()) for name in (*PRECISIONS, *REGRETS)),
         # After how many examples an online model selection went over to the next level of complexity.
         pa.field("switches", pa.list_(pa.int64())),
         pa.field("test_examples", pa.int64()),

@@ -52,7 +52,7 @@ class CellSpec:
         Whether test accuracy is measured at every checkpoint.
     course : Course
         How the stream goes by.
-    kept : tuple of {"classes", "scores"}
+    kept : tuple of {"classes", "regret", "scores"}
         What metrics need besides mistakes; see `kept_for`.
     refitted : bool
         Whether what features are changed by (`standardize`, missing values) is computed of the rows that the

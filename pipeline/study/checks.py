@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from .. import data
 from ..errors import InputError, did_you_mean
 from ..noise import ClassNoise
-from ..scoring import SCORINGS
+from ..scoring import BASELINES, SCORINGS
 from .class_weights import CLASS_WEIGHT, weights_of
 from .learner_factory import ResolvedLearner, grid_points, with_dataset_parameters
 from .slips import check_noise_rates
@@ -40,25 +40,7 @@ def check_study(study: Study, learners: Learners) -> None:
     _check_shared_grids(study, learners)
     _check_batch(study, learners)
     _check_support_sizes(study, learners)
-
-
-def missing_learners(learners: Learners) -> list[str]:
-    """Say of which algorithms no cell can be computed, a line each: the others go on without them.
-
-    Parameters
-    ----------
-    learners : mapping of str to ResolvedLearner
-        By label.
-
-    Returns
-    -------
-    list of str
-    """
-    return [
-        f"algorithm {label!r}: {learner.problem}; its cells are marked failed"
-        for label, learner in learners.items()
-        if learner.problem
-    ]
+    _check_regret(study, learners)
 
 
 def draws_anew(study: Study, learners: Learners) -> bool:
@@ -155,6 +137,21 @@ def _check_support_sizes(study: Study, learners: Learners) -> None:
                 )
 
 
+def _asks_regret(study: Study) -> bool:
+    return any(name in SCORINGS and SCORINGS[name].needs == "regret" for name in study.metrics)
+
+
+def _check_regret(study: Study, learners: Learners) -> None:
+    """Refuse regret of what has no weights; references and batch baselines, which nobody tunes, have none."""
+    for algorithm in study.algorithms if _asks_regret(study) else ():
+        learner = learners[algorithm.label]
+        if not (learner.linear or learner.batch or algorithm.name in BASELINES):
+            raise InputError(
+                f"algorithm {algorithm.label!r}: 'regret' is of this package's linear learners, which have "
+                "weights: leave it out of metrics, or the algorithm out of the study"
+            )
+
+
 def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
     """Check what of a study depends on the classes of its tasks.
 
@@ -173,6 +170,12 @@ def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef])
     _check_class_weights(study, learners, tasks)
     _check_noise(study, tasks)
     check_noise_rates(study, tasks)
+    many = next((task.label for task in tasks if task.task == "multiclass"), None)
+    if many is not None and _asks_regret(study):
+        raise InputError(
+            f"data set {many!r} has more than two classes and 'regret' is of two: leave it out of metrics, "
+            "or give the data set task = 'one-vs-rest'"
+        )
     _check_ranking(study, tasks)
     labels = [task.label for task in tasks]
     twice = sorted({label for label in labels if labels.count(label) > 1})

@@ -14,6 +14,7 @@ from .. import data
 from ..errors import InputError
 from ..noise import Noise
 from ..scoring import kept_for
+from .absent import refuse_left_out
 from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
 from .checks import Learners, check_study, check_tasks, draws_anew
@@ -280,6 +281,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
             registry.load_plugin(Path(plugin))
         except (OSError, ImportError, SyntaxError, ValueError) as error:
             raise InputError(str(error)) from None
+    refuse_left_out(study, plugins)
     learners = {algorithm.label: resolve_learner(algorithm.name) for algorithm in study.algorithms}
     check_study(study, learners)
     found: list[tuple[data.TaskRef, DatasetSpec]] = []

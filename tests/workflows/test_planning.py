@@ -117,7 +117,11 @@ def test_what_is_missing_is_named_and_the_rest_planned(tmp_path: Path, singlepas
     )
     (tmp_path / "own.toml").write_text(text)
     result = singlepass("plan", "own.toml")
-    assert result.returncode == 0, result.stderr
+    # What a run would end with, the rest planned all the same.
+    assert result.returncode == 2
+    assert result.stderr == singlepass("run", "own.toml").stderr
+    assert result.stderr.startswith("singlepass: error: own.toml: ")
+    assert "mine.csv: no such file" in result.stderr
     for fragment in (
         "missing  mine: not there",
         "mine.csv: no such file",

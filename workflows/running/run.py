@@ -16,10 +16,11 @@ from ...pipeline.errors import InputError
 from ...pipeline.run.splits import check_splits
 from ...pipeline.store.cell_result import CellResult
 from ...pipeline.store.store import MAX_PARTS, Store, exclusive
-from ...pipeline.study.checks import missing_learners
+from ...pipeline.study.absent import left_out, missing_learners
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
 from ...pipeline.workers.environment import Environment
+from ...pipeline.workers.warned import each_once
 from .costs import COSTS, Costs
 from .provenance import provenance
 from .stages import Stage, Tuning
@@ -69,6 +70,17 @@ class Summary:
     crashed: int
     stopped: int
     seconds: float
+
+
+def refused_splits(plan: Plan) -> str:
+    """Return what a run says of tables that cannot be split; of those that it has parsed before."""
+    drawn = {task.label for task in plan.tasks if data.is_drawn(task)}
+    try:
+        # To draw a stream takes time and memory, and those of generators have every class.
+        check_splits(cell for cell in plan.split_cells() if cell.spec.dataset.label not in drawn)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 @dataclass
@@ -144,7 +156,7 @@ def run_study(
     plan = _plan(study, file, plugins)
     store = Store(out)
     store.prepare()
-    with exclusive(store, progress.note), ExitStack() as stack:
+    with each_once(progress.note), exclusive(store, progress.note), ExitStack() as stack:
         for part in store.set_aside:
             progress.note(f"{part}: damaged, moved to {out}/damaged; what it held is made again")
         held = store.read_json("study.json").get("name", study.name)
@@ -152,7 +164,7 @@ def run_study(
             progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
         found = _Workers(stack, options, plan, out, progress.note)
         run = _Run(plan, store, progress, found, command, retry_failed)
-        for line in missing_learners(plan.learners):
+        for line in (*missing_learners(plan.learners), *left_out(plugins)):
             progress.note(line)
         stage: Stage | None = Tuning(plan)
         while stage is not None:

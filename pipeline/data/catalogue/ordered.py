@@ -11,7 +11,36 @@ _MULTIFLOW = (
     "f1eb9f068c3450233721c3beac6fb0e880e9e7d7"
 )
 
+# Rows of each, as River's `Insects` has them; no checksum is published.
+_INSECTS = {
+    "abrupt_balanced": 52_848,
+    "abrupt_imbalanced": 355_275,
+    "gradual_balanced": 24_150,
+    "gradual_imbalanced": 143_323,
+    "incremental_abrupt_balanced": 79_986,
+    "incremental_reoccurring_balanced": 79_986,
+    "incremental_balanced": 57_018,
+}
+
+
+def _insects(variant: str, rows: int) -> PublicSet:
+    return PublicSet(
+        name=f"insects-{variant.replace('_', '-')}",
+        title="Flying insects under changing temperature (Souza et al. 2020)",
+        files=(PublicFile(f"insects/{variant}.csv"),),
+        parse=delimited_columns("34"),
+        classes=(),
+        n_features=33,
+        counts=(),
+        counts_test=(),
+        licence=NO_LICENCE,
+        note=f"{rows:,} insects of 6 classes in their order (order = 'given')",
+        source="the USP DS repository's CSV without header, class last, which River fetches, too",
+    )
+
+
 ORDERED_SETS: tuple[PublicSet, ...] = (
+    *(_insects(variant, rows) for variant, rows in _INSECTS.items()),
     PublicSet(
         name="electricity",
         title="Electricity market of New South Wales (Harries 1999)",

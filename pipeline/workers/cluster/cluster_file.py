@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ...errors import InputError
+from ...errors import InputError, did_you_mean
 from .connection import SchedulerPlace, hush
 
 # A worker takes three seconds to start, on a busy machine ten.
 _LOCAL_WAIT_MINUTES = 2.0
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 # Of a scheduler that we start. A task whose duration is unknown is taken for a short one (0.5 s by default:
 # it would have too few of them handed to a worker), a worker is handed one cell more than it has threads (the
 # others stay with the scheduler, and are not lost with a worker), and a cell during which two workers have
@@ -133,6 +135,7 @@ def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
     hush()
     file = read_cluster(text)
     make = _class_of(file.class_, text)
+    _check_kwargs(make, file, text)
     with dask.config.set(SCHEDULER_SETTINGS), contextlib.ExitStack() as stack:
         try:
             cluster = make(**file.kwargs)
@@ -151,6 +154,38 @@ def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
         address = cluster.scheduler_address
         security = getattr(cluster, "security", None)
         yield SchedulerPlace(address, security=security, brings_workers=True), file.wait * 60
+
+
+def _check_kwargs(make: Callable[..., Any], file: ClusterFile, text: str) -> None:
+    """Refuse a key that a class of clusters does not take, where it can be told.
+
+    What a class does not know it hands on to its workers, in other processes, whose tracebacks say so.
+    """
+    known = _parameters(make)
+    for key in file.kwargs if known else ():
+        if key not in known:
+            raise InputError(
+                f"--cluster {text}: [kwargs]: {file.class_} takes no {key!r}: {did_you_mean(key, known)}"
+            )
+
+
+def _parameters(make: Any) -> set[str]:
+    """Return the names of what a class takes, and hands on; empty where nobody knows."""
+    from distributed import LocalCluster, Nanny, Worker
+
+    handed = {LocalCluster: (Nanny, Worker)}
+    found: set[str] = set()
+    for kind in (make, *handed.get(make, (getattr(make, "job_cls", None),))):
+        if not isinstance(kind, type):
+            # Nobody knows what becomes of the rest.
+            if any(each.kind == each.VAR_KEYWORD for each in inspect.signature(make).parameters.values()):
+                return set()
+            continue
+        for base in kind.__mro__:
+            if "__init__" in vars(base) and base is not object:
+                signature = inspect.signature(vars(base)["__init__"])
+                found |= {name for name, each in signature.parameters.items() if each.kind in _NAMED}
+    return found - {"self"}
 
 
 def _close(cluster: Any) -> None:

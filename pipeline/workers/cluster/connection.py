@@ -118,8 +118,8 @@ async def connected(
                 raise InputError(f"{place}: refuses us ({reason}): check Dask's TLS settings") from None
         if time.monotonic() - began > patience:
             raise InputError(
-                f"{place}: did not answer for {patience:g} s ({reason}); what is finished is kept, run again "
-                "to go on"
+                f"{place}: did not answer for {patience:g} s ({reason}); is one started (`dask scheduler`), "
+                "and is it reached from here?"
             ) from None
         if not said:
             said = True

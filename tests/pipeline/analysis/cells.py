@@ -42,6 +42,7 @@ def cell(dataset: str, algorithm: str, seed: int, **given: Any) -> dict[str, Any
         "test_right": [36, 6],
         "test_occurred": [40, 10],
         **{f"{name}_{side}": 0.75 for name in SCORED for side in ("clean", "given")},
+        **{f"regret_{side}": 12.5 for side in ("clean", "given")},
         **{f"test_{name}": 0.625 for name in SCORED},
         "fit_seconds": 0.5,
         **given,

@@ -36,11 +36,13 @@ def test_every_metric_by_hand() -> None:
         "examples_per_second": 200,
         "ram_hours": 2500 * 0.5 / 2**30 / 3600,
         **{f"{side}{name}": 0.75 for name in SCORED for side in ("", "given_")},
+        "regret": 12.5,
+        "given_regret": 12.5,
         **{f"test_{name}": 0.625 for name in SCORED},
     }
     better = {name for name, metric in METRICS.items() if metric.direction == "higher"}
     assert {name for name in better if name not in SCORINGS} == {"test_accuracy", "examples_per_second"}
-    losses = {"error", "hinge_loss", "log_loss"}
+    losses = {"error", "hinge_loss", "log_loss", "regret"}
     assert all((scoring.measure in losses) == (name not in better) for name, scoring in SCORINGS.items())
     assert set(METRICS) == set(METRIC_NAMES)
 

@@ -1,0 +1,123 @@
+"""CapyMOA: classifiers of MOA, in a Java machine within this process; rows as its instances."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .guest import Guest, in_one_line
+from .returned import checked_codes, first_line, scores_of_codes, scores_of_probabilities
+
+
+class CapyMOA:
+    """A classifier of CapyMOA as a study names it: made when the features and classes are known.
+
+    Parameters
+    ----------
+    **params : any
+        Those of its constructor, but for the schema.
+    """
+
+    theirs: type[Any]
+
+    def __init__(self, **params: Any) -> None:
+        self.params = params
+
+    def model(self, n_features: int, n_classes: int) -> Any:
+        """Return a fresh model with its schema."""
+        stream = importlib.import_module("capymoa.stream")
+        schema = stream.Schema.from_custom(
+            features=[*map(str, range(n_features)), "target"],
+            target="target",
+            categories={"target": [str(code) for code in range(n_classes)]},
+        )
+        return self.theirs(schema=schema, **self.params)
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for parameters that it does not take."""
+        try:
+            self.model(2, 2)
+        except Exception as error:
+            raise ValueError(first_line(error)) from None
+
+
+def is_classifier(found: type[Any]) -> bool:
+    """Tell whether a class of CapyMOA predicts classes."""
+    return issubclass(found, importlib.import_module("capymoa.base").Classifier)
+
+
+@functools.cache
+def as_named(theirs: type[Any]) -> type[CapyMOA]:
+    """Return a class of CapyMOA's as a study makes it, with the parameters that a study may give it."""
+    signature = inspect.signature(theirs)
+    given = [each for name, each in signature.parameters.items() if name != "schema"]
+    members = {"theirs": theirs, "__signature__": signature.replace(parameters=given)}
+    return type(theirs.__name__, (CapyMOA,), members)
+
+
+class CapyMOAGuest(Guest):
+    """A classifier with ``predict`` and ``train``; where the likeliest class is predicted votes are scores.
+
+    What predicts nothing (None) predicts the first class, as CapyMOA's own evaluation has it.
+    """
+
+    def __init__(self, learner: CapyMOA, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
+        super().__init__(learner, batch, attributes)
+        base = importlib.import_module("capymoa.base")
+        # A class that predicts in a way of its own may have no votes.
+        own = [base.Classifier, getattr(base, "MOAClassifier", base.Classifier)]
+        self._likely = any(learner.theirs.predict is each.predict for each in own)
+        self.gives_scores = self.scores_are_log_odds = self._likely
+
+    def _start(self, n_features: int) -> None:
+        self._model = self.learner.model(n_features, self._n_classes)
+        self._instance = importlib.import_module("capymoa.core").LabeledInstance.from_array
+
+    def rows_of(self, X: Any) -> Any:
+        """Return rows as its instances take them: dense."""
+        return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+
+    def _row_by_row(self, X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        said = []
+        with in_one_line("predict or train"):
+            for x, code in zip(X, codes.tolist(), strict=True):
+                # One instance for both: its label is not looked at to predict.
+                instance = self._instance(self._model.schema, x, code)
+                said.append(self._said(instance))
+                self._model.train(instance)
+        return self._counted(said)
+
+    def _learn(self, X: Any, codes: NDArray[np.int32]) -> None:
+        with in_one_line("train"):
+            for x, code in zip(X, codes.tolist(), strict=True):
+                self._model.train(self._instance(self._model.schema, x, code))
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        with in_one_line("predict"):
+            return self._counted([self._said(self._instance(self._model.schema, x, 0)) for x in X])
+
+    def _said(self, instance: Any) -> Any:
+        """Return the chances of all classes, else the class, or None."""
+        return self._model.predict_proba(instance) if self._likely else self._model.predict(instance)
+
+    def _counted(self, said: list[Any]) -> NDArray[np.float64]:
+        """Return what was said of rows as scores."""
+        n, k = len(said), self._n_classes
+        if self._likely and n:
+            alike = np.full(k, 1 / k)
+            chances = [alike if each is None else each for each in said]
+            return scores_of_probabilities(chances, "predict_proba", n, k)
+        codes = [0 if each is None else each for each in said]
+        return scores_of_codes(checked_codes(codes, "predict", n, k), k)
+
+    def predict_codes(self, X: Any) -> NDArray[np.int64]:
+        with in_one_line("predict"):
+            found = [self._model.predict(self._instance(self._model.schema, x, 0)) for x in X]
+        found = [0 if each is None else each for each in found]
+        return checked_codes(found, "predict", len(found), self._n_classes)

@@ -1,0 +1,185 @@
+"""Regret: the best weights in hindsight beside other solvers, and what a study says of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import NonlinearConstraint, linprog, minimize
+
+from singlepass.learners import AROW
+from singlepass.pipeline import hindsight
+from singlepass.pipeline.analysis.metrics import METRICS, has_windows
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.hindsight import TOLERANCE, best_in_hindsight
+from singlepass.pipeline.run import task
+from singlepass.pipeline.run.task import RegretWarning, learn_cell, run_cell
+from singlepass.pipeline.study.cell import Cell
+from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study_file import parse_study
+
+GAUSS = {"name": "gauss", "n_train": 300, "n_test": 100}
+
+
+def cells(*algorithms: dict[str, Any], dataset: dict[str, Any] = GAUSS, **study: Any) -> list[Cell]:
+    table = {"name": "s", "seeds": 1, "datasets": [dataset], "algorithms": list(algorithms)}
+    plan = make_plan(parse_study(table | {"metrics": ["regret", "given_regret"]} | study))
+    return list(plan.evaluation_cells({}))
+
+
+def hinges(X: Any, signs: Any, w: Any) -> float:
+    return float(np.maximum(0, 1 - signs * (X @ w)).sum())
+
+
+def drawn(seed: int, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows with features of different scales, some constant or repeated, and signs."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-1, 2, size=d)
+    X[:, 0] = 1.0 if seed % 3 == 0 else X[:, 0]
+    X[n // 2 :] = X[: n - n // 2] if seed % 5 == 0 else X[n // 2 :]
+    noise = rng.choice([0.0, 1.0, 10.0])
+    return X, np.where(X @ rng.normal(size=d) + noise * rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 60), st.floats(-3, 3))
+@settings(max_examples=60, deadline=None)
+def test_no_weights_of_the_norm_lose_less(seed: int, n: int, d: int, exponent: float) -> None:
+    X, signs = drawn(seed, n, d)
+    radius = 10.0**exponent
+    found = best_in_hindsight(X, signs, radius)
+    assert found.gap <= TOLERANCE, found
+    assert best_in_hindsight(sp.csr_array(X), signs, radius).loss == pytest.approx(
+        found.loss, abs=2 * TOLERANCE * max(1.0, found.loss)
+    )
+    rng = np.random.default_rng(seed)
+    for w in rng.normal(size=(20, d)):
+        w *= radius / np.linalg.norm(w)
+        # Sums of some tens of hinges.
+        assert hinges(X, signs, w) >= found.bound - 1e-9
+
+
+@given(st.integers(0, 10_000), st.integers(1, 30), st.integers(1, 6))
+@settings(max_examples=40, deadline=None)
+def test_without_a_bound_it_is_the_linear_programme(seed: int, n: int, d: int) -> None:
+    X, signs = drawn(seed, n, d)
+    rows = np.hstack([-signs[:, np.newaxis] * X, -np.eye(n)])
+    costs = np.r_[np.zeros(d), np.ones(n)]
+    bounds = [(None, None)] * d + [(0, None)] * n
+    solved = linprog(costs, A_ub=rows, b_ub=-np.ones(n), bounds=bounds)
+    radius = 2 * float(np.linalg.norm(solved.x[:d])) + 1
+    found = best_in_hindsight(X, signs, radius)
+    assert found.loss == pytest.approx(solved.fun, rel=2 * TOLERANCE, abs=2 * TOLERANCE)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_with_a_bound_it_is_what_a_general_solver_finds(seed: int) -> None:
+    n, d, radius = 12, 3, 0.3
+    X, signs = drawn(seed, n, d)
+
+    # Slacks make it smooth.
+    def lacking(z: np.ndarray) -> np.ndarray:
+        return np.r_[signs * (X @ z[:d]) + z[d:] - 1, radius**2 - z[:d] @ z[:d]]
+
+    start = np.r_[np.zeros(d), np.full(n, 2.0)]
+    solved = minimize(
+        lambda z: z[d:].sum(),
+        start,
+        jac=lambda z: np.r_[np.zeros(d), np.ones(n)],
+        bounds=[(None, None)] * d + [(0, None)] * n,
+        constraints=NonlinearConstraint(lacking, 0, np.inf),
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )
+    assert solved.success
+    assert best_in_hindsight(X, signs, radius).loss == pytest.approx(solved.fun, rel=1e-5)
+
+
+def test_no_weights_are_allowed_but_none() -> None:
+    X, signs = drawn(1, 10, 3)
+    assert best_in_hindsight(X, signs, 0.0).loss == 10
+    assert best_in_hindsight(0 * X, signs, 5.0).loss == 10
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_it_is_the_loss_along_the_stream_less_the_least(noise: float) -> None:
+    [cell] = cells({"name": "AROW"}, noise=noise)
+    row = run_cell(cell).row
+    assert row["status"] == "ok", row["error"]
+    learnt = learn_cell(cell)
+    given = learnt.material
+    X = given.stream.X[given.train.rows]
+    learner = AROW()
+    scores = learner.learn(X, given.noisy, classes=[0, 1])
+    w = learner.coef_[0]
+    for name, codes in (("clean", given.train.codes), ("given", given.noisy)):
+        signs = 2.0 * codes - 1
+        best = best_in_hindsight(X, signs, float(np.linalg.norm(w))).loss
+        total = np.maximum(0, 1 - signs * scores).sum()
+        assert row[f"regret_{name}"] == pytest.approx(total - best, abs=1e-6 * total)
+        # The weights at the end are among those compared with.
+        assert hinges(X, signs, w) >= best * (1 - TOLERANCE)
+    assert (row["regret_clean"] == row["regret_given"]) == (noise == 0)
+
+
+def test_rows_before_counting_begins_are_left_out() -> None:
+    [cell] = cells({"name": "PassiveAggressive"}, {"name": "AROW", "r": [0.1, 1.0]}, order="given")[:1]
+    outcome = run_cell(cell)
+    assert outcome.row["counted_from"] == 30
+    given = learn_cell(cell).material
+    part = given.train.part(30)
+    assert len(part.rows) == outcome.row["n_examples"]
+    assert outcome.row["regret_clean"] < outcome.row["hinge_loss_clean"] * 270
+
+
+def test_only_who_asks_for_it_has_it() -> None:
+    [asked] = cells({"name": "AROW"})
+    [other] = cells({"name": "AROW"}, metrics=["hinge_loss"])
+    assert asked.spec.kept == ("regret", "scores")
+    assert other.spec.kept == ("scores",)
+    one, two = run_cell(asked), run_cell(other)
+    assert "regret_clean" not in two.row
+    assert "regret_clean" not in one.curve
+    assert one.row["mistakes"] == two.row["mistakes"]
+    assert one.row["hinge_loss_clean"] == two.row["hinge_loss_clean"]
+    assert not has_windows(METRICS["regret"])
+
+
+def test_strategies_have_that_of_the_learner_within_and_references_none() -> None:
+    queried, _, reference = cells({"name": "AROW", "query": "all"}, {"name": "Perceptron"}, baselines=True)[
+        :3
+    ]
+    row = run_cell(queried).row
+    assert row["status"] == "ok", row["error"]
+    assert np.isfinite(row["regret_clean"])
+    assert run_cell(reference).row.get("regret_clean") is None
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "dataset", "words"),
+    [
+        ({"name": "KernelPerceptron"}, GAUSS, "algorithm 'KernelPerceptron': 'regret' is of this package's"),
+        ({"name": "sklearn.naive_bayes:GaussianNB", "label": "NB"}, GAUSS, "algorithm 'NB': 'regret' is of"),
+        ({"name": "AROW"}, {"name": "digits"}, "'digits' has more than two classes and 'regret' is of two"),
+    ],
+)
+def test_what_has_no_regret_is_refused_in_a_line(
+    algorithm: dict[str, Any], dataset: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        cells(algorithm, dataset=dataset)
+
+
+def test_what_is_not_solved_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    [cell] = cells({"name": "AROW"})
+    monkeypatch.setattr(hindsight, "_STEPS", 1)
+    with pytest.warns(RegretWarning, match="'AROW' on data set 'gauss': its regret is left out: the best"):
+        row = run_cell(cell).row
+    assert row["status"] == "ok"
+    assert row["regret_clean"] is None
+    monkeypatch.setattr(task, "MOST_SIDE", 1)
+    with pytest.warns(RegretWarning, match="more than 1 rows and features"):
+        run_cell(cell)
