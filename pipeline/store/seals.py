@@ -1,4 +1,4 @@
-"""Checksums of what a store holds: of a Parquet file's footer, of a JSON document.
+"""Checksums of the footers of Parquet files.
 
 Pages of Parquet have checksums of their own (`write_page_checksum`); the footer, which says where they lie, has
 none, and one changed bit there can make a column null. Ours stands before it, where readers pass over it. What
@@ -7,17 +7,14 @@ has none was written before there were any, and is taken as it is.
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from typing import Any
 
 import pyarrow as pa
 
-# Before the footer: this, and its CRC-32 in four bytes. After it: its length in four bytes, and Parquet's end.
+# Before the footer: this, and its CRC-32 in four bytes. After it: its length in four bytes, and the end.
 _MARK, _SUM, _END = b"SINGLEPASS-CRC32", 4, 8
-# The last key of a document.
-_KEY = "crc32"
 
 
 def seal_parquet(content: bytes) -> bytes:
@@ -59,32 +56,3 @@ def _last(read: Any, size: int) -> bytes:
     length = int.from_bytes(read(min(_END, size))[:4], "little")
     held: bytes = read(min(len(_MARK) + _SUM + length + _END, size))
     return held
-
-
-def seal_document(content: dict[str, Any]) -> bytes:
-    """Return a JSON document with its checksum."""
-    return json.dumps({**content, _KEY: _crc32(content)}, indent=1, ensure_ascii=False).encode()
-
-
-def open_document(text: bytes) -> dict[str, Any]:
-    """Return what `seal_document` was given.
-
-    Raises
-    ------
-    ValueError
-        It is damaged, or no JSON object.
-    """
-    try:
-        content = json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(content, dict):
-        raise ValueError("no JSON object")
-    if _KEY in content and content.pop(_KEY) != _crc32(content):
-        raise ValueError("not what was written")
-    return content
-
-
-def _crc32(content: dict[str, Any]) -> str:
-    # Of what it says, however it is laid out.
-    return f"{zlib.crc32(json.dumps(content).encode()):08x}"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..documents import open_document, seal_document
 from ..errors import InputError
 from .cell_result import CellResult
 from .compaction import Compaction, compact
@@ -24,7 +25,7 @@ from .folder import Folder
 from .hold import Holder, held, holder_of, silence
 from .parts import Parts
 from .schema import CELLS, METADATA
-from .seals import check_parquet, open_document, seal_document
+from .seals import check_parquet
 from .tables import in_order, part_of, to_parquet
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ def _parse(paths: Sequence[Path], key: str) -> Table:
     for number, line in lines(paths[0]):
         try:
             article = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError(f"{paths[0]}, line {number}: not a JSON object") from None
         if not isinstance(article, dict) or not isinstance(article.get("text"), str):
             raise InputError(f'{paths[0]}, line {number}: no "text" in the JSON object')
