@@ -165,7 +165,7 @@ def test_vowpal_wabbit_text(folder: Path, chunk: int) -> None:
             if line.strip():
                 label, _, rest = line.partition("|")
                 pairs = [field.split(":", 1) for field in rest.split()[1:]]
-                labels.append(int(label) == 1)
+                labels.append(int(label.strip()) == 1)
                 rows.append({int(pair[0]) - 1: float(pair[1]) if pair[1:] else 1.0 for pair in pairs})
         assert table.y.tolist() == labels
         X = table.X

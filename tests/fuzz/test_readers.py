@@ -265,7 +265,7 @@ def test_idx(folder: Path, chunk: int) -> None:
 
 
 @chunks
-def testtar_of(folder: Path, chunk: int) -> None:
+def test_tar(folder: Path, chunk: int) -> None:
     members = [("a/b.txt", b"words of one"), ("a/c.txt", b""), ("d.txt", b"x" * 600)]
     valid = [tar_of(members), tar_of(members, "w:gz")]
 

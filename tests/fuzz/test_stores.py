@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,13 @@ def cell(key: str) -> CellResult:
     return CellResult(row, {"t": [5, 10], "mistakes": [4, 7], "mistakes_clean": [3, 5]})
 
 
+def _has_lost_its_checksum(document: bytes) -> bool:
+    try:
+        return "crc32" not in json.loads(document)
+    except (ValueError, RecursionError, TypeError):
+        return False
+
+
 @pytest.fixture
 def store(folder: Path) -> Store:
     made = Store(str(folder / "s"))
@@ -66,9 +74,10 @@ def store(folder: Path) -> Store:
 
 
 @chunks
-@pytest.mark.parametrize("within", ["cells", "curves"])
-def test_parts(store: Store, chunk: int, within: str) -> None:
+def test_parts(store: Store, chunk: int) -> None:
     parts = Parts(Folder(store.url))
+    # Both tables are read by the same code: every other chunk is of cells.
+    within = ("cells", "curves")[chunk % 2]
     (name,) = parts.names()
     columns = SCHEMAS[within].names
     (written,) = parts.read([name], within, columns)
@@ -124,7 +133,7 @@ def test_documents(store: Store, chunk: int) -> None:
 
     def check(content: bytes, found: dict[str, Any]) -> None:
         # What has lost its checksum is taken for a document from before there were any.
-        assert found == written or b'"crc32"' not in content
+        assert found == written or _has_lost_its_checksum(content)
 
     tried(path, [path.read_bytes()], chunk, lambda path: store.read_json("study.json"), check, TEXT)
 
@@ -152,18 +161,19 @@ def test_prepared_data(folder: Path, chunk: int, monkeypatch: pytest.MonkeyPatch
         rng = random.Random(number)
         name = rng.choice(list(valid))
         content = mutated([valid[name]], rng, TEXT)
+        if content == valid[name]:
+            continue
         if name.endswith(".npy"):
             # Of another length it is not looked into.
             content = content[: len(valid[name])].ljust(len(valid[name]), b"\x00")
         (place / name).write_bytes(content)
-        if name == "manifest.json" and b'"crc32"' not in content:
+        if name == "manifest.json" and _has_lost_its_checksum(content):
             # Taken for one from before there were checksums.
             (place / name).write_bytes(valid[name])
         assert converted_classes(recipe, parse) == table.classes, (number, name, content)
         assert converted_fingerprint(recipe, parse) == fingerprint, (number, name, content)
         assert content_fingerprint(converted_table(recipe, parse)) == fingerprint, (number, name, content)
         assert converted_notes(recipe) == table.notes
-        if content != valid[name]:
-            for each, kept in valid.items():
-                (place / each).write_bytes(kept)
+        for each, kept in valid.items():
+            (place / each).write_bytes(kept)
     assert INPUTS // 4 < len(made) < INPUTS

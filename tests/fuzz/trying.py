@@ -62,9 +62,14 @@ def tried(
 ) -> None:
     """Read damaged files; some must be right, and some wrong, or nothing was tried."""
     right = wrong = 0
+    # What has been read is not read again: an eighth is the valid files themselves.
+    seen: set[bytes] = set()
     for number in range(chunk * INPUTS, (chunk + 1) * INPUTS):
         rng = random.Random(number)
         content = mutated(valid, rng, tokens) if tokens else mutated(valid, rng)
+        if content in seen:
+            continue
+        seen.add(content)
         path.write_bytes(content)
         try:
             with _within(LONGEST_SECONDS):

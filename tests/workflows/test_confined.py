@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,7 +97,8 @@ class Machine:
     def strays(self, events: Sequence[Event], *outputs: str) -> set[str]:
         """Return what was written elsewhere than to outputs, the cache and temporary files."""
         # Matplotlib keeps a list of the fonts it has found.
-        fonts = [self.home / each for each in (".cache", ".cache/matplotlib", ".config", ".config/matplotlib")]
+        folders = (".cache", ".cache/matplotlib", ".config", ".config/matplotlib")
+        fonts = [self.home / each for each in folders]
         allowed = [self.cache, self.temporary, *(self.work / each for each in outputs)]
         written = {Path(event.what) for event in events if event.kind == "write"} - {Path(os.devnull)}
         # And what was written by code that tells nobody.
@@ -137,7 +138,7 @@ def commands(*lines: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def on_threads(machine: Callable[[], Machine]) -> Iterator[tuple[Machine, list[Event]]]:
+def on_threads(machine: Callable[[], Machine]) -> tuple[Machine, list[Event]]:
     """What most commands do, one after the other."""
     here = machine()
     lines = commands(
@@ -153,14 +154,14 @@ def on_threads(machine: Callable[[], Machine]) -> Iterator[tuple[Machine, list[E
         "run budget-mira-noise.toml --threads 1",
         "reproduce budget-mira --finished --out reproduced",
     )
-    yield here, here.run(COMMANDS, lines)
+    return here, here.run(COMMANDS, lines)
 
 
 @pytest.fixture(scope="module")
-def on_cluster(machine: Callable[[], Machine]) -> Iterator[tuple[Machine, list[Event]]]:
+def on_cluster(machine: Callable[[], Machine]) -> tuple[Machine, list[Event]]:
     """What a run on worker processes does, and these."""
     here = machine()
-    yield here, here.run(COMMANDS, commands("run s.toml --out out --cluster local:1"))
+    return here, here.run(COMMANDS, commands("run s.toml --out out --cluster local:1"))
 
 
 def test_threads_write_in_their_folders(on_threads: tuple[Machine, list[Event]]) -> None:

@@ -30,6 +30,9 @@ def _parse(paths: Sequence[Path], key: str) -> Table:
             raise InputError(f'{paths[0]}, line {number}: no "text" in the JSON object')
         label = article.get(key)
         if isinstance(label, str) and label.strip():
+            if "\0" in label:
+                # An array of texts forgets it where it ends one.
+                raise InputError(f"{paths[0]}, line {number}: the label {label!r} holds a NUL")
             texts.append(article["text"])
             labels.append(label.strip())
     classes, y = np.unique(np.array(labels, dtype=np.str_), return_inverse=True)

@@ -1,6 +1,7 @@
-"""Notes what a Python process writes, unpickles and listens at: imported by each that has this folder on its path.
+"""Notes what a Python process writes, unpickles and listens at, where this folder is on its path.
 
-An event is a line of JSON in the file that WATCHED names: its kind, what of, and the modules that called.
+An event is a line of JSON in the file that WATCHED names: its kind, of what, and the modules that
+called.
 """
 
 from __future__ import annotations
