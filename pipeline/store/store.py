@@ -195,6 +195,8 @@ class Store:
             content = pa.py_buffer(self.folder.read("plan.parquet"))
             check_parquet(content)
             file = pq.ParquetFile(content, page_checksum_verification=True)
+            if file.schema_arrow.types != [pa.string()]:
+                raise pa.ArrowInvalid("no keys")
             keys: list[str] = file.read()["key"].to_pylist()
         except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException):
             raise InputError(
