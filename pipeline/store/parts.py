@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from ..errors import InputError
 from .folder import Folder
 from .schema import SCHEMAS, as_now, fits, refuse_other_versions
+from .seals import check_parquet
 from .tables import JUDGED_BY, beaten_keys, only, to_parquet, without
 
 # What is half written and older than this was left by a process that was killed. Nothing reads it, it takes
@@ -244,12 +245,15 @@ class Parts:
         if isinstance(source, FileNotFoundError):
             raise source
         try:
+            check_parquet(source)
             # Not `read_table`: it imports all of Arrow's data sets first.
             with pq.ParquetFile(source, page_checksum_verification=True) as file:
                 refuse_other_versions(file.schema_arrow, self.url)
                 if not fits(file.schema_arrow, within):
                     raise pa.ArrowInvalid("columns are missing, or of another type")
                 yield file
+        except UnicodeDecodeError:
+            raise pa.ArrowInvalid("a name in it is no text") from None
         except OSError as error:
             # A number comes from the system, not from what is in the file: a permission, a disk, a network.
             if error.errno is None or isinstance(error, FileNotFoundError):

@@ -10,7 +10,6 @@ processes may read it, and write finished cells into it, while it is held and af
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..documents import open_document, seal_document
 from ..errors import InputError
 from .cell_result import CellResult
 from .compaction import Compaction, compact
@@ -25,6 +25,7 @@ from .folder import Folder
 from .hold import Holder, held, holder_of, silence
 from .parts import Parts
 from .schema import CELLS, METADATA
+from .seals import check_parquet
 from .tables import in_order, part_of, to_parquet
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Store:
 
     def write_json(self, name: str, content: dict[str, Any]) -> None:
         """Write a small JSON document beside the parts."""
-        self.folder.write(name, json.dumps(content, indent=1, ensure_ascii=False).encode())
+        self.folder.write(name, seal_document(content))
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -191,9 +192,13 @@ class Store:
     def planned_keys(self) -> list[str]:
         """Return the keys that `write_plan` recorded last."""
         try:
-            content = self.folder.read("plan.parquet")
-            keys: list[str] = pq.ParquetFile(pa.BufferReader(content)).read()["key"].to_pylist()
-        except (OSError, KeyError, pa.ArrowException):
+            content = pa.py_buffer(self.folder.read("plan.parquet"))
+            check_parquet(content)
+            file = pq.ParquetFile(content, page_checksum_verification=True)
+            if file.schema_arrow.types != [pa.string()]:
+                raise pa.ArrowInvalid("no keys")
+            keys: list[str] = file.read()["key"].to_pylist()
+        except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException):
             raise InputError(
                 f"{self.url}/plan.parquet: missing or damaged: run the study again to write it"
             ) from None
@@ -216,12 +221,11 @@ class Store:
     def _document(self, name: str) -> dict[str, Any] | None:
         """Return a document, empty where there is none; None for one that is damaged."""
         try:
-            content = json.loads(self.folder.read(name))
+            return open_document(self.folder.read(name))
         except FileNotFoundError:
             return {}
-        except (ValueError, RecursionError):
+        except ValueError:
             return None
-        return content if isinstance(content, dict) else None
 
     def exists(self) -> bool:
         """Return whether there is a store here."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .cell_result import Curve
 from .schema import CELLS, CURVES, IDENTITY
+from .seals import seal_parquet
 
 # What tells which of several rows of a cell counts.
 JUDGED_BY = ("key", "status", "started")
@@ -54,8 +55,7 @@ def to_parquet(table: pa.Table) -> bytes:
     """Return a table as the bytes of a Parquet file with checksums."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
+    return seal_parquet(sink.getvalue().to_pybytes())
 
 
 def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, pa.Table]:

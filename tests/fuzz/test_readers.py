@@ -6,23 +6,17 @@ import csv
 import gzip
 import io
 import math
-import os
 import random
 import re
-import signal
 import struct
 import tarfile
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pytest
 from pyarrow import ipc
 from pyarrow import parquet as pq
 
@@ -39,18 +33,9 @@ from singlepass.pipeline.data.formats.idx import read_idx
 from singlepass.pipeline.data.io.archives import tar_texts
 from singlepass.pipeline.data.tables.options import resolve_options
 from singlepass.pipeline.data.tables.stream import Table
-from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study.study_file import read_study
 
-from .mutations import mutated
-
-# The first of the chunks is among the usual tests, the others are exhaustive.
-CHUNKS, INPUTS = 20, 1000
-# A file of some hundred bytes is read within milliseconds.
-LONGEST_SECONDS = 20.0
-chunks = pytest.mark.parametrize(
-    "chunk", [0, *(pytest.param(chunk, marks=pytest.mark.exhaustive) for chunk in range(1, CHUNKS))]
-)
+from .trying import INPUTS, chunks, tar_of, tried
 
 SVMLIGHT = [
     b"1 1:0.5 3:-2\n-1 2:1e-3\n1 1:7 2:8 3:9\n-1\n",
@@ -102,17 +87,6 @@ STUDY_TOKENS = [
 ]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory where there is one: a disk takes longer to make a file than a reader to read it."""
-    memory = Path("/dev/shm")
-    if not os.access(memory, os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=memory, prefix="fuzz-") as made:
-        yield Path(made)
-
-
 def _parquet() -> list[bytes]:
     table = pa.table({"a": [0.5, -2.0, 7.0, 1.0], "b": [1, 2, 3, 4], "label": ["no", "yes", "no", "yes"]})
     plain, coded = io.BytesIO(), io.BytesIO()
@@ -131,68 +105,11 @@ def _arrow() -> list[bytes]:
     return [whole.getvalue(), stream.getvalue()]
 
 
-def _tar(members: Sequence[tuple[str, bytes]], mode: Any = "w") -> bytes:
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode=mode, format=tarfile.USTAR_FORMAT) as archive:
-        for name, content in members:
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return made.getvalue()
-
-
 _MAIL = [
     (f"maildir/farmer-d/{folder}/{i}.", f"Subject: {word}\nTo: a\n\n{word} of gas {i}\n".encode())
     for folder, word in (("logistics", "meter"), ("personal", "supper"))
     for i in range(3)
 ]
-
-
-@contextmanager
-def _within(seconds: float) -> Iterator[None]:
-    def late(number: int, frame: FrameType | None) -> None:
-        raise AssertionError(f"took longer than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _tried(
-    path: Path,
-    valid: Sequence[bytes],
-    chunk: int,
-    read: Callable[[Path], Any],
-    check: Callable[[bytes, Any], None],
-    tokens: Sequence[bytes] | None = None,
-) -> None:
-    """Read damaged files; some must be right, and some wrong, or nothing was tried."""
-    right = wrong = 0
-    for number in range(chunk * INPUTS, (chunk + 1) * INPUTS):
-        rng = random.Random(number)
-        content = mutated(valid, rng, tokens) if tokens else mutated(valid, rng)
-        path.write_bytes(content)
-        try:
-            with _within(LONGEST_SECONDS):
-                found = read(path)
-        except InputError as error:
-            wrong += 1
-            line = str(error)
-        except Exception as error:
-            raise AssertionError((number, content)) from error
-        else:
-            right, line = right + 1, ""
-            try:
-                check(content, found)
-            except Exception as error:
-                raise AssertionError((number, content, found)) from error
-        assert not line or (str(path) in line and "\n" not in line), (number, content, line)
-    assert right > INPUTS // 50
-    assert wrong > INPUTS // 10
 
 
 def _table(path: Path) -> Table:
@@ -235,7 +152,7 @@ def test_svmlight(folder: Path, chunk: int) -> None:
         given = {"max_features": 10_000}
         return read_files([path], [], resolve_options("fuzz", given, file_options(path, given)))
 
-    _tried(folder / "f.svm", SVMLIGHT, chunk, read, _check_svmlight)
+    tried(folder / "f.svm", SVMLIGHT, chunk, read, _check_svmlight)
 
 
 def _check_csv(content: bytes, table: Table) -> None:
@@ -256,7 +173,7 @@ def _check_csv(content: bytes, table: Table) -> None:
 
 @chunks
 def test_csv(folder: Path, chunk: int) -> None:
-    _tried(folder / "f.csv", CSV, chunk, _table, _check_csv)
+    tried(folder / "f.csv", CSV, chunk, _table, _check_csv)
 
 
 def _check_gzip(content: bytes, table: Table) -> None:
@@ -266,7 +183,7 @@ def _check_gzip(content: bytes, table: Table) -> None:
 @chunks
 def test_gzip(folder: Path, chunk: int) -> None:
     valid = [gzip.compress(each, mtime=0) for each in CSV]
-    _tried(folder / "f.csv.gz", valid, chunk, _table, _check_gzip, [b"\x00", b"\xff", b"\x1f\x8b\x08", b"ab"])
+    tried(folder / "f.csv.gz", valid, chunk, _table, _check_gzip, [b"\x00", b"\xff", b"\x1f\x8b\x08", b"ab"])
 
 
 def _check_arff(content: bytes, table: Table) -> None:
@@ -293,7 +210,7 @@ def _is_number(text: str) -> bool:
 
 @chunks
 def test_arff(folder: Path, chunk: int) -> None:
-    _tried(folder / "f.arff", ARFF, chunk, _table, _check_arff)
+    tried(folder / "f.arff", ARFF, chunk, _table, _check_arff)
 
 
 def _check_frame(frame: pd.DataFrame, table: Table) -> None:
@@ -313,7 +230,7 @@ def test_parquet(folder: Path, chunk: int) -> None:
             return
         _check_frame(second.to_pandas(), table)
 
-    _tried(folder / "f.parquet", _parquet(), chunk, _table, check)
+    tried(folder / "f.parquet", _parquet(), chunk, _table, check)
 
 
 @chunks
@@ -322,7 +239,7 @@ def test_arrow(folder: Path, chunk: int) -> None:
         opened = ipc.open_file if content.startswith(b"ARROW1") else ipc.open_stream
         _check_frame(opened(io.BytesIO(content)).read_all().to_pandas(), table)
 
-    _tried(folder / "f.arrow", _arrow(), chunk, _table, check)
+    tried(folder / "f.arrow", _arrow(), chunk, _table, check)
 
 
 @chunks
@@ -337,7 +254,7 @@ def test_idx(folder: Path, chunk: int) -> None:
         assert found.shape == shape
         assert found.tobytes() == content[4 + 4 * content[3] :]
 
-    _tried(
+    tried(
         folder / "f-idx3-ubyte",
         valid,
         chunk,
@@ -350,7 +267,7 @@ def test_idx(folder: Path, chunk: int) -> None:
 @chunks
 def test_tar(folder: Path, chunk: int) -> None:
     members = [("a/b.txt", b"words of one"), ("a/c.txt", b""), ("d.txt", b"x" * 600)]
-    valid = [_tar(members), _tar(members, "w:gz")]
+    valid = [tar_of(members), tar_of(members, "w:gz")]
 
     def read(path: Path) -> list[tuple[str, bytes]]:
         return list(tar_texts(path, lambda name: True))
@@ -363,7 +280,7 @@ def test_tar(folder: Path, chunk: int) -> None:
         assert not any(name.startswith("/") or ".." in name.split("/") for name, _ in found)
 
     tokens = [b"../", b"/etc/x", b"\x00", b"0000777", b"9" * 12, b"2", b"1", b"L", b"x", b"\xff"]
-    _tried(folder / "f.tar", valid, chunk, read, check, tokens)
+    tried(folder / "f.tar", valid, chunk, read, check, tokens)
 
 
 @chunks
@@ -384,7 +301,7 @@ def test_mail(folder: Path, chunk: int) -> None:
         b"\x00",
         b"=?x?=",
     ]
-    _tried(folder / "f.tar", [_tar(_MAIL)], chunk, read, check, tokens)
+    tried(folder / "f.tar", [tar_of(_MAIL)], chunk, read, check, tokens)
 
 
 _REUTERS = b"".join(
@@ -410,7 +327,7 @@ def test_reuters(folder: Path, chunk: int) -> None:
     valid = [_REUTERS]
 
     def read(path: Path) -> Table:
-        path.write_bytes(_tar([("reut2-000.sgm", path.read_bytes())]))
+        path.write_bytes(tar_of([("reut2-000.sgm", path.read_bytes())]))
         return part.parse([path])
 
     def check(content: bytes, table: Table) -> None:
@@ -430,7 +347,7 @@ def test_reuters(folder: Path, chunk: int) -> None:
         b'"',
         b"\x00",
     ]
-    _tried(folder / "f.tar", valid, chunk, read, check, tokens)
+    tried(folder / "f.tar", valid, chunk, read, check, tokens)
 
 
 @chunks
@@ -496,4 +413,4 @@ def test_studies(folder: Path, chunk: int) -> None:
         # A parameter that is NaN is itself, though it is not equal to itself.
         assert repr(again) == repr(study)
 
-    _tried(folder / "study.toml", STUDY, chunk, read_study, check, STUDY_TOKENS)
+    tried(folder / "study.toml", STUDY, chunk, read_study, check, STUDY_TOKENS)

@@ -21,6 +21,8 @@ from .bags import as_csr, counted
 LICENCE = "Blitzer, Dredze, Pereira 2007; no licence stated by the distributor, research use is customary"
 SENTIMENT = ("negative", "positive")
 _ACL_SOURCE = "Blitzer's processed_acl.tar.gz: unpack it in SINGLEPASS_DATA (its files may be gzipped)"
+# Digits of a count: float32 holds whole numbers of so many without loss.
+_LONGEST_COUNT = 7
 # Features of each domain, and the fingerprint of its content.
 _ACL = {
     "books": (195_887, "1cda940ff487537e7a28ee1bfb29ee43c8f21f9387c20bc3636a604feb9329da"),
@@ -47,7 +49,7 @@ def _acl_reviews(path: Path) -> Iterator[dict[str, float]]:
             if token == "#label#":
                 if count not in SENTIMENT or not path.name.startswith(count):
                     raise InputError(f"{path}, line {number}: label {count!r} in the file {path.name}")
-            elif not colon or not count.isdecimal():
+            elif not colon or not count.isdecimal() or len(count) > _LONGEST_COUNT:
                 raise InputError(f"{path}, line {number}: {field!r} is not of the form token:count")
             else:
                 counts[token] = counts.get(token, 0.0) + float(count)

@@ -24,12 +24,15 @@ def _parse(paths: Sequence[Path], key: str) -> Table:
     for number, line in lines(paths[0]):
         try:
             article = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError(f"{paths[0]}, line {number}: not a JSON object") from None
         if not isinstance(article, dict) or not isinstance(article.get("text"), str):
             raise InputError(f'{paths[0]}, line {number}: no "text" in the JSON object')
         label = article.get(key)
         if isinstance(label, str) and label.strip():
+            if "\0" in label:
+                # An array of texts forgets it where it ends one.
+                raise InputError(f"{paths[0]}, line {number}: the label {label!r} holds a NUL")
             texts.append(article["text"])
             labels.append(label.strip())
     classes, y = np.unique(np.array(labels, dtype=np.str_), return_inverse=True)

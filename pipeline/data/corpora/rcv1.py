@@ -81,9 +81,20 @@ def _vectors(path: Path, wanted: dict[int, int]) -> Iterator[tuple[int, Any, Any
             flat = np.array(fields.replace(":", " ").split(), dtype=np.float64)
         except ValueError:
             flat = np.zeros(1)
-        if len(flat) % 2 or (len(flat) and not 1 <= flat[::2].min() <= flat[::2].max() <= _N_FEATURES):
+        pairs = fields.split()
+        formed = len(flat) == 2 * len(pairs) and all(pair.count(":") == 1 for pair in pairs)
+        if not formed or not _is_row(flat[::2], flat[1::2]):
             raise InputError(f"{path}, line {number}: not of the form document index:value index:value …")
         yield int(document), flat[::2].astype(np.int64) - 1, flat[1::2]
+
+
+def _is_row(indices: Any, values: Any) -> bool:
+    """Return whether indices are features, each once, and values are numbers that a matrix holds."""
+    return bool(
+        ((indices >= 1) & (indices <= _N_FEATURES) & (indices == np.floor(indices))).all()
+        and len(np.unique(indices)) == len(indices)
+        and (np.abs(values) <= np.finfo(np.float32).max).all()
+    )
 
 
 def _parse(paths: Sequence[Path], codes: tuple[str, ...], classes: tuple[str, ...], binary: bool) -> Table:
@@ -121,7 +132,12 @@ def _parse_vw(paths: Sequence[Path]) -> Table:
                 if not index.isdecimal() or not 1 <= int(index) <= _N_FEATURES:
                     raise InputError(f"{path}, line {number}: {field!r} is no feature 1..{_N_FEATURES}")
                 indices.append(int(index) - 1)
-                values.append(float(value) if colon else 1.0)
+                try:
+                    values.append(float(value) if colon else 1.0)
+                except ValueError:
+                    raise InputError(f"{path}, line {number}: {value!r} is no number") from None
+            if not _is_row(np.array(indices[indptr[-1] :]) + 1, np.array(values[indptr[-1] :])):
+                raise InputError(f"{path}, line {number}: a feature twice, or a value that is not finite")
             indptr.append(len(indices))
             y.append(int(label.strip() == "1"))
         X = csr_array((values, indices, indptr), shape=(len(y), _N_FEATURES))

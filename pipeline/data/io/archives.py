@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import lzma
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
 
 from ...errors import InputError
+from .limits import USUAL
 from .progress import report
+from .text import TextStream
 
 # The largest text of the known corpora has 2 MB; a member past this size is a mistake or an attack.
 _LARGEST_MEMBER = 1 << 28
+# How compressed archives begin, whatever they are called.
+_OPENERS: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+# Bytes that are uncompressed at once.
+_STEP = 1 << 16
 
 
 def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
@@ -35,11 +48,12 @@ def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
     Raises
     ------
     InputError
-        When the archive is missing, damaged, cut short, or holds a name that leaves its folder, a link or a
-        device: such an archive is not what it says it is, and nothing of it is used.
+        When the archive is missing, damaged, cut short, expands past the usual limit, or holds a name that
+        leaves its folder, a link or a device: such an archive is not what it says it is, and nothing of it is
+        used.
     """
     try:
-        with path.open("rb") as stored, tarfile.open(fileobj=stored, mode="r:*") as archive:
+        with path.open("rb") as stored, _uncompressed(path, stored) as archive:
             size = path.stat().st_size
             for member in archive:
                 _check_member(path, member)
@@ -56,6 +70,16 @@ def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
     except (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         reason = (str(error).splitlines() or [""])[0]
         raise InputError(f"{path}: damaged, cut short or not a tar archive ({reason.rstrip(':')})") from None
+
+
+def _uncompressed(path: Path, stored: IO[bytes]) -> tarfile.TarFile:
+    """Open an archive whose bytes are counted while they are uncompressed, those of its headers too."""
+    head = stored.read(6)
+    stored.seek(0)
+    opener = next((opener for magic, opener in _OPENERS.items() if head.startswith(magic)), None)
+    stream = stored if opener is None else opener(stored, "rb")
+    counted = TextStream(path, stored, stream, USUAL)
+    return tarfile.open(fileobj=cast("IO[bytes]", counted), mode="r|", bufsize=_STEP)
 
 
 def _check_member(path: Path, member: tarfile.TarInfo) -> None:

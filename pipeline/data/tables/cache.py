@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ...documents import open_document, seal_document
 from ...errors import InputError
 from ..io.spill import steps
 from .stream import Table, arrays_of, content_fingerprint, freeze
@@ -170,7 +171,7 @@ def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
         sums = {}
         for name, array in _parts(table).items():
             path = scratch / f"{name}.npy"
-            sums[name] = {"crc32": _save(path, array), "bytes": path.stat().st_size}
+            sums[name] = {"crc32": _save(path, array), "bytes": path.stat().st_size, "form": _form(array)}
         manifest = {
             "fingerprint": content_fingerprint(table),
             "classes": list(table.classes),
@@ -180,7 +181,7 @@ def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
             "parts": sums,
             "recipe": dict(recipe),
         }
-        (scratch / _MANIFEST).write_text(json.dumps(manifest, indent=1))
+        (scratch / _MANIFEST).write_bytes(seal_document(manifest))
         _put(scratch, folder)
     except OSError as error:
         raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None
@@ -198,7 +199,7 @@ def _put(scratch: Path, folder: Path) -> None:
 
 def _read_manifest(folder: Path) -> dict[str, Any] | None:
     try:
-        manifest = json.loads((folder / _MANIFEST).read_text())
+        manifest = open_document((folder / _MANIFEST).read_bytes())
         sizes = {name: part["bytes"] for name, part in manifest["parts"].items()}
         whole = all((folder / f"{name}.npy").stat().st_size == size for name, size in sizes.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -213,11 +214,10 @@ def _load(folder: Path) -> Table | None:
     try:
         parts = {}
         for name, part in manifest["parts"].items():
-            mapped: Literal["r"] | None = "r" if part["bytes"] >= _MAPPED_FROM_BYTES else None
-            array = np.load(folder / f"{name}.npy", mmap_mode=mapped, allow_pickle=False)
-            # A plain array on top of the mapping: kernels then meet one type only.
-            parts[name] = np.asarray(array)
-            if _crc32(parts[name]) != part["crc32"]:
+            parts[name] = _array(folder / f"{name}.npy", mapped=part["bytes"] >= _MAPPED_FROM_BYTES)
+            # Parts of before tell no form.
+            form = _form(parts[name])
+            if part.get("form", form) != form or _crc32(parts[name]) != part["crc32"]:
                 return None
         X = _matrix(parts, "X", manifest["shape"])
         X_test = _matrix(parts, "X_test", manifest["shape_test"]) if "y_test" in parts else None
@@ -227,6 +227,21 @@ def _load(folder: Path) -> Table | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return freeze(table)
+
+
+def _array(path: Path, *, mapped: bool) -> npt.NDArray[Any]:
+    mode: Literal["r"] | None = "r" if mapped else None
+    try:
+        # A plain array on top of the mapping: kernels then meet one type only.
+        return np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
+    except Exception as error:
+        # A header is Python's own notation: damaged, it raises whatever Python's parser does.
+        raise ValueError(f"{path}: damaged") from error
+
+
+def _form(array: npt.NDArray[Any]) -> list[Any]:
+    """Return the type and the shape of an array, as JSON has them."""
+    return [array.dtype.str, *array.shape]
 
 
 def _matrix(parts: Mapping[str, npt.NDArray[Any]], name: str, shape: list[int]) -> Any:

@@ -25,6 +25,10 @@ def test_rcv1(write: Write) -> None:
     for text, message in [
         ("5 0:1\n", "line 1: not of the form document index:value"),
         ("5 1:x\n", "line 1: not of the form document index:value"),
+        ("5 1:1 1:2\n", "line 1: not of the form document index:value"),
+        ("5 1.5:1\n", "line 1: not of the form document index:value"),
+        ("5 1 2\n", "line 1: not of the form document index:value"),
+        ("5 1:1e39\n", "line 1: not of the form document index:value"),
         ("a 1:1\n", "line 1: 'a' is not a document number"),
         ("4 1:1\n", "names no document of v.dat with one of"),
     ]:
@@ -38,6 +42,12 @@ def test_vowpal_wabbit_text(write: Write) -> None:
     assert table.X.shape == (2, 47_236)
     assert table.X[:, :3].toarray().tolist() == [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]]  # type: ignore[index, union-attr]
     assert table.y.tolist() == [0, 1]
-    for text, message in [("0 |f 1:1\n", "no label 1 or -1"), ("1 |f 0:1\n", "'0:1' is no feature 1..47236")]:
+    for text, message in [
+        ("0 |f 1:1\n", "no label 1 or -1"),
+        ("1 |f 0:1\n", "'0:1' is no feature 1..47236"),
+        ("1 |f 1:x\n", "line 1: 'x' is no number"),
+        ("1 |f 1:nan\n", "line 1: a feature twice, or a value that"),
+        ("1 |f 1:1 1:2\n", "line 1: a feature twice, or a value that"),
+    ]:
         with pytest.raises(InputError, match=message):
             rcv1._parse_vw([write("b.dat", text), path])

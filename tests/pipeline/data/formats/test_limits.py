@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,11 +26,9 @@ def read(path: Path, **given: int) -> Table:
 
 
 def bomb(path: Path, head: bytes, unit: bytes, size: int = 64 * MB) -> Path:
-    chunk = unit * (MB // len(unit))
-    with gzip.open(path, "wb", compresslevel=9) as file:
-        file.write(head)
-        for _ in range(size // MB):
-            file.write(chunk)
+    # A stream may follow a stream: one that is compressed once is repeated.
+    stream = gzip.compress(unit * (MB // len(unit)), 9)
+    path.write_bytes(gzip.compress(head) + stream * (size // MB))
     return path
 
 
@@ -54,6 +55,14 @@ def test_bombs(tmp_path: Path, name: str, head: bytes, unit: bytes, fault: str) 
         read(path, **given)
     assert fault in str(error.value)
     assert str(error.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(("suffix", "compress"), [(".bz2", bz2.compress), (".xz", lzma.compress)])
+def test_bombs_of_other_kinds(tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / f"rows.csv{suffix}"
+    path.write_bytes(compress(b"a,label\n" + b"0,1\n1,0\n" * MB))
+    with pytest.raises(InputError, match="expands more than max_expansion = 250 times"):
+        read(path)
 
 
 def test_what_a_refusal_takes(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import tarfile
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,3 +71,29 @@ def test_not_an_archive(tmp_path: Path) -> None:
         list(tar_texts(tmp_path / "a.tar.gz", lambda name: True))
     with pytest.raises(InputError, match=r"none\.tar: no such file"):
         list(tar_texts(tmp_path / "none.tar", lambda name: True))
+
+
+@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
+@pytest.mark.parametrize("asked", [True, False])
+def test_bombs(tmp_path: Path, pack: Pack, mode: str, asked: bool) -> None:
+    # Small beside what it says, whether or not anybody asks for it.
+    path = pack("a.tar", ("a.txt", bytes(8 << 20)), ("b.txt", b"x"), mode=mode)
+    with pytest.raises(InputError, match=r"a\.tar: expands more than max_expansion = 250 times"):
+        list(tar_texts(path, lambda name: asked or name == "b.txt"))
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_header_that_is_a_bomb(tmp_path: Path, kind: bytes) -> None:
+    # A name is read before anybody can look at it.
+    info = tarfile.TarInfo("x")
+    info.type, info.size = kind, 1 << 40
+    with gzip.open(tmp_path / "a.tar.gz", "wb") as packed:
+        packed.write(info.tobuf(tarfile.GNU_FORMAT))
+        for _ in range(64):
+            packed.write(bytes(1 << 20))
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"a\.tar\.gz: expands more than max_expansion = 250 times"):
+        list(tar_texts(tmp_path / "a.tar.gz", lambda name: True))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 48 << 20
