@@ -39,10 +39,11 @@ class DatasetSpec(BaseModel):
     `label` is what tables call it; by default its name, or the name of its file without suffixes.
     `protocol`, `order`, `max_examples`, `test_fraction` and `max_tune` override the study's. `parameters` are
     given to every algorithm that has such a parameter and does not set it itself, lists as grids: a kernel's
-    width belongs to the data; a table of them under an algorithm's label is for that one alone. `compose` lists tables of sources (`name` or `path`, and options) that make one
-    stream, which changes from each to the next `at` these relative positions (equally far apart by default),
-    within `width` examples. Keys that are not listed here are options of the data set (``n_train``, ``bias``,
-    ...); the data layer checks them.
+    width belongs to the data; those in a table under an algorithm's label are given to that one alone.
+    `compose` lists tables of sources (`name` or `path`, and options) that make one stream, which changes from
+    each to the next `at` these relative positions (equally far apart by default), within `width` examples.
+    Keys that are not listed here are options of the data set (``n_train``, ``bias``, ...); the data layer
+    checks them.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
