@@ -60,7 +60,8 @@ def test_what_is_not_there_is_skipped(stream: NamedStream, monkeypatch: pytest.M
 
 def test_the_order_is_drawn_once(stream: NamedStream) -> None:
     one, two = equal_updates.shuffled(stream), equal_updates.shuffled(stream)
-    assert (one.y == two.y).all() and sorted(one.y) == sorted(stream.y)
+    assert (one.y == two.y).all()
+    assert sorted(one.y) == sorted(stream.y)
     assert (one.y != stream.y).any()
 
 
