@@ -82,8 +82,14 @@ def _check_dataset_parameters(study: Study, learners: Learners) -> None:
     """Refuse a data set's parameter that no algorithm has, or a value that one does not take."""
     known = {name for learner in learners.values() for name in learner.parameters}
     for dataset in study.datasets:
-        for key in dataset.parameters:
-            if key not in known:
+        there = [algorithm.label for algorithm in _on(study, dataset.label)]
+        for key, value in dataset.parameters.items():
+            if isinstance(value, dict) and key not in there:
+                raise InputError(
+                    f"data set {dataset.label!r}: parameters of {key!r}, which is no algorithm there: "
+                    f"{did_you_mean(key, there)}"
+                )
+            if not isinstance(value, dict) and key not in known:
                 raise InputError(
                     f"data set {dataset.label!r}: no algorithm of the study has a parameter {key!r}: "
                     f"{did_you_mean(key, known)}"

@@ -283,13 +283,16 @@ def with_dataset_parameters(
 ) -> AlgorithmSpec:
     """Return an algorithm with the parameters that a data set gives to it: those that its learner has.
 
-    Of a data set's grids one that is tuned as another has what wins there.
+    What stands under its label comes before what is for all. Of a data set's grids one that is tuned as
+    another has what wins there.
     """
-    own = {
-        key: value
-        for key, value in dataset.parameters.items()
-        if key in learner.parameters and not (algorithm.tuned_as and isinstance(value, list))
-    }
+    given: dict[str, Scalar | list[Scalar]] = {}
+    for key, value in dataset.parameters.items():
+        if not isinstance(value, dict) and key in learner.parameters:
+            given[key] = value
+    named = dataset.parameters.get(algorithm.label)
+    given |= named if isinstance(named, dict) else {}
+    own = {key: value for key, value in given.items() if not (algorithm.tuned_as and isinstance(value, list))}
     if not own:
         return algorithm
     try:

@@ -28,6 +28,9 @@ Scalar = str | bool | int | float
 # In a study file a rate, or a table of another model; written back as such.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
+# Parameters that a data set gives to one algorithm.
+OwnParameters = Annotated[dict[str, Scalar | list[Scalar]], Field(min_length=1)]
+
 # The key of an inline table that ties a parameter to another algorithm's outcome.
 SUPPORT_OF = "support_of"
 
@@ -38,10 +41,11 @@ class DatasetSpec(BaseModel):
     `label` is what tables call it; by default its name, or the name of its file without suffixes.
     `protocol`, `order`, `max_examples`, `test_fraction` and `max_tune` override the study's. `parameters` are
     given to every algorithm that has such a parameter and does not set it itself, lists as grids: a kernel's
-    width belongs to the data. `compose` lists tables of sources (`name` or `path`, and options) that make one
-    stream, which changes from each to the next `at` these relative positions (equally far apart by default),
-    within `width` examples. Keys that are not listed here are options of the data set (``n_train``, ``bias``,
-    ...); the data layer checks them.
+    width belongs to the data; those in a table under an algorithm's label are given to that one alone.
+    `compose` lists tables of sources (`name` or `path`, and options) that make one stream, which changes from
+    each to the next `at` these relative positions (equally far apart by default), within `width` examples.
+    Keys that are not listed here are options of the data set (``n_train``, ``bias``, ...); the data layer
+    checks them.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -56,7 +60,7 @@ class DatasetSpec(BaseModel):
     max_examples: Annotated[int, Field(ge=1)] | None = None
     test_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
     max_tune: Annotated[int, Field(ge=1)] | None = None
-    parameters: dict[str, Scalar | list[Scalar]] = {}
+    parameters: dict[str, Scalar | list[Scalar] | OwnParameters] = {}
     compose: list[dict[str, Any]] = []
     at: list[float] = []
     width: Annotated[int, Field(ge=0)] = 0

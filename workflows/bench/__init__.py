@@ -57,7 +57,9 @@ BENCHMARKS = {
         ("metrics",),
     ),
     "peers": Benchmark(
-        "the linear learners beside what is installed of scikit-learn, River and Vowpal Wabbit.", ("peers",)
+        "the linear learners beside what is installed of scikit-learn, River and Vowpal Wabbit; the same "
+        "updates with equal settings, where these have them.",
+        ("peers", "equal_updates"),
     ),
     "guests": Benchmark(
         "what a cell adds to the calls of somebody else's learner, in microseconds a row.",

@@ -196,7 +196,7 @@ VOWPAL_WABBIT: dict[str, tuple[list[str], type[Any]]] = {
 }
 
 
-def _vw(arguments: list[str]) -> None:
+def run_vw(arguments: list[str]) -> None:
     """Run Vowpal Wabbit: the Python package, or else the program."""
     if importlib.util.find_spec("vowpalwabbit") is None:
         subprocess.run(["vw", *arguments], check=True)
@@ -221,13 +221,13 @@ def vowpal_wabbit(stream: NamedStream) -> Iterator[list[Pair]]:
         write_text(part, text)
         arguments = ["--quiet", "--loss_function", "hinge", "--noconstant", "-d", str(text)]
         arguments += ["--cache_file", str(Path(folder, "rows.cache"))]
-        _vw([*arguments, "--kill_cache"])
+        run_vw([*arguments, "--kill_cache"])
         yield [
             Pair(
                 name,
                 ours.__name__,
                 "whole stream, theirs from a cached file",
-                partial(_vw, [*arguments, *settings]),
+                partial(run_vw, [*arguments, *settings]),
                 pass_here(ours, [(part.X, part.y)]),
                 len(part.y),
             )

@@ -75,6 +75,22 @@ def test_a_data_set_gives_its_parameters_to_those_that_do_not_set_them() -> None
     }
 
 
+def test_a_data_set_gives_parameters_to_one_algorithm_before_those_for_all() -> None:
+    given = {"name": "gauss", "parameters": {"gamma": 2.0, "budget": 7, "wide": {"budget": 9, "gamma": 5.0}}}
+    algorithms = [{"name": "Forgetron"}, {"name": "Forgetron", "label": "wide", "gamma": 0.5}]
+    plan = make_plan(parse_study({**STUDY, "datasets": [given], "algorithms": algorithms, "noise": 0.0}))
+    found = {cell.spec.algorithm: dict(cell.spec.params) for cell in plan.evaluation_cells({})}
+    assert found == {"Forgetron": {"gamma": 2.0, "budget": 7}, "wide": {"gamma": 0.5, "budget": 9}}
+
+
+def test_a_grid_that_a_data_set_gives_to_one_algorithm_is_its_alone() -> None:
+    given = {"name": "gauss", "parameters": {"AROW": {"r": [0.1, 10.0]}}}
+    algorithms = [{"name": "AROW"}, {"name": "AROW", "label": "other"}]
+    plan = make_plan(parse_study({**STUDY, "datasets": [given], "algorithms": algorithms, "noise": 0.0}))
+    assert [dict(cell.spec.params) for cell in plan.tuning_cells()] == [{"r": 0.1}, {"r": 10.0}]
+    assert {cell.spec.algorithm for cell in plan.tuning_cells()} == {"AROW"}
+
+
 def test_a_list_of_a_data_set_is_a_grid() -> None:
     given = {"name": "gauss", "parameters": {"gamma": [1.0, 2.0]}}
     algorithms = [
@@ -223,6 +239,14 @@ def test_a_cell_is_small_and_travels() -> None:
         (
             {"datasets": [{"name": "gauss", "parameters": {"gama": 1.0}}]},
             "data set 'gauss': no algorithm of the study has a parameter 'gama'",
+        ),
+        (
+            {"datasets": [{"name": "gauss", "parameters": {"AROv": {"r": 1.0}}}]},
+            "data set 'gauss': parameters of 'AROv', which is no algorithm there: did you mean 'AROW'?",
+        ),
+        (
+            {"datasets": [{"name": "gauss", "parameters": {"AROW": {"s": 1.0}}}]},
+            "algorithm 'AROW' has no parameter 's'",
         ),
         (
             {

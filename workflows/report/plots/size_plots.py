@@ -1,4 +1,4 @@
-"""Plots of error against the size of the support set."""
+"""Plots of error against what a model takes: support vectors, time."""
 
 from __future__ import annotations
 
@@ -32,20 +32,28 @@ def _sizes(places: NDArray[np.float64]) -> list[float]:
 
 
 def error_by_size(
-    points: pd.DataFrame, styles: Styles, learners: Sequence[str], ylabel: str, *, legend: bool = False
+    points: pd.DataFrame,
+    styles: Styles,
+    learners: Sequence[str],
+    ylabel: str,
+    xlabel: str = "support vectors",
+    *,
+    legend: bool = False,
 ) -> str:
-    """Draw one point an algorithm, error against support vectors; those of one learner are joined.
+    """Draw one point an algorithm, error against the size of its model; those of one learner are joined.
 
     Parameters
     ----------
     points : DataFrame of float, shape (algorithms, 2)
-        Columns size and error.
+        Columns size and error; an algorithm may have several rows.
     styles : Styles
         Of the study's algorithms.
     learners : sequence of str, shape (algorithms,)
         The learner of each.
     ylabel : str
         What the error is.
+    xlabel : str, default="support vectors"
+        What the size is; what is below 1 is drawn at 1.
     legend : bool, default=False
         Put the names beside the panel, for a file of its own; a page has one legend for all panels.
 
@@ -55,16 +63,17 @@ def error_by_size(
         SVG.
     """
     names = [str(name) for name in points.index]
+    entries = list(dict.fromkeys(names))
     with theme():
-        columns = -(-len(names) // _LEGEND_ROWS)
-        margin = columns * (max(text_width(shorten(name, _NAME)) for name in names) + 50) if legend else 0.0
+        columns = -(-len(entries) // _LEGEND_ROWS)
+        margin = columns * (max(text_width(shorten(name, _NAME)) for name in entries) + 50) if legend else 0.0
         width, height = PANEL[0] + margin, PANEL[1]
         if legend:
-            height = max(height, 20.0 * -(-len(names) // columns) + 40)
+            height = max(height, 20.0 * -(-len(entries) // columns) + 40)
         figure = new_figure(width, height)
         axes = figure.add_axes((56 / width, 46 / height, (PANEL[0] - 70) / width, (height - 56) / height))
         axes.set_ylabel(ylabel)
-        axes.set_xlabel("support vectors")
+        axes.set_xlabel(xlabel)
         for learner in dict.fromkeys(learners):
             own = points[[each == learner for each in learners]].sort_values("size")
             axes.plot(own["size"], own["error"], color=INK, alpha=0.3, lw=1.0, zorder=1)
@@ -79,7 +88,7 @@ def error_by_size(
             colour, marker, _ = styles[name]
             axes.plot([x], [y], ls="", marker=marker, mec=colour, mfc="none", mew=1.5, ms=size)
         if legend:
-            marks = handles(styles, names, _NAME)
+            marks = handles(styles, entries, _NAME)
             for mark in marks:
                 mark.set(linestyle="", markerfacecolor="none", markeredgewidth=1.5)
             axes.legend(handles=marks, loc="center left", bbox_to_anchor=(1.02, 0.5), ncols=columns)

@@ -25,6 +25,7 @@ from . import (
     solutions,
     support_sets,
     tuning,
+    within_seconds,
 )
 
 # In reading order.
@@ -40,6 +41,7 @@ SECTIONS: tuple[Callable[[StudyView], Section | None], ...] = (
     latest_errors.section,
     along_stream.section,
     support_sets.section,
+    within_seconds.section,
     solutions.section,
     cost.section,
     tuning.section,

@@ -1,0 +1,65 @@
+"""The report's section on errors within a time: what counts, and which studies have it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.workflows.report.page.blocks import Panels, walk
+from singlepass.workflows.report.page.table import TableBlock
+from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.sections import within_seconds
+
+from ...synthetic_results import make_results
+
+SECONDS = {"small": 0.02, "large": 0.2}
+MISTAKES = {("slow", "small"): 100, ("slow", "large"): 60, ("fast", "small"): 80, ("fast", "large"): 90}
+
+
+@pytest.fixture
+def results() -> StudyResults:
+    made = make_results(
+        datasets=("small", "large", "other"),
+        algorithms=("slow", "fast"),
+        noise=(0.0,),
+        protocol="prequential",
+    )
+    cells = made.cells.copy()
+    for (algorithm, dataset), wrong in MISTAKES.items():
+        own = (cells["algorithm"] == algorithm) & (cells["dataset"] == dataset)
+        cells.loc[own, "source"] = "stream"
+        cells.loc[own, "mistakes_clean"] = wrong
+        cells.loc[own, "fit_seconds"] = SECONDS[dataset] / (2 if algorithm == "fast" else 1)
+    return replace(made, cells=cells, study={**made.study, "metrics": ["clean_error", "ram_hours"]})
+
+
+def test_the_budget_that_errs_least_within_a_time_counts(results: StudyResults) -> None:
+    found = within_seconds.section(StudyView(results))
+    assert found is not None
+    (table,) = (block for block in walk(found.blocks) if isinstance(block, TableBlock))
+    assert table.header == ["algorithm", "0.01 s", "0.03 s", "0.1 s", "0.3 s"]
+    shown = [[(cell.text, cell.best) for cell in row] for row in table.rows]
+    assert shown == [
+        [("slow", False), ("–", False), ("10.00", False), ("10.00", False), ("6.00", True)],
+        # Its larger budget errs more: the smaller one counts still.
+        [("fast", False), ("8.00", True), ("8.00", True), ("8.00", True), ("8.00", False)],
+    ]
+    assert table.data is not None
+    assert len(table.data) == 4
+    (panels,) = (block for block in walk(found.blocks) if isinstance(block, Panels))
+    assert [picture.file for picture in panels.pictures] == ["figures/error-by-time-1-stream.svg"]
+    assert "learning, milliseconds" in panels.pictures[0].svg
+
+
+def test_who_has_no_such_section(results: StudyResults) -> None:
+    silent = replace(results, study={**results.study, "metrics": ["clean_error"]})
+    assert within_seconds.section(StudyView(silent)) is None
+    cells = results.cells.assign(source=results.cells["dataset"])
+    assert within_seconds.section(StudyView(replace(results, cells=cells))) is None
+    # Other tasks of the same rows are other streams.
+    tasks = (
+        results.cells["dataset"].map({"small": "one-vs-rest:1", "large": "one-vs-rest:2"}).fillna("binary")
+    )
+    assert within_seconds.section(StudyView(replace(results, cells=results.cells.assign(task=tasks)))) is None

@@ -1,0 +1,192 @@
+"""The same updates as Vowpal Wabbit's and scikit-learn's, with equal settings: log loss and speed.
+
+Settings are such that scores stay below 50, where Vowpal Wabbit cuts its predictions: with larger steps
+AdaGrad's go beyond on counts of words. scikit-learn learns a pass in one call, the fastest that it can be
+asked for, and row by row, few rows, for the scores before each update; it has neither AdaGrad nor FTRL. A
+pass of Vowpal Wabbit is a run of it, which reads its own cached file.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import SGDClassifier
+
+from ...learners import FTRLProximal, OnlineGradientDescent
+from .libraries import LIBRARIES, NamedStream, first_rows, pass_here, pieces, run_vw, write_text
+from .peers import microseconds, present_stream, skipped
+from .timing import Measurement, best_times
+
+# Real streams, by the names of data sets, and their tasks.
+STREAMS = {"a9a": "binary", "20newsgroups": "one-vs-rest:sci.space"}
+LOSS_AIM, SPEED_AIM = "≤ 1.01", "≥ 1"
+
+WABBIT = LIBRARIES[-1]
+
+
+class Update(NamedTuple):
+    """One rule with its settings, here and elsewhere.
+
+    Attributes
+    ----------
+    name : str
+    ours : callable
+        Makes the learner.
+    wabbit : list of str
+        Vowpal Wabbit's arguments.
+    scikit_learn : callable or None
+        Makes scikit-learn's, where it has the rule.
+    """
+
+    name: str
+    ours: Callable[[], Any]
+    wabbit: list[str]
+    scikit_learn: Callable[[], Any] | None = None
+
+
+UPDATES = (
+    Update(
+        "logistic gradient descent, η = 0.1",
+        partial(OnlineGradientDescent, eta=0.1, loss="logistic", rate="constant"),
+        ["--sgd", "--power_t", "0", "-l", "0.1"],
+        partial(
+            SGDClassifier,
+            loss="log_loss",
+            learning_rate="constant",
+            eta0=0.1,
+            penalty=None,
+            fit_intercept=False,
+            shuffle=False,
+        ),
+    ),
+    Update(
+        "AdaGrad, η = 0.01",
+        partial(OnlineGradientDescent, eta=0.01, loss="logistic", rate="adagrad"),
+        ["--adaptive", "--power_t", "0.5", "-l", "0.01"],
+    ),
+    Update(
+        "FTRL, α = 0.1, β = l1 = l2 = 1",
+        partial(FTRLProximal, alpha=0.1, beta=1.0, l1=1.0, l2=1.0),
+        ["--ftrl", "--ftrl_alpha", "0.1", "--ftrl_beta", "1", "--l1", "1", "--l2", "1"],
+    ),
+)
+
+
+def log_loss(scores: NDArray[np.floating], y: NDArray[np.integer]) -> float:
+    """Return the mean logistic loss of scores, for labels 0 and 1."""
+    return float(np.mean(np.logaddexp(0.0, (1 - 2 * y) * scores)))
+
+
+def shuffled(stream: NamedStream) -> NamedStream:
+    """Return a stream in an order drawn once: some files have their rows by class."""
+    order = np.random.RandomState(0).permutation(len(stream.y))
+    return NamedStream(stream.name, stream.X[order], stream.y[order])
+
+
+def scores_here(update: Update, stream: NamedStream) -> NDArray[np.float64]:
+    """Return the score of each row before it is learnt."""
+    scores: NDArray[np.float64] = update.ours().learn(stream.X, stream.y, [0, 1])
+    return scores
+
+
+def compared(
+    update: Update,
+    stream: NamedStream,
+    peer: str,
+    scores: NDArray[np.floating],
+    works: dict[str, Callable[[], object]],
+    way: str,
+) -> Iterator[Measurement]:
+    """Yield a line of the loss of another's scores of the first rows, and one of the time of all."""
+    few = NamedStream(stream.name, stream.X[: len(scores)], stream.y[: len(scores)])
+    ours, theirs = log_loss(scores_here(update, few), few.y), log_loss(scores, few.y)
+    yield Measurement(
+        f"{stream.name}, {update.name}: log loss along {len(few.y):,} rows",
+        f"{ours:.6f}",
+        f"{peer} {theirs:.6f}",
+        # Within so much of each other, whichever is larger.
+        max(ours / theirs, theirs / ours),
+        LOSS_AIM,
+    )
+    times, n = best_times(works, repeats=5), len(stream.y)
+    yield Measurement(
+        f"{stream.name}, {update.name}: a pass over {n:,} rows{way}",
+        microseconds(times["ours"] / n),
+        f"{peer} {microseconds(times['peer'] / n)}",
+        times["peer"] / times["ours"],
+        SPEED_AIM,
+    )
+
+
+def beside_scikit_learn(update: Update, stream: NamedStream) -> Iterator[Measurement]:
+    """Yield the lines beside scikit-learn's learner, if it has the rule."""
+    make = update.scikit_learn
+    if make is None:
+        return
+    few = first_rows(stream)
+    learner, scores = make(), np.zeros(len(few.y))
+    for t, (x, y) in enumerate(pieces(few, 1)):
+        # Before the first row it has no weights, and here all are 0.
+        scores[t] = learner.decision_function(x)[0] if t else 0.0
+        learner.partial_fit(x, y, classes=[0, 1])
+    works = {
+        "ours": pass_here(update.ours, [(stream.X, stream.y)]),
+        "peer": lambda: make().partial_fit(stream.X, stream.y, classes=[0, 1]),
+    }
+    yield from compared(update, stream, "scikit-learn", scores, works, "")
+
+
+@contextmanager
+def _written(stream: NamedStream) -> Iterator[list[str]]:
+    """Write a stream for Vowpal Wabbit, and give the arguments that read it, from its cached file."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = Path(folder, "rows.vw")
+        write_text(stream, text)
+        arguments = ["--quiet", "--loss_function", "logistic", "--noconstant", "-d", str(text)]
+        arguments += ["--cache_file", str(Path(folder, "rows.cache"))]
+        run_vw([*arguments, "--kill_cache"])
+        yield arguments
+
+
+def beside_wabbit(update: Update, stream: NamedStream, arguments: list[str]) -> Iterator[Measurement]:
+    """Yield the lines beside Vowpal Wabbit."""
+    with tempfile.TemporaryDirectory() as folder:
+        said = Path(folder, "scores.txt")
+        run_vw([*arguments, *update.wabbit, "-p", str(said)])
+        scores = np.loadtxt(said, ndmin=1)
+    works = {
+        "ours": pass_here(update.ours, [(stream.X, stream.y)]),
+        "peer": partial(run_vw, [*arguments, *update.wabbit]),
+    }
+    yield from compared(update, stream, WABBIT.name, scores, works, ", theirs from a cached file")
+
+
+def measure_stream(stream: NamedStream) -> list[Measurement]:
+    """Measure all updates on a stream beside those who have them."""
+    lines = [line for update in UPDATES for line in beside_scikit_learn(update, stream)]
+    if not WABBIT.is_installed:
+        return [
+            *lines,
+            skipped(f"{stream.name}, {WABBIT.name}", f"not installed: pip install {WABBIT.package}"),
+        ]
+    with _written(stream) as arguments:
+        return lines + [line for update in UPDATES for line in beside_wabbit(update, stream, arguments)]
+
+
+def measure() -> list[Measurement]:
+    """Run the benchmark."""
+    lines: list[Measurement] = []
+    for name, task in STREAMS.items():
+        stream = present_stream(name, task)
+        if stream is None:
+            lines.append(skipped(name, f"not on this machine: singlepass data fetch {name}"))
+        else:
+            lines += measure_stream(shuffled(stream))
+    return lines
