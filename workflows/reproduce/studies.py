@@ -45,7 +45,7 @@ def read_studies(paper: Paper, results: str, *, small: bool) -> Evidence:
     Raises
     ------
     InputError
-        None is there, or one is damaged.
+        None is there, or one is damaged or another study's.
     """
     found: dict[str, StudyEvidence | str] = {}
     by_name: dict[str, StudyEvidence | str] = {}
@@ -67,6 +67,8 @@ def _read(name: str, where: str) -> StudyEvidence | str:
     if not Store(where).exists():
         return f"{name}: has not been run"
     results = read_results(where)
+    if results.study["name"] != name:
+        raise InputError(f"{where}: results of study {results.study['name']!r}, not of {name!r}")
     if not len(evaluation_rows(results.cells)):
         return f"{name}: no cell of it has run yet"
     return StudyEvidence(name, results)

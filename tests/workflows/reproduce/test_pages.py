@@ -10,6 +10,8 @@ import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.bench.overhead import Silent
 from singlepass.workflows.report.page.blocks import Text, files
 from singlepass.workflows.report.plots.curve_plots import Axis
 from singlepass.workflows.reproduce import printed
@@ -19,8 +21,11 @@ from singlepass.workflows.reproduce.figures import curves_figure
 from singlepass.workflows.reproduce.page import CLAIMS_FILE, write_page
 from singlepass.workflows.reproduce.paper import Exhibit, Paper, PaperStudy
 from singlepass.workflows.reproduce.papers import PAPERS
+from singlepass.workflows.reproduce.studies import read_studies
 from singlepass.workflows.reproduce.summary import summary_table, write_summary
 from singlepass.workflows.reproduce.verdicts import Check, Outcome, Verdict, holds_if, judge
+from singlepass.workflows.running.run import run_study
+from singlepass.workflows.running.workers import WorkerOptions
 
 from ..synthetic_results import make_results
 
@@ -178,3 +183,15 @@ def test_readme_has_the_verdicts_of_the_reference_pages() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     table = summary_table(ROOT / "results" / "reference", PAPERS, "results/reference")
     assert f"<!-- claims -->\n{table}<!-- end of claims -->" in text
+
+
+def test_results_of_another_study_are_not_taken_for_a_papers(tmp_path: Path) -> None:
+    table = {
+        "name": "mine",
+        "datasets": [{"name": "gauss", "n_train": 20}],
+        "algorithms": [{"name": "AROW"}],
+    }
+    folder = tmp_path / "budget-mira-noise"
+    run_study(parse_study(table), str(folder), progress=Silent(), options=WorkerOptions(threads=1))
+    with pytest.raises(InputError, match=f"^{folder}: results of study 'mine', not of 'budget-mira-noise'$"):
+        read_studies(PAPERS["budget-mira"], str(tmp_path), small=False)
