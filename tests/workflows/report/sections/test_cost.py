@@ -1,4 +1,4 @@
-"""The report's section on errors within a time: what counts, and which studies have it."""
+"""What the report says of costs: errors within a time, what counts, and which studies have them."""
 
 from __future__ import annotations
 
