@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import SGDClassifier
 
 from ...learners import FTRLProximal, OnlineGradientDescent
-from .libraries import LIBRARIES, NamedStream, first_rows, pass_here, pieces, run_vw, write_text
+from .libraries import LIBRARIES, NamedStream, Work, first_rows, pass_here, pieces, run_vw, write_text
 from .peers import microseconds, present_stream, skipped
 from .timing import Measurement, best_times
 
@@ -101,7 +101,7 @@ def compared(
     stream: NamedStream,
     peer: str,
     scores: NDArray[np.floating],
-    works: dict[str, Callable[[], object]],
+    works: dict[str, Work],
     way: str,
 ) -> Iterator[Measurement]:
     """Yield a line of the loss of another's scores of the first rows, and one of the time of all."""
@@ -136,7 +136,7 @@ def beside_scikit_learn(update: Update, stream: NamedStream) -> Iterator[Measure
         # Before the first row it has no weights, and here all are 0.
         scores[t] = learner.decision_function(x)[0] if t else 0.0
         learner.partial_fit(x, y, classes=[0, 1])
-    works = {
+    works: dict[str, Work] = {
         "ours": pass_here(update.ours, [(stream.X, stream.y)]),
         "peer": lambda: make().partial_fit(stream.X, stream.y, classes=[0, 1]),
     }
@@ -161,7 +161,7 @@ def beside_wabbit(update: Update, stream: NamedStream, arguments: list[str]) -> 
         said = Path(folder, "scores.txt")
         run_vw([*arguments, *update.wabbit, "-p", str(said)])
         scores = np.loadtxt(said, ndmin=1)
-    works = {
+    works: dict[str, Work] = {
         "ours": pass_here(update.ours, [(stream.X, stream.y)]),
         "peer": partial(run_vw, [*arguments, *update.wabbit]),
     }

@@ -25,7 +25,6 @@ from . import (
     solutions,
     support_sets,
     tuning,
-    within_seconds,
 )
 
 # In reading order.
@@ -41,7 +40,7 @@ SECTIONS: tuple[Callable[[StudyView], Section | None], ...] = (
     latest_errors.section,
     along_stream.section,
     support_sets.section,
-    within_seconds.section,
+    cost.within_seconds,
     solutions.section,
     cost.section,
     tuning.section,

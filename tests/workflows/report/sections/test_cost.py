@@ -1,4 +1,4 @@
-"""The report's section on errors within a time: what counts, and which studies have it."""
+"""What the report says of costs: errors within a time, what counts, and which studies have them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.workflows.report.page.blocks import Panels, walk
 from singlepass.workflows.report.page.table import TableBlock
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.sections import within_seconds
+from singlepass.workflows.report.sections.cost import within_seconds
 
 from ...synthetic_results import make_results
 
@@ -36,7 +36,7 @@ def results() -> StudyResults:
 
 
 def test_the_budget_that_errs_least_within_a_time_counts(results: StudyResults) -> None:
-    found = within_seconds.section(StudyView(results))
+    found = within_seconds(StudyView(results))
     assert found is not None
     (table,) = (block for block in walk(found.blocks) if isinstance(block, TableBlock))
     assert table.header == ["algorithm", "0.01 s", "0.03 s", "0.1 s", "0.3 s"]
@@ -55,11 +55,11 @@ def test_the_budget_that_errs_least_within_a_time_counts(results: StudyResults) 
 
 def test_who_has_no_such_section(results: StudyResults) -> None:
     silent = replace(results, study={**results.study, "metrics": ["clean_error"]})
-    assert within_seconds.section(StudyView(silent)) is None
+    assert within_seconds(StudyView(silent)) is None
     cells = results.cells.assign(source=results.cells["dataset"])
-    assert within_seconds.section(StudyView(replace(results, cells=cells))) is None
+    assert within_seconds(StudyView(replace(results, cells=cells))) is None
     # Other tasks of the same rows are other streams.
     tasks = (
         results.cells["dataset"].map({"small": "one-vs-rest:1", "large": "one-vs-rest:2"}).fillna("binary")
     )
-    assert within_seconds.section(StudyView(replace(results, cells=results.cells.assign(task=tasks)))) is None
+    assert within_seconds(StudyView(replace(results, cells=results.cells.assign(task=tasks)))) is None
