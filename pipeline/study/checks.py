@@ -9,7 +9,8 @@ from ..errors import InputError, did_you_mean
 from ..noise import ClassNoise
 from ..scoring import BASELINES, SCORINGS
 from .class_weights import CLASS_WEIGHT, weights_of
-from .learner_factory import ResolvedLearner, grid_points, with_dataset_parameters
+from .learner_factory import ResolvedLearner
+from .planned_algorithm import grid_points, with_dataset_parameters
 from .slips import check_noise_rates
 from .specs import AlgorithmSpec
 from .strategies import STRATEGIES

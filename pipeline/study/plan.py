@@ -19,8 +19,8 @@ from .cell import Cell, CellSpec, Execution, Group, StageName
 from .cell_group import CellGroup, Params
 from .checks import Learners, check_study, check_tasks, draws_anew
 from .keys import TUNING_SEED
-from .learner_factory import resolve_learner, with_dataset_parameters
-from .planned_algorithm import PlannedAlgorithm
+from .learner_factory import resolve_learner
+from .planned_algorithm import PlannedAlgorithm, with_dataset_parameters
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 from .study import Study
 

@@ -1,14 +1,57 @@
-"""An algorithm of a study with what all its cells have in common."""
+"""An algorithm of a study: the points of its grid, its parameters on a data set, what all its cells share."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from pydantic import ValidationError
+
+from ..errors import InputError
 from .cell import Execution
 from .cell_group import Params
-from .learner_factory import grid_points
-from .specs import AlgorithmSpec, Scalar
+from .learner_factory import ResolvedLearner
+from .specs import AlgorithmSpec, DatasetSpec, Scalar
+
+
+def grid_points(spec: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
+    """Yield the parameter settings of an algorithm: the product of its lists, the last one fastest.
+
+    Examples
+    --------
+    >>> spec = AlgorithmSpec.model_validate({"name": "AROW", "loss": "hinge", "r": [0.1, 1.0]})
+    >>> list(grid_points(spec))
+    [{'loss': 'hinge', 'r': 0.1}, {'loss': 'hinge', 'r': 1.0}]
+    """
+    fixed, grid = spec.fixed, spec.grid
+    for values in itertools.product(*grid.values()):
+        yield {**fixed, **dict(zip(grid, values, strict=True))}
+
+
+def with_dataset_parameters(
+    algorithm: AlgorithmSpec, dataset: DatasetSpec, learner: ResolvedLearner
+) -> AlgorithmSpec:
+    """Return an algorithm with the parameters that a data set gives to it: those that its learner has.
+
+    What stands under its label comes before what is for all. Of a data set's grids one that is tuned as
+    another has what wins there.
+    """
+    given: dict[str, Scalar | list[Scalar]] = {}
+    for key, value in dataset.parameters.items():
+        if not isinstance(value, dict) and key in learner.parameters:
+            given[key] = value
+    named = dataset.parameters.get(algorithm.label)
+    given |= named if isinstance(named, dict) else {}
+    own = {key: value for key, value in given.items() if not (algorithm.tuned_as and isinstance(value, list))}
+    if not own:
+        return algorithm
+    try:
+        return algorithm.with_parameters(own)
+    except ValidationError as error:
+        message = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise InputError(f"algorithm {algorithm.label!r} on data set {dataset.label!r}: {message}") from None
 
 
 @dataclass(frozen=True)

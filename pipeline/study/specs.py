@@ -18,7 +18,7 @@ from pydantic import (
 from .. import data
 from ..errors import did_you_mean
 from ..noise import Noise, parse_noise
-from .class_weights import with_weights_as_text
+from .class_weights import CLASS_WEIGHT, with_weights_as_text
 from .course import Order
 from .strategies import STRATEGIES
 
@@ -68,7 +68,13 @@ class DatasetSpec(BaseModel):
     @field_validator("parameters", mode="before")
     @classmethod
     def _weights_are_text(cls, value: Any) -> Any:
-        return with_weights_as_text(value)
+        if not isinstance(value, dict):
+            return value
+        # Also in what is for one algorithm alone.
+        own = {
+            key: given if key == CLASS_WEIGHT else with_weights_as_text(given) for key, given in value.items()
+        }
+        return with_weights_as_text(own)
 
     @field_validator("at", mode="before")
     @classmethod

@@ -49,6 +49,18 @@ def test_cells_weigh_the_classes_by_their_names() -> None:
     assert json.loads(row["params"]) == {"class_weight": '{"3": 8}'}
 
 
+def test_a_data_set_weighs_the_classes_of_one_algorithm() -> None:
+    study = study_of(
+        {"name": "AROW", "label": "A"},
+        {"name": "AROW", "label": "B"},
+        parameters={"A": {"class_weight": {"3": 4}}, "class_weight": {"3": 2}},
+    )
+    cells = cells_of(study)
+    given = {label: dict(cell.spec.params)["class_weight"] for label, cell in cells.items()}
+    assert given == {"A": '{"3": 4}', "B": '{"3": 2}'}
+    assert learn_cell(cells["A"]).learner.class_weight == {1: 4}
+
+
 def test_a_grid_of_weights_and_one_of_a_data_set() -> None:
     grid = [{"3": 1}, {"3": 4}]
     study = study_of({"name": "AROW", "class_weight": grid})
