@@ -17,6 +17,7 @@ from __future__ import annotations
 from .descriptions import convert, describe, fetch
 from .formats.arrays import array_table, frame_table
 from .formats.blocks import Block, stream_blocks, stream_rows
+from .formats.labels import class_name
 from .given_sources import ArraySource, FrameSource, frame_path, keep_arrays, keep_frame
 from .io.progress import watched
 from .outlook import Outlook, look
@@ -43,6 +44,7 @@ __all__ = [
     "array_table",
     "cache_folder",
     "chunks",
+    "class_name",
     "complete",
     "convert",
     "dataset_names",

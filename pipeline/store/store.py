@@ -215,7 +215,7 @@ class Store:
         content = self._document(name)
         if content is None:
             cure = "run the study again to set it aside and write it anew"
-            raise InputError(f"{self.url}/{name}: damaged, not a JSON object: {cure}")
+            raise InputError(f"{self.url}/{name}: damaged, or changed by hand: {cure}")
         return content
 
     def _document(self, name: str) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...learners import QueryAll, registry
+from ...pipeline.data import class_name
 from ...pipeline.errors import InputError
 from ...pipeline.study.class_weights import CLASS_WEIGHT
 from ...pipeline.study.strategies import STRATEGIES
@@ -90,6 +91,9 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
         if key in default and _same(value, default[key]):
             continue
         made = plain(value)
+        if key == CLASS_WEIGHT and isinstance(value, Mapping):
+            # As the data name their classes: a label may be 1.0 or True.
+            made = {class_name(label): plain(weight) for label, weight in value.items()}
         is_plain = isinstance(made, dict if key == CLASS_WEIGHT else str | bool | int | float)
         if not (is_plain or isinstance(made, str)):
             raise InputError(

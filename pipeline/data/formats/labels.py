@@ -99,7 +99,7 @@ def _named(labels: npt.NDArray[Any] | CodedLabels, path: Path) -> tuple[list[str
         values, inverse = labels.values, labels.codes
     else:
         values, inverse = np.unique(labels, return_inverse=True)
-    texts = [_name(value) for value in values]
+    texts = [class_name(value) for value in values]
     if "" in texts:
         row = int(np.flatnonzero(inverse == texts.index(""))[0]) + 1
         raise InputError(f"{path}, row {row}: the label is missing")
@@ -121,8 +121,14 @@ def _refuse_targets(names: list[str], n_rows: int, path: Path) -> None:
         )
 
 
-def _name(value: Any) -> str:
-    """Name of a label value; ``""`` when it is missing."""
+def class_name(value: Any) -> str:
+    """Return the name of a label's class; ``""`` when it is missing.
+
+    Examples
+    --------
+    >>> [class_name(label) for label in (1.0, "+1", True, "spam", float("nan"))]
+    ['1', '1', 'true', 'spam', '']
+    """
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value)).lower()
     text = str(value).strip()

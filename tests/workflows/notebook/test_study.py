@@ -101,6 +101,8 @@ def test_a_shipped_study_is_found_by_name() -> None:
         (AROW(r=0.1), {"name": "AROW", "r": 0.1}),
         (AROW(r=1), {"name": "AROW"}),
         (AROW(class_weight={1: 2.0}), {"name": "AROW", "class_weight": {"1": 2.0}}),
+        (AROW(class_weight={1.0: 2.0, -1.0: 1}), {"name": "AROW", "class_weight": {"1": 2.0, "-1": 1}}),
+        (AROW(class_weight={True: 2.0}), {"name": "AROW", "class_weight": {"true": 2.0}}),
         (AROW(r=np.float64(10.0), covariance="full"), {"name": "AROW", "covariance": "full", "r": 10.0}),
         (QueryAll(Perceptron()), {"name": "Perceptron", "query": "all"}),
         (Greedy(AROW(r=0.1), h=3), {"name": "AROW", "r": 0.1, "query": "greedy", "h": 3}),
