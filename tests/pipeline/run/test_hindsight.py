@@ -126,9 +126,10 @@ def test_norms_that_no_number_can_hold_are_a_line(radius: float) -> None:
 
 
 def test_too_many_rows_and_features_are_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hindsight, "MOST_SIDE", 4)
     X, signs = drawn(1, 10, 5)
-    with pytest.raises(HindsightError, match="more than 4 rows and features"):
+    # Ten rows of four numbers, or nearly.
+    monkeypatch.setattr(hindsight, "MOST_BYTES", 17_000)
+    with pytest.raises(HindsightError, match=r"the solver needs some .* GB, more than"):
         best_in_hindsight(X, signs, 5.0)
     # Features that never occur are none.
     best_in_hindsight(np.c_[X[:, :4], np.zeros((10, 5))], signs, 5.0)
