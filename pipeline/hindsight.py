@@ -109,12 +109,12 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
 def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple[Any, float]:
     """Return ``radius·y x`` of every row, without the features that are zero; and how long they are."""
     rows = sp.csr_array(X)
-    rows = rows[:, np.unique(rows.indices[rows.data != 0.0])]
+    rows = rows[:, np.unique(rows.indices[rows.data != 0.0])].astype(np.float64)
     size = float(np.abs(rows.data).max(initial=0.0))
     if size == 0.0 or radius == 0.0:
         return sp.csr_array((len(signs), 1)), 0.0
     # No square of what is scaled so leaves the range of float64.
-    rows = rows * (1.0 / size)
+    rows.data = rows.data / size
     lengths = np.sqrt((rows * rows).sum(axis=1))
     longest = math.exp(min(math.log(radius) + math.log(size) + math.log(lengths.max()), 700.0))
     if longest > _LARGEST_SCORE:
