@@ -111,6 +111,11 @@ class ALMA(LinearClassifier):
     def _check_parameters(self):
         check_between(self, "alpha", 0.0, 1.0, include_high=True)
 
+    @property
+    def scores_are_linear(self) -> bool:
+        """No: each row is divided by its own length."""
+        return False
+
     _state = ("_v", "_scalars")
 
     def _allocate(self, n_features):

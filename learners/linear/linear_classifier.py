@@ -36,6 +36,16 @@ class LinearClassifier(OnlineClassifier):
         return getattr(self, "covariance", "diagonal") == "diagonal"
 
     @property
+    def scores_are_linear(self) -> bool:
+        """Whether rows are scored by one vector, but for scales that are taken from all rows so far."""
+        return True
+
+    @property
+    def row_coef_(self) -> NDArray[np.float64]:
+        """What scores a row as it is given, shape (1, d) or (K, d): ``coef_`` over the scales of features."""
+        return self.coef_
+
+    @property
     def model_bytes_(self) -> int:
         numbered = super().model_bytes_
         return numbered + (self.state_bytes(len(self.classes_), self._n_absent) if self._n_absent else 0)

@@ -147,6 +147,11 @@ class NAROW(LinearClassifier):
         check_positive(self, "b")
         check_covariance(self)
 
+    @property
+    def scores_are_linear(self) -> bool:
+        """No: each row is in the matrix that it is scored with."""
+        return False
+
     _state = ("_u", "_sigma", "_buffer")
 
     def _allocate(self, n_features):

@@ -211,6 +211,11 @@ class SecondOrderPerceptron(MulticlassClassifier):
         check_scale(self, "a")
         check_covariance(self)
 
+    @property
+    def scores_are_linear(self) -> bool:
+        """No: each row is in the matrix that it is scored with."""
+        return False
+
     _state = ("_u", "_A", "_buffer")
 
     def _allocate(self, n_features):

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from ...learners import registry, take_rows
 from ...learners.contract import StreamLearner
 from ...learners.guests.returned import GuestError
-from ..hindsight import MOST_SIDE, TOLERANCE, Hindsight, best_in_hindsight
+from ..hindsight import HindsightError, best_in_hindsight
 from ..randomness import random_state
 from ..scoring import LOSSES, REGRETS
 from ..store.cell_result import CellResult
@@ -36,7 +36,7 @@ from .stream_learner import mistakes_on, stream_learner
 
 
 class RegretWarning(UserWarning):
-    """The best weights in hindsight were not found closely enough."""
+    """A cell has no regret: the best weights in hindsight were not found, or are not to be had."""
 
 
 @dataclass(frozen=True)
@@ -157,36 +157,42 @@ def _regrets(
     learner: Any, part: Fold, noisy: NDArray[np.int32], losses: dict[str, Any], cell: Cell
 ) -> dict[str, float | None]:
     """Return the regret of a linear learner on the rows that count, by the given and by the clean labels."""
-    radius = float(np.linalg.norm(getattr(learner, "learner_", learner).coef_))
-    X = take_rows(part.X if part.renumbered is None else part.renumbered, part.rows).astype(np.float64)
-    found: dict[str, float | None] = {}
-    best: dict[bytes, Hindsight] = {}
-    for column, mean, codes in zip(REGRETS, LOSSES[:2], (noisy, part.codes), strict=True):
-        total = (losses.get(mean) or 0.0) * len(codes)
-        found[column] = None
-        # Scores of a learner that has diverged are no numbers.
-        if not (math.isfinite(total) and math.isfinite(radius)):
-            continue
-        if codes.tobytes() not in best:
-            best[codes.tobytes()] = best_in_hindsight(
-                X, np.where(codes == 1, 1.0, -1.0).astype(np.float64), radius
-            )
-        hindsight = best[codes.tobytes()]
-        if hindsight.gap <= TOLERANCE:
-            found[column] = total - hindsight.loss
-            continue
+    found: dict[str, float | None] = dict.fromkeys(REGRETS)
+    try:
+        radius = _length_of_weights(getattr(learner, "learner_", learner))
+        X = take_rows(part.X if part.renumbered is None else part.renumbered, part.rows).astype(np.float64)
+        best: dict[bytes, float] = {}
+        for column, mean, codes in zip(REGRETS, LOSSES[:2], (noisy, part.codes), strict=True):
+            total = (losses.get(mean) or 0.0) * len(codes)
+            if not math.isfinite(total):
+                raise HindsightError("its scores are no numbers")
+            key = codes.tobytes()
+            if key not in best:
+                signs = np.where(codes == 1, 1.0, -1.0).astype(np.float64)
+                best[key] = best_in_hindsight(X, signs, radius).loss
+            found[column] = total - best[key]
+    except Exception as error:  # whatever it is, the cell has its other figures
+        why = str(error) if isinstance(error, HindsightError) else f"{type(error).__name__}: {error}"
         spec = cell.spec
         warnings.warn(
-            f"algorithm {spec.algorithm!r} on data set {spec.dataset.label!r}: its regret is left out: "
-            + (
-                f"its stream has more than {MOST_SIDE:,} rows and features"
-                if min(X.shape) > MOST_SIDE
-                else f"the best weights were found to {hindsight.gap:.1g} of their loss, not to {TOLERANCE:g}"
-            ),
+            f"algorithm {spec.algorithm!r} on data set {spec.dataset.label!r}: its regret is left out: {why}",
             RegretWarning,
             stacklevel=2,
         )
     return found
+
+
+def _length_of_weights(learner: Any) -> float:
+    """Return the norm of what a linear learner scores rows with."""
+    if not learner.scores_are_linear:
+        raise HindsightError("it does not score with one vector")
+    w = learner.row_coef_
+    largest = float(np.abs(w).max(initial=0.0))
+    # Squares leave the range of float64 sooner than weights do.
+    length = largest * float(np.linalg.norm(w / largest)) if 0.0 < largest < math.inf else largest
+    if not math.isfinite(length):
+        raise HindsightError("its weights are no numbers")
+    return length
 
 
 def _own_learners(paths: tuple[str, ...]) -> dict[str, type]:

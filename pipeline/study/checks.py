@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from .. import data
 from ..errors import InputError, did_you_mean
+from ..hindsight import EXTRA, has_solver
 from ..noise import ClassNoise
 from ..scoring import BASELINES, SCORINGS
 from .class_weights import CLASS_WEIGHT, weights_of
@@ -150,13 +151,25 @@ def _asks_regret(study: Study) -> bool:
 
 def _check_regret(study: Study, learners: Learners) -> None:
     """Refuse regret of what has no weights; references and batch baselines, which nobody tunes, have none."""
-    for algorithm in study.algorithms if _asks_regret(study) else ():
+    if not _asks_regret(study):
+        return
+    if not has_solver():
+        raise InputError(f"metrics: 'regret' needs the package clarabel: pip install 'singlepass[{EXTRA}]'")
+    for algorithm in study.algorithms:
         learner = learners[algorithm.label]
+        instead = "leave it out of metrics, or the algorithm out of the study"
         if not (learner.linear or learner.batch or algorithm.name in BASELINES):
             raise InputError(
                 f"algorithm {algorithm.label!r}: 'regret' is of this package's linear learners, which have "
-                "weights: leave it out of metrics, or the algorithm out of the study"
+                f"weights: {instead}"
             )
+        for dataset in study.datasets if learner.linear else ():
+            own = with_dataset_parameters(algorithm, dataset, learner)
+            if not all(learner.scores_linearly(point) for point in grid_points(own)):
+                raise InputError(
+                    f"algorithm {algorithm.label!r}: 'regret' compares with one vector of weights, and this "
+                    f"does not score all rows by one: {instead}"
+                )
 
 
 def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:

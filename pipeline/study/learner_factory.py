@@ -109,6 +109,10 @@ class ResolvedLearner:
         """Whether it is one of this package's that have no support set."""
         return self.built_in and registry.is_linear(self.factory)
 
+    def scores_linearly(self, params: Mapping[str, Any]) -> bool:
+        """Whether a linear learner with such parameters scores all rows by one vector of weights."""
+        return bool(self.make(params).scores_are_linear)
+
     def make(
         self,
         params: Mapping[str, Any],

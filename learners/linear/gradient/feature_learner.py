@@ -1,6 +1,7 @@
 """What the learners share whose weights go each its own way: FTRL and bettors by coordinate."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...numeric.rows import new_state
 from ..multiclass_classifier import MulticlassClassifier
@@ -68,3 +69,10 @@ class FeatureLearner(MulticlassClassifier):
 
     def _score_classes(self, X, scores):
         score_rows_of_classes(X, self._weights, self._largest_or_empty(), scores)
+
+    @property
+    def row_coef_(self) -> NDArray[np.float64]:
+        if self._largest is None:
+            return self.coef_
+        # A feature that never occurred has no scale, and needs none.
+        return self.coef_ / np.where(self._largest == 0.0, 1.0, self._largest)

@@ -200,6 +200,11 @@ class KT(MulticlassClassifier):
         """Whether the scores are log odds, so that predictions have probabilities."""
         return self.loss == "logistic"
 
+    @property
+    def scores_are_linear(self) -> bool:
+        """Whether rows are not divided each by its own length."""
+        return self.scale != "instance"
+
     _state = ("_theta", "_scalars")
 
     def _allocate(self, n_features):
@@ -230,3 +235,8 @@ class KT(MulticlassClassifier):
     def coef_(self) -> NDArray[np.float64]:
         share = (float(self.epsilon) + self._scalars[0]) / (self.n_examples_ + 1)
         return as_coef(share * self._theta, len(self.classes_))
+
+    @property
+    def row_coef_(self) -> NDArray[np.float64]:
+        # The longest row is 0 as long as there is none, and without scaling.
+        return self.coef_ / (self._scalars[1] or 1.0)

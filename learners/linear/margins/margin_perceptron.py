@@ -261,6 +261,11 @@ class MarginPerceptron(Perceptron):
         # A vote is a number, whatever the row.
         return self.output != "voted"
 
+    @property
+    def scores_are_linear(self) -> bool:
+        """Whether one hypothesis predicts, or a mean of them; votes are of signs."""
+        return self.output != "voted"
+
     def _check_parameters(self):
         check_nonnegative(self, "tau_plus")
         check_nonnegative(self, "tau_minus")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -15,9 +18,10 @@ from singlepass.learners import AROW
 from singlepass.pipeline import hindsight
 from singlepass.pipeline.analysis.metrics import METRICS, has_windows
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.hindsight import TOLERANCE, best_in_hindsight
+from singlepass.pipeline.hindsight import TOLERANCE, HindsightError, best_in_hindsight
 from singlepass.pipeline.run import task
 from singlepass.pipeline.run.task import RegretWarning, learn_cell, run_cell
+from singlepass.pipeline.study import checks
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
@@ -92,7 +96,7 @@ def test_with_a_bound_it_is_what_a_general_solver_finds(seed: int) -> None:
         bounds=[(None, None)] * d + [(0, None)] * n,
         constraints=NonlinearConstraint(lacking, 0, np.inf),
         method="SLSQP",
-        options={"ftol": 1e-12, "maxiter": 1000},
+        options={"ftol": 1e-9, "maxiter": 1000},
     )
     assert solved.success
     assert best_in_hindsight(X, signs, radius).loss == pytest.approx(solved.fun, rel=1e-5)
@@ -102,6 +106,38 @@ def test_no_weights_are_allowed_but_none() -> None:
     X, signs = drawn(1, 10, 3)
     assert best_in_hindsight(X, signs, 0.0).loss == 10
     assert best_in_hindsight(0 * X, signs, 5.0).loss == 10
+
+
+@pytest.mark.parametrize("scale", [5e-300, 1e-6, 1e6, 1e200])
+def test_the_unit_of_rows_is_no_matter(scale: float) -> None:
+    X, signs = drawn(7, 80, 5)
+    for radius in (0.01, 1.0, 1e4):
+        expected = best_in_hindsight(X, signs, radius).loss
+        assert best_in_hindsight(X * scale, signs, radius / scale).loss == pytest.approx(
+            expected, rel=2 * TOLERANCE, abs=2 * TOLERANCE
+        )
+
+
+@pytest.mark.parametrize("radius", [1e20, 1e150, 1e308])
+def test_norms_that_no_number_can_hold_are_a_line(radius: float) -> None:
+    X, signs = drawn(7, 80, 5)
+    with pytest.raises(HindsightError, match="weights as long as its own give scores up to"):
+        best_in_hindsight(X, signs, radius)
+
+
+def test_too_many_rows_and_features_are_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, signs = drawn(1, 10, 5)
+    # Ten rows of four numbers, or nearly.
+    monkeypatch.setattr(hindsight, "MOST_BYTES", 17_000)
+    with pytest.raises(HindsightError, match=r"the solver needs some .* GB, more than"):
+        best_in_hindsight(X, signs, 5.0)
+    # Features that never occur are none.
+    best_in_hindsight(np.c_[X[:, :4], np.zeros((10, 5))], signs, 5.0)
+
+
+def test_it_is_the_same_again_to_the_last_bit() -> None:
+    X, signs = drawn(8, 200, 20)
+    assert best_in_hindsight(X, signs, 3.0) == best_in_hindsight(X, signs, 3.0)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.2])
@@ -163,6 +199,12 @@ def test_strategies_have_that_of_the_learner_within_and_references_none() -> Non
     [
         ({"name": "KernelPerceptron"}, GAUSS, "algorithm 'KernelPerceptron': 'regret' is of this package's"),
         ({"name": "sklearn.naive_bayes:GaussianNB", "label": "NB"}, GAUSS, "algorithm 'NB': 'regret' is of"),
+        ({"name": "ALMA"}, GAUSS, "algorithm 'ALMA': 'regret' compares with one vector of weights"),
+        ({"name": "NAROW"}, GAUSS, "algorithm 'NAROW': 'regret' compares with one"),
+        ({"name": "SecondOrderPerceptron", "query": "all"}, GAUSS, "'regret' compares with one"),
+        ({"name": "KT", "scale": ["running", "instance"]}, GAUSS, "'KT': 'regret' compares with one"),
+        ({"name": "MarginPerceptron", "output": "voted"}, GAUSS, "'regret' compares with one"),
+        ({"name": "KT"}, GAUSS | {"parameters": {"scale": "instance"}}, "'KT': 'regret' compares with one"),
         ({"name": "AROW"}, {"name": "digits"}, "'digits' has more than two classes and 'regret' is of two"),
     ],
 )
@@ -173,13 +215,61 @@ def test_what_has_no_regret_is_refused_in_a_line(
         cells(algorithm, dataset=dataset)
 
 
-def test_what_is_not_solved_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_solver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    monkeypatch.setattr(checks, "has_solver", lambda: False)
+    with pytest.raises(InputError, match=r"'regret' needs the package clarabel: .*singlepass\[regret\]"):
+        cells({"name": "AROW"})
+    cells({"name": "AROW"}, metrics=["hinge_loss"])
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (HindsightError("too far"), "too far"),
+        (OverflowError("a"), "OverflowError: a"),
+        (MemoryError(), "Mem"),
+    ],
+)
+def test_what_is_not_solved_is_left_out_and_said(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+) -> None:
+    def fail(*_: Any) -> None:
+        raise error
+
     [cell] = cells({"name": "AROW"})
-    monkeypatch.setattr(hindsight, "_STEPS", 1)
-    with pytest.warns(RegretWarning, match="'AROW' on data set 'gauss': its regret is left out: the best"):
+    monkeypatch.setattr(task, "best_in_hindsight", fail)
+    with pytest.warns(RegretWarning, match=f"'AROW' on data set 'gauss': its regret is left out: {words}"):
         row = run_cell(cell).row
     assert row["status"] == "ok"
     assert row["regret_clean"] is None
-    monkeypatch.setattr(task, "MOST_SIDE", 1)
-    with pytest.warns(RegretWarning, match="more than 1 rows and features"):
-        run_cell(cell)
+    assert row["regret_given"] is None
+
+
+def of_file(path: Path, *algorithms: dict[str, Any], scale: float) -> list[dict[str, Any]]:
+    """Return the rows of cells on a stream in some unit."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 4))
+    y = X @ [1.0, -1.0, 0.5, 0.0] + rng.normal(size=200) > 0
+    pd.DataFrame(scale * X, columns=list("abcd")).assign(y=y.astype(int)).to_csv(path, index=False)
+    dataset = {"path": str(path), "label": "f", "dtype": "float64"}
+    rows = [run_cell(cell).row for cell in cells(*algorithms, dataset=dataset, protocol="prequential")]
+    assert {row["status"] for row in rows} == {"ok"}, rows[0]["error"]
+    return rows
+
+
+def test_learners_that_scale_have_one_regret_in_all_units(tmp_path: Path) -> None:
+    bettors = [{"name": "KT"}, {"name": "CoordinateKT"}, {"name": "COCOB"}]
+    one, small, large = (of_file(tmp_path / "f.csv", *bettors, scale=scale) for scale in (1.0, 1e-6, 1e6))
+    for mine, *others in zip(one, small, large, strict=True):
+        for other in others:
+            assert other["regret_clean"] == pytest.approx(mine["regret_clean"], rel=1e-4)
+
+
+def test_weights_of_any_size_fail_no_cell(tmp_path: Path) -> None:
+    diverging = {"name": "OnlineGradientDescent", "loss": "squared_hinge", "rate": "constant"}
+    # Weights grow until their scores are no numbers, or nearly so.
+    for scale in (10.0, 1e3, 1e6):
+        with pytest.warns(RegretWarning, match="its regret is left out: "):
+            [row] = of_file(tmp_path / "f.csv", diverging, scale=scale)
+        assert row["regret_clean"] is None
