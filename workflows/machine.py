@@ -13,6 +13,7 @@ import psutil
 from rich.filesize import decimal
 
 from ..pipeline import data
+from ..pipeline.study.absent import known_learners, missing_learners
 from ..pipeline.workers.environment import this_environment
 from .doctor import Findings, Subject
 
@@ -44,6 +45,7 @@ def examine_machine(out: str, subject: Subject | None) -> Findings:
     _look_at_output(found, out)
     if subject is not None:
         study, file, _ = subject
+        found.problems += missing_learners(known_learners(study))
         waiting: list[str] = []
         for each in study.datasets:
             look = data.look(

@@ -153,6 +153,10 @@ def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[
     planned: Counter[tuple[str, Pair]] = Counter()
     for number, (dataset, outlook) in enumerate(zip(study.datasets, outlooks, strict=True)):
         groups = (outlook.tasks or 0) * len(study.noise)
+        tasks = [task for task in plan.tasks if plan.datasets[task.label] is dataset]
+        # Where seeds move nothing there is one repetition.
+        repeated = sum(len(plan.seeds_of(task, noise)) for task in tasks for noise in study.noise)
+        repeated = repeated if tasks else groups * len(study.seeds)
         for each in study.algorithms:
             if not each.runs_on(dataset.label):
                 continue
@@ -160,7 +164,7 @@ def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[
             pair = number, algorithm.label
             if algorithm.grid:
                 planned["tuning", pair] += groups * math.prod(map(len, algorithm.grid.values()))
-            planned["matched" if algorithm.support_of else "evaluation", pair] += groups * len(study.seeds)
+            planned["matched" if algorithm.support_of else "evaluation", pair] += repeated
     return planned
 
 

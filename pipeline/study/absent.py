@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 
 from ...learners import registry
 from ..errors import InputError
-from .learner_factory import ResolvedLearner
+from .learner_factory import ResolvedLearner, resolve_learner
 from .study import Study
+
+
+def known_learners(study: Study) -> dict[str, ResolvedLearner]:
+    """Return the learners of a study's algorithms by their labels, but for names that are unknown."""
+    found = {}
+    for each in study.algorithms:
+        with contextlib.suppress(InputError):
+            found[each.label] = resolve_learner(each.name)
+    return found
 
 
 def missing_learners(learners: Mapping[str, ResolvedLearner]) -> list[str]:

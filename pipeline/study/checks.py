@@ -282,5 +282,6 @@ def _check_ranking(study: Study, tasks: Sequence[data.TaskRef]) -> None:
     if many is not None:
         raise InputError(
             f"data set {many!r} has more than two classes and {name!r}, which ranks, is of two: rank by "
-            "another with rank_by, such as 'balanced_accuracy', or give the data set task = 'one-vs-rest'"
+            "another of its metrics with rank_by, such as 'balanced_accuracy', or give the data set "
+            "task = 'one-vs-rest'"
         )

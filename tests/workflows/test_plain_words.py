@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -157,3 +158,30 @@ def test_a_doctor_gives_no_advice_to_run_again(singlepass: Call) -> None:
     assert result.returncode == 1
     assert "did not answer" in result.stdout
     assert "run again" not in result.stdout
+
+
+def test_a_plan_counts_one_repetition_where_seeds_move_nothing(tmp_path: Path, singlepass: Call) -> None:
+    study(tmp_path, data='target = "label"', first='order = "given"\nnoise = [0.0, 0.1]\n')
+    text = (tmp_path / "own.toml").read_text().replace("seeds = 1", "seeds = 3")
+    (tmp_path / "own.toml").write_text(text)
+    # One without noise, one for each seed with it.
+    assert "4 cells computed" in singlepass("run", "own.toml", "--out", "out").stdout
+    planned = singlepass("plan", "own.toml", "--out", "out")
+    line = next(line for line in planned.stdout.splitlines() if line.startswith("evaluation"))
+    assert line.split()[1:] == ["4", "4", "0", "0"], planned.stdout
+
+
+def test_a_strategy_is_no_learner_of_a_study(tmp_path: Path, singlepass: Call) -> None:
+    study(tmp_path, "RandomQueries", 'target = "label"')
+    error = one_error(singlepass("plan", "own.toml"))
+    assert error.endswith("algorithm 'RandomQueries' is a strategy: name the learner, with query = 'random'")
+
+
+def test_a_doctor_misses_what_a_run_would(tmp_path: Path, singlepass: Call) -> None:
+    study(tmp_path, "capymoa.classifier:NaiveBayes", 'target = "label"')
+    if importlib.util.find_spec("capymoa"):
+        pytest.skip("CapyMOA is installed")
+    looked = singlepass("doctor", "own.toml")
+    assert looked.returncode == 1, looked.stdout
+    assert "singlepass[capymoa]" in looked.stdout + looked.stderr
+    assert "all is well" not in looked.stdout

@@ -121,15 +121,14 @@ def test_what_is_interrupted_takes_no_further_cells(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(
         threads, "run_cell", lambda cell, _: slow(cell) if cell.key == first else run_cell(cell)
     )
-    before = threading.active_count()
+    before = {*threading.enumerate()}
     given = cells()
     with pytest.raises(KeyboardInterrupt):
         in_threads(2, given, interrupted)
     go_on.set()
-    for thread in threading.enumerate():
-        if thread.daemon and "work" in thread.name:
-            thread.join(60)
-    assert threading.active_count() <= before
+    for thread in {*threading.enumerate()} - before:
+        thread.join(60)
+    assert {*threading.enumerate()} <= before
 
 
 def test_fewer_threads_than_one_are_refused() -> None:

@@ -24,12 +24,14 @@ def section(view: StudyView) -> Section:
 
 
 def _command(study: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
-    """Return the command line of the latest run, or that of a study of this name where none was kept."""
+    """Return the command line of the latest run; without one it was made in Python."""
     command = provenance.get("command")
     if isinstance(command, str) and command.strip():
         return command.strip()
     name = shlex.quote(str(study.get("name", "STUDY")))
-    return f"singlepass run {name}\nsinglepass report results/{name}"
+    return (
+        f"# {name} was run in Python: singlepass.workflows.run(study, out=FOLDER)\nsinglepass report FOLDER"
+    )
 
 
 def _provenance_table(provenance: Mapping[str, Any]) -> TableBlock:

@@ -10,7 +10,10 @@ from ..report_page import render
 
 def test_the_command_that_was_run_is_shown(tmp_path: Path) -> None:
     _, without = render(make_results(seeds=1), tmp_path / "without")
-    assert "```sh\nsinglepass run synthetic\nsinglepass report results/synthetic\n```" in without
+    assert (
+        "was run in Python: singlepass.workflows.run(study, out=FOLDER)\nsinglepass report FOLDER\n```"
+        in without
+    )
     results = make_results(datasets=("a",), algorithms=("A",), noise=(0.0,), seeds=1, tuned=())
     command = "singlepass run 'my <study>.toml' --out '```' --threads 2"
     results.provenance["command"] = command
