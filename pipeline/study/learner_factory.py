@@ -224,7 +224,7 @@ def resolve_learner(name: str) -> ResolvedLearner:
             raise InputError(f"algorithm {name!r}: {error}") from None
     if name not in known:
         hint = did_you_mean(name, known)
-        query = next((each for each, made in STRATEGIES.items() if made.factory.__name__ == name), None)
+        query = next((each for each, made in STRATEGIES.items() if made.name == name), None)
         if query is not None:
             raise InputError(f"algorithm {name!r} is a strategy: name the learner, with query = {query!r}")
         module, dot, last = name.rpartition(".")

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...learners import AdaptiveSelectiveSampling, Greedy, QueryAll, RandomQueries, SelectiveSampling
+from ... import learners
+
+if TYPE_CHECKING:
+    from ...learners import QueryAll
 
 
 @dataclass(frozen=True)
@@ -16,8 +19,8 @@ class Strategy:
 
     Attributes
     ----------
-    factory : type
-        Its class.
+    name : str
+        Of its class.
     key : str, default=""
         The key of a study file for its parameter, "" where it has none. It is not one of a learner.
     parameter : str, default=""
@@ -28,11 +31,17 @@ class Strategy:
         What the key says.
     """
 
-    factory: type[QueryAll]
+    name: str
     key: str = ""
     parameter: str = ""
     default: int | float = 0
     says: str = ""
+
+    @cached_property
+    def factory(self) -> type[QueryAll]:
+        """Its class: imported when it is asked for, so that reading a study waits for no learner."""
+        found: type[QueryAll] = getattr(learners, self.name)
+        return found
 
     @cached_property
     def draws(self) -> bool:
@@ -59,15 +68,15 @@ class Strategy:
 
 
 STRATEGIES = {
-    "all": Strategy(QueryAll),
-    "greedy": Strategy(Greedy, "h", "h", 5, "of how many rows query = 'greedy' asks for one label"),
+    "all": Strategy("QueryAll"),
+    "greedy": Strategy("Greedy", "h", "h", 5, "of how many rows query = 'greedy' asks for one label"),
     "selective": Strategy(
-        SelectiveSampling, "query_b", "b", 1.0, "how often query = 'selective' asks: b/(b + |score|)"
+        "SelectiveSampling", "query_b", "b", 1.0, "how often query = 'selective' asks: b/(b + |score|)"
     ),
     "selective-adaptive": Strategy(
-        AdaptiveSelectiveSampling, "query_beta", "beta", 1.0, "how often query = 'selective-adaptive' asks"
+        "AdaptiveSelectiveSampling", "query_beta", "beta", 1.0, "how often query = 'selective-adaptive' asks"
     ),
-    "random": Strategy(RandomQueries, "query_q", "q", 0.5, "of what share query = 'random' asks"),
+    "random": Strategy("RandomQueries", "query_q", "q", 0.5, "of what share query = 'random' asks"),
 }
 #: The keys of all of them.
 KEYS = tuple(strategy.key for strategy in STRATEGIES.values() if strategy.key)

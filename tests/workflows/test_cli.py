@@ -220,6 +220,8 @@ def test_a_report_leaves_nothing_of_the_one_before(
         ("import singlepass.learners", ["dask", "distributed", "pandas", "pyarrow", "matplotlib"]),
         # scikit-learn itself looks for pandas.
         ("from singlepass.learners import AROW", ["dask", "distributed", "matplotlib"]),
+        # To read a study is to know the names of learners.
+        ("import singlepass.workflows.shipped", ["dask", "distributed", "matplotlib", "numba", "sklearn"]),
         (
             "import singlepass.workflows.cli",
             ["dask", "distributed", "pandas", "pyarrow", "matplotlib", "numba", "sklearn", "numpy"],
