@@ -11,6 +11,7 @@ from ..pipeline import data
 from ..pipeline.data import Stream
 from ..pipeline.errors import InputError
 from .progress import progress_display
+from .shipped import find_study, shipped_studies
 
 
 def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, ...]) -> Iterator[str]:
@@ -39,7 +40,7 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
     """
     given = dict(map(_option, options))
     for name in names:
-        if _names_study(name):
+        if Path(name).suffix == ".toml" or (name in shipped_studies() and name not in data.dataset_names()):
             if given or target is not None:
                 raise InputError(
                     f"{name}: a study says itself how its data sets are read: leave --option out"
@@ -56,21 +57,8 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
         yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))
 
 
-def _names_study(name: str) -> bool:
-    if Path(name).suffix or "/" in name:
-        return Path(name).suffix == ".toml"
-    if name in data.dataset_names():
-        return False
-    # Not before it is needed: studies know the learners, which takes a second to import.
-    from .shipped import shipped_studies
-
-    return name in shipped_studies()
-
-
 def _of_study(name: str) -> Iterator[str]:
     """Convert what a run of a study would."""
-    from .shipped import find_study
-
     study, file = find_study(name)
     base = Path() if file is None else file.parent
     for entry in study.datasets:
