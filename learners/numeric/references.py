@@ -228,7 +228,10 @@ class References:
 
     @property
     def right(self) -> NDArray[np.int64]:
-        """Rows that the most frequent class got right, by labels given and clean; then the label before."""
+        """Rows that the most frequent class got right, by labels given and clean; then the label before.
+
+        An int64 array of shape (4,), a view: what is written to it counts on.
+        """
         return self._state[1][:MOST]
 
     def fork(self) -> "References":
@@ -238,7 +241,20 @@ class References:
         return other
 
     def add(self, n: int, stops: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Go past the next `n` rows; return what they get right up to each stop, and what they say next."""
+        """Go past the next rows.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        stops : ndarray of int64, shape (m,)
+            Numbers of these rows, ascending, n at the most.
+
+        Returns
+        -------
+        ndarray of int64, shape (m, 6)
+            What they get right up to each stop, and what they say next; see `follow_references`.
+        """
         key = self._delay, stops.tobytes()
         whole = not self._seen and n == len(self._told)
         found = self._shared.get(key) if whole else None
