@@ -18,6 +18,8 @@ _LONG_SECONDS = 1.0
 _RANKED_CELLS = 256
 # Between two estimates of the time left: each sums over the groups.
 _ESTIMATE_SECONDS = 1.0
+# Before this share of the cells is finished nothing is said: the first ones have read the data for others.
+_TELLING_SHARE = 0.01
 
 
 class Work:
@@ -48,7 +50,7 @@ class Work:
             start = stop
         self.missing = self._left.total()
         self._began, self._cell_seconds = time.monotonic(), 0.0
-        self._estimated = 0.0
+        self._finished, self._estimated = 0, 0.0
         self._estimate: float | None = None
 
     def cells(self, costs: Costs) -> Iterator[Cell]:
@@ -82,6 +84,7 @@ class Work:
             row = result.row
             self._left[row["dataset"], row["algorithm"]] -= 1
             self._cell_seconds += row.get("total_seconds") or 0.0
+            self._finished += 1
 
     def seconds_left(self, costs: Costs) -> float | None:
         """Return how long the rest is expected to take at the speed so far; None: no telling."""
@@ -89,7 +92,8 @@ class Work:
         if now - self._estimated >= _ESTIMATE_SECONDS:
             self._estimated = now
             expected = [(n, costs.seconds(name)) for name, n in self._left.items() if n > 0]
-            if self._cell_seconds and all(seconds is not None for _, seconds in expected):
+            enough = self._finished >= _TELLING_SHARE * self.missing
+            if enough and self._cell_seconds and all(seconds is not None for _, seconds in expected):
                 total = sum(n * (seconds or 0.0) for n, seconds in expected)
                 self._estimate = total * (now - self._began) / self._cell_seconds
         return self._estimate

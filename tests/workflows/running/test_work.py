@@ -89,3 +89,16 @@ def test_the_time_left_is_that_of_the_cells_left(stage: Evaluation, monkeypatch:
     assert given.seconds_left(costs) == pytest.approx(110.0)
     # Two cells in 30 s, 20 s of cells: ten are left, two thirds of a cell's second a second.
     assert given.seconds_left(costs) == pytest.approx(10 * 10.0 * 30 / 20)
+
+
+def test_the_first_of_very_many_cells_do_not_tell_the_time_left(stage: Evaluation) -> None:
+    costs, given = Costs(), Work(stage.groups, stage.keys, set())
+    finished = [row(*stage.groups[0].name, 10.0)]
+    costs.learn(finished)
+    given.missing = 101
+    given.note(CellResult(each) for each in finished)
+    assert given.seconds_left(costs) is None
+    given = Work(stage.groups, stage.keys, set())
+    given.missing = 100
+    given.note(CellResult(each) for each in finished)
+    assert given.seconds_left(costs) is not None
