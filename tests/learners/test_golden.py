@@ -8,7 +8,7 @@ from .streams import as_csr, golden_learner, golden_runs, golden_stream
 
 RUNS = golden_runs("linear_binary", "adagrad_rda", "gradient", "costs")
 # The tangent loss has steps so long there that each amplifies what rounding differs by: sums in another order
-# make 1e-10 of the score at row 200, and other mistakes from row 300 on.
+# make 1e-10 of the score at row 200, and other mistakes from row 300 on (all rows: test_golden_rounding.py).
 CHAOTIC = "ogd_tangent_eta0.1.ref__s2_synth20"
 REFERENCE = sorted(name for name in RUNS if ".ref__" in name and name != CHAOTIC)
 
