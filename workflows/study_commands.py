@@ -215,6 +215,8 @@ def _report(results: str, to: str | None) -> None:
 def _show_failed(cells: pd.DataFrame) -> None:
     failed = cells[cells["status"].isin(["failed", "crashed"])]
     columns = ["status", "dataset", "algorithm", "params", "noise", "seed", "error"]
-    click.echo(failed[columns].head(FAILED_SHOWN).to_string(index=False), err=True)
+    for status, dataset, algorithm, params, noise, seed, error in failed[columns].head(FAILED_SHOWN).values:
+        given = "" if params == "{}" else f" {params}"
+        click.echo(f"{status}: {dataset}, {algorithm}{given}, noise {noise}, seed {seed}: {error}", err=True)
     if len(failed) > FAILED_SHOWN:
         click.echo(f"… and {len(failed) - FAILED_SHOWN} more: see the report", err=True)

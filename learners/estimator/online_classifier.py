@@ -77,6 +77,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     #: Part of the pipeline's result keys: raised whenever a learner's outcomes change.
     algorithm_version = 1
 
+    #: Whether it decides itself which labels it is given, so that no strategy can be put around it.
+    asks_for_labels = False
+
     _takes_many_classes = False
 
     #: Whether the loops come to the rows of X by ``row(X, t)`` alone. They then take them as `ordered_rows`

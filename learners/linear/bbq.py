@@ -94,6 +94,8 @@ class BBQ(LinearClassifier):
 
     _state = ("_weights", "_sigma", "_buffer", "_rounds")
 
+    asks_for_labels = True
+
     def __init__(self, kappa: float = 0.5, epochs: int = 1) -> None:
         self.kappa = kappa
         self.epochs = epochs

@@ -256,6 +256,8 @@ class ActiveRampSVM(RampSVM):
     4
     """
 
+    asks_for_labels = True
+
     def __init__(
         self,
         C: float = 1.0,

@@ -267,9 +267,12 @@ def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.
             classes = data.task_classes(task)[0] if named else ()
             for name in named:
                 if name not in classes:
+                    # Each data set has classes of its own.
+                    table = f"parameters = {{ {algorithm.label} = {{ class_weight = … }} }}"
+                    elsewhere = f"; a data set has its own by {table}" if len(datasets) > 1 else ""
                     raise InputError(
                         f"algorithm {algorithm.label!r}: class_weight names class {name!r}, which data set "
-                        f"{task.label!r} has not: {did_you_mean(name, classes)}"
+                        f"{task.label!r} has not: {did_you_mean(name, classes)}{elsewhere}"
                     )
 
 

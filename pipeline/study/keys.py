@@ -178,6 +178,11 @@ class StudyKeys(BaseModel):
             raise ValueError(f"names a rate twice: {[noise.spec for noise in given]}")
         return given
 
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _metric_list(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
     @field_validator("seeds", mode="before")
     @classmethod
     def _seed_list(cls, value: Any) -> Any:

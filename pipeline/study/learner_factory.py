@@ -170,6 +170,8 @@ class ResolvedLearner:
             return
         if self.package and "query" in params:
             raise ValueError("query is a strategy around learners of this package")
+        if "query" in params and getattr(self.factory, "asks_for_labels", False):
+            raise ValueError(f"{self.name} decides itself which labels to ask for: leave query out")
         batch = params.get("batch", 1) if self._batch_is_ours else 1
         if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
             raise ValueError(f"batch must be a whole number of rows, 1 or more, got {batch!r}")

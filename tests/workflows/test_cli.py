@@ -69,7 +69,10 @@ def test_failed_cells_exit_1_and_are_listed(singlepass: Call, tmp_path: Path) ->
     result = singlepass("run", "s.toml", "--plugin", "bad.py")
     assert result.returncode == 1
     assert "4 cells computed, 0 reused, 2 failed" in result.stdout
-    assert "RuntimeError: always" in result.stderr
+    assert (
+        "failed: breast-cancer, Bad, noise 0, seed 1: algorithm 'Bad': learn() raised RuntimeError: always\n"
+        in result.stderr
+    )
     assert (tmp_path / "results" / "s" / "report.html").exists()
 
 

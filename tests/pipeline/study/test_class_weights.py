@@ -119,3 +119,13 @@ def test_a_cell_whose_data_have_changed() -> None:
         by_code({"class_weight": '{"b": 2}'}, ["a", "c"])
     assert by_code({"class_weight": "balanced"}, ["a", "c"]) == {"class_weight": "balanced"}
     assert by_code({"r": 1, "class_weight": '{"c": 2}'}, ["a", "c"]) == {"r": 1, "class_weight": {1: 2}}
+
+
+def test_of_several_data_sets_it_is_said_where_weights_of_one_stand() -> None:
+    table = {
+        "name": "s",
+        "datasets": [{"name": "digits", "task": "one-vs-rest:3"}, {"name": "gauss", "n_train": 20}],
+        "algorithms": [{"name": "AROW", "class_weight": {"3": 2}}],
+    }
+    with pytest.raises(InputError, match=r"its own by parameters = \{ AROW = \{ class_weight = … \} \}$"):
+        make_plan(parse_study(table))

@@ -322,6 +322,14 @@ def test_a_cell_is_small_and_travels() -> None:
             "algorithm 'AROW': query asks for labels along one pass, so epochs must be 1, got 2",
         ),
         (
+            {"algorithms": [{"name": "BBQ", "query": "all"}]},
+            "algorithm 'BBQ': BBQ decides itself which labels to ask for: leave query out",
+        ),
+        (
+            {"algorithms": [{"name": "ActiveRampSVM", "label": "A", "query": "greedy", "h": 2}]},
+            "algorithm 'A': ActiveRampSVM decides itself which labels to ask for: leave query out",
+        ),
+        (
             {"algorithms": [{"name": "OnlineModelSelection", "gamma_init": "auto"}]},
             "gamma_init must be 'cv' or a finite number > 0, got 'auto'",
         ),

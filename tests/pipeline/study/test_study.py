@@ -226,4 +226,5 @@ def test_the_first_metric_ranks_unless_another_is_named() -> None:
     table = {"name": "s", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}
     assert parse_study(table).ranked_by is None
     assert parse_study({**table, "metrics": ["kappa", "error"]}).ranked_by == "kappa"
+    assert parse_study({**table, "metrics": "kappa"}).metrics == ["kappa"]
     assert parse_study({**table, "metrics": ["kappa", "error"], "rank_by": "error"}).ranked_by == "error"

@@ -56,8 +56,7 @@ _TEST_ERRORS = (
     Quantity(
         "test-error-by-labels",
         "Test error against labels asked for",
-        "Test error of the model after so many labels; QueryAll asks for the label of every example. "
-        "Both axes are logarithmic.",
+        "Test error of the model after so many labels that it asked for; both axes are logarithmic.",
         "test_error",
         Axis("labels asked for", "test error, %", log=True),
         against="queried",

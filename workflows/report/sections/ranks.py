@@ -29,8 +29,9 @@ def section(view: StudyView) -> Section:
         columns += [Column([table]) for table in others]
     if not view.few and any(c.n for c in comparisons):
         columns.append(Column([_mean_score_table(comparisons, design)]))
-    if picture := _picture(view):
-        columns.append(Column([picture, view.legend(design.algorithms)], wide=True))
+    if drawn := _picture(view):
+        picture, names = drawn
+        columns.append(Column([picture, view.legend(names)], wide=True))
     blocks: list[Block] = [Columns(columns)]
     if why := wording.why_no_test(design):
         blocks.insert(0, Text(why))
@@ -41,19 +42,21 @@ def section(view: StudyView) -> Section:
     return Section("ranks", "Ranks" if view.single else "Mean ranks", blocks)
 
 
-def _picture(view: StudyView) -> Picture | None:
-    """Draw mean rank against noise; None below two noise levels or two algorithms."""
+def _picture(view: StudyView) -> tuple[Picture, list[str]] | None:
+    """Draw mean rank against noise; return who is drawn too. None below two levels or two algorithms."""
     known = [c for c in view.comparisons if c.n]
     frame, noise = rank_frame(known, view.design), [c.noise for c in known]
+    frame = frame.dropna(how="all")
     if min(frame.shape) < 2:
         return None
-    return Picture(
+    picture = Picture(
         f"Mean rank by {view.metric.label} against label noise",
         "Mean rank by label noise",
         ranks_by_noise(frame, noise, view.styles),
         "figures/mean-rank-by-noise.svg",
         ranks_by_noise(frame, noise, view.styles, legend=True),
     )
+    return picture, [str(name) for name in frame.index]
 
 
 def _mean_score_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
