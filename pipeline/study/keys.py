@@ -77,6 +77,9 @@ class StudyKeys(BaseModel):
     delay : int, default=0
         Examples after which the label of an example comes: x_t is predicted, then (x_{t-delay}, y_{t-delay})
         learnt. The last labels come when the stream has ended and count for nothing.
+    label_due : {"after", "before"}, default="after"
+        "before": the label that is due comes just before x_t is predicted, which is how River counts `delay`;
+        a delay of 1 is none then.
     window : int or None, default=None
         Curves also carry the error, and the metrics asked for, over so many latest examples.
     fading : float in (0, 1) or None, default=None
@@ -129,6 +132,7 @@ class StudyKeys(BaseModel):
     order: Order = "shuffled"
     tune_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.1
     delay: Annotated[int, Field(ge=0)] = 0
+    label_due: Literal["after", "before"] = "after"
     window: Annotated[int, Field(ge=1)] | None = None
     fading: Annotated[float, Field(gt=0, lt=1)] | None = None
     baselines: bool = False

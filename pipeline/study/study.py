@@ -44,6 +44,12 @@ class Study(StudyKeys):
         return self
 
     @model_validator(mode="after")
+    def _due_labels_are_delayed(self) -> Study:
+        if self.label_due == "before" and not self.delay:
+            raise ValueError("label_due: 'before' a prediction comes what is late: give a delay of 1 or more")
+        return self
+
+    @model_validator(mode="after")
     def _test_curve_has_tests(self) -> Study:
         if self.test_curve and all(self.protocol_of(entry) == "prequential" for entry in self.datasets):
             raise ValueError("test_curve: needs a test part, which protocol 'holdout' or 'crossval' has")
@@ -180,7 +186,8 @@ class Study(StudyKeys):
         judged = tuned and self.order_of(entry) == "given"
         return Course(
             order=self.order_of(entry),
-            delay=self.delay,
+            # Just before a row is just after the one before it.
+            delay=self.delay - (self.label_due == "before"),
             window=self.window,
             fading=self.fading,
             tune_fraction=self.tune_fraction if judged else 0.0,

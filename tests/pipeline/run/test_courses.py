@@ -168,6 +168,8 @@ def test_grids_are_judged_on_what_nobody_is_counted_on(tmp_path: Path) -> None:
         ({"window": 0}, "window"),
         ({"fading": 1.0}, "fading"),
         ({"delay": -1}, "delay"),
+        ({"label_due": "before"}, "label_due: 'before' a prediction comes what is late: give a delay of 1"),
+        ({"label_due": "now", "delay": 1}, "label_due: 'now' should be 'after' or 'before'"),
     ],
 )
 def test_what_does_not_go_with_an_order_is_one_line(study: dict[str, Any], message: str) -> None:
@@ -206,6 +208,25 @@ def test_labels_that_come_late_are_a_plain_loop(tmp_path: Path, name: str, delay
     # The last labels count for nothing.
     assert found.row["updates"] == (learner.n_updates_ if learnt else 0)
     assert list(found.curve["updates"])[-1] == found.row["updates"]
+
+
+def test_a_label_that_is_due_before_a_row_comes_after_the_one_before_it(tmp_path: Path) -> None:
+    dataset, X, y = written(tmp_path)
+    learner = {"name": "KernelPerceptron"}
+    before, after, usual = (
+        cells_of(dataset, learner, **keys)[0]
+        for keys in ({"delay": 7, "label_due": "before"}, {"delay": 6}, {"delay": 1, "label_due": "before"})
+    )
+    assert before.key == after.key
+    assert usual.key == cells_of(dataset, learner)[0].key
+    # Label by label: those of rows 0 … t - 7 are known when row t is predicted.
+    kernel, wrong = KernelPerceptron(), 0
+    for t in range(N):
+        if t >= 7:
+            kernel.partial_fit(X[t - 7 : t - 6], y[t - 7 : t - 6], classes=[0, 1])
+        score = kernel.decision_function(X[t : t + 1])[0] if t >= 7 else 0.0
+        wrong += not (1 if y[t] else -1) * score > 0
+    assert run_cell(before).row["mistakes"] == wrong
 
 
 @settings(deadline=None, max_examples=15)

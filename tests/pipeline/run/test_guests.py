@@ -119,22 +119,31 @@ def by_river(model: Any, cell: Cell, delay: int | None) -> int:
         ("tree.HoeffdingAdaptiveTreeClassifier", {"grace_period": 20, "seed": 3}),
     ],
 )
-@pytest.mark.parametrize("delay", [0, 1, 20])
+@pytest.mark.parametrize(
+    ("course", "of_river"),
+    [
+        ({}, None),
+        # River gives a label just before the row that is `delay` rows later, this package just after it.
+        ({"delay": 1}, 2),
+        ({"delay": 20}, 21),
+        ({"delay": 1, "label_due": "before"}, 1),
+        ({"delay": 20, "label_due": "before"}, 20),
+    ],
+)
 def test_a_model_of_river_makes_the_mistakes_that_river_counts(
-    name: str, params: dict[str, Any], delay: int
+    name: str, params: dict[str, Any], course: dict[str, Any], of_river: int | None
 ) -> None:
     module, cls = name.split(".")
     model = getattr(importlib.import_module(f"river.{module}"), cls)(**params)
     silent = model.predict_one({0: 1.0}) is None
     [cell] = cells(
-        {"name": f"river.{module}:{cls}", **params}, dataset={"name": "gauss", "n_train": 300}, delay=delay
+        {"name": f"river.{module}:{cls}", **params}, dataset={"name": "gauss", "n_train": 300}, **course
     )
     row = run_cell(cell).row
     assert row["status"] == "ok", row["error"]
-    # River gives a label just before the row that is `delay` rows later, this package just after it.
-    theirs = by_river(model, cell, delay + 1 if delay else None)
+    theirs = by_river(model, cell, of_river)
     # Where it predicts nothing River counts nothing, and this package the first class.
-    unsaid = learn_cell(cell).material.noisy[: delay + 1].sum() if silent else 0
+    unsaid = learn_cell(cell).material.noisy[: of_river or 1].sum() if silent else 0
     assert row["mistakes"] == theirs + unsaid
     assert row["updates"] is None
 

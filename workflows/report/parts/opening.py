@@ -69,7 +69,8 @@ def _courses(view: StudyView) -> list[str]:
             sizes = ", ".join(map(str, size)) if isinstance(size, list) else str(size)
             texts.append(f"{entry.get('label')} predicts {sizes} examples at a time, then learns them.")
     if delay := study.get("delay"):
-        texts.append(f"The label of an example comes {count(delay, 'example')} later.")
+        due = ", just before the prediction of that one" if study.get("label_due") == "before" else ""
+        texts.append(f"The label of an example comes {count(delay, 'example')} later{due}.")
     return texts
 
 
