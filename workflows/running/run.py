@@ -30,7 +30,7 @@ from .workers import WorkerOptions, Workers, is_marked, unmark, workers
 # A part is written after this many seconds: what a kill can lose at most.
 FLUSH_SECONDS = 2.0
 # Or after so many cells: 4 kB of memory each. A part takes 16 ms besides its rows, the smallest cell 0.2 ms.
-_FLUSH_CELLS = 4096
+_FLUSH_CELLS = 8192
 _THREADS = WorkerOptions()
 
 
