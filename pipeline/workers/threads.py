@@ -27,6 +27,9 @@ _BATCH_SECONDS = 0.05
 # A thread that comes back from compiled code asks for the interpreter, and is given it after this long. With
 # Python's own 5 ms it would wait longer than most cells of a small study take, whenever this thread stores.
 _SWITCH_SECONDS = 0.0005
+# So many cells may be begun and not handed on; then threads wait. While finished cells are written, threads
+# would else have the interpreter most of the time, and of 100,000 empty cells 15,000 came to wait for it.
+_UNTAKEN = 1024
 # Between two looks for cells that have not ended.
 _LOOK_SECONDS = 0.5
 # Of the memory that is free when a cell is run apart, the share that it may take.
@@ -74,7 +77,8 @@ def compute_in_threads(
                 pool.start(slot)
             while pool.at_work:
                 pool.wait()
-                time.sleep(_BATCH_SECONDS)
+                if not pool.is_full:
+                    time.sleep(_BATCH_SECONDS)
                 _hand_on(pool.take(), done)
         for cell in apart:
             done([_run_apart(cell, cell_limit)])
@@ -138,6 +142,7 @@ class _Pool:
         self._stopped = False
         self._finished: SimpleQueue[_Finished] = SimpleQueue()
         self._first: deque[_Finished] = deque()
+        self._room = threading.Semaphore(_UNTAKEN)
         self._places: list[_Place] = [_Place(slot) for slot in range(n_threads)]
         self._limit, self._in_flight = cell_limit, in_flight
         self.at_work = 0
@@ -168,6 +173,11 @@ class _Pool:
             self.at_work -= 1
             self.start(place.slot)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether threads wait, or soon will."""
+        return self._finished.qsize() >= _UNTAKEN // 2
+
     def take(self) -> list[_Finished]:
         """Return what is finished."""
         batch = [*self._first]
@@ -175,12 +185,17 @@ class _Pool:
         with contextlib.suppress(Empty):
             while True:
                 batch.append(self._finished.get_nowait())
-        self.at_work -= sum(each is None for each in batch)
+        ended = sum(each is None for each in batch)
+        self.at_work -= ended
+        # A thread that ended had asked for room, too.
+        if freed := ended + sum(isinstance(each, CellResult) for each in batch):
+            self._room.release(freed)
         return batch
 
     def stop(self) -> None:
         """Let every thread end after its cell."""
         self._stopped = True
+        self._room.release(len(self._places))
 
     def _work(self, place: _Place) -> None:
         """Run cells until there are none."""
@@ -191,7 +206,7 @@ class _Pool:
             place.until = time.monotonic() + left
 
         try:
-            while (cell := self._next(place)) is not None:
+            while self._room.acquire() and (cell := self._next(place)) is not None:
                 try:
                     outcome = run_cell(cell, begins)
                 except BaseException as error:  # a plug-in that exits ends its cell, not the thread

@@ -75,6 +75,32 @@ def test_every_cell_is_run_once_whatever_the_number_of_threads() -> None:
         assert {row["key"]: row["mistakes"] for row in rows} == expected
 
 
+def test_threads_wait_for_who_takes_what_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_UNTAKEN", 8)
+    monkeypatch.setattr(threads, "run_cell", lambda cell, _: CellResult({"key": cell.key}))
+    cells, taken, handed_on = cells_of(seeds=400), 0, 0
+
+    def given() -> Iterator[Cell]:
+        nonlocal taken
+        for cell in cells:
+            taken += 1
+            yield cell
+
+    def done(batch: list[CellResult]) -> None:
+        nonlocal handed_on
+        handed_on += len(batch)
+        # What a batch has left room for is all that is begun meanwhile.
+        while taken < min(handed_on + 8, len(cells)):
+            time.sleep(0.001)
+        assert taken - handed_on <= 8
+
+    # Also when there are more threads than room.
+    for n_threads in (2, 20):
+        taken = handed_on = 0
+        in_threads(n_threads, given(), done)
+        assert handed_on == taken == len(cells)
+
+
 def test_no_cells_are_done_at_once() -> None:
     in_threads(2, [], pytest.fail)
 

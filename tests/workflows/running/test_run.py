@@ -19,7 +19,9 @@ import pytest
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import CLEAN
+from singlepass.pipeline.store.cell_result import CellResult
 from singlepass.pipeline.store.schema import PROVENANCE
+from singlepass.pipeline.store.store import Store
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report import write_report
 from singlepass.workflows.running.run import run_study
@@ -87,6 +89,27 @@ def test_two_threads_give_what_one_gives(
 ) -> None:
     study, _ = find_study(str(study_file))
     run_study(study, str(tmp_path / "two"), progress=silent, options=WorkerOptions(threads=2))
+    assert_same(finished, tmp_path / "two")
+
+
+def test_parts_are_bounded(
+    finished: Path, study_file: Path, tmp_path: Path, silent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+    write = Store.write
+
+    def noted(store: Store, results: list[CellResult]) -> None:
+        written.append(len(results))
+        write(store, results)
+
+    monkeypatch.setattr(Store, "write", noted)
+    monkeypatch.setattr("singlepass.workflows.running.run._FLUSH_CELLS", 3)
+    monkeypatch.setattr("singlepass.pipeline.workers.threads._UNTAKEN", 2)
+    study, _ = find_study(str(study_file))
+    run_study(study, str(tmp_path / "two"), progress=silent, options=WorkerOptions(threads=2))
+    # A batch that comes when there are two may have two.
+    assert sum(written) == 28
+    assert max(written) <= 4
     assert_same(finished, tmp_path / "two")
 
 
