@@ -243,8 +243,8 @@ def _tests(spec: CellSpec) -> bool:
 
 _source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)
 
-# Sources by what names them, as long as they are kept: a stream need not be looked up for every cell. The
-# repetitions of a few tasks.
+# Sources by what names them, as long as they are kept: a stream need not be looked up for every cell. Of some
+# hundred tasks, or of the repetitions of a few that are drawn.
 _known: LRUCache[Hashable, ReferenceType[_Source]] = LRUCache(1024)
 _looking = Lock()
 

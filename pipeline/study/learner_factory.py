@@ -232,7 +232,8 @@ def resolve_learner(name: str) -> ResolvedLearner:
         if dot:
             hint = f"a class elsewhere is named by 'module:Class', '{module}:{last}'"
         raise InputError(f"algorithm {name!r} is unknown: {hint}; your own ones need --plugin FILE")
-    return _resolved(name, known[name])
+    factory: Any = known[name]
+    return _resolved(name, factory)
 
 
 # Asked for by every cell: what is found out of a class is found out once.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import sys
 import threading
 import time
@@ -70,9 +69,6 @@ def compute_in_threads(
     users_choice = sys.getswitchinterval()
     try:
         sys.setswitchinterval(_SWITCH_SECONDS)
-        # A study's plan and all that is imported stay: to look through them again and again for what does
-        # not holds up every thread.
-        gc.freeze()
         with ended_when_frozen(cell_limit):
             for slot in range(n_threads):
                 pool.start(slot)
@@ -85,7 +81,6 @@ def compute_in_threads(
     finally:
         pool.stop()
         sys.setswitchinterval(users_choice)
-        gc.unfreeze()
         # What had been finished when it was interrupted.
         _hand_on(pool.take(), done)
 
