@@ -57,7 +57,7 @@ class Material:
     held_out : tuple of (Fold, ndarray of int32) or None
         The rows that judge a grid, with their noisy labels.
     test : Fold or None
-        The clean test part.
+        The clean test part; None for cells that judge a grid, which are never tested.
     own_bytes : int
         What rows take that are its own: fitted to its training rows, or changed by noise.
     counted_from : int
@@ -116,7 +116,7 @@ class _Source:
         if chosen is not None:
             rows = chosen if rows is None else rows[chosen]
         matrices = [(stream.X, rows)]
-        if spec.protocol == "holdout" and stream.X_test is not None:
+        if _tests(spec) and stream.X_test is not None:
             matrices.append((stream.X_test, stream.rows_test))
         self.stream, self.excerpt = stream, excerpt(matrices)
         arrays = [stream.y, stream.rows, stream.y_test, stream.rows_test]
@@ -147,6 +147,8 @@ class _Source:
         """Return what cells of one level of noise learn from and are tested on."""
         stream, near = self.stream, self.excerpt
         part, test = split(spec, stream)
+        if spec.stage == "tune":
+            test = None
         rng = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
         )
@@ -231,13 +233,18 @@ def _shares(touched: NDArray[np.bool_], codes: NDArray[np.int32], n_classes: int
 
 def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
     # All repetitions read the same rows, unless they are drawn anew: then it is another stream.
-    return stream, spec.protocol == "holdout", spec.max_examples, spec.course.order, spec.root_seed
+    return stream, _tests(spec), spec.max_examples, spec.course.order, spec.root_seed
+
+
+def _tests(spec: CellSpec) -> bool:
+    """Tell whether cells like this one read the test part that a stream comes with."""
+    return spec.protocol == "holdout" and spec.stage == "run"
 
 
 _source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)
 
-# Sources by what names them, as long as they are kept: a stream need not be looked up for every cell. The
-# repetitions of a few tasks.
+# Sources by what names them, as long as they are kept: a stream need not be looked up for every cell. Of some
+# hundred tasks, or of the repetitions of a few that are drawn.
 _known: LRUCache[Hashable, ReferenceType[_Source]] = LRUCache(1024)
 _looking = Lock()
 
@@ -253,8 +260,8 @@ _last = _Last()
 
 
 def _name_of(spec: CellSpec) -> tuple[Hashable, ...]:
-    rows = spec.protocol, spec.max_examples, spec.course.order
-    return spec.dataset, spec.fingerprint, spec.root_seed, spec.seed, *rows
+    rows = spec.protocol, _tests(spec), spec.max_examples, spec.course.order
+    return spec.dataset, spec.fingerprint, spec.root_seed, *rows
 
 
 def material(spec: CellSpec) -> Material:
@@ -286,6 +293,9 @@ def material(spec: CellSpec) -> Material:
 
 
 def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
+    if data.is_drawn(spec.dataset):
+        # The others have one stream for all repetitions.
+        name = *name, spec.seed
     with _looking:
         reference = _known.get(name)
     source = reference() if reference is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ class ResolvedLearner:
     package: str = ""
     problem: str = ""
 
-    @property
+    @cached_property
     def built_in(self) -> bool:
         """Whether it is one of the table's, not somebody else's."""
         return not self.package and registry.is_built_in(self.factory)
@@ -233,7 +234,14 @@ def resolve_learner(name: str) -> ResolvedLearner:
         if dot:
             hint = f"a class elsewhere is named by 'module:Class', '{module}:{last}'"
         raise InputError(f"algorithm {name!r} is unknown: {hint}; your own ones need --plugin FILE")
-    return ResolvedLearner(name, known[name])
+    factory: Any = known[name]
+    return _resolved(name, factory)
+
+
+# Asked for by every cell: what is found out of a class is found out once.
+@functools.lru_cache(maxsize=128)
+def _resolved(name: str, factory: type) -> ResolvedLearner:
+    return ResolvedLearner(name, factory)
 
 
 def is_known(name: str) -> bool:

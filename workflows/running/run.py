@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -164,6 +165,10 @@ def run_study(
         held = store.read_json("study.json").get("name", study.name)
         if held != study.name:
             progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
+        # The plan and all that is imported stay: to look through them again and again for what does not stay
+        # would hold up every thread that runs cells.
+        gc.freeze()
+        stack.callback(gc.unfreeze)
         found = _Workers(stack, options, plan, out, progress.note)
         run = _Run(plan, store, progress, found, command, retry_failed)
         for line in (*missing_learners(plan.learners), *left_out(plugins)):

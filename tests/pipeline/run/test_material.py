@@ -97,6 +97,34 @@ def test_algorithms_share_what_does_not_depend_on_them() -> None:
         assert material.material(replace(spec, **change)) is not material.material(spec)  # type: ignore[arg-type]
 
 
+def test_repetitions_look_a_stream_up_once(
+    sparse_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget()
+    looked_up = []
+    open_stream = material.data.open_stream
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        looked_up.append(args)
+        return open_stream(*args, **kwargs)
+
+    monkeypatch.setattr(material.data, "open_stream", counted)
+    for dataset, times in ((sparse_file, 1), ({"name": "gauss", "n_train": 50}, 3)):
+        looked_up.clear()
+        for cell in cells_of(dataset, seeds=3):
+            material.material(cell.spec)
+        assert len(looked_up) == times
+    forget()
+
+
+def test_cells_that_judge_a_grid_have_no_test_part() -> None:
+    forget()
+    spec = cells_of({"name": "digits", "task": "pair:3,5"}, protocol="holdout")[0].spec
+    assert material.material(spec).test is not None
+    assert material.material(replace(spec, stage="tune", judge="validation")).test is None
+    forget()
+
+
 def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     forget()
     # A stream drawn anew for each repetition, of which few rows are read: it is kept all the same.
