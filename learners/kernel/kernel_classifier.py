@@ -24,15 +24,18 @@ from ..numeric.rows import count_rows, row_range
 from .support.cached_support import CachedSupport
 from .support.support_set import SupportSet
 from .values.functions import KERNELS
-from .values.row_storage import SparseRows
+from .values.row_storage import DenseRows
 
 #: Rows of a block at least. The outcome does not depend on it.
 BLOCK_ROWS = 60
 
 # With few support vectors what a block costs whatever their number would be as much as its products: it has
-# more rows then, up to so many times as many, as long as its kernel values are no more than these. A CSR row
-# that joins meets the rest of its block much slower than those of the next block: theirs are shorter.
-_LONGEST_DENSE, _LONGEST_SPARSE = (8, 60_000), (4, 40_000)
+# more rows then, up to so many times as many, as long as its kernel values are no more than these.
+_MOST_TIMES, _BLOCK_VALUES = 4, 40_000
+
+# The same where rows seldom join, which meet the rest of their block one by one, CSR rows much slower than
+# those of the next block. The values are in bytes: a block and the support set stay in a cache of 1 MiB.
+_MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM = 8, 320_000
 
 
 def block_ranges(n: int, block_rows: int = BLOCK_ROWS) -> Iterator[tuple[int, int]]:
@@ -112,6 +115,9 @@ class KernelClassifier(OnlineClassifier):
     #: Whether it keeps a triangular one instead.
     _keeps_factor = False
 
+    #: Whether few of the rows that it learns join the support set.
+    _seldom_joins = False
+
     #: Whether it keeps one more number with each coefficient.
     _keeps_companions = False
 
@@ -174,7 +180,9 @@ class KernelClassifier(OnlineClassifier):
 
     def _rows_of_block(self, support):
         """Return how many rows a block has that meets a support set."""
-        times, values = _LONGEST_SPARSE if isinstance(support.rows, SparseRows) else _LONGEST_DENSE
+        times, values = _MOST_TIMES, _BLOCK_VALUES
+        if self._seldom_joins and isinstance(support.rows, DenseRows):
+            times, values = _MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM // support.rows.dtype.itemsize
         return max(self._block_rows, min(times * self._block_rows, values // (support.size + 1)))
 
     def _pass(self, X, codes, scores):

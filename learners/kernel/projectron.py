@@ -131,7 +131,7 @@ _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 class _Projecting(KernelClassifier):
     """A learner that projects rows onto the span of its support set."""
 
-    _keeps_factor = True
+    _keeps_factor = _seldom_joins = True
 
     algorithm_version = 2
 
