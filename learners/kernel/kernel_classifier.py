@@ -24,6 +24,7 @@ from ..numeric.rows import count_rows, row_range
 from .support.cached_support import CachedSupport
 from .support.support_set import SupportSet
 from .values.functions import KERNELS
+from .values.row_storage import DenseRows
 
 #: Rows of a block at least. The outcome does not depend on it.
 BLOCK_ROWS = 60
@@ -31,6 +32,10 @@ BLOCK_ROWS = 60
 # With few support vectors what a block costs whatever their number would be as much as its products: it has
 # more rows then, up to so many times as many, as long as its kernel values are no more than these.
 _MOST_TIMES, _BLOCK_VALUES = 4, 40_000
+
+# The same where rows seldom join, which meet the rest of their block one by one, CSR rows much slower than
+# those of the next block. The values are in bytes: a block and the support set stay in a cache of 1 MiB.
+_MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM = 8, 320_000
 
 
 def block_ranges(n: int, block_rows: int = BLOCK_ROWS) -> Iterator[tuple[int, int]]:
@@ -110,6 +115,9 @@ class KernelClassifier(OnlineClassifier):
     #: Whether it keeps a triangular one instead.
     _keeps_factor = False
 
+    #: Whether few of the rows that it learns join the support set.
+    _seldom_joins = False
+
     #: Whether it keeps one more number with each coefficient.
     _keeps_companions = False
 
@@ -170,9 +178,12 @@ class KernelClassifier(OnlineClassifier):
     def _blocks(self, n):
         return block_ranges(n, self._block_rows)
 
-    def _rows_of_block(self, size):
-        """Return how many rows a block has that meets `size` support vectors."""
-        return max(self._block_rows, min(_MOST_TIMES * self._block_rows, _BLOCK_VALUES // (size + 1)))
+    def _rows_of_block(self, support):
+        """Return how many rows a block has that meets a support set."""
+        times, values = _MOST_TIMES, _BLOCK_VALUES
+        if self._seldom_joins and isinstance(support.rows, DenseRows):
+            times, values = _MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM // support.rows.dtype.itemsize
+        return max(self._block_rows, min(times * self._block_rows, values // (support.size + 1)))
 
     def _pass(self, X, codes, scores):
         return self._learn_blocks(self._learn_block, X, codes, scores)
@@ -183,7 +194,7 @@ class KernelClassifier(OnlineClassifier):
         mistakes = updates = start = 0
         n = count_rows(X)
         while start < n:
-            stop = min(n, start + self._rows_of_block(self._support.size))
+            stop = min(n, start + self._rows_of_block(self._support))
             rows = row_range(X, start, stop)
             view = store.open_block(rows, stop - start, self.n_examples_ - self._pass_start + start)
             size, wrong, changed, evaluations = learn_block(
@@ -202,7 +213,7 @@ class KernelClassifier(OnlineClassifier):
         if support is None:
             scores[:] = 0.0
             return
-        rows = self._rows_of_block(support.size)
+        rows = self._rows_of_block(support)
         room = support.room(min(rows, len(scores)))
         for start, stop in block_ranges(len(scores), rows):
             support.scores(row_range(X, start, stop), stop - start, scores[start:stop], room)
@@ -277,7 +288,7 @@ class RowCachingClassifier(KernelClassifier):
     def _support(self):
         return self._store.support if self._store else None
 
-    def _rows_of_block(self, _size):
+    def _rows_of_block(self, _support):
         # A cached row of kernel values is as wide as there is room for a block to join.
         return self._block_rows
 

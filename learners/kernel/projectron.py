@@ -11,6 +11,7 @@ from ..estimator.parameters import check_nonnegative, check_positive
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from ..numeric.rows import count_rows, n_rows, row, squared_norm
+from ..numeric.views import borrowed
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
 from .support.block_view import add, score_of
 from .support.class_scores import add_pair, score_classes
@@ -32,7 +33,8 @@ def _learn(view, n, codes, scores, eta, U, plus, rounding):
     step then makes progress towards any function whose norm is at most U.
     """
     mistakes = updates = evaluations = 0
-    work = room_to_project(view)
+    room = room_to_project(view)
+    view, work = borrowed(view), borrowed(room)
     # A later row that was projected along with an earlier one. Where rows join, it would be in vain.
     ahead, joining = -1, False
     for t in range(codes.shape[0]):
@@ -88,7 +90,8 @@ def _learn(view, n, codes, scores, eta, U, plus, rounding):
 def _learn_classes(view, n, codes, scores, eta, rounding):
     """As with two; the projection is added to the right class, taken from the best wrong one."""
     mistakes = updates = evaluations = 0
-    work = room_to_project(view)
+    room = room_to_project(view)
+    view, work = borrowed(view), borrowed(room)
     for t in range(codes.shape[0]):
         y, s = codes[t], scores[t]
         z = score_classes(view, n, t, y, s)
@@ -128,7 +131,7 @@ _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 class _Projecting(KernelClassifier):
     """A learner that projects rows onto the span of its support set."""
 
-    _keeps_factor = True
+    _keeps_factor = _seldom_joins = True
 
     algorithm_version = 2
 

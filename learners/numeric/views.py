@@ -12,6 +12,14 @@ from numba.extending import intrinsic
 
 
 def _uncounted(context, builder, kind, value):
+    if isinstance(kind, types.BaseTuple):
+        parts = [
+            _uncounted(context, builder, part, builder.extract_value(value, position))
+            for position, part in enumerate(kind)
+        ]
+        return context.make_tuple(builder, kind, parts)
+    if not isinstance(kind, types.Array):
+        return value
     array = context.make_array(kind)(context, builder, value)
     array.meminfo = ir.Constant(array.meminfo.type, None)
     array.parent = ir.Constant(array.parent.type, None)
@@ -20,17 +28,13 @@ def _uncounted(context, builder, kind, value):
 
 @intrinsic
 def borrowed(_typing_context, X):
-    """Return an array or a tuple of arrays uncounted, in a kernel, which must not return it."""
+    """Return an array, or a tuple of arrays, numbers and tuples, uncounted, in a kernel.
+
+    The kernel must not return it.
+    """
 
     def codegen(context, builder, signature, arguments):
-        kind, value = signature.args[0], arguments[0]
-        if not isinstance(kind, types.BaseTuple):
-            return _uncounted(context, builder, kind, value)
-        parts = [
-            _uncounted(context, builder, part, builder.extract_value(value, position))
-            for position, part in enumerate(kind)
-        ]
-        return context.make_tuple(builder, kind, parts)
+        return _uncounted(context, builder, signature.args[0], arguments[0])
 
     return X(X), codegen
 

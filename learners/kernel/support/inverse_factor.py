@@ -18,6 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
+from ...numeric.compiled import INLINE
 from ...numeric.emitters import fused, spread
 from ...numeric.margins import signed
 from ...numeric.rows import dot
@@ -26,6 +27,10 @@ from .block_view import score_of
 
 # Rows of M taken together, and values to a vector.
 _PANEL = LANES[8]
+
+# Rows of M up to which one panel's share of z is taken in the same loop as what the panel before gives to d:
+# nothing waits for a sum to be folded then, as long as two panels stay in a cache of 32 KiB.
+_AT_ONCE = 32 * 1024 // (2 * _PANEL * 8)
 
 # What a projection works on: k, z and d of two rows, each as long as there are slots.
 _K, _Z, _D = 0, 2, 4
@@ -49,66 +54,85 @@ def _first_block(row):
     return panel * (panel + 1) // 2
 
 
-def _panel_of(rows):
-    """Build the intrinsic that takes a panel of M for so many rows."""
+def _step_of(rows, takes_z, gives_d):
+    """Build the intrinsic of a step through M for so many rows, of its halves or both at once."""
 
     @intrinsic
-    def project_panel(_typing_context, square, block, work, first):
-        """Add what rows ``first … first + _PANEL - 1`` of M give to z and d.
+    def step(_typing_context, square, work, first):
+        """Take z of rows ``first … first + _PANEL - 1`` of M; add to d what the panel before them gives.
 
         Sums of z have _PANEL lanes, folded upper half onto lower half; each d is one chain, rows ascending.
         """
 
         def codegen(context, builder, signature, arguments):
-            square, work = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
-            block, first = arguments[1], arguments[3]
-            zero, size = first.type(0), first.type(_PANEL)
-            stop = builder.add(first, size)
+            square, work = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 1))
+            first = arguments[2]
+            zero, one, size = (first.type(number) for number in (0, 1, _PANEL))
             columns = [first.type(r * _PANEL) for r in range(_PANEL)]
-            parts = ([first.type(part + row) for row in range(rows)] for part in (_K, _Z, _D))
-            k_rows, z_rows, d_rows = parts
+            k_rows, z_rows, d_rows = ([first.type(part + r) for r in range(rows)] for part in (_K, _Z, _D))
             nothing = spread(builder, square.pointer.type.pointee(0.0), _PANEL)
             sums = [[cgutils.alloca_once_value(builder, nothing) for _ in columns] for _ in range(rows)]
-            with cgutils.for_range_slice(builder, zero, stop, size, first.type) as (j, _):
-                place = builder.add(block, builder.udiv(j, size))
+            number = builder.udiv(first, size)
+            block = builder.lshr(builder.mul(number, builder.add(number, one)), one)
+            block_before = builder.sub(block, number)
+
+            def take_z(j, place):
                 k = [work.load(builder, row, j, _PANEL) for row in k_rows]
                 for r, column in enumerate(columns):
                     values = square.load(builder, place, column, _PANEL)
                     for row in range(rows):
                         total = fused(builder, values, k[row], builder.load(sums[row][r]))
                         builder.store(total, sums[row][r])
-            vectors = []
-            for row in range(rows):
-                (z,) = fold_together(builder, [builder.load(place) for place in sums[row]])
-                work.store(builder, z_rows[row], first, z)
-                lanes = [builder.extract_element(z, ir.IntType(32)(r)) for r in range(_PANEL)]
-                vectors.append([spread(builder, lane, _PANEL) for lane in lanes])
-            with cgutils.for_range_slice(builder, zero, stop, size, first.type) as (j, _):
-                place = builder.add(block, builder.udiv(j, size))
+
+            def give_d(j, place, z):
                 d = [work.load(builder, row, j, _PANEL) for row in d_rows]
                 for r, column in enumerate(columns):
                     values = square.load(builder, place, column, _PANEL)
-                    d = [fused(builder, values, vectors[row][r], d[row]) for row in range(rows)]
+                    d = [fused(builder, values, z[row][r], d[row]) for row in range(rows)]
                 for row in range(rows):
                     work.store(builder, d_rows[row], j, d[row])
+
+            def each(row):
+                z = work.load(builder, z_rows[row], builder.sub(first, size), _PANEL)
+                lanes = [builder.extract_element(z, ir.IntType(32)(r)) for r in range(_PANEL)]
+                return [spread(builder, lane, _PANEL) for lane in lanes]
+
+            with builder.if_then(builder.icmp_signed(">", first, zero)):
+                z = [each(row) for row in range(rows)] if gives_d else []
+                with cgutils.for_range_slice(builder, zero, first, size, first.type) as (j, _):
+                    place = builder.udiv(j, size)
+                    if gives_d:
+                        give_d(j, builder.add(block_before, place), z)
+                    if takes_z:
+                        take_z(j, builder.add(block, place))
+            if takes_z:
+                take_z(first, builder.add(block, number))
+                for row in range(rows):
+                    (z,) = fold_together(builder, [builder.load(place) for place in sums[row]])
+                    work.store(builder, z_rows[row], first, z)
             return context.get_dummy_value()
 
-        return types.void(square, block, work, first), codegen
+        return types.void(square, work, first), codegen
 
-    return project_panel
-
-
-_project_panel = _panel_of(1)
-_project_panel_twice = _panel_of(2)
+    return step
 
 
-@register_jitable
+_take_z, _give_d, _both = (_step_of(1, *halves) for halves in ((True, False), (False, True), (True, True)))
+_take_z_twice, _give_d_twice, _both_twice = (
+    _step_of(2, *halves) for halves in ((True, False), (False, True), (True, True))
+)
+
+
+@register_jitable(**INLINE)
 def room_to_project(view):
-    """Return what `project` works on."""
-    return np.empty((6, view.born.shape[0]))
+    """Return what `project` works on, aligned: no vector of it straddles two cache lines."""
+    slots = view.born.shape[0]
+    memory = np.empty(6 * slots + _PANEL)
+    start = -(memory.ctypes.data // memory.itemsize) % _PANEL
+    return memory[start : start + 6 * slots].reshape((6, slots))
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def _begin(view, n, stop, t, place, work):
     # Rows of M and values of k beyond n are zeros: they change nothing.
     for i in range(n):
@@ -119,33 +143,45 @@ def _begin(view, n, stop, t, place, work):
         work[_D + place, i] = 0.0
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def project(view, n, t, other, work):
     """Project row t, in place 0, and, in place 1, row `other` unless it is negative."""
     stop = (n + _PANEL - 1) // _PANEL * _PANEL
     _begin(view, n, stop, t, 0, work)
     if other < 0:
-        for first in range(0, stop, _PANEL):
-            _project_panel(view.square, _first_block(first), work, first)
+        if stop <= _AT_ONCE:
+            for first in range(0, stop, _PANEL):
+                _both(view.square, work, first)
+            _give_d(view.square, work, stop)
+        else:
+            for first in range(0, stop, _PANEL):
+                _take_z(view.square, work, first)
+                _give_d(view.square, work, first + _PANEL)
     else:
         _begin(view, n, stop, other, 1, work)
-        for first in range(0, stop, _PANEL):
-            _project_panel_twice(view.square, _first_block(first), work, first)
+        if stop <= _AT_ONCE:
+            for first in range(0, stop, _PANEL):
+                _both_twice(view.square, work, first)
+            _give_d_twice(view.square, work, stop)
+        else:
+            for first in range(0, stop, _PANEL):
+                _take_z_twice(view.square, work, first)
+                _give_d_twice(view.square, work, first + _PANEL)
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def projected_norm(n, place, work):
     """Return ``‖z‖² = kᵀ K_S⁻¹ k`` of the row in a place."""
     return dot(work[_Z + place, :n], work[_Z + place, :n])
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def projected(n, place, work):
     """Return ``d = K_S⁻¹ k`` of the row in a place."""
     return work[_D + place, :n]
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def likely_next(view, n, t, y, codes, margin):
     """Return the row after t that is likely to be the next one with a margin <= `margin`, -1 if none is near.
 

@@ -121,7 +121,9 @@ class SupportSet:
         if self._keeps_square:
             self._square = grown(self._square, capacity, capacity)
         if self._keeps_factor:
-            self._square = grown(self._square, *factor_shape(capacity))
+            # Of the old one only what is in use: memory that nobody has touched is none yet.
+            used, _ = factor_shape(padded(self.size, LANES[8]))
+            self._square = grown(self._square[:used], *factor_shape(capacity))
         self.rows.reserve(capacity)
 
     def view(self, block, n, first):

@@ -8,7 +8,7 @@ from numba.extending import intrinsic, register_jitable
 
 from ...numeric.compiled import INLINE, compiled
 from ...numeric.emitters import spread, zero_like
-from ...numeric.exponential import emit_exponential, exponential
+from ...numeric.exponential import emit_exponential
 from .dense_products import LANES
 
 KERNELS = ("rbf", "poly", "linear")
@@ -105,12 +105,10 @@ def own_values(function, norms, own):
     number, gamma, coef0, degree = function
     values = norms.copy()
     if number == _RBF:
-        # At distance 0, but for a norm that overflows.
+        # At distance 0, whose exponential is 1, but for a norm that overflows.
         for j in range(values.shape[0]):
             distance = (norms[j] + norms[j]) - (values[j] + values[j])
-            values[j] = -gamma * distance
-        for j in range(values.shape[0]):
-            values[j] = exponential(values[j])
+            values[j] = 1 - gamma * distance
     elif number == _POLY:
         _poly_row(values, gamma, coef0, degree)
     for j in range(values.shape[0]):

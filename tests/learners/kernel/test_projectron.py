@@ -89,6 +89,28 @@ def test_a_row_projected_with_another_is_as_if_alone(seed, n):
             np.testing.assert_array_equal(alone[1], together[1])
 
 
+def test_projections_onto_more_rows_than_two_panels_in_a_cache():
+    """From there on the halves of a step are loops of their own: projections are as good, alone or not."""
+    X, y = noisy_stream(23, n=800, d=6)
+    y = np.random.RandomState(23).permutation(y)  # about every other row is a mistake
+    model = Projectron(eta=0.0, gamma=4.0).fit(X[:780], y[:780])
+    n = model.n_support_
+    assert n > 300
+    view = model._support.open_block(as_rows(X[780:]), 20, 780)
+    inside = model._support.matrix(np.arange(n))
+    K, k = rbf_kernel(inside, gamma=4.0), rbf_kernel(inside, X[780:], gamma=4.0)
+    for size in (248, 256, 264, n):  # whole panels: what is after the last row is taken for zeros
+        expected = np.linalg.solve(K[:size, :size], k[:size])
+        for t in range(19):
+            alone = [project_both(view, size, s, -1, 0) for s in (t, t + 1)]
+            for place, (norm, d) in enumerate(alone):
+                together = project_both(view, size, t, t + 1, place)
+                assert together[0] == norm
+                np.testing.assert_array_equal(together[1], d)
+            np.testing.assert_allclose(alone[0][1], expected[:, t], rtol=1e-7, atol=1e-9)
+            assert alone[0][0] == pytest.approx(k[:size, t] @ expected[:, t], rel=1e-9)
+
+
 @pytest.mark.parametrize("Learner", [Projectron, ProjectronPlusPlus])
 @pytest.mark.parametrize("eta", [0.1, 0.6])
 def test_what_is_solved_ahead_changes_nothing(Learner, eta):
