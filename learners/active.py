@@ -57,6 +57,8 @@ class QueryAll(OnlineClassifier):
     3
     """
 
+    asks_for_labels = True
+
     learner_: OnlineClassifier
     n_queried_: int
 
@@ -69,6 +71,10 @@ class QueryAll(OnlineClassifier):
             raise ValueError(
                 f"{type(self).__name__}: learner must be an online learner of this package, "
                 f"got {self.learner!r}"
+            )
+        if self.learner.asks_for_labels:
+            raise ValueError(
+                f"{type(self).__name__}: learner decides itself which labels to ask for, got {self.learner!r}"
             )
         self.learner.check_parameters()
 

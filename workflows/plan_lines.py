@@ -76,8 +76,6 @@ def _memory(found: StudyOutline) -> Iterator[str]:
     if found.covariances:
         name, largest = max(found.covariances.items(), key=lambda item: item[1])
         yield f"memory   full covariances, one in each thread: about {decimal(largest)} at most ({name})"
-    for line in found.too_large:
-        yield f"refused  {line}; its cells will fail"
 
 
 def _time(found: StudyOutline) -> Iterator[str]:

@@ -61,8 +61,6 @@ class StudyOutline:
     finished : Finished
     covariances : dict of str to int
         Bytes of a full covariance, by algorithm and data set.
-    too_large : list of str
-        What the cells of those that are larger than the limit will fail with.
     file : str
         What a line of error begins with: the study's file, where there is one.
     unsplit : str
@@ -75,7 +73,6 @@ class StudyOutline:
     planned: Counter[tuple[str, Pair]]
     finished: Finished
     covariances: dict[str, int]
-    too_large: list[str]
     file: str = ""
     unsplit: str = ""
 
@@ -146,7 +143,7 @@ def outline(
         outlooks,
         _planned(study, plan, outlooks),
         _finished(plan, places, Store(out)),
-        *_covariances(study, plan, outlooks),
+        _covariances(study, plan, outlooks),
         f"{file}: " if file else "",
         refused_splits(plan),
     )
@@ -192,12 +189,8 @@ def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
     return found
 
 
-def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> tuple[dict[str, int], list[str]]:
-    """Return the bytes of the full covariances, and why those that are too large are refused."""
-    # Not before it is wanted: its compiled code takes a second to read.
-    from ..learners.linear.parts.full_covariance import check_full_size
-
-    found, too_large = {}, []
+def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, int]:
+    found = {}
     for dataset, outlook in zip(study.datasets, outlooks, strict=True):
         for each in study.algorithms if outlook.features else ():
             learner = plan.learners[each.label]
@@ -208,11 +201,6 @@ def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> tupl
             chosen = algorithm.grid.get("covariance", [algorithm.fixed.get("covariance", default)])
             if "full" in chosen:
                 # One block a class where there are many.
-                blocks = outlook.classes if outlook.classes > 2 else 1
-                side = (outlook.features or 0) * blocks
+                side = (outlook.features or 0) * (outlook.classes if outlook.classes > 2 else 1)
                 found[f"{each.label} on {outlook.label}, {side:,} × {side:,}"] = 8 * side**2
-                try:
-                    check_full_size(outlook.features or 0, blocks)
-                except ValueError as error:
-                    too_large.append(f"{each.label} on {outlook.label}: {error}")
-    return found, too_large
+    return found

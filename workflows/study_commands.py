@@ -217,6 +217,7 @@ def _show_failed(cells: pd.DataFrame) -> None:
     columns = ["status", "dataset", "algorithm", "params", "noise", "seed", "error"]
     for status, dataset, algorithm, params, noise, seed, error in failed[columns].head(FAILED_SHOWN).values:
         given = "" if params == "{}" else f" {params}"
-        click.echo(f"{status}: {dataset}, {algorithm}{given}, noise {noise}, seed {seed}: {error}", err=True)
+        words = " ".join(str(error).split())
+        click.echo(f"{status}: {dataset}, {algorithm}{given}, noise {noise}, seed {seed}: {words}", err=True)
     if len(failed) > FAILED_SHOWN:
         click.echo(f"… and {len(failed) - FAILED_SHOWN} more: see the report", err=True)

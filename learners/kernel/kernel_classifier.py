@@ -33,8 +33,8 @@ BLOCK_ROWS = 60
 # more rows then, up to so many times as many, as long as its kernel values are no more than these.
 _MOST_TIMES, _BLOCK_VALUES = 4, 40_000
 
-# The same where rows seldom join, which meet the rest of their block one by one, CSR rows much slower than
-# those of the next block. The values are in bytes: a block and the support set stay in a cache of 1 MiB.
+# The same of dense rows for learners that let few of them join, the values in bytes. A row that joins is
+# multiplied with the rest of its block by itself, which is slower than in the next block's product.
 _MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM = 8, 320_000
 
 

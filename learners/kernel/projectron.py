@@ -6,6 +6,7 @@ Over 300 lines: both share a loop and what a norm bound asks of the rows.
 import math
 
 import numpy as np
+from numba.extending import register_jitable
 
 from ..estimator.parameters import check_nonnegative, check_positive
 from ..numeric.compiled import compiled
@@ -25,16 +26,15 @@ from .support.inverse_factor import (
 )
 
 
-@compiled
-def _learn(view, n, codes, scores, eta, U, plus, rounding):
+@register_jitable
+def _learn_in(work, view, n, codes, scores, eta, U, plus, rounding):
     """Algorithm 2 of Orabona, Keshet and Caputo (2008); with `plus`, section 4.1.
 
     With U > 0 the threshold is that of eq. 13 instead of `eta`, and on margin errors U stands for 1/eta: the
     step then makes progress towards any function whose norm is at most U.
     """
     mistakes = updates = evaluations = 0
-    room = room_to_project(view)
-    view, work = borrowed(view), borrowed(room)
+    view, work = borrowed(view), borrowed(work)
     # A later row that was projected along with an earlier one. Where rows join, it would be in vain.
     ahead, joining = -1, False
     for t in range(codes.shape[0]):
@@ -86,12 +86,17 @@ def _learn(view, n, codes, scores, eta, U, plus, rounding):
     return n, mistakes, updates, evaluations
 
 
+# What is borrowed must be held by a caller until the loop has ended: so the room is not made in the loop.
 @compiled
-def _learn_classes(view, n, codes, scores, eta, rounding):
+def _learn(view, n, codes, scores, eta, U, plus, rounding):
+    return _learn_in(room_to_project(view), view, n, codes, scores, eta, U, plus, rounding)
+
+
+@register_jitable
+def _learn_classes_in(work, view, n, codes, scores, eta, rounding):
     """As with two; the projection is added to the right class, taken from the best wrong one."""
     mistakes = updates = evaluations = 0
-    room = room_to_project(view)
-    view, work = borrowed(view), borrowed(room)
+    view, work = borrowed(view), borrowed(work)
     for t in range(codes.shape[0]):
         y, s = codes[t], scores[t]
         z = score_classes(view, n, t, y, s)
@@ -116,6 +121,11 @@ def _learn_classes(view, n, codes, scores, eta, rounding):
             grow_factor(view, n, 0, work, squared_distance)
             n = add_pair(view, n, t, 1.0, y, z)
     return n, mistakes, updates, evaluations
+
+
+@compiled
+def _learn_classes(view, n, codes, scores, eta, rounding):
+    return _learn_classes_in(room_to_project(view), view, n, codes, scores, eta, rounding)
 
 
 @compiled

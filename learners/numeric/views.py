@@ -30,7 +30,8 @@ def _uncounted(context, builder, kind, value):
 def borrowed(_typing_context, X):
     """Return an array, or a tuple of arrays, numbers and tuples, uncounted, in a kernel.
 
-    The kernel must not return it.
+    Only of an argument, which the caller holds: what a kernel has made itself is freed after its last counted
+    use, which would be this one. The kernel must not return it.
     """
 
     def codegen(context, builder, signature, arguments):

@@ -82,3 +82,11 @@ def feature_spread(X: Any) -> NDArray[np.float64]:
         squares += (n - np.bincount(X.indices, minlength=d)) * mean**2
     spread: NDArray[np.float64] = np.sqrt(squares / n).astype(np.float32).astype(np.float64)
     return spread
+
+
+def shares_by_class(
+    touched: NDArray[np.bool_], codes: NDArray[np.int32], n_classes: int
+) -> list[float | None]:
+    """Return which share of the examples of each class is touched, None for a class without any."""
+    n, hits = (np.bincount(of, minlength=n_classes).tolist() for of in (codes, codes[touched]))
+    return [hit / each if each else None for hit, each in zip(hits, n, strict=True)]

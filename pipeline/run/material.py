@@ -21,7 +21,7 @@ from ..noise import Circumstances, FeatureNoise
 from ..noise.reference import reference_margins
 from ..randomness import random_state
 from ..study.cell import CellSpec
-from .disturbance import disturbed
+from .disturbance import disturbed, shares_by_class
 from .excerpts import excerpt, held_bytes, matrix_bytes
 from .splits import Fold, chosen_rows, split
 
@@ -147,8 +147,7 @@ class _Source:
         """Return what cells of one level of noise learn from and are tested on."""
         stream, near = self.stream, self.excerpt
         part, test = split(spec, stream)
-        if spec.stage == "tune":
-            test = None
+        test = None if spec.stage == "tune" else test
         rng = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
         )
@@ -176,10 +175,9 @@ class _Source:
             n -= max(1, round(n * spec.validation_fraction))
             held_out = part.part(n, whole), noisy[n:whole]
         train, given, touched = part.part(0, n), noisy[:n], touched[:n]
-        by_class = _shares(touched, train.codes, len(stream.classes)) if spec.noise.rate else None
-        changes: tuple[int, ...] = ()
-        if spec.course.order == "given":
-            changes = tuple(t - prefix for t in stream.changes if prefix < t < n)
+        by_class = shares_by_class(touched, train.codes, len(stream.classes)) if spec.noise.rate else None
+        known = stream.changes if spec.course.order == "given" else ()
+        changes = tuple(t - prefix for t in known if prefix < t < n)
         realised = float(np.mean(touched))
         return Material(stream, train, given, realised, by_class, held_out, test, own, prefix, changes)
 
@@ -225,26 +223,19 @@ class _Source:
         return data.fitted(task, self.excerpt.parts[0][1], rows)
 
 
-def _shares(touched: NDArray[np.bool_], codes: NDArray[np.int32], n_classes: int) -> list[float | None]:
-    """Return which share of the examples of each class is touched, None for a class without any."""
-    n, hits = (np.bincount(of, minlength=n_classes).tolist() for of in (codes, codes[touched]))
-    return [hit / each if each else None for hit, each in zip(hits, n, strict=True)]
-
-
 def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
     # All repetitions read the same rows, unless they are drawn anew: then it is another stream.
-    return stream, _tests(spec), spec.max_examples, spec.course.order, spec.root_seed
+    has_test = _tests(spec) and stream.X_test is not None
+    return stream, has_test, spec.max_examples, spec.course.order, spec.root_seed
 
 
 def _tests(spec: CellSpec) -> bool:
-    """Tell whether cells like this one read the test part that a stream comes with."""
     return spec.protocol == "holdout" and spec.stage == "run"
 
 
 _source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)
 
-# Sources by what names them, as long as they are kept: a stream need not be looked up for every cell. Of some
-# hundred tasks, or of the repetitions of a few that are drawn.
+# Sources by what names them, as long as they are kept: a stream need not be looked up for every cell.
 _known: LRUCache[Hashable, ReferenceType[_Source]] = LRUCache(1024)
 _looking = Lock()
 
@@ -260,8 +251,8 @@ _last = _Last()
 
 
 def _name_of(spec: CellSpec) -> tuple[Hashable, ...]:
-    rows = spec.protocol, _tests(spec), spec.max_examples, spec.course.order
-    return spec.dataset, spec.fingerprint, spec.root_seed, *rows
+    read = spec.protocol, _tests(spec), spec.max_examples, spec.course.order, spec.root_seed
+    return spec.dataset, spec.fingerprint, *read
 
 
 def material(spec: CellSpec) -> Material:

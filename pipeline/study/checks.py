@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 from .. import data
@@ -268,8 +269,8 @@ def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.
             for name in named:
                 if name not in classes:
                     # Each data set has classes of its own.
-                    table = f"parameters = {{ {algorithm.label} = {{ class_weight = … }} }}"
-                    elsewhere = f"; a data set has its own by {table}" if len(datasets) > 1 else ""
+                    table = f"parameters = {{ {json.dumps(algorithm.label)} = {{ class_weight = … }} }}"
+                    elsewhere = f"; for one data set: {table} in its table" if len(datasets) > 1 else ""
                     raise InputError(
                         f"algorithm {algorithm.label!r}: class_weight names class {name!r}, which data set "
                         f"{task.label!r} has not: {did_you_mean(name, classes)}{elsewhere}"

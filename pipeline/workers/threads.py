@@ -27,8 +27,8 @@ _BATCH_SECONDS = 0.05
 # A thread that comes back from compiled code asks for the interpreter, and is given it after this long. With
 # Python's own 5 ms it would wait longer than most cells of a small study take, whenever this thread stores.
 _SWITCH_SECONDS = 0.0005
-# So many cells may be begun and not handed on; then threads wait. While finished cells are written, threads
-# would else have the interpreter most of the time, and of 100,000 empty cells 15,000 came to wait for it.
+# So many cells may be begun and not yet taken by who hands them on; then threads wait. While finished cells
+# are written, threads would else have the interpreter most of the time: of 100,000 empty cells 15,000 waited.
 _UNTAKEN = 1024
 # Between two looks for cells that have not ended.
 _LOOK_SECONDS = 0.5
@@ -233,4 +233,8 @@ class _Pool:
         """Note that a thread's cell has ended; return False when it had been given up by then."""
         with self._lock:
             place.cell = None
-            return self._places[place.slot] is place
+            if self._places[place.slot] is not place:
+                return False
+            # It may wait for room now.
+            self._in_flight.end(place.slot)
+            return True

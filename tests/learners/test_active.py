@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from singlepass.learners import AROW, LASVM, Greedy, KernelPerceptron, Perceptron, QueryAll
+from singlepass.learners import (
+    AROW,
+    BBQ,
+    LASVM,
+    ActiveRampSVM,
+    Greedy,
+    KernelPerceptron,
+    Perceptron,
+    QueryAll,
+)
 
 from .streams import as_csr, noisy_stream, state
 
@@ -180,3 +189,9 @@ def test_bad_parameters(model, message):
 def test_more_than_two_classes_are_refused():
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         Greedy(Perceptron()).fit([[1.0], [2.0], [3.0]], [0, 1, 2])
+
+
+@pytest.mark.parametrize("learner", [BBQ(), ActiveRampSVM(), QueryAll(Perceptron())])
+def test_no_strategy_around_what_asks_by_itself(learner):
+    with pytest.raises(ValueError, match="Greedy: learner decides itself which labels to ask for"):
+        Greedy(learner, h=2).fit([[0.0], [1.0]], [0, 1])

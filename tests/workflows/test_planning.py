@@ -69,19 +69,6 @@ def test_every_stage_is_counted(tmp_path: Path) -> None:
     assert found.left() == found.planned
     assert found.seconds_left() is None
     assert found.covariances == {"AROW on gauss, 2 × 2": 8 * 4}
-    assert found.too_large == []
-
-
-def test_a_full_covariance_that_its_learner_would_refuse(
-    tmp_path: Path, singlepass: Callable[..., Any]
-) -> None:
-    (tmp_path / "wide.svm").write_text("0 1:1\n1 30000:1\n" * 4)
-    (tmp_path / "s.toml").write_text(
-        'name = "s"\n[[datasets]]\npath = "wide.svm"\n[[algorithms]]\nname = "AROW"\ncovariance = "full"\n'
-    )
-    assert singlepass("data", "convert", "wide.svm").returncode == 0
-    told = singlepass("plan", "s.toml").stdout
-    assert "refused  AROW on wide: covariance='full' with 30000 features needs 7200000000 bytes" in told
 
 
 def test_what_is_done_is_told_and_timed(study_file: Path, tmp_path: Path, silent: Silent) -> None:

@@ -165,10 +165,11 @@ def run_study(
         held = store.read_json("study.json").get("name", study.name)
         if held != study.name:
             progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
-        # The plan and all that is imported stay: to look through them again and again for what does not stay
-        # would hold up every thread that runs cells.
-        gc.freeze()
-        stack.callback(gc.unfreeze)
+        # The plan and all that is imported stay: to look through them ever again would hold up every thread.
+        if not gc.get_freeze_count():
+            gc.collect()
+            stack.callback(gc.unfreeze)
+            gc.freeze()
         found = _Workers(stack, options, plan, out, progress.note)
         run = _Run(plan, store, progress, found, command, retry_failed)
         for line in (*missing_learners(plan.learners), *left_out(plugins)):

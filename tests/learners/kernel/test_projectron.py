@@ -1,5 +1,9 @@
 """The Projectrons: projections, and the mistake bounds of their paper."""
 
+import os
+import subprocess
+import sys
+
 import numba
 import numpy as np
 import pytest
@@ -220,3 +224,20 @@ def least_product(K, step, t, sign, U):
     # g = c sign k(x_t, ·) + what is orthogonal to it.
     c = np.linspace(1.0, U, 200)
     return (c * along - np.sqrt(np.maximum(U**2 - c**2, 0.0)) * across).min()
+
+
+def test_what_a_projection_works_on_is_held_until_the_block_has_ended():
+    # Every larger array is a mapping of its own there, gone when the array is: what is read or written after
+    # that ends the process.
+    environment = os.environ | {
+        "MALLOC_MMAP_THRESHOLD_": "4096", "MALLOC_TOP_PAD_": "0", "MALLOC_TRIM_THRESHOLD_": "0"
+    }  # fmt: skip
+    code = (
+        "import numpy as np; from singlepass.learners import Projectron\n"
+        "random = np.random.RandomState(0)\n"
+        "X = random.standard_normal((3000, 6))\n"
+        "for y in (random.randint(0, 2, 3000), random.randint(0, 3, 3000)):\n"
+        "    print(Projectron(eta=0.0, gamma=4.0).fit(X, y).n_support_ > 0)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (0, "True\nTrue\n"), ended.stderr

@@ -127,5 +127,5 @@ def test_of_several_data_sets_it_is_said_where_weights_of_one_stand() -> None:
         "datasets": [{"name": "digits", "task": "one-vs-rest:3"}, {"name": "gauss", "n_train": 20}],
         "algorithms": [{"name": "AROW", "class_weight": {"3": 2}}],
     }
-    with pytest.raises(InputError, match=r"its own by parameters = \{ AROW = \{ class_weight = … \} \}$"):
+    with pytest.raises(InputError, match=r'parameters = \{ "AROW" = \{ class_weight = … \} \} in its table$'):
         make_plan(parse_study(table))

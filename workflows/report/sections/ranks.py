@@ -46,7 +46,6 @@ def _picture(view: StudyView) -> tuple[Picture, list[str]] | None:
     """Draw mean rank against noise; return who is drawn too. None below two levels or two algorithms."""
     known = [c for c in view.comparisons if c.n]
     frame, noise = rank_frame(known, view.design), [c.noise for c in known]
-    frame = frame.dropna(how="all")
     if min(frame.shape) < 2:
         return None
     picture = Picture(
