@@ -13,10 +13,13 @@ import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.store.schema import CELLS, CURVES
+from singlepass.workflows.report.page.table import TableBlock
 from singlepass.workflows.reproduce import printed
 from singlepass.workflows.reproduce.evidence import Evidence, StudyEvidence
 from singlepass.workflows.reproduce.page import write_page
 from singlepass.workflows.reproduce.papers.ramp_loss import PAPER
+from singlepass.workflows.reproduce.papers.ramp_loss.differences import SETS as DIFFERENT_SETS
+from singlepass.workflows.reproduce.papers.ramp_loss.differences import show as show_differences
 from singlepass.workflows.reproduce.papers.ramp_loss.gauss import judge_outliers
 from singlepass.workflows.reproduce.papers.ramp_loss.outcomes import LEARNERS, SETS, all_rows, printed_rows
 from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
@@ -332,6 +335,36 @@ def grids() -> StudyResults:
     return replace(made, cells=made.cells.assign(params='{"C": 10.0, "gamma": 0.1}'))
 
 
+def differences() -> StudyResults:
+    sets = {
+        "usps-unscaled[round]": {"LibSVM, best": learner(96.2, 1), "OnlineSVMR, sparsest": learner(97.2, 1)},
+        "covtype-part[2-vs-rest]": {"LibSVM, C = 500, gamma = 0.03704": learner(78.2, 1)},
+        "a set of no entry": {"LibSVM, best": learner(50.0, 1)},
+    }
+    made = streams("ramp-differences", sets)
+    return replace(made, cells=made.cells.assign(params='{"C": 10.0, "gamma": 0.1}'))
+
+
+def test_runs_beside_the_entries_that_differ() -> None:
+    study = StudyEvidence("ramp-differences", differences())
+    table = show_differences(Evidence({"differences": study}))[1]
+    assert isinstance(table, TableBlock)
+    rows = [[cell.text for cell in row] for row in table.rows]
+    assert [row[2:6] for row in rows] == [
+        ["LibSVM, best", "10", "0.1", "96.0 ± 0.0 (97.3, −1.3)"],
+        ["OnlineSVMR, sparsest", "10", "0.1", "97.0 ± 0.0 (97.5, −0.5)"],
+        # The paper prints nothing of a part of a set.
+        ["LibSVM", "10", "0.1", "78.0 ± 0.0"],
+    ]
+
+
+def test_every_set_and_learner_of_the_differences_is_an_entry() -> None:
+    study = find_study("ramp-differences")[0]
+    assert {entry.label for entry in study.datasets} == set(DIFFERENT_SETS)
+    for entry in study.algorithms:
+        assert entry.label.partition(",")[0] in LEARNERS
+
+
 def test_level_is_level() -> None:
     # Greedy's curve is that of five times the examples at the same labels.
     level = verdict("ramp-26", queries=queries(**{"OnlineSVMR, greedy": 84.0}))
@@ -348,6 +381,7 @@ def test_the_page_has_every_exhibit(tmp_path: Path) -> None:
         "removal": removal(),
         "queries": queries(),
         "grids": grids(),
+        "differences": differences(),
     }
     evidence = Evidence({key: StudyEvidence(each.study["name"], each) for key, each in studies.items()})
     written = write_page(PAPER, evidence, tmp_path)
