@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import hashlib
 import importlib
@@ -84,7 +85,10 @@ def find_guest(name: str) -> FoundGuest:
     for part in class_name.split("."):
         found = getattr(found, part, None)
     if not isinstance(found, type):
-        raise ValueError(f"module {module_name!r} has no class {class_name!r}")
+        classes = [name for name, each in vars(module).items() if isinstance(each, type)]
+        near = difflib.get_close_matches(class_name, classes, n=1)
+        hint = f": did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"module {module_name!r} has no class {class_name!r}{hint}")
     if top == "capymoa" and is_classifier(found):
         found = as_named(found)
     return FoundGuest(found, _version(module), lacking(found))

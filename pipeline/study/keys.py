@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
 from ..noise import CLEAN, parse_noise
 from ..scoring import BASELINES
@@ -127,26 +127,26 @@ class StudyKeys(BaseModel):
     protocol: ProtocolName = "prequential"
     noise: Annotated[list[NoiseSpec], Field(min_length=1)] = [CLEAN]
     seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
-    root_seed: Annotated[int, Field(ge=0)] = 0
+    root_seed: Annotated[int, Field(strict=True, ge=0)] = 0
     checkpoints: Literal["log"] | int | tuple[int, ...] = "log"
     order: Order = "shuffled"
-    tune_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.1
-    delay: Annotated[int, Field(ge=0)] = 0
+    tune_fraction: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.1
+    delay: Annotated[int, Field(strict=True, ge=0)] = 0
     label_due: Literal["after", "before"] = "after"
-    window: Annotated[int, Field(ge=1)] | None = None
-    fading: Annotated[float, Field(gt=0, lt=1)] | None = None
-    baselines: bool = False
-    test_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.3
-    folds: Annotated[int, Field(ge=2, le=TUNING_SEED)] = DEFAULT_FOLDS
-    max_examples: Annotated[int, Field(ge=1)] | None = None
-    max_train: Annotated[int, Field(ge=1)] | None = None
-    max_test: Annotated[int, Field(ge=1)] | None = None
+    window: Annotated[int, Field(strict=True, ge=1)] | None = None
+    fading: Annotated[float, Field(strict=True, gt=0, lt=1)] | None = None
+    baselines: StrictBool = False
+    test_fraction: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.3
+    folds: Annotated[int, Field(strict=True, ge=2, le=TUNING_SEED)] = DEFAULT_FOLDS
+    max_examples: Annotated[int, Field(strict=True, ge=1)] | None = None
+    max_train: Annotated[int, Field(strict=True, ge=1)] | None = None
+    max_test: Annotated[int, Field(strict=True, ge=1)] | None = None
     tune_by: Literal["online", "validation"] | None = None
-    validation_fraction: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    validation_fraction: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.2
     winner: WinnerRule = "best"
-    time_limit: Annotated[float, Field(gt=0)] | None = None
-    max_tune: Annotated[int, Field(ge=1)] | None = None
-    test_curve: bool = False
+    time_limit: Annotated[float, Field(strict=True, gt=0)] | None = None
+    max_tune: Annotated[int, Field(strict=True, ge=1)] | None = None
+    test_curve: StrictBool = False
     metrics: list[str] = []
     rank_by: str | None = None
     curves: list[str] = []

@@ -11,6 +11,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     PlainValidator,
+    StrictFloat,
     field_validator,
     model_validator,
 )
@@ -51,19 +52,19 @@ class DatasetSpec(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     name: str | None = None
     path: str | None = None
-    openml: Annotated[int, Field(ge=1)] | None = None
+    openml: Annotated[int, Field(strict=True, ge=1)] | None = None
     target: str | int | None = None
     task: str = "auto"
     label: str = ""
     protocol: ProtocolName | None = None
     order: Order | None = None
-    max_examples: Annotated[int, Field(ge=1)] | None = None
-    test_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
-    max_tune: Annotated[int, Field(ge=1)] | None = None
+    max_examples: Annotated[int, Field(strict=True, ge=1)] | None = None
+    test_fraction: Annotated[float, Field(strict=True, gt=0, lt=1)] | None = None
+    max_tune: Annotated[int, Field(strict=True, ge=1)] | None = None
     parameters: dict[str, Scalar | list[Scalar] | OwnParameters] = {}
     compose: list[dict[str, Any]] = []
-    at: list[float] = []
-    width: Annotated[int, Field(ge=0)] = 0
+    at: list[StrictFloat] = []
+    width: Annotated[int, Field(strict=True, ge=0)] = 0
 
     @field_validator("parameters", mode="before")
     @classmethod
@@ -141,10 +142,10 @@ class AlgorithmSpec(BaseModel):
     name: str
     label: str = ""
     query: Literal["all", "greedy", "selective", "selective-adaptive", "random"] | None = None
-    h: Annotated[int, Field(ge=1)] | None = None
-    query_b: Annotated[float, Field(gt=0)] | None = None
-    query_beta: Annotated[float, Field(gt=0)] | None = None
-    query_q: Annotated[float, Field(ge=0, le=1)] | None = None
+    h: Annotated[int, Field(strict=True, ge=1)] | None = None
+    query_b: Annotated[float, Field(strict=True, gt=0)] | None = None
+    query_beta: Annotated[float, Field(strict=True, gt=0)] | None = None
+    query_q: Annotated[float, Field(strict=True, ge=0, le=1)] | None = None
     winner: WinnerRule | None = None
     tuned_as: str | None = None
     datasets: list[str] = []
@@ -152,9 +153,10 @@ class AlgorithmSpec(BaseModel):
     @model_validator(mode="after")
     def _keys_are_of_the_strategy(self) -> AlgorithmSpec:
         own = STRATEGIES[self.query].key if self.query is not None else ""
-        for strategy in STRATEGIES.values():
+        here = "there is none" if self.query is None else f"this one has query = {self.query!r}"
+        for name, strategy in STRATEGIES.items():
             if strategy.key not in ("", own) and getattr(self, strategy.key) is not None:
-                raise ValueError(f"{strategy.key} says {strategy.says}, which is missing")
+                raise ValueError(f"{strategy.key} belongs to query = {name!r}, and {here}")
         return self
 
     @property

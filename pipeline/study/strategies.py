@@ -27,15 +27,12 @@ class Strategy:
         What its class calls that.
     default : int or float, default=0
         Of the parameter.
-    says : str, default=""
-        What the key says.
     """
 
     name: str
     key: str = ""
     parameter: str = ""
     default: int | float = 0
-    says: str = ""
 
     @cached_property
     def factory(self) -> type[QueryAll]:
@@ -69,14 +66,10 @@ class Strategy:
 
 STRATEGIES = {
     "all": Strategy("QueryAll"),
-    "greedy": Strategy("Greedy", "h", "h", 5, "of how many rows query = 'greedy' asks for one label"),
-    "selective": Strategy(
-        "SelectiveSampling", "query_b", "b", 1.0, "how often query = 'selective' asks: b/(b + |score|)"
-    ),
-    "selective-adaptive": Strategy(
-        "AdaptiveSelectiveSampling", "query_beta", "beta", 1.0, "how often query = 'selective-adaptive' asks"
-    ),
-    "random": Strategy("RandomQueries", "query_q", "q", 0.5, "of what share query = 'random' asks"),
+    "greedy": Strategy("Greedy", "h", "h", 5),
+    "selective": Strategy("SelectiveSampling", "query_b", "b", 1.0),
+    "selective-adaptive": Strategy("AdaptiveSelectiveSampling", "query_beta", "beta", 1.0),
+    "random": Strategy("RandomQueries", "query_q", "q", 0.5),
 }
 #: The keys of all of them.
 KEYS = tuple(strategy.key for strategy in STRATEGIES.values() if strategy.key)

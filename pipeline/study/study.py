@@ -46,7 +46,7 @@ class Study(StudyKeys):
     @model_validator(mode="after")
     def _due_labels_are_delayed(self) -> Study:
         if self.label_due == "before" and not self.delay:
-            raise ValueError("label_due: 'before' a prediction comes what is late: give a delay of 1 or more")
+            raise ValueError("label_due: says when late labels come, and there is no delay: give one")
         return self
 
     @model_validator(mode="after")

@@ -29,6 +29,8 @@ def _one_line(error: ValidationError, source: str) -> str:
         given = first["input"]
         return f"{source}: {place}: {given!r} is no table: write [[{first['loc'][0]}]] and name = {given!r}"
     message = message.replace("Input should be", f"{first['input']!r} should be", 1)
+    if isinstance(first["input"], str) and first["type"] in ("int_type", "float_type", "bool_type"):
+        message += ", without quotes"
     if first["type"] == "missing":
         message = "this key is required"
     return f"{source}: {place}: {message}" if place else f"{source}: {message}"

@@ -8,12 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ...pipeline import data
+from ...pipeline.study.plan import Plan
 from ...pipeline.workers.environment import Environment
 
 
 def provenance(
     environments: Mapping[str, Environment],
-    fingerprints: Mapping[str, str],
+    plan: Plan,
     command: str | None,
     began: datetime,
 ) -> dict[str, Any]:
@@ -23,8 +25,9 @@ def provenance(
     ----------
     environments : mapping of str to Environment
         What computes, by address of the worker; "" is this process.
-    fingerprints : mapping of str to str
-        Of the data, by label of the task.
+    plan : Plan
+        Of its data the fingerprints, by label of the task, and what was made of their columns; of its guests
+        their packages, by label of the algorithm.
     command : str or None
         The command line that asked for the run.
     began : datetime
@@ -49,7 +52,15 @@ def provenance(
         found["workers"] = len(environments)
     if len(kinds) > 1:
         found["environments"] = [_of(kind) | {"workers": sorted(addresses)} for kind, addresses in kinds]
-    return found | {"fingerprints": dict(fingerprints)}
+    found["fingerprints"] = dict(plan.fingerprints)
+    named: dict[str, dict[str, Any]] = {
+        "guests": {label: each.package for label, each in plan.learners.items()},
+        "features": {task.label: list(data.notes(task)) for task in plan.tasks},
+    }
+    for name, told in named.items():
+        if any(told.values()):
+            found[name] = {label: each for label, each in told.items() if each}
+    return found
 
 
 def _of(machine: Environment) -> dict[str, Any]:

@@ -284,10 +284,7 @@ class _Run:
         """Write what computes, whenever another machine has joined."""
         if environments.keys() != self._recorded:
             self._recorded = set(environments)
-            this_run = provenance(environments, self.plan.fingerprints, self.command, self._began)
-            made = {task.label: list(data.notes(task)) for task in self.plan.tasks}
-            if any(made.values()):
-                this_run["features"] = {label: notes for label, notes in made.items() if notes}
+            this_run = provenance(environments, self.plan, self.command, self._began)
             self.store.write_json("provenance.json", {"runs": [*self._earlier_runs, this_run]})
 
     @property

@@ -168,7 +168,7 @@ def test_grids_are_judged_on_what_nobody_is_counted_on(tmp_path: Path) -> None:
         ({"window": 0}, "window"),
         ({"fading": 1.0}, "fading"),
         ({"delay": -1}, "delay"),
-        ({"label_due": "before"}, "label_due: 'before' a prediction comes what is late: give a delay of 1"),
+        ({"label_due": "before"}, "label_due: says when late labels come, and there is no delay: give one"),
         ({"label_due": "now", "delay": 1}, "label_due: 'now' should be 'after' or 'before'"),
     ],
 )

@@ -316,7 +316,7 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("algorithm", "message"),
     [
-        ({"name": "sklearn.linear_model:SGDClasifier"}, "module 'sklearn.linear_model' has no class"),
+        ({"name": "sklearn.linear_model:SGDClasifier"}, "has no class .*: did you mean 'SGDClassifier'"),
         ({"name": "sklearn.nothing:SGDClassifier"}, "module 'sklearn.nothing' cannot be imported"),
         ({"name": "a b:C"}, "write 'module:Class'"),
         ({"name": "sklearn.linear_model.SGDClassifier"}, "'sklearn.linear_model:SGDClassifier'"),

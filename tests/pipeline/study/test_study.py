@@ -136,11 +136,13 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
             "algorithms[1].query: 'most' should be 'all', 'greedy', 'selective', 'selective-adaptive' or "
             "'random'",
         ),
-        ({"algorithms": [{"name": "A", "h": 3}]}, "algorithms[1]: h says of how many rows query = 'greedy'"),
+        (
+            {"algorithms": [{"name": "A", "h": 3}]},
+            "algorithms[1]: h belongs to query = 'greedy', and there is none",
+        ),
         (
             {"algorithms": [{"name": "A", "query": "random", "query_b": 3}]},
-            "algorithms[1]: query_b says how often query = 'selective' asks: b/(b + |score|), which is "
-            "missing",
+            "algorithms[1]: query_b belongs to query = 'selective', and this one has query = 'random'",
         ),
         (
             {"algorithms": [{"name": "A", "query": "random", "query_q": 1.5}]},
@@ -151,6 +153,14 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
             "solutions: no algorithm is called 'arow ': did you mean 'AROW'?",
         ),
         ({"time_limit": 0}, "time_limit: 0 should be greater than 0"),
+        ({"baselines": "true"}, "baselines: 'true' should be a valid boolean, without quotes"),
+        ({"test_curve": 1}, "test_curve: 1 should be a valid boolean"),
+        ({"delay": "5"}, "delay: '5' should be a valid integer, without quotes"),
+        ({"fading": "0.9"}, "fading: '0.9' should be a valid number, without quotes"),
+        (
+            {"datasets": [{"name": "a", "max_examples": "50"}]},
+            "datasets[1].max_examples: '50' should be a valid integer, without quotes",
+        ),
         ({"datasets": [{"name": "a", "parameters": {"gamma": {}}}]}, "datasets[1].parameters.gamma"),
         ({"rankings": [{"title": "t", "algorithms": ["AROW", "AORW"]}]}, "did you mean 'AROW'?"),
         (

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,18 @@ def test_a_run_is_complete(finished: Path, silent: Any) -> None:
     for column in ("mistakes", "mistakes_clean", "updates"):
         assert last[column].tolist() == cells[column].tolist()
     assert (curves.groupby("key").size() == 4).all()
+
+
+def test_guests_are_recorded_with_their_versions(tmp_path: Path, silent: Any) -> None:
+    table: dict[str, Any] = {
+        "name": "guests",
+        "seeds": 1,
+        "datasets": [{"name": "gauss", "n_train": 50}],
+        "algorithms": [{"name": "AROW"}, {"name": "sklearn.linear_model:SGDClassifier", "label": "SGD"}],
+    }
+    run_study(parse_study(table), str(tmp_path / "out"), progress=silent)
+    [made] = json.loads((tmp_path / "out" / "provenance.json").read_text())["runs"]
+    assert made["guests"] == {"SGD": f"scikit-learn {metadata.version('scikit-learn')}"}
 
 
 def test_all_algorithms_meet_the_same_noise(finished: Path) -> None:

@@ -1,4 +1,4 @@
-"""What figures hide: rare classes where the error ranks, learners worse than a constant, exact ties."""
+"""What figures hide: labels that never come, rare classes, learners worse than a constant, exact ties."""
 
 from __future__ import annotations
 
@@ -37,7 +37,25 @@ def notes(view: StudyView) -> list[str]:
     # Of what looks at labels only it is known, and meant.
     rows = rows[~rows["learner"].isin(BASELINES)]
     rows = rows[[np.ndim(counts) == 1 for counts in rows["occurred_clean"]]]
-    return [*_rare_classes(view, rows), *_below_the_majority(rows), *_ties(rows)] if len(rows) else []
+    if not len(rows):
+        return []
+    return [
+        *_labels_too_late(view, rows),
+        *_rare_classes(view, rows),
+        *_below_the_majority(rows),
+        *_ties(rows),
+    ]
+
+
+def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> list[str]:
+    """Name the streams that end before a label has come."""
+    delay = view.results.study.get("delay", 0)
+    ended = rows.loc[rows["n_examples"].astype(int) <= delay, "dataset"].unique().tolist()
+    if not ended:
+        return []
+    return [
+        f"No label comes before the end of {_few(ended)}, as delay = {delay} says: nothing is learnt there."
+    ]
 
 
 def _rare_classes(view: StudyView, rows: pd.DataFrame) -> list[str]:
@@ -96,7 +114,7 @@ def _below_the_majority(rows: pd.DataFrame) -> list[str]:
 def _few(names: Sequence[str]) -> str:
     if len(names) <= _NAMED + 1:
         return enumerate_names(names)
-    return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} other algorithms"
+    return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} others"
 
 
 def _ties(rows: pd.DataFrame) -> list[str]:
@@ -116,6 +134,6 @@ def _ties(rows: pd.DataFrame) -> list[str]:
     return [
         f"Exact ties (a score of 0; of many classes the right one's equal to the largest other): up to "
         f"{enumerate_names(found)}. Along the stream a tie is counted as a mistake, as the papers count; "
-        "where a class is predicted, also on test data, it is the first one. Rows without a feature tie: a "
-        "data set with bias = true has none."
+        "where a class is predicted, also on test data, it is the first one. Rows without a feature tie "
+        "(bias = true of a data set gives every row one), and so do those before the first label has come."
     ]
