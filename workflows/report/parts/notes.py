@@ -53,9 +53,8 @@ def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> list[str]:
     ended = rows.loc[rows["n_examples"].astype(int) <= delay, "dataset"].unique().tolist()
     if not ended:
         return []
-    return [
-        f"No label comes before the end of {_few(ended)}, as delay = {delay} says: nothing is learnt there."
-    ]
+    names = _few(ended)
+    return [f"No label comes before the end of {names} (delay = {delay}): nothing is learnt there."]
 
 
 def _rare_classes(view: StudyView, rows: pd.DataFrame) -> list[str]:
