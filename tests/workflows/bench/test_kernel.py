@@ -47,6 +47,10 @@ def test_every_line_has_a_figure(monkeypatch) -> None:  # type: ignore[no-untype
     assert [line.aim for line in lines] == ["≥ 0.6", "", "≥ 0.6", "", "≥ 2", ""]
     assert all(np.isfinite(line.ratio) for line in lines)
     lines = kernel.measure_features("generated", X, y)
+    # So few mistakes are no thousand vectors.
+    assert [line.aim for line in lines] == ["", ""]
+    monkeypatch.setattr(kernel, "WINDOW", 10)
+    lines = kernel.measure_features("generated", X, y)
     assert [line.aim for line in lines] == ["≥ 3", "≥ 3"]
     # More than two classes have no peer here.
     lines = kernel.measure_stream("generated", X, np.arange(40) % 3)

@@ -65,7 +65,7 @@ def _row(name: str, label: str, cells: pd.DataFrame) -> list[TableCell]:
         TableCell(difference),
         TableCell(label.partition(", C =")[0]),
         TableCell(f"{chosen['C']:g}"),
-        TableCell(f"{chosen['gamma']:g}"),
+        TableCell(f"{chosen['gamma']:.3g}"),
         beside(float(accuracy.mean()), None if printed is None else printed.accuracy, sd=spread),
         beside(float(size.mean()), None if printed is None else printed.size, 0),
         TableCell(str(len(cells))),
