@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -46,6 +47,20 @@ def finished(study_file: Path, tmp_path: Path, silent: Any) -> Path:
     study, _ = find_study(str(study_file))
     run_study(study, str(tmp_path / "one"), progress=silent, options=WorkerOptions(threads=1))
     return tmp_path / "one"
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("once") / "one"
+
+
+@pytest.fixture
+def copied(once: Path, study_file: Path, tmp_path: Path, silent: Any) -> Path:
+    """Return what `finished` does, computed once: for tests of which there are many."""
+    if not once.exists():
+        study, _ = find_study(str(study_file))
+        run_study(study, str(once), progress=silent, options=WorkerOptions(threads=1))
+    return Path(shutil.copytree(once, tmp_path / "one"))
 
 
 def test_a_run_is_complete(finished: Path, silent: Any) -> None:
@@ -356,20 +371,20 @@ def test_a_stopped_cell_is_no_failure_and_can_be_retried(tmp_path: Path, silent:
 @pytest.mark.parametrize("name", ["study.json", "plan.json", "provenance.json", "shared.json"])
 @pytest.mark.parametrize("content", [b"", b'{"name": ', b"[1]", b"\xff\xfe", b"[" * 100_000])
 def test_a_damaged_document_is_named_set_aside_and_written_anew(
-    finished: Path, study_file: Path, silent: Any, name: str, content: bytes
+    copied: Path, study_file: Path, silent: Any, name: str, content: bytes
 ) -> None:
-    before = {path.name for path in finished.iterdir()}
-    (finished / name).write_bytes(content)
+    before = {path.name for path in copied.iterdir()}
+    (copied / name).write_bytes(content)
     if name == "study.json":
         with pytest.raises(InputError, match=rf"{name}: damaged, .*: run the study again"):
-            read_results(str(finished))
+            read_results(str(copied))
     study, _ = find_study(str(study_file))
-    summary = run_study(study, str(finished), progress=silent)
+    summary = run_study(study, str(copied), progress=silent)
     assert (summary.computed, summary.failed) == (0, 0)
-    assert any(note.startswith(f"{finished / name}: damaged, moved to") for note in silent.notes)
-    assert (finished / "damaged" / name).read_bytes() == content
+    assert any(note.startswith(f"{copied / name}: damaged, moved to") for note in silent.notes)
+    assert (copied / "damaged" / name).read_bytes() == content
     # Who computed cells that are there already, no run can tell.
     lost = {"provenance.json"} & {name}
-    left = {path.name for path in finished.iterdir()} - {"damaged"}
+    left = {path.name for path in copied.iterdir()} - {"damaged"}
     assert left == before - lost
-    assert len(read_results(str(finished)).cells) == summary.reused
+    assert len(read_results(str(copied)).cells) == summary.reused
