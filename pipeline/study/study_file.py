@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from pydantic import ValidationError
 from ..errors import InputError, did_you_mean
 from .slips import check_keys, check_tests_are_read
 from .study import Study
+
+# What is right when its quotes are left out, by the kind that a key wants.
+_BARE = {"int": r"[+-]?[\d_]+", "float": r"[+-]?[\d_]*\.?\d+(e[+-]?\d+)?", "bool": "true|false"}
 
 
 def _one_line(error: ValidationError, source: str) -> str:
@@ -29,7 +33,8 @@ def _one_line(error: ValidationError, source: str) -> str:
         given = first["input"]
         return f"{source}: {place}: {given!r} is no table: write [[{first['loc'][0]}]] and name = {given!r}"
     message = message.replace("Input should be", f"{first['input']!r} should be", 1)
-    if isinstance(first["input"], str) and first["type"] in ("int_type", "float_type", "bool_type"):
+    kind = first["type"].removesuffix("_type")
+    if kind in _BARE and isinstance(first["input"], str) and re.fullmatch(_BARE[kind], first["input"]):
         message += ", without quotes"
     if first["type"] == "missing":
         message = "this key is required"

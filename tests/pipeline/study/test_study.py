@@ -156,6 +156,8 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ({"baselines": "true"}, "baselines: 'true' should be a valid boolean, without quotes"),
         ({"test_curve": 1}, "test_curve: 1 should be a valid boolean"),
         ({"delay": "5"}, "delay: '5' should be a valid integer, without quotes"),
+        ({"delay": "soon"}, "delay: 'soon' should be a valid integer"),
+        ({"max_train": 1e4}, "max_train: 10000.0 should be a valid integer"),
         ({"fading": "0.9"}, "fading: '0.9' should be a valid number, without quotes"),
         (
             {"datasets": [{"name": "a", "max_examples": "50"}]},

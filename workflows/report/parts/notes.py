@@ -50,11 +50,13 @@ def notes(view: StudyView) -> list[str]:
 def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> list[str]:
     """Name the streams that end before a label has come."""
     delay = view.results.study.get("delay", 0)
-    ended = rows.loc[rows["n_examples"].astype(int) <= delay, "dataset"].unique().tolist()
+    # Labels are late from the first row on, also of rows that only judge a grid.
+    length = rows["n_examples"].astype(int) + rows["counted_from"].fillna(0).astype(int)
+    ended = rows.loc[length <= delay, "dataset"].unique().tolist()
     if not ended:
         return []
     names = _few(ended)
-    return [f"No label comes before the end of {names} (delay = {delay}): nothing is learnt there."]
+    return [f"No label comes before the end of {names} (delay = {delay}): nothing is learnt until then."]
 
 
 def _rare_classes(view: StudyView, rows: pd.DataFrame) -> list[str]:

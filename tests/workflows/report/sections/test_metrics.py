@@ -97,14 +97,17 @@ def test_of_many_classes_alike_none_is_rare() -> None:
     assert not any("rarest" in text for text in notes(StudyView(replace(results, cells=cells))))
 
 
-@pytest.mark.parametrize(("delay", "said"), [(0, False), (999, False), (1000, True)])
-def test_streams_that_end_before_a_label_comes_are_named(delay: int, said: bool) -> None:
+@pytest.mark.parametrize(
+    ("delay", "judging", "said"),
+    [(0, None, False), (999, None, False), (1000, None, True), (1000, 100, False), (1100, 100, True)],
+)
+def test_streams_that_end_before_a_label_comes_are_named(delay: int, judging: int | None, said: bool) -> None:
     results = counted(small(), delay=delay)
-    results = replace(results, cells=results.cells.assign(n_examples=1000))
+    results = replace(results, cells=results.cells.assign(n_examples=1000, counted_from=judging))
     found = [text for text in notes(StudyView(results)) if text.startswith("No label comes")]
     assert bool(found) == said
     if said:
-        assert found[0].startswith("No label comes before the end of a, b and c (delay = 1000)")
+        assert found[0].startswith("No label comes before the end of a, b and c (delay = ")
 
 
 def test_who_is_below_the_most_frequent_class_is_named() -> None:

@@ -28,11 +28,12 @@ SETS: Mapping[str, tuple[str, str]] = {
 _NOT_PRINTED = "covtype-part"
 _TEXT = (
     "USPS: the paper says that the attributes of all sets were scaled to mean 0 and standard deviation 1; "
-    "what it prints is what comes out without. Cover: LibSVM at the point of the grid, of all 42, that comes "
-    "nearest to what is printed; no number of rows judges it best. IDSVM, stopped at its time limit, is "
-    "as good as a batch solver of its objective on as many rows. Cover and Gauss: points that were judged "
-    "best, where Table I has the sparsest within a standard error of the best. NCheckerboard: the larger C, "
-    "the longer PA's steps on flipped labels; Table I has the best of the grid, the smallest."
+    "accuracies come nearer to the printed ones without, OnlineSVMR's size does not. Cover: LibSVM at a "
+    "point of the grid that comes near to what is printed; none of the three grids above has chosen it. "
+    "IDSVM, stopped at its time limit, is as good as a batch solver of its objective on as many rows. Cover "
+    "and Gauss: points that were judged best, where Table I has the sparsest within a standard error of the "
+    "best. NCheckerboard: the larger C, the longer PA's steps on flipped labels; Table I has the best of the "
+    "grid, the smallest."
 )
 
 
