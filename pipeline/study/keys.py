@@ -12,7 +12,17 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, 
 from ..noise import CLEAN, parse_noise
 from ..scoring import BASELINES
 from .course import Order
-from .specs import AlgorithmSpec, DatasetSpec, NoiseSpec, ProtocolName, RankingSpec, WinnerRule
+from .specs import (
+    AlgorithmSpec,
+    Count,
+    DatasetSpec,
+    NoiseSpec,
+    Positive,
+    ProtocolName,
+    RankingSpec,
+    Share,
+    WinnerRule,
+)
 
 # Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
 TUNING_SEED = 1_000_000
@@ -130,22 +140,22 @@ class StudyKeys(BaseModel):
     root_seed: Annotated[int, Field(strict=True, ge=0)] = 0
     checkpoints: Literal["log"] | int | tuple[int, ...] = "log"
     order: Order = "shuffled"
-    tune_fraction: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.1
+    tune_fraction: Share = 0.1
     delay: Annotated[int, Field(strict=True, ge=0)] = 0
     label_due: Literal["after", "before"] = "after"
-    window: Annotated[int, Field(strict=True, ge=1)] | None = None
-    fading: Annotated[float, Field(strict=True, gt=0, lt=1)] | None = None
+    window: Count | None = None
+    fading: Share | None = None
     baselines: StrictBool = False
-    test_fraction: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.3
+    test_fraction: Share = 0.3
     folds: Annotated[int, Field(strict=True, ge=2, le=TUNING_SEED)] = DEFAULT_FOLDS
-    max_examples: Annotated[int, Field(strict=True, ge=1)] | None = None
-    max_train: Annotated[int, Field(strict=True, ge=1)] | None = None
-    max_test: Annotated[int, Field(strict=True, ge=1)] | None = None
+    max_examples: Count | None = None
+    max_train: Count | None = None
+    max_test: Count | None = None
     tune_by: Literal["online", "validation"] | None = None
-    validation_fraction: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.2
+    validation_fraction: Share = 0.2
     winner: WinnerRule = "best"
-    time_limit: Annotated[float, Field(strict=True, gt=0)] | None = None
-    max_tune: Annotated[int, Field(strict=True, ge=1)] | None = None
+    time_limit: Positive | None = None
+    max_tune: Count | None = None
     test_curve: StrictBool = False
     metrics: list[str] = []
     rank_by: str | None = None

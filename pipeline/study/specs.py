@@ -26,6 +26,10 @@ from .strategies import STRATEGIES
 ProtocolName = Literal["prequential", "holdout", "crossval"]
 WinnerRule = Literal["best", "sparsest"]
 Scalar = str | bool | int | float
+# Numbers as they are written: text is none, and a count has no point.
+Count = Annotated[int, Field(strict=True, ge=1)]
+Positive = Annotated[float, Field(strict=True, gt=0)]
+Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
 # In a study file a rate, or a table of another model; written back as such.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
@@ -52,15 +56,15 @@ class DatasetSpec(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     name: str | None = None
     path: str | None = None
-    openml: Annotated[int, Field(strict=True, ge=1)] | None = None
+    openml: Count | None = None
     target: str | int | None = None
     task: str = "auto"
     label: str = ""
     protocol: ProtocolName | None = None
     order: Order | None = None
-    max_examples: Annotated[int, Field(strict=True, ge=1)] | None = None
-    test_fraction: Annotated[float, Field(strict=True, gt=0, lt=1)] | None = None
-    max_tune: Annotated[int, Field(strict=True, ge=1)] | None = None
+    max_examples: Count | None = None
+    test_fraction: Share | None = None
+    max_tune: Count | None = None
     parameters: dict[str, Scalar | list[Scalar] | OwnParameters] = {}
     compose: list[dict[str, Any]] = []
     at: list[StrictFloat] = []
@@ -142,9 +146,9 @@ class AlgorithmSpec(BaseModel):
     name: str
     label: str = ""
     query: Literal["all", "greedy", "selective", "selective-adaptive", "random"] | None = None
-    h: Annotated[int, Field(strict=True, ge=1)] | None = None
-    query_b: Annotated[float, Field(strict=True, gt=0)] | None = None
-    query_beta: Annotated[float, Field(strict=True, gt=0)] | None = None
+    h: Count | None = None
+    query_b: Positive | None = None
+    query_beta: Positive | None = None
     query_q: Annotated[float, Field(strict=True, ge=0, le=1)] | None = None
     winner: WinnerRule | None = None
     tuned_as: str | None = None

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
 from ....report.page.blocks import Block, Text
 from ....report.page.table import TableBlock, TableCell
-from ...beside import beside
 from ...evidence import Evidence
+from .grids import point
 from .outcomes import printed_rows
 
 STUDY = "differences"
@@ -58,16 +56,5 @@ def _row(name: str, label: str, cells: pd.DataFrame) -> list[TableCell]:
     printed_name, difference = SETS[name]
     learner = label.partition(",")[0]
     printed = None if name == _NOT_PRINTED else printed_rows()[printed_name][learner]
-    accuracy, size = 100 * cells["test_accuracy"].astype(float), cells["support_vectors"].astype(float)
-    chosen = json.loads(cells["params"].iloc[0])
-    spread = float(np.nan_to_num(accuracy.std()))
-    return [
-        TableCell(printed_name),
-        TableCell(difference),
-        TableCell(label.partition(", C =")[0]),
-        TableCell(f"{chosen['C']:g}"),
-        TableCell(f"{chosen['gamma']:.3g}"),
-        beside(float(accuracy.mean()), None if printed is None else printed.accuracy, sd=spread),
-        beside(float(size.mean()), None if printed is None else printed.size, 0),
-        TableCell(str(len(cells))),
-    ]
+    where = [TableCell(printed_name), TableCell(difference), TableCell(label.partition(", C =")[0])]
+    return [*where, *point(cells, printed), TableCell(str(len(cells)))]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 
 from .....pipeline.analysis.design import evaluation_rows
 from ....report.page.blocks import Block, Text
 from ....report.page.table import TableBlock, TableCell
 from ...beside import beside, number
 from ...evidence import Evidence
-from .outcomes import LIBSVM, printed_rows
+from .outcomes import LIBSVM, Entry, printed_rows
 
 STUDY = "grids"
 
@@ -25,17 +26,8 @@ def show(evidence: Evidence) -> list[Block]:
         part = cells[cells["dataset"] == label]
         if not len(part):
             continue
-        accuracy = 100 * part["test_accuracy"].astype(float)
-        chosen = json.loads(part["params"].iloc[0])
-        rows.append(
-            [
-                TableCell(number(float(label.rpartition("[")[0].rpartition("-")[2] or 0), 0)),
-                TableCell(f"{chosen['C']:g}"),
-                TableCell(f"{chosen['gamma']:g}"),
-                beside(float(accuracy.mean()), printed.accuracy, sd=float(np.nan_to_num(accuracy.std()))),
-                beside(float(part["support_vectors"].astype(float).mean()), printed.size, 0),
-            ]
-        )
+        rows_judging = float(label.rpartition("[")[0].rpartition("-")[2] or 0)
+        rows.append([TableCell(number(rows_judging, 0)), *point(part, printed)])
     header = ["training rows of the grid", "C", "gamma", "accuracy, %", "support vectors"]
     return [
         Text(
@@ -44,4 +36,16 @@ def show(evidence: Evidence) -> list[Block]:
             "soft",
         ),
         TableBlock("cover-grids", "LibSVM on Cover", header, rows),
+    ]
+
+
+def point(cells: pd.DataFrame, printed: Entry | None) -> list[TableCell]:
+    """Return the point of its grid that a learner has, its accuracy and its size, beside those printed."""
+    accuracy, size = 100 * cells["test_accuracy"].astype(float), cells["support_vectors"].astype(float)
+    chosen, spread = json.loads(cells["params"].iloc[0]), float(np.nan_to_num(accuracy.std()))
+    return [
+        TableCell(f"{chosen['C']:g}"),
+        TableCell(f"{chosen['gamma']:.3g}"),
+        beside(float(accuracy.mean()), None if printed is None else printed.accuracy, sd=spread),
+        beside(float(size.mean()), None if printed is None else printed.size, 0),
     ]
