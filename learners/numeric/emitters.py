@@ -32,13 +32,17 @@ def spread(builder, scalar, lanes):
     return select(builder, first, undefined, [0] * lanes)
 
 
-def fold(builder, vector):
-    """Add the lanes of a vector in a fixed tree: upper half onto lower half until one is left."""
-    width = vector.type.count
-    while width > 1:
-        width //= 2
-        low, high = (select(builder, vector, vector, range(first, first + width)) for first in (0, width))
-        vector = builder.fadd(low, high)
+def fold(builder, vector, bits=None):
+    """Add the lanes of a vector in a fixed tree: upper half onto lower half until one is left.
+
+    With `bits`, pairs are added whose numbers differ in the first bit of these, then in the second, and so on
+    (upper half onto lower half: the highest bit first).
+    """
+    numbers = list(range(vector.type.count))
+    for bit in reversed(range(len(numbers).bit_length() - 1)) if bits is None else bits:
+        sides = [[place for place, lane in enumerate(numbers) if lane >> bit & 1 == side] for side in (0, 1)]
+        vector = builder.fadd(*(select(builder, vector, vector, side) for side in sides))
+        numbers = [numbers[place] for place in sides[0]]
     return builder.extract_element(vector, _INT32(0))
 
 

@@ -235,6 +235,14 @@ def add_scaled(w, a, x):
         w[j] += a * x_j
 
 
+@register_jitable(**INLINE)
+def add_step(w, eta, a, x):
+    """Add ``η (a x)`` to `w` in place: the gradient is rounded first, as where it is written down."""
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        w[j] += eta * (a * x_j)
+
+
 @compiled
 def linear_scores(X, w, scores):
     """Write ``w · x`` of every row into `scores`."""

@@ -13,7 +13,7 @@ from numba.extending import register_jitable
 from ...numeric.compiled import compiled
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
-from ...numeric.rows import add_scaled, dot, entry, n_entries, n_rows, row
+from ...numeric.rows import add_scaled, add_step, dot, entry, n_entries, n_rows, row
 from .class_weights import weight_of
 from .classes import score_classes
 from .losses import add_to_classes, class_gradient, has_gradient, weighted_slope
@@ -61,10 +61,10 @@ def learn(X, codes, scores, v, u, scalars, factors, loss, falls, eta, l2, rounds
             scale, scales = _shrunk(v, u, scale, scales, 1.0 - eta_t * l2)
         c = weighted_slope(loss, y * s, factors[codes[t]])
         if has_gradient(c, s, x):
-            a = y * eta_t * c / scale
-            add_scaled(v, a, x)
+            a = y * c / scale
+            add_step(v, eta_t, a, x)
             if u.size > 0:
-                add_scaled(u, scales * a, x)
+                add_step(u, scales * eta_t, a, x)
             updates += 1
         scales += scale
     scalars[0], scalars[1] = scale, scales

@@ -8,7 +8,8 @@ from numba.extending import register_jitable
 
 from ...numeric.margins import best_wrong
 from ...numeric.rows import entry, n_entries
-from .special import arc_tangent, exp_of_negative, sigmoid
+from .arc_tangent import arc_tangent
+from .special import exp_of_negative, sigmoid
 
 #: The losses of gradient learners, by the numbers that kernels know them by.
 LOSSES = (

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from threadpoolctl import threadpool_info
 
 from singlepass.learners import as_rows, ordered_rows, row_range, take_rows
 from singlepass.learners.numeric.compiled import compiled
@@ -36,7 +37,7 @@ def accumulate(X, w):
         add_scaled(w, 0.5, row(X, i))
 
 
-def in_lanes(terms, lanes, accumulators):
+def in_lanes(terms, lanes, accumulators, bits):
     """Sum as the vector code does, one operation at a time."""
     step = lanes * accumulators
     whole = len(terms) // step * step
@@ -46,10 +47,9 @@ def in_lanes(terms, lanes, accumulators):
         totals += terms[start : start + step].reshape(accumulators, lanes)
     for start in range(whole, whole_lanes, lanes):
         totals[0] += terms[start : start + lanes]
-    vector = totals[0] + totals[1]
-    while len(vector) > 1:
-        half = len(vector) // 2
-        vector = vector[:half] + vector[half:]
+    vector = dict(enumerate(totals[0] + totals[1]))
+    for bit in bits:
+        vector = {lane: vector[lane] + vector[lane | 1 << bit] for lane in vector if not lane >> bit & 1}
     total = vector[0]
     for term in terms[whole_lanes:]:
         total += term
@@ -64,12 +64,26 @@ def test_sums_are_in_the_order_written_down(d, dtype):
     X = random.standard_normal((3, d)).astype(dtype)
     w, s = random.standard_normal(d), random.uniform(size=d)
     wide = X.astype(np.float64)
-    for rows, order in ((as_rows(X), (16, 2)), (as_rows(sp.csr_matrix(X)), (4, 2))):
+    for rows, order in ((as_rows(X), (16, 2, (1, 2, 3, 0))), (as_rows(sp.csr_matrix(X)), (4, 2, (1, 0)))):
         out = np.empty((3, 5))
         all_sums(rows, w, s, out)
         for i, x in enumerate(wide):
             terms = (w * x, x * x, s * x * x, w * x, s * x * x)
             assert out[i].tolist() == [in_lanes(term, *order) for term in terms]
+
+
+def test_short_dense_products_are_those_of_numpy():
+    """To the last bit where NumPy's library adds as it does on AVX2; elsewhere to rounding."""
+    random = np.random.RandomState(0)
+    libraries = [library.get("architecture") for library in threadpool_info()]
+    for d in range(1, 32):
+        X, w = random.standard_normal((50, d)), random.standard_normal(d)
+        scores = np.empty(50)
+        linear_scores(as_rows(X), w, scores)
+        expected = [float(np.dot(w, x)) for x in X]
+        if "Haswell" in libraries:
+            assert scores.tolist() == expected
+        np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-14)
 
 
 def test_sparse_rows_touch_only_their_features():
