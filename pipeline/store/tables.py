@@ -69,19 +69,30 @@ def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, 
         Their rows of the curves table, by column without the key; empty for a cell without a curve.
     """
     lengths = [len(curve.get("t", ())) for curve in curves]
-    keys = np.repeat(np.array([row["key"] for row in rows], object), lengths)
-    columns = [
-        keys if field.name == "key" else _column([curve.get(field.name) for curve in curves], lengths, field)
-        for field in CURVES
+    # Most columns are of counts that few studies ask for. What is not there need not be looked for in each row.
+    there = set[str]().union(*rows)
+    cells = [
+        pa.array([row.get(field.name) for row in rows], field.type)
+        if field.name in there
+        else pa.nulls(len(rows), field.type)
+        for field in CELLS
     ]
-    return pa.Table.from_pylist(rows, schema=CELLS), pa.table(columns, schema=CURVES)
+    there = set[str]().union(*curves)
+    points = [
+        _column([curve.get(field.name) for curve in curves], lengths, field)
+        if field.name in there
+        else pa.nulls(sum(lengths), field.type)
+        for field in CURVES
+        if field.name != "key"
+    ]
+    keys = cells[CELLS.get_field_index("key")].take(np.repeat(np.arange(len(rows)), lengths))
+    return pa.table(cells, schema=CELLS), pa.table([keys, *points], schema=CURVES)
 
 
 def _column(stretches: list[Any], lengths: list[int], field: pa.Field) -> pa.Array:
     """Return a column of the curves table of what each cell has for it; None: nothing, it is null there."""
-    if all(stretch is None for stretch in stretches):
-        return pa.nulls(sum(lengths), field.type)
-    if all(isinstance(stretch, np.ndarray) for stretch in stretches):
+    kinds = {type(stretch) for stretch in stretches}
+    if kinds == {np.ndarray}:
         if pa.types.is_list(field.type):
             return _lists(stretches)
         return pa.array(np.concatenate(stretches), field.type)

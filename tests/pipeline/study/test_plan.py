@@ -388,7 +388,7 @@ def test_the_key_is_pinned() -> None:
         max_train=1000,
         max_test=None,
     )
-    assert Cell(spec).key == "17a9a53707590b06604acd84f9a11102"
+    assert Cell(spec).key == "57984392183a7a258d07f506ee259775"
 
 
 def test_the_keys_of_a_study_are_pinned() -> None:
@@ -400,7 +400,7 @@ def test_the_keys_of_a_study_are_pinned() -> None:
     for study in (plain, {**plain, "datasets": [own]}):
         plan = make_plan(parse_study(study))
         keys = [cell.key for cell in (*plan.tuning_cells(), *plan.evaluation_cells({}))]
-        assert keys == ["0f183dbbf619793632eba56cfbaa636a", "e2d4d7f7f1bd0d024db0a62369e00072"]
+        assert keys == ["9d865e6dae128578f15223e078064101", "0bde52bbc5d90d8bba9798f41dd562d4"]
 
 
 def test_an_edited_plugin_has_other_cells(tmp_path: Path) -> None:
