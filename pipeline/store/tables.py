@@ -69,7 +69,7 @@ def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, 
         Their rows of the curves table, by column without the key; empty for a cell without a curve.
     """
     lengths = [len(curve.get("t", ())) for curve in curves]
-    # Most columns are of counts that few studies ask for. What is not there need not be looked for in each row.
+    # Most columns are of counts that few studies ask for: what no row has need not be looked for in each.
     there = set[str]().union(*rows)
     cells = [
         pa.array([row.get(field.name) for row in rows], field.type)
