@@ -28,6 +28,8 @@ from ...pipeline.data import describe, expand, open_stream
 from .timing import Measurement, best_times, milliseconds
 
 BLOCK, SUPPORT = 60, 3_000
+# Of the tile, and as many of what is compared with it.
+TURNS = 15
 # The loops row by row see this much of a stream: the whole would take them minutes.
 PEER_ROWS = 6_000
 # A cosine and a sine of each frequency are two features.
@@ -74,14 +76,14 @@ def tile_work(d: int, dtype: Any) -> tuple[Callable[[], object], Callable[[], ob
     A, B = (aligned((n, width), dtype) for n in (BLOCK, SUPPORT))
     A[:], B[:] = rng.standard_normal(A.shape), rng.standard_normal(B.shape)
     out = np.empty((BLOCK, SUPPORT), dtype)
-    return lambda: dense_products(A, BLOCK, B, SUPPORT, out), lambda: np.matmul(A, B.T, out=out), out
+    return lambda: dense_products(A, BLOCK, B, SUPPORT, out, A[:0]), lambda: np.matmul(A, B.T, out=out), out
 
 
 def tile_rate(d: int, dtype: Any) -> tuple[float, float]:
     """Return the rates of the tile and of NumPy in multiplications and additions a second, on one core."""
     ours, numpy_, _ = tile_work(d, dtype)
     with threadpool_limits(1):
-        times = best_times({"tile": ours, "numpy": numpy_}, repeats=15)
+        times = best_times({"tile": ours, "numpy": numpy_}, repeats=TURNS)
     work = 2.0 * BLOCK * SUPPORT * d
     return work / times["tile"], work / times["numpy"]
 
@@ -140,7 +142,7 @@ def measure_stream(name: str, X: Any, y: Any) -> list[Measurement]:
     works: dict[str, Callable[[], object]] = {}
     for label, learner in learners.items():
         works[label] = lambda learner=learner: one_pass(learner, X, y)  # type: ignore[misc]
-    times = best_times(works, repeats=2 if len(X) > PEER_ROWS * 2 else 10)
+    times = best_times(works, repeats=TURNS)
     measurements = []
     for label, learner in learners.items():
         reached = 2.0 * d * learner.n_kernel_evaluations_ / times[label]

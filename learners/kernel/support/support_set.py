@@ -188,7 +188,7 @@ class SupportSet:
         """Write kernel values into `room`; return the rows as `rows` packs them, and their squared norms."""
         packed, norms = self.rows.pack(block, room.rows), room.norms[:n]
         self.rows.squared_norms(packed, norms, room.rows)
-        self.rows.products(packed, n, self.size, room.values, room.rows)
+        self.rows.products(packed, n, self.size, room.values, room.rows, block)
         # To the end of the last vector: there is room, and what is there has no meaning before a row joins.
         width = padded(self.size, LANES[self._dtype.itemsize])
         apply_kernel(self._function, room.values, n, width, norms, self.norms)

@@ -13,6 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
+from ...numeric.arrays import prefetch
 from ...numeric.compiled import compiled
 from ...numeric.emitters import fused, select, zero_like
 
@@ -138,16 +139,25 @@ _single = _tile_of(lambda: (1, 1))
 
 
 @compiled
-def dense_products(A, n_a, B, n_b, out):
+def dense_products(A, n_a, B, n_b, out, source):
     """Write the inner products of the first `n_a` rows of A with the first `n_b` of B into `out`.
 
     All arrays are of one dtype; the width of A and B is a multiple of LANES, every other extent one of
     PADDING. What is written beyond `n_a` and `n_b` has no meaning.
+
+    Memory would be idle meanwhile: as much as `source` has is asked for of what lies behind it. That is the
+    block to come, where `source` is the stretch of a stream that A was packed from. Empty: nothing is.
     """
+    asked, end = source.size, 2 * source.size
+    steps = ((n_a + ROWS_TOGETHER - 1) // ROWS_TOGETHER) * ((n_b + TILE_COLUMNS - 1) // TILE_COLUMNS)
+    share = source.size // max(1, steps) + 1
     for first in range(0, n_a, ROWS_TOGETHER):
         for j in range(0, n_b, TILE_COLUMNS):
             for i in range(first, min(first + ROWS_TOGETHER, n_a), TILE_ROWS):
                 _tile(A, i, B, j, out, i)
+            if asked < end:
+                prefetch(source, asked, min(asked + share, end))
+                asked += share
 
 
 @compiled

@@ -72,9 +72,13 @@ class DenseRows:
         rows[: len(block), : self.n_features] = block
         return rows
 
-    def products(self, packed, n, size, out, _room=None):
-        """Write the inner products of `n` packed rows with the first `size` support vectors into `out`."""
-        dense_products(packed, n, self._rows, size, out)
+    def products(self, packed, n, size, out, _room=None, block=None):
+        """Write the inner products of `n` packed rows with the first `size` support vectors into `out`.
+
+        With the block of the stream that they were packed from, the one after it is fetched meanwhile.
+        """
+        here = isinstance(block, np.ndarray) and block.dtype == self.dtype
+        dense_products(packed, n, self._rows, size, out, read_only(block if here else packed[:0]))
 
     @staticmethod
     def own_products(packed, n, out):
@@ -157,7 +161,7 @@ class SparseRows:
         places = np.zeros(self.n_features, np.int32) if room is None else room[0]
         sparse_products(packed, rows, start, stop, size, lanes, places, out, triangle)
 
-    def products(self, packed, n, size, out, room=None):
+    def products(self, packed, n, size, out, room=None, _block=None):
         """Write the inner products of the packed rows with the first `size` support vectors into `out`."""
         rows = self._values, self._columns
         self._products_with(packed, rows, self._start, self._stop, size, out, False, room)

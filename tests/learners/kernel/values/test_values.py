@@ -71,10 +71,12 @@ def test_a_value_depends_on_its_two_rows_alone(dtype, seed, n, m, d):
 def test_the_tile_does_not_matter(dtype, shape, monkeypatch):
     A, B = rows_of(2, 12, 48, dtype), rows_of(3, 24, 48, dtype)
     expected, out = np.empty((12, 24), dtype), np.empty((12, 24), dtype)
-    dense_products.dense_products(A, 12, B, 24, expected)
+    dense_products.dense_products(A, 12, B, 24, expected, A[:0])
     monkeypatch.setattr(dense_products, "TILE_ROWS", shape[0])
     monkeypatch.setattr(dense_products, "TILE_COLUMNS", shape[1])
-    numba.njit(dense_products.dense_products.py_func)(A, 12, B, 24, out)  # compiled anew, for this shape
+    numba.njit(dense_products.dense_products.py_func)(
+        A, 12, B, 24, out, A[:0]
+    )  # compiled anew, for this shape
     assert out.tolist() == expected.tolist()
 
 
