@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from .resolve import find_source
@@ -50,7 +51,13 @@ def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]
 
 def is_drawn(ref: TaskRef) -> bool:
     """Return whether a task has other rows in each repetition, as those of generators."""
-    return find_source(ref.source).is_drawn
+    return _is_drawn(ref.source)
+
+
+# Asked for by cells, which take a tenth of a millisecond.
+@functools.lru_cache(maxsize=1024)
+def _is_drawn(source: str) -> bool:
+    return find_source(source).is_drawn
 
 
 def has_test(ref: TaskRef) -> bool:
