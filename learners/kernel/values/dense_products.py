@@ -146,7 +146,8 @@ def dense_products(A, n_a, B, n_b, out, source):
     PADDING. What is written beyond `n_a` and `n_b` has no meaning.
 
     Memory would be idle meanwhile: as much as `source` has is asked for of what lies behind it. That is the
-    block to come, where `source` is the stretch of a stream that A was packed from. Empty: nothing is.
+    block to come, where `source` is the stretch of a stream that A was packed from; at the stream's end it is
+    anything, which to ask for does no harm. Empty: nothing is asked for.
     """
     asked, end = source.size, 2 * source.size
     steps = ((n_a + ROWS_TOGETHER - 1) // ROWS_TOGETHER) * ((n_b + TILE_COLUMNS - 1) // TILE_COLUMNS)

@@ -77,7 +77,7 @@ class DenseRows:
 
         With the block of the stream that they were packed from, the one after it is fetched meanwhile.
         """
-        here = isinstance(block, np.ndarray) and block.dtype == self.dtype
+        here = isinstance(block, np.ndarray) and block.dtype == self.dtype and block.flags.c_contiguous
         dense_products(packed, n, self._rows, size, out, read_only(block if here else packed[:0]))
 
     @staticmethod

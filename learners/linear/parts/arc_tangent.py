@@ -1,19 +1,20 @@
 """The arc tangent from a table and a short series: the same on every machine, which the C library's is not.
 
 With q near x, ``atan x = atan q + atan((x - q)/(1 + q x))``. The q are the middles of 128 intervals between 0
-and 1, and atan q is known to twice the digits: the error is at most 0.57 units in the last place, where the
-quotient's is largest beside the whole (at 1/16). Of the ways to do so this one also rounds as the C library
-with which the golden run of the tangent loss was made. That run is chaotic: it goes elsewhere if its 631st
-arc tangent, which is 0.4997 units from the float64 above, is rounded to that.
+and 1, and atan q is known to twice the digits: the error is at most 0.58 units in the last place, where the
+quotient's is largest beside the whole. Of the ways to do so this one also rounds as the C library with which
+the golden run of the tangent loss was made. That run is chaotic: it goes elsewhere if its 631st arc tangent,
+which is 0.4997 units from the float64 above, is rounded to that.
 """
 
 import numpy as np
 from numba.extending import register_jitable
 
 _INTERVALS = 128
-# Below 1/16 there is no table: the numerators x - q would cancel digits of the result.
-_WITHOUT = _INTERVALS // 16
-# What the next term would add for |u| < 1/16, u¹⁷/17, is 1e-20 of u.
+# Intervals without a table, of x and of 1/x: the numerators x - q would cancel digits of the result. That of x
+# which has 1/16 in it, too: up to tan(1/16) the result has smaller units than x.
+_WITHOUT = (9, 8)
+# What the next term would add, u¹⁷/17, is 2e-20 of u, for which |u| is 9/128 at most.
 _TERMS = 7
 # Numbers of the table are found in units of 2^-120, as integers.
 _BITS = 120
@@ -35,7 +36,7 @@ def _two_floats(value):
 
 
 def _tables():
-    """Return q, and the high and low parts of atan q (first row) and of π/2 - atan q (second)."""
+    """Return q, and the high and low parts of atan q (first rows) and of π/2 - atan q (second)."""
     size = 2 * _INTERVALS
     # From one middle to the next by the theorem of addition; the last step is from the last middle to 1.
     ratios = [(1, size)] + [
@@ -43,11 +44,13 @@ def _tables():
     ] + [(1, 2 * size - 1)]  # fmt: skip
     angles = np.cumsum(np.array([_of_ratio(*ratio) for ratio in ratios], object)).tolist()
     right_angle = 2 * angles[-1]
-    middles = [(2 * k + 1) / size for k in range(_INTERVALS)] + [1.0]
-    for k in range(_WITHOUT):
-        middles[k], angles[k] = 0.0, 0
-    parts = np.array([[_two_floats(a) for a in angles], [_two_floats(right_angle - a) for a in angles]])
-    return np.array(middles), parts[:, :, 0].copy(), parts[:, :, 1].copy()
+    middles = np.tile([*((2 * k + 1) / size for k in range(_INTERVALS)), 1.0], (2, 1))
+    sides = [[*angles], [*angles]]
+    for side, without in enumerate(_WITHOUT):
+        middles[side, :without] = 0.0
+        sides[side][:without] = [0] * without
+    parts = np.array([[_two_floats(a) for a in sides[0]], [_two_floats(right_angle - a) for a in sides[1]]])
+    return middles, parts[:, :, 0].copy(), parts[:, :, 1].copy()
 
 
 _MIDDLES, _HIGH, _LOW = _tables()
@@ -62,11 +65,11 @@ def arc_tangent(a):
         return -value if a < 0.0 else value
     if x <= 1.0:
         side, k = 0, np.uintp(_INTERVALS * x)
-        q = _MIDDLES[k]
+        q = _MIDDLES[0, k]
         u = (x - q) / (1.0 + x * q)
     else:
         side, k = 1, np.uintp(_INTERVALS / x)
-        q = _MIDDLES[k]
+        q = _MIDDLES[1, k]
         # The products of q, of eight digits, with either part of x are exact.
         first = np.float64(np.float32(x))
         u = ((q * first - 1.0) + q * (x - first)) / (q + x)
