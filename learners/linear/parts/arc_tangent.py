@@ -11,8 +11,8 @@ import numpy as np
 from numba.extending import register_jitable
 
 _INTERVALS = 128
-# Intervals without a table, of x and of 1/x: the numerators x - q would cancel digits of the result. That of x
-# which has 1/16 in it, too: up to tan(1/16) the result has smaller units than x.
+# Intervals without a table, of x and of 1/x: the numerators x - q would cancel digits of the result. So they
+# would in that of x which begins with 1/16: up to tan(1/16) the result has smaller units than x.
 _WITHOUT = (9, 8)
 # What the next term would add, u¹⁷/17, is 2e-20 of u, for which |u| is 9/128 at most.
 _TERMS = 7
