@@ -21,7 +21,7 @@ from ..numeric.orders import blocks_in_order
 from ..numeric.rows import Matrix, Rows, as_rows, count_rows, linear_scores
 from .parameters import check_count
 from .pieces import Passage, learn_in_pieces
-from .rollback import rolled_back
+from .rollback import RolledBack
 from .validation import (
     FLOATS,
     NotCanonicalError,
@@ -32,6 +32,8 @@ from .validation import (
     safe_rows,
     sorted_classes,
 )
+
+_CSR = (sp.csr_matrix, sp.csr_array)
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
@@ -399,48 +401,52 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def _validate_rows(self, X: Any) -> Any:
         """Return a matrix that `safe_rows` takes, of as many features as the first call's."""
-        conforms = (
-            (type(X) in (np.ndarray, np.memmap) or isinstance(X, sp.csr_matrix | sp.csr_array))
-            and X.ndim == 2
-            and X.dtype in FLOATS
-            and X.shape[0] > 0
-            and X.shape[1] == self.n_features_in_
-            and (not isinstance(X, np.ndarray) or X.flags.c_contiguous)
-            and not hasattr(self, "feature_names_in_")
-        )
-        if conforms:
-            return X
+        dense = type(X) in (np.ndarray, np.memmap)
+        if dense or isinstance(X, _CSR):
+            shape = X.shape
+            if (
+                len(shape) == 2
+                and shape[0] > 0
+                and shape[1] == self.n_features_in_
+                and X.dtype in FLOATS
+                and (not dense or X.flags.c_contiguous)
+                and not hasattr(self, "feature_names_in_")
+            ):
+                return X
         # scikit-learn says what is wrong, or converts; this costs more than learning from a short chunk.
         return validate_data(
             self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
 
-    def _is_small_beside(self, X: Any) -> bool:
-        """Tell whether to copy the state costs less than to look for bad rows beforehand."""
+    def _are_small_beside(self, X: Any, arrays: list[NDArray[Any]]) -> bool:
+        """Tell whether to copy the state's arrays costs less than to look for bad rows beforehand."""
         if not (self._scores_tell and self._state):
             return False
         n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
         # Copied bytes are read, written and, mostly, fetched before they are written. A weight a feature is
         # the least that there is: for single rows no more is asked.
-        return bool(3 * 8 * self.n_features_in_ <= n_bytes and 3 * self.model_bytes_ <= n_bytes)
+        if 3 * 8 * self.n_features_in_ > n_bytes:
+            return False
+        return bool(3 * sum([array.nbytes for array in arrays]) <= n_bytes)
 
     def _learn_once(self, X: Any, y: Any, classes: Any, beforehand: bool) -> NDArray[np.float64]:
         """Do as `learn` does; see `_learn_given`."""
         if not self.__sklearn_is_fitted__():
             # A stream whose first rows are refused has not begun.
-            with rolled_back(self):
+            with RolledBack(self):
                 X, codes = self._validate_first(X, y, classes)
                 return self._learn_given(X, codes, beforehand)[1]
         X, codes = self._validate_next(X, y, classes)
-        if not self._is_small_beside(X):
+        arrays = [array for name in self._state if (array := getattr(self, name)) is not None]
+        if not self._are_small_beside(X, arrays):
             return self.learn_rows(finite_rows(X), codes)
-        with rolled_back(self, [getattr(self, name) for name in self._state]):
+        with RolledBack(self, arrays):
             return self._learn_given(X, codes, beforehand)[1]
 
     def _fit_once(self, X: Any, y: Any, beforehand: bool) -> tuple[Rows, NDArray[np.int32]]:
         """Make the first pass of `fit`; return the rows and label codes for further ones."""
         # The model is begun afresh in new arrays: the one before stays intact.
-        with rolled_back(self):
+        with RolledBack(self):
             X, codes = self._validate_first(X, y, None)
             return self._learn_given(X, codes, beforehand)[0], codes
 

@@ -79,8 +79,11 @@ def checked_later(X: Any) -> Rows:
     ValueError
         As for `safe_rows`.
     """
+    if isinstance(X, np.ndarray):
+        return safe_rows(X)
+    indices = X.indices
     # Indices that `as_rows` has to convert are read beforehand anyway.
-    if isinstance(X, np.ndarray) or X.indices.dtype != np.int32 or X.indices.size <= _FEW_INDICES:
+    if indices.dtype != np.int32 or indices.size <= _FEW_INDICES:
         return safe_rows(X)
     return rows_to_check(X)
 
@@ -193,11 +196,11 @@ def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
         For a row with a NaN or infinity.
     """
     if isinstance(rows, tuple):
-        if any(rows[4:]):
+        if len(rows) == 5 and rows[4][0]:
             raise NotCanonicalError
         rows = rows[:3]
     # Scores of good rows may overflow, too.
-    if not np.isfinite(scores).all():
+    if first_nonfinite_row(read_only(scores.reshape(1, -1))) >= 0:
         refuse_nonfinite(rows)
 
 

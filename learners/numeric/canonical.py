@@ -27,17 +27,16 @@ def _rising(lanes):
             intp, integer = values.length.type, values.pointer.type.pointee
             # -1 before the first, which may be 0.
             start = ir.Constant(ir.VectorType(integer, lanes), [-1] * lanes)
-            nothing = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [0] * lanes)
-            falls, before = (cgutils.alloca_once(builder, first.type) for first in (nothing, start))
-            builder.store(nothing, falls)
-            builder.store(start, before)
+            everywhere = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes)
+            rising, before = (cgutils.alloca_once_value(builder, first) for first in (everywhere, start))
 
             def look(place):
                 here = values.load(builder, place, lanes)
                 # Each lane's index and the one before it; loaded once, for a load across cache lines is two.
                 shifted = select(builder, builder.load(before), here, range(lanes - 1, 2 * lanes - 1))
-                fall = builder.icmp_signed(">=", shifted, here)
-                builder.store(builder.or_(builder.load(falls), fall), falls)
+                # An "and" of these is part of the comparison itself, on processors with masks.
+                rises_here = builder.icmp_signed("<", shifted, here)
+                builder.store(builder.and_(builder.load(rising), rises_here), rising)
                 builder.store(here, before)
                 return here
 
@@ -48,8 +47,8 @@ def _rising(lanes):
             # The last ones are looked at together, some or all of them a second time.
             builder.store(start, before)
             largest = builder.extract_element(look(last), ir.IntType(32)(lanes - 1))
-            bits = builder.bitcast(builder.load(falls), ir.IntType(lanes))
-            rise = builder.icmp_unsigned("==", bits, bits.type(0))
+            bits = builder.bitcast(builder.load(rising), ir.IntType(lanes))
+            rise = builder.icmp_unsigned("==", bits, bits.type(-1))
             bound = context.cast(builder, arguments[1], signature.args[1], types.int64)
             largest = context.cast(builder, largest, signature.args[0].dtype, types.int64)
             return builder.and_(rise, builder.icmp_signed("<", largest, bound))
@@ -65,7 +64,8 @@ _many_rise, _few_rise = _rising(_MANY), _rising(_FEW)
 @register_jitable(**INLINE)
 def is_canonical(indices, start, stop, n_features):
     """Tell whether the CSR row from `start` to `stop` is there and rises within 0 … n_features - 1."""
-    if not 0 <= start <= stop <= indices.shape[0]:
+    # Unsigned, what is negative is beyond all that there is.
+    if not np.uintp(start) <= np.uintp(stop) <= np.uintp(indices.shape[0]):
         return False
     if stop - start >= _MANY:
         return _many_rise(stretch(indices, start, stop), n_features)

@@ -130,7 +130,7 @@ def _row(X, i):
         def csr_row_checked(X, i):
             data, indices, indptr, n_features, refused = borrowed(X)
             start, stop = np.intp(indptr[i]), np.intp(indptr[i + 1])
-            if not is_canonical(indices, start, stop, n_features[0]):
+            if not is_canonical(indices, start, stop, n_features):
                 refused[0] = True
                 start = stop = 0
             return stretch(data, start, stop), stretch(indices, start, stop)
@@ -264,7 +264,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """Return `array` or a read-only view of it: memory-mapped or not, one compiled signature."""
     if array.flags.writeable:
         array = array.view()
-        array.flags.writeable = False
+        array.setflags(write=False)
     return array
 
 
@@ -294,17 +294,24 @@ def as_rows(X: Matrix) -> Rows:
     if isinstance(X, np.ndarray):
         # np.memmap and other subclasses would each compile anew.
         return read_only(np.asarray(X))
-    given = f"a sparse matrix of format {X.format!r}" if sp.issparse(X) else type(X).__name__
     if not (sp.issparse(X) and X.format == "csr"):
-        raise TypeError(f"rows must be a NumPy array or a CSR matrix, got {given}")
-    # Contiguous as nearly every CSR matrix is; a strided one (`.real` of a complex matrix) is copied.
-    data, indices, indptr = (np.ascontiguousarray(part) for part in (X.data, X.indices, X.indptr))
+        raise TypeError(f"rows must be a NumPy array or a CSR matrix, got {_kind_of(X)}")
+    data, indices, indptr = X.data, X.indices, X.indptr
     if indices.dtype != np.int32 and max(X.shape[1], X.nnz) <= np.iinfo(np.int32).max:
         indices, indptr = indices.astype(np.int32), indptr.astype(np.int32)
-    return read_only(data), read_only(indices), read_only(indptr)
+    return _readable(data), _readable(indices), _readable(indptr)
 
 
-def rows_to_check(X: sp.csr_matrix | sp.csr_array) -> tuple[NDArray[Any], ...]:
+def _kind_of(X: Any) -> str:
+    return f"a sparse matrix of format {getattr(X, 'format', '')!r}" if sp.issparse(X) else type(X).__name__
+
+
+def _readable(array: NDArray[Any]) -> NDArray[Any]:
+    # Contiguous as nearly every CSR matrix is; a strided one (`.real` of a complex matrix) is copied.
+    return read_only(array if array.flags.c_contiguous else np.ascontiguousarray(array))
+
+
+def rows_to_check(X: sp.csr_matrix | sp.csr_array) -> tuple[Any, ...]:
     """Return a CSR matrix in a form in which kernels look at the indices of each row when they come to it.
 
     A row whose indices do not rise strictly within 0 … d - 1 is taken for one without entries.
@@ -316,12 +323,12 @@ def rows_to_check(X: sp.csr_matrix | sp.csr_array) -> tuple[NDArray[Any], ...]:
 
     Returns
     -------
-    tuple of ndarray
-        ``(data, indices, indptr, n_features, refused)``: the last is of shape (1,), and True when a kernel
+    tuple
+        ``(data, indices, indptr, n_features, refused)``: the last an array of shape (1,), True when a kernel
         has come to such a row.
     """
     data, indices, indptr = as_rows(X)
-    return data, indices, indptr, np.array([X.shape[1]]), np.zeros(1, np.bool_)
+    return data, indices, indptr, X.shape[1], np.zeros(1, np.bool_)
 
 
 def count_rows(X: Rows) -> int:

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from singlepass.learners import AROW, PassiveAggressive, Perceptron
 from singlepass.learners.estimator import validation
-from singlepass.learners.estimator.rollback import rolled_back
+from singlepass.learners.estimator.rollback import RolledBack
 from singlepass.learners.numeric.rows import as_rows
 
 from ..streams import (
@@ -206,7 +206,7 @@ def test_arrays_are_given_back_their_values():
     shown, kept = model.coef_, everything(model)
 
     def write_and_fail():
-        with rolled_back(model, [model._weights, None]):
+        with RolledBack(model, [model._weights, None]):
             model._weights[:] = 7.0
             model.n_updates_ += 1
             model.extra = 1
