@@ -139,3 +139,25 @@ def test_an_argument_that_the_class_does_not_take(processes: Processes, tmp_path
     assert last.startswith("singlepass: error:")
     assert "cluster.toml" in last
     assert "LocalCluster" in last
+
+
+LEVELS = """
+import logging
+from distributed import Client
+from singlepass.pipeline.workers.cluster.cluster_file import started
+
+def levels():
+    return [handler.level for handler in logging.getLogger("distributed").handlers]
+
+with started("local:1") as (place, _), Client(place.address) as client:
+    client.wait_for_workers(1)
+    [found] = client.run(levels).values()
+assert found and all(level == logging.CRITICAL for level in found), found
+"""
+
+
+def test_workers_of_this_machine_log_nothing_to_the_terminal() -> None:
+    # One that asks for the scheduler while that ends logs a traceback.
+    ran = subprocess.run([sys.executable, "-c", LEVELS], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert "Traceback" not in ran.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import inspect
+import logging
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -138,7 +139,7 @@ def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
     _check_kwargs(make, file, text)
     with dask.config.set(SCHEDULER_SETTINGS), contextlib.ExitStack() as stack:
         try:
-            cluster = make(**file.kwargs)
+            cluster = make(**_hushed(make) | file.kwargs)
             if not hasattr(cluster, "scheduler_address"):
                 raise TypeError("it is not a class of clusters")
             stack.callback(_close, cluster)
@@ -186,6 +187,17 @@ def _parameters(make: Any) -> set[str]:
                 signature = inspect.signature(vars(base)["__init__"])
                 found |= {name for name, each in signature.parameters.items() if each.kind in _NAMED}
     return found - {"self"}
+
+
+def _hushed(make: Any) -> dict[str, Any]:
+    """Return what keeps the workers of this machine from the terminal, as `hush` does this process.
+
+    One that asks for the scheduler while that ends would show a traceback.
+    """
+    from distributed import LocalCluster
+
+    local = isinstance(make, type) and issubclass(make, LocalCluster)
+    return {"silence_logs": logging.CRITICAL} if local else {}
 
 
 def _close(cluster: Any) -> None:
