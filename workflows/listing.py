@@ -11,7 +11,7 @@ from ..learners import registry
 from ..pipeline import data
 from ..pipeline.errors import InputError, did_you_mean
 from .shipped import find_study, shipped_studies
-from .terminal import console, plain, table
+from .terminal import plain, put, table
 
 
 def _learners() -> Table:
@@ -106,7 +106,6 @@ def show(what: str, names: Sequence[str] = ()) -> None:
         "datasets": _datasets,
         "studies": _studies,
     }
-    out = console()
     shown = [_data_set(name) for name in names] or [tables[what]()]
     for each in shown:
-        out.print(each)
+        put(each)

@@ -9,7 +9,7 @@ from rich.filesize import decimal
 
 from .planning import STAGES, StudyOutline
 from .status import span
-from .terminal import console, plain, table
+from .terminal import plain, put, table
 
 # Entries that fit on a screen.
 DATASETS_SHOWN = 20
@@ -17,7 +17,7 @@ DATASETS_SHOWN = 20
 
 def show_outline(found: StudyOutline) -> None:
     """Print what a study will take."""
-    out, study = console(), found.study
+    study = found.study
     counts = {
         "data set": len(found.outlooks),
         "algorithm": len(study.algorithms),
@@ -25,11 +25,11 @@ def show_outline(found: StudyOutline) -> None:
         "seed": len(study.seeds),
     }
     counted = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
-    out.print(f"{study.name}: {counted}; results in {found.out}\n", markup=False, highlight=False)
+    put(f"{study.name}: {counted}; results in {found.out}\n")
     _show_cells(found)
     _show_data(found)
     for line in (*_memory(found), *_time(found), *_missing(found)):
-        out.print(line, markup=False, highlight=False)
+        put(line)
 
 
 def _show_cells(found: StudyOutline) -> None:
@@ -41,7 +41,8 @@ def _show_cells(found: StudyOutline) -> None:
         if sums[0]:
             lines.add_row(*plain(stage, *(f"{n:,}" for n in sums)))
     lines.add_row(*plain("together", *(f"{counter.total():,}" for counter in counters)))
-    console().print(lines, "")
+    put(lines)
+    put()
 
 
 def _show_data(found: StudyOutline) -> None:
@@ -53,7 +54,8 @@ def _show_data(found: StudyOutline) -> None:
         numbers = ("?" if n is None else f"{n:,}" for n in (outlook.tasks, outlook.rows, outlook.features))
         lines.add_row(*plain(name, *numbers, size, outlook.state.partition(":")[0]))
     more = len(found.outlooks) - DATASETS_SHOWN
-    console().print(lines, f"… and {more:,} more\n" if more > 0 else "")
+    put(lines)
+    put(f"… and {more:,} more\n" if more > 0 else "")
 
 
 def _memory(found: StudyOutline) -> Iterator[str]:

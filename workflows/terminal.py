@@ -8,6 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+# Longer than any row: rich must be given some width.
+_ENDLESS = 1 << 20
+
 
 def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     """Return an empty table.
@@ -31,8 +34,25 @@ def plain(*cells: str) -> list[str]:
     return [escape(cell) for cell in cells]
 
 
-def console() -> Console:
-    """Return what tables are printed on."""
-    found = Console()
-    # Piped output is read by programs: wide enough that no name is ever folded.
-    return found if found.is_terminal else Console(width=240)
+def put(found: Table | str = "") -> None:
+    """Print a table or a line.
+
+    Piped output is read by programs: there a row is one line, however long, that ends with its last word.
+
+    Parameters
+    ----------
+    found : Table or str
+        Brackets in a line stay as they are.
+    """
+    out = Console()
+    if out.is_terminal:
+        out.print(found, markup=False, highlight=False)
+        return
+    if isinstance(found, str):
+        print(found)
+        return
+    wide = Console(width=_ENDLESS)
+    wide.width = max(1, wide.measure(found).maximum)
+    with wide.capture() as printed:
+        wide.print(found)
+    print("\n".join(line.rstrip() for line in printed.get().splitlines()))

@@ -172,7 +172,13 @@ def test_a_damaged_part_loses_nothing_but_itself(singlepass: Call, study_file: P
 def test_lists(singlepass: Call, what: str) -> None:
     result = singlepass("list", what)
     assert result.returncode == 0
-    assert {"learners": "AROW", "datasets": "arow-synthetic", "studies": "quickstart"}[what] in result.stdout
+    # Piped, a row is a line, which begins with its name and ends with its last word.
+    heading, *rows = result.stdout.splitlines()
+    assert {"learners": "AROW", "datasets": "arow-synthetic", "studies": "quickstart"}[what] in {
+        row.split()[0] for row in rows
+    }
+    assert heading.split()[0] == {"learners": "learner", "datasets": "data", "studies": "study"}[what]
+    assert not any(line.startswith(" ") or line.endswith(" ") for line in (heading, *rows))
 
 
 def test_everything_about_a_data_set(singlepass: Call) -> None:
