@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -147,6 +148,10 @@ def main() -> None:
         _fail(error.format_message())
     except (KeyboardInterrupt, click.Abort) as interrupt:
         _stopped(interrupt)
+    except BrokenPipeError:
+        # Whoever reads has read enough (`| head`). What is still to be flushed goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 
 

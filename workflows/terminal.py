@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 # Longer than any row: rich must be given some width.
 _ENDLESS = 1 << 20
@@ -29,9 +29,9 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     return found
 
 
-def plain(*cells: str) -> list[str]:
-    """Keep brackets as they are: rich would read a label such as ``usps[3-vs-5]`` as a style."""
-    return [escape(cell) for cell in cells]
+def plain(*cells: str) -> list[Text]:
+    """Keep brackets as they are, which rich would read as styles (``usps[3-vs-5]``), and a cell in a line."""
+    return [Text(" ".join(cell.splitlines())) for cell in cells]
 
 
 def put(found: Table | str = "") -> None:
@@ -46,13 +46,13 @@ def put(found: Table | str = "") -> None:
     """
     out = Console()
     if out.is_terminal:
-        out.print(found, markup=False, highlight=False)
+        out.print(found, markup=False, highlight=False, emoji=False)
         return
-    if isinstance(found, str):
-        print(found)
-        return
-    wide = Console(width=_ENDLESS)
-    wide.width = max(1, wide.measure(found).maximum)
-    with wide.capture() as printed:
-        wide.print(found)
-    print("\n".join(line.rstrip() for line in printed.get().splitlines()))
+    if isinstance(found, Table):
+        wide = Console(width=_ENDLESS)
+        wide.width = max(1, wide.measure(found).maximum)
+        with wide.capture() as printed:
+            wide.print(found)
+        found = "\n".join(line.rstrip() for line in printed.get().splitlines())
+    # Not print: this ends in silence when whoever reads has gone.
+    out.out(found, highlight=False)

@@ -33,7 +33,7 @@ from .validation import (
     sorted_classes,
 )
 
-_CSR = (sp.csr_matrix, sp.csr_array)
+_CSR_CLASSES = (sp.csr_matrix, sp.csr_array)
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
@@ -402,7 +402,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def _validate_rows(self, X: Any) -> Any:
         """Return a matrix that `safe_rows` takes, of as many features as the first call's."""
         dense = type(X) in (np.ndarray, np.memmap)
-        if dense or isinstance(X, _CSR):
+        if dense or isinstance(X, _CSR_CLASSES):
             shape = X.shape
             if (
                 len(shape) == 2
@@ -418,16 +418,17 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
 
-    def _are_small_beside(self, X: Any, arrays: list[NDArray[Any]]) -> bool:
-        """Tell whether to copy the state's arrays costs less than to look for bad rows beforehand."""
+    def _small_state(self, X: Any) -> list[NDArray[Any]] | None:
+        """Return the state's arrays where to copy them costs less than to look for bad rows beforehand."""
         if not (self._scores_tell and self._state):
-            return False
+            return None
         n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
         # Copied bytes are read, written and, mostly, fetched before they are written. A weight a feature is
         # the least that there is: for single rows no more is asked.
         if 3 * 8 * self.n_features_in_ > n_bytes:
-            return False
-        return bool(3 * sum([array.nbytes for array in arrays]) <= n_bytes)
+            return None
+        arrays = [array for name in self._state if (array := getattr(self, name)) is not None]
+        return arrays if 3 * sum([array.nbytes for array in arrays]) <= n_bytes else None
 
     def _learn_once(self, X: Any, y: Any, classes: Any, beforehand: bool) -> NDArray[np.float64]:
         """Do as `learn` does; see `_learn_given`."""
@@ -437,8 +438,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
                 X, codes = self._validate_first(X, y, classes)
                 return self._learn_given(X, codes, beforehand)[1]
         X, codes = self._validate_next(X, y, classes)
-        arrays = [array for name in self._state if (array := getattr(self, name)) is not None]
-        if not self._are_small_beside(X, arrays):
+        arrays = self._small_state(X)
+        if arrays is None:
             return self.learn_rows(finite_rows(X), codes)
         with RolledBack(self, arrays):
             return self._learn_given(X, codes, beforehand)[1]

@@ -28,7 +28,7 @@ from .views import borrowed, stretch
 Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
 
-# How many arrays a CSR matrix without an order has, before it is checked and after.
+# How many parts a CSR matrix without an order has, before it is checked and after.
 _CSR = (5, 3)
 
 _dot = lane_sums(1, lambda ir, w, x: [ir.fmul(w, x)])

@@ -158,6 +158,6 @@ assert found and all(level == logging.CRITICAL for level in found), found
 
 def test_workers_of_this_machine_log_nothing_to_the_terminal() -> None:
     # One that asks for the scheduler while that ends logs a traceback.
-    ran = subprocess.run([sys.executable, "-c", LEVELS], capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "-c", LEVELS], capture_output=True, text=True, timeout=LONGEST)
     assert ran.returncode == 0, ran.stderr
     assert "Traceback" not in ran.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -179,6 +180,16 @@ def test_lists(singlepass: Call, what: str) -> None:
     }
     assert heading.split()[0] == {"learners": "learner", "datasets": "data", "studies": "study"}[what]
     assert not any(line.startswith(" ") or line.endswith(" ") for line in (heading, *rows))
+
+
+@pytest.mark.parametrize("arguments", [["list", "learners"], ["--help"]], ids=" ".join)
+def test_a_reader_that_has_read_enough(arguments: list[str]) -> None:
+    unread, written = os.pipe()
+    os.close(unread)
+    command = Path(sys.executable).with_name("singlepass")
+    ran = subprocess.run([command, *arguments], stdout=written, stderr=subprocess.PIPE)
+    os.close(written)
+    assert (ran.returncode, ran.stderr) == (1, b"")
 
 
 def test_everything_about_a_data_set(singlepass: Call) -> None:

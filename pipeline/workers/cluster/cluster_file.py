@@ -190,14 +190,15 @@ def _parameters(make: Any) -> set[str]:
 
 
 def _hushed(make: Any) -> dict[str, Any]:
-    """Return what keeps the workers of this machine from the terminal, as `hush` does this process.
+    """Return what keeps what Dask's workers of this machine log from the terminal.
 
     One that asks for the scheduler while that ends would show a traceback.
     """
     from distributed import LocalCluster
 
     local = isinstance(make, type) and issubclass(make, LocalCluster)
-    return {"silence_logs": logging.CRITICAL} if local else {}
+    takes = local and "silence_logs" in inspect.signature(make).parameters
+    return {"silence_logs": logging.CRITICAL} if takes else {}
 
 
 def _close(cluster: Any) -> None:
