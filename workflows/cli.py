@@ -149,10 +149,21 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort) as interrupt:
         _stopped(interrupt)
     except BrokenPipeError:
-        # Whoever reads has read enough (`| head`). What is still to be flushed goes nowhere.
+        if not _reader_is_gone():
+            raise
+        # It has read enough (`| head`). What is still to be flushed goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _reader_is_gone() -> bool:
+    """Tell whether standard output is the pipe that broke, not one to another process."""
+    try:
+        print(flush=True)
+    except BrokenPipeError:
+        return True
+    return False
 
 
 def _stopped(interrupt: BaseException) -> NoReturn:

@@ -12,6 +12,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from singlepass.workflows import cli
+
 Call = Callable[..., Any]
 
 
@@ -190,6 +192,15 @@ def test_a_reader_that_has_read_enough(arguments: list[str]) -> None:
     ran = subprocess.run([command, *arguments], stdout=written, stderr=subprocess.PIPE)
     os.close(written)
     assert (ran.returncode, ran.stderr) == (1, b"")
+
+
+def test_another_pipe_that_breaks_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(**_: object) -> None:
+        raise BrokenPipeError("to a worker")
+
+    monkeypatch.setattr(cli, "app", broken)
+    with pytest.raises(BrokenPipeError, match="to a worker"):
+        cli.main()
 
 
 def test_everything_about_a_data_set(singlepass: Call) -> None:
