@@ -49,7 +49,7 @@ def put(found: Table | str = "") -> None:
         out.print(found, markup=False, highlight=False, emoji=False)
         return
     if isinstance(found, Table):
-        wide = Console(width=_ENDLESS)
+        wide = Console(width=_ENDLESS, markup=False, emoji=False, highlight=False)
         wide.width = max(1, wide.measure(found).maximum)
         with wide.capture() as printed:
             wide.print(found)

@@ -15,9 +15,6 @@ def _refuse(learner: BaseEstimator, name: str, requirement: str) -> NoReturn:
 
 
 def _is_number(value: Any) -> bool:
-    # Nearly all are; the abstract class is slower to ask.
-    if type(value) in (float, int):
-        return True
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 

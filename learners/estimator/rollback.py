@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 class RolledBack:
     """Give an object the attributes back that it had before a ``with`` block, should that raise.
 
-    A class, not a generator: short chunks are learnt in the time that one takes to be entered and left.
+    A class, for a generator takes longer to be entered and left.
 
     Parameters
     ----------

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from distributed import LocalCluster
+
+from singlepass.pipeline.workers.cluster import cluster_file
 
 from .poison import slow
 from .processes import Processes
@@ -139,6 +144,20 @@ def test_an_argument_that_the_class_does_not_take(processes: Processes, tmp_path
     assert last.startswith("singlepass: error:")
     assert "cluster.toml" in last
     assert "LocalCluster" in last
+
+
+def test_a_class_of_ones_own_is_handed_no_keyword_that_it_does_not_take() -> None:
+    class Own(LocalCluster):
+        def __init__(self, n_workers: int = 1) -> None:
+            super().__init__(n_workers=n_workers)
+
+    class Wide(LocalCluster):
+        def __init__(self, **kwargs: object) -> None:
+            super().__init__(silence_logs=30, **kwargs)
+
+    assert cluster_file._hushed(LocalCluster) == {"silence_logs": logging.CRITICAL}
+    for make in (Own, Wide, dict, math.sqrt):
+        assert cluster_file._hushed(make) == {}
 
 
 LEVELS = """

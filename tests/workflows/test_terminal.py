@@ -10,7 +10,7 @@ NAME = "20newsgroups[comp-vs-sci]"
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    found = table("data set", "rows", "what it is", right=("rows",))
+    found = table("data set", "rows", "[bold]what", right=("rows",))
     found.add_row(*plain(NAME, "7", "a :smile:\nand more\u2028of it"))
     found.add_row(*plain("usps", "12,345", "word " * 60))
     put(found)
@@ -23,7 +23,7 @@ def test_piped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
     heading, first, second, empty, line = printed(capsys)
-    assert heading == "data set                     rows  what it is"
+    assert heading == "data set                     rows  [bold]what"
     assert first == f"{NAME}       7  a :smile: and more of it"
     assert second == f"usps                       12,345  {('word ' * 60).rstrip()}"
     assert empty == ""
@@ -34,7 +34,7 @@ def test_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     for name, value in {"FORCE_COLOR": "1", "TERM": "dumb"}.items():
         monkeypatch.setenv(name, value)
     heading, first, second, *lines = printed(capsys)
-    assert heading.startswith("data set")
+    assert heading.rstrip().endswith("[bold]what")
     assert first.startswith(f"{NAME}  ")
     assert "a :smile: and" in first
     assert second.startswith("usps ")
