@@ -24,7 +24,8 @@ from .pieces import Passage, learn_in_pieces
 from .rollback import RolledBack
 from .validation import (
     FLOATS,
-    NotCanonicalError,
+    NotLearntError,
+    are_checked_later,
     checked_later,
     finite_rows,
     label_codes,
@@ -175,7 +176,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.check_parameters()
         try:
             return self._learn_once(X, y, classes, beforehand=False)
-        except NotCanonicalError:
+        except NotLearntError:
             return self._learn_once(X, y, classes, beforehand=True)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -208,7 +209,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.check_parameters()
         try:
             rows, codes = self._fit_once(X, y, beforehand=False)
-        except NotCanonicalError:
+        except NotLearntError:
             rows, codes = self._fit_once(X, y, beforehand=True)
         self.end_of_pass(self.epochs == 1)
         for left in reversed(range(self.epochs - 1)):
@@ -373,20 +374,19 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         n_classes = len(self.classes_)
         return np.empty(n if n_classes == 2 else (n, n_classes))
 
-    def _validate_first(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
-        """Start afresh; return a matrix that `safe_rows` takes and label codes."""
+    def _validate_first(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[Any]]:
+        """Start afresh; return a matrix that `safe_rows` takes and labels that `label_codes` takes."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
         if y.dtype.kind not in "biu":  # those are class labels; to be told so costs two sorts of y
             check_classification_targets(y)
         classes = sorted_classes(y, classes, type(self).__name__, self._takes_many_classes)
-        codes = label_codes(y, classes)
         self.begin(classes, X.shape[1])
-        return X, codes
+        return X, y
 
-    def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
-        """Return the matrix and the label codes of a later chunk, as `_validate_first` does."""
+    def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[Any]]:
+        """Return the matrix and the labels of a later chunk, as `_validate_first` does."""
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
@@ -397,7 +397,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         if len(y) != X.shape[0]:
             sizes = [X.shape[0], len(y)]
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {sizes}")
-        return X, label_codes(y, self.classes_)
+        return X, y
 
     def _validate_rows(self, X: Any) -> Any:
         """Return a matrix that `safe_rows` takes, of as many features as the first call's."""
@@ -435,36 +435,37 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             # A stream whose first rows are refused has not begun.
             with RolledBack(self):
-                X, codes = self._validate_first(X, y, classes)
-                return self._learn_given(X, codes, beforehand)[1]
-        X, codes = self._validate_next(X, y, classes)
+                X, y = self._validate_first(X, y, classes)
+                return self._learn_given(X, y, beforehand)[2]
+        X, y = self._validate_next(X, y, classes)
         arrays = self._small_state(X)
         if arrays is None:
-            return self.learn_rows(finite_rows(X), codes)
+            return self._learn_given(X, y, beforehand=True)[2]
         with RolledBack(self, arrays):
-            return self._learn_given(X, codes, beforehand)[1]
+            return self._learn_given(X, y, beforehand)[2]
 
     def _fit_once(self, X: Any, y: Any, beforehand: bool) -> tuple[Rows, NDArray[np.int32]]:
         """Make the first pass of `fit`; return the rows and label codes for further ones."""
         # The model is begun afresh in new arrays: the one before stays intact.
         with RolledBack(self):
-            X, codes = self._validate_first(X, y, None)
-            return self._learn_given(X, codes, beforehand)[0], codes
+            X, y = self._validate_first(X, y, None)
+            return self._learn_given(X, y, beforehand)[:2]
 
     def _learn_given(
-        self, X: Any, codes: NDArray[np.int32], beforehand: bool
-    ) -> tuple[Rows, NDArray[np.float64]]:
-        """Learn from a matrix, refusing bad rows; return its rows and their scores.
+        self, X: Any, y: NDArray[Any], beforehand: bool
+    ) -> tuple[Rows, NDArray[np.int32], NDArray[np.float64]]:
+        """Learn from a matrix and labels, refusing bad ones; return rows, label codes and scores.
 
-        Unless the columns are to be checked `beforehand`, it raises NotCanonicalError half-way for bad ones.
+        Unless all is to be checked `beforehand`, it raises NotLearntError when something may be wrong.
         """
-        if not self._scores_tell:
-            rows = finite_rows(X)
-            return rows, self.learn_rows(rows, codes)
-        rows = safe_rows(X) if beforehand or not self._reads_orders else checked_later(X)
+        if beforehand or not self._scores_tell:
+            rows, codes = finite_rows(X), label_codes(y, self.classes_)
+            return rows, codes, self.learn_rows(rows, codes)
+        rows = checked_later(X) if self._reads_orders else safe_rows(X)
+        codes = label_codes(y, self.classes_, later=are_checked_later(rows))
         scores = self.learn_rows(rows, codes)
         refuse_learnt(rows, scores)
-        return rows, scores
+        return rows, codes, scores
 
     @property
     def model_bytes_(self) -> int:

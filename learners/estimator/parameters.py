@@ -15,7 +15,8 @@ def _refuse(learner: BaseEstimator, name: str, requirement: str) -> NoReturn:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+    # To ask an abstract class takes longest; most parameters need not.
+    return type(value) is float or (isinstance(value, numbers.Real) and not isinstance(value, bool))
 
 
 def check_positive(learner: BaseEstimator, name: str, or_else: str = "") -> None:
@@ -81,7 +82,7 @@ def check_bool(learner: BaseEstimator, name: str) -> None:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= 1)
 
 
 def check_count(learner: BaseEstimator, name: str) -> None:

@@ -55,8 +55,13 @@ def safe_rows(X: Any) -> Rows:
     return as_rows(X)
 
 
-class NotCanonicalError(Exception):
-    """Raised when a loop that checks its rows has come to one that is not canonical."""
+class NotLearntError(Exception):
+    """Raised when a loop that checks rows has come to what may be wrong: all is to be checked beforehand."""
+
+
+def are_checked_later(rows: Rows) -> bool:
+    """Tell whether rows are looked at, with their labels and scores, when a loop comes to them."""
+    return isinstance(rows, tuple) and len(rows) == 5
 
 
 def checked_later(X: Any) -> Rows:
@@ -110,7 +115,7 @@ def _are_positions(classes: NDArray[Any]) -> bool:
     return bool(classes.dtype.kind in "iu" and classes[0] == 0 and classes[-1] == len(classes) - 1)
 
 
-def label_codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
+def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> NDArray[np.int32]:
     """Return the position of each label in the classes.
 
     Parameters
@@ -118,6 +123,8 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     y : ndarray of shape (n,)
     classes : ndarray of shape (K,)
         Sorted and distinct, K >= 2.
+    later : bool, default=False
+        Whether a loop looks at the positions once more: labels that may be these are then not looked at here.
 
     Returns
     -------
@@ -133,8 +140,8 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
         y.dtype == np.int32
         and y.flags.carray
         and _are_positions(classes)
-        and y.min() >= 0
-        and y.max() < len(classes)
+        # Unsigned, what is negative is larger than any position.
+        and (later or np.maximum.reduce(y.view(np.uint32), initial=0) < len(classes))
     ):
         return y
     if len(classes) == 2:
@@ -190,15 +197,16 @@ def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
 
     Raises
     ------
-    NotCanonicalError
-        When the loop came to a row that is not canonical: `safe_rows` is asked then.
+    NotLearntError
+        When a loop that looked at them came to a row that is not canonical, to a label that is no position of
+        a class, or to a score that is not finite: what is wrong, if anything, is found beforehand.
     ValueError
         For a row with a NaN or infinity.
     """
-    if isinstance(rows, tuple):
-        if len(rows) == 5 and rows[4][0]:
-            raise NotCanonicalError
-        rows = rows[:3]
+    if are_checked_later(rows):
+        if rows[4][0]:
+            raise NotLearntError
+        return
     # Scores of good rows may overflow, too.
     if first_nonfinite_row(read_only(scores.reshape(1, -1))) >= 0:
         refuse_nonfinite(rows)

@@ -325,10 +325,10 @@ def rows_to_check(X: sp.csr_matrix | sp.csr_array) -> tuple[Any, ...]:
     -------
     tuple
         ``(data, indices, indptr, n_features, refused)``: the last an array of shape (1,), True when a kernel
-        has come to such a row.
+        has come to such a row. A `learning_loop` also looks at labels and scores.
     """
-    data, indices, indptr = as_rows(X)
-    return data, indices, indptr, X.shape[1], np.zeros(1, np.bool_)
+    arrays = _readable(X.data), _readable(X.indices), _readable(X.indptr)
+    return *arrays, X.shape[1], np.zeros(1, np.bool_)
 
 
 def count_rows(X: Rows) -> int:

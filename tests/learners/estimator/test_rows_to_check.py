@@ -92,6 +92,65 @@ def test_a_value_that_is_not_finite_changes_nothing(learner, value, name):
 
 
 @each_learner
+@pytest.mark.parametrize("label", [-1, 2])
+def test_a_label_that_is_no_class_changes_nothing(learner, label, looked_at_along):
+    model = clone(learner).fit(sp.csr_matrix(X), np.array(Y, np.int32))
+    kept, labels = everything(model), np.array(Y, np.int32)
+    labels[MIDDLE] = label
+    looked_at_along.clear()
+    with pytest.raises(ValueError, match=rf"^label {label} is not one of the classes \[0, 1\]$"):
+        model.learn(sp.csr_matrix(X), labels)
+    assert everything(model) == kept
+    assert len(looked_at_along) == 1
+
+
+@pytest.mark.parametrize("label", [-1, 5])
+def test_a_label_that_is_none_of_many_classes_changes_nothing(label):
+    rows, labels = noisy_classes(0, density=0.5)
+    assert labels.max() == 4
+    labels = labels.astype(np.int32)
+    model = Perceptron().fit(sp.csr_matrix(rows), labels)
+    kept = everything(model)
+    labels[MIDDLE] = label
+    with pytest.raises(ValueError, match=rf"^label {label} is not one of the classes \[0, 1, 2, 3, 4\]$"):
+        model.learn(sp.csr_matrix(rows), labels)
+    assert everything(model) == kept
+
+
+def test_good_rows_whose_scores_overflow_are_learnt():
+    rows, codes = sp.csr_matrix(np.full((3, 20), 1e200)), np.array([0, 1, 0], np.int32)
+    ours, expected = Perceptron(), Perceptron()
+    for learner in (ours, expected):
+        learner.begin(np.arange(2), 20)
+    scores = ours.learn(rows, codes)
+    np.testing.assert_array_equal(scores, expected.learn_rows(as_rows(rows), codes))
+    assert not np.isfinite(scores).all()
+    assert state(ours) == state(expected)
+
+
+@each_learner
+@pytest.mark.parametrize("place", [0, 4095, 4096, 8191, 8192, 8199])
+def test_long_chunks_are_looked_at_piece_by_piece(learner, place):
+    rows, labels = sp.csr_matrix(np.tile(X, (92, 1))[:8200]), np.tile(np.array(Y, np.int32), 92)[:8200]
+    ours, expected = clone(learner), clone(learner)
+    for model in (ours, expected):
+        model.begin(np.arange(2), 40)
+    np.testing.assert_array_equal(ours.learn(rows, labels), expected.learn_rows(as_rows(rows), labels))
+    assert state(ours) == state(expected)
+    kept = everything(ours)
+    wrong = labels.copy()
+    wrong[place] = 2
+    with pytest.raises(ValueError, match=r"^label 2 is not"):
+        ours.learn(rows, wrong)
+    first = rows.indptr[place]
+    # The stored row is empty where the stream's is: then the next entry is spoilt.
+    rows.data[min(first, rows.nnz - 1)] = np.nan
+    with pytest.raises(ValueError, match=r"^Input X contains NaN in row"):
+        ours.learn(rows, labels)
+    assert everything(ours) == kept
+
+
+@each_learner
 def test_rows_that_are_not_canonical_are_made_so(learner):
     plain = sp.csr_matrix(X)
     start, stop = plain.indptr[MIDDLE], plain.indptr[MIDDLE + 1]
@@ -147,6 +206,12 @@ def test_good_rows_of_many_classes_are_learnt_as_learn_rows_does(looked_at_along
 def test_every_learner_takes_rows_to_check(learner, looked_at_along):
     check_equal_to_learn_rows(learner, X, Y, 90)
     assert len(looked_at_along) == 1
+    labels = np.array(Y, np.int32)
+    labels[MIDDLE] = 2
+    rows, model = rows_to_check(sp.csr_matrix(X)), clone(learner)
+    model.begin(np.arange(2), 40)
+    model.learn_rows(rows, labels)
+    assert rows[4][0]
 
 
 def test_which_chunks_are_checked_along(monkeypatch):
