@@ -94,7 +94,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     _state: tuple[str, ...] = ()
 
     #: Whether a NaN or infinite feature makes the row's score one, whatever has been learnt: bad rows are
-    #: then found by their scores. Else they are looked for beforehand.
+    #: then found by their scores. Else they are looked for beforehand. Where `_reads_orders`, too, every loop
+    #: is a `learning_loop`: labels may come to it that nobody has looked at.
     _scores_tell = False
 
     if TYPE_CHECKING:
@@ -374,19 +375,20 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         n_classes = len(self.classes_)
         return np.empty(n if n_classes == 2 else (n, n_classes))
 
-    def _validate_first(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[Any]]:
-        """Start afresh; return a matrix that `safe_rows` takes and labels that `label_codes` takes."""
+    def _validate_first(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
+        """Start afresh; return a matrix that `safe_rows` takes and label codes."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
         if y.dtype.kind not in "biu":  # those are class labels; to be told so costs two sorts of y
             check_classification_targets(y)
         classes = sorted_classes(y, classes, type(self).__name__, self._takes_many_classes)
+        codes = label_codes(y, classes)
         self.begin(classes, X.shape[1])
-        return X, y
+        return X, codes
 
     def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[Any]]:
-        """Return the matrix and the labels of a later chunk, as `_validate_first` does."""
+        """Return the matrix of a later chunk, as `_validate_first` does, and labels for `label_codes`."""
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
@@ -435,37 +437,39 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             # A stream whose first rows are refused has not begun.
             with RolledBack(self):
-                X, y = self._validate_first(X, y, classes)
-                return self._learn_given(X, y, beforehand)[2]
+                X, codes = self._validate_first(X, y, classes)
+                return self._learn_given(X, codes, beforehand)[1]
         X, y = self._validate_next(X, y, classes)
         arrays = self._small_state(X)
         if arrays is None:
-            return self._learn_given(X, y, beforehand=True)[2]
+            codes = label_codes(y, self.classes_)
+            return self.learn_rows(finite_rows(X), codes)
         with RolledBack(self, arrays):
-            return self._learn_given(X, y, beforehand)[2]
+            return self._learn_given(X, y, beforehand, coded=False)[1]
 
     def _fit_once(self, X: Any, y: Any, beforehand: bool) -> tuple[Rows, NDArray[np.int32]]:
         """Make the first pass of `fit`; return the rows and label codes for further ones."""
         # The model is begun afresh in new arrays: the one before stays intact.
         with RolledBack(self):
-            X, y = self._validate_first(X, y, None)
-            return self._learn_given(X, y, beforehand)[:2]
+            X, codes = self._validate_first(X, y, None)
+            return self._learn_given(X, codes, beforehand)[0], codes
 
     def _learn_given(
-        self, X: Any, y: NDArray[Any], beforehand: bool
-    ) -> tuple[Rows, NDArray[np.int32], NDArray[np.float64]]:
-        """Learn from a matrix and labels, refusing bad ones; return rows, label codes and scores.
+        self, X: Any, y: NDArray[Any], beforehand: bool, coded: bool = True
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Learn from a matrix and labels, or their codes, refusing bad ones; return rows and their scores.
 
         Unless all is to be checked `beforehand`, it raises NotLearntError when something may be wrong.
         """
         if beforehand or not self._scores_tell:
-            rows, codes = finite_rows(X), label_codes(y, self.classes_)
-            return rows, codes, self.learn_rows(rows, codes)
+            codes = y if coded else label_codes(y, self.classes_)
+            rows = finite_rows(X)
+            return rows, self.learn_rows(rows, codes)
         rows = checked_later(X) if self._reads_orders else safe_rows(X)
-        codes = label_codes(y, self.classes_, later=are_checked_later(rows))
+        codes = y if coded else label_codes(y, self.classes_, later=are_checked_later(rows))
         scores = self.learn_rows(rows, codes)
         refuse_learnt(rows, scores)
-        return rows, codes, scores
+        return rows, scores
 
     @property
     def model_bytes_(self) -> int:

@@ -134,7 +134,7 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> 
     Raises
     ------
     ValueError
-        For a label that is none of them.
+        For a label that is none of them; `later`, perhaps not.
     """
     if (
         y.dtype == np.int32
@@ -193,7 +193,7 @@ def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
     rows : ndarray of shape (n, d) or tuple
         What `checked_later` returns.
     scores : ndarray
-        Those of the rows: a bad feature makes them so.
+        Those of the rows: a NaN or infinite feature makes its row's one NaN or infinite.
 
     Raises
     ------

@@ -104,6 +104,18 @@ def test_a_label_that_is_no_class_changes_nothing(learner, label, looked_at_alon
     assert len(looked_at_along) == 1
 
 
+@each_learner
+def test_labels_are_told_of_before_rows(learner):
+    rows, labels = sp.csr_matrix(X), np.array(Y, np.int32)
+    model = clone(learner).fit(rows, labels)
+    rows.data[0], labels[MIDDLE] = np.nan, 7
+    for given in (rows, rows[:3]):
+        wrong = labels[: given.shape[0]].copy()
+        wrong[-1] = 7
+        with pytest.raises(ValueError, match=r"^label 7 is not"):
+            model.learn(given, wrong)
+
+
 @pytest.mark.parametrize("label", [-1, 5])
 def test_a_label_that_is_none_of_many_classes_changes_nothing(label):
     rows, labels = noisy_classes(0, density=0.5)
