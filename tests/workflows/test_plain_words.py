@@ -66,7 +66,7 @@ def test_a_plan_looks_at_splits_of_what_has_been_parsed(tmp_path: Path, singlepa
 
 
 PLUGIN = """
-class Sound:
+class Willing:
     def partial_fit(self, X, y, classes=None):
         return self
     def predict(self, X):
@@ -80,7 +80,7 @@ class Lazy:
 
 def test_a_class_of_a_plugin_file_that_does_not_learn_is_named(tmp_path: Path, singlepass: Call) -> None:
     (tmp_path / "mine.py").write_text(PLUGIN)
-    study(tmp_path, name="Sound")
+    study(tmp_path, name="Willing")
     result = singlepass("run", "own.toml", "--plugin", "mine.py")
     assert result.returncode == 0, result.stderr
     [line] = [line for line in result.stderr.splitlines() if "Lazy" in line]
