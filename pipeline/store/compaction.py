@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .parts import Parts
-from .schema import SCHEMAS
-from .tables import JUDGED_BY, beaten_keys, in_order, without
+from .schema import SCHEMAS, as_now
+from .tables import JUDGED_BY, beaten_keys, in_order, joined, without
 
 # A part is merged up to so many rows: a few hundred MB of memory while it is made, whatever the store holds.
 # Besides, keys, states and times of all cells are looked at at once.
@@ -100,4 +100,4 @@ def _groups(lengths: Mapping[str, tuple[int, int]]) -> list[list[str]]:
 def _merged(parts: Parts, names: list[str], within: str, beaten: dict[str, pa.Array]) -> pa.Table:
     tables = parts.read(names, within, SCHEMAS[within].names)
     kept = [without(table, beaten.get(name)) for name, table in zip(names, tables, strict=True)]
-    return in_order(pa.concat_tables(kept), within)
+    return as_now(in_order(joined(kept, SCHEMAS[within]), within), SCHEMAS[within])

@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 
 from ..errors import InputError
 from .folder import Folder
-from .schema import SCHEMAS, as_now, fits, refuse_other_versions
+from .schema import SCHEMAS, fits, refuse_other_versions
 from .seals import check_parquet
-from .tables import JUDGED_BY, beaten_keys, only, to_parquet, without
+from .tables import JUDGED_BY, beaten_keys, joined, only, read_lean, to_parquet, without
 
 # What is half written and older than this was left by a process that was killed. Nothing reads it, it takes
 # disk only; younger, a worker may be writing it, whoever it was that started the worker.
@@ -95,6 +95,8 @@ class Parts:
     ) -> pa.Table:
         """Read every part; of several rows of a cell one counts, and the curve that is beside it.
 
+        Columns without a value are of Arrow's null type, and take no memory: most are, of most studies.
+
         Parameters
         ----------
         within : {"cells", "curves"}
@@ -120,8 +122,7 @@ class Parts:
             kept = [without(table, beaten.get(at)) for at, table in enumerate(tables)]
             if keys is not None:
                 kept = [only(table, planned) for table in kept]
-            empty = _schema(within, wanted).empty_table()
-            return pa.concat_tables([empty, *(table.select(wanted) for table in kept)])
+            return joined([table.select(wanted) for table in kept], _schema(within, wanted))
 
         return self.steadily(read)
 
@@ -133,19 +134,17 @@ class Parts:
         names : sequence of str
         within : {"cells", "curves"}
         columns : sequence of str
-            Null where a part does not have them.
+            Of Arrow's null type where a part does not have them, or no value in them.
 
         Raises
         ------
         InputError
             A part is damaged, or of another version.
         """
-        schema = _schema(within, columns)
         for name, source in zip(names, self._sources(names, within), strict=True):
             try:
                 with self._opened(source, within) as file:
-                    known = [column for column in columns if column in file.schema_arrow.names]
-                    table = as_now(file.read(known), schema)
+                    table = read_lean(file, columns)
             except FileNotFoundError:
                 raise _MergedMeanwhile(f"{within}/{name}") from None
             except (OSError, pa.ArrowException) as error:

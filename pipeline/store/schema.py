@@ -175,9 +175,10 @@ def fits(schema: pa.Schema, folder: str) -> bool:
 
 
 def as_now(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return what was read of a part with exactly the columns of a schema, null where the part lacks them."""
-    columns = [
-        table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
-        for field in schema
-    ]
+    """Return a table with exactly the columns of a schema, null where the table has nothing."""
+    there = {field.name for field in table.schema if not pa.types.is_null(field.type)}
+    lacking = {field.type for field in schema if field.name not in there}
+    # One array for all columns of a type: they are read, not written to.
+    nulls = {kind: pa.nulls(len(table), kind) for kind in lacking}
+    columns = [table[field.name] if field.name in there else nulls[field.type] for field in schema]
     return pa.table(columns, schema=schema)

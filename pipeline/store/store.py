@@ -24,9 +24,9 @@ from .compaction import Compaction, compact
 from .folder import Folder
 from .hold import Holder, held, holder_of, silence
 from .parts import Parts
-from .schema import CELLS, METADATA
+from .schema import CELLS, METADATA, SCHEMAS
 from .seals import check_parquet
-from .tables import in_order, part_of, to_parquet
+from .tables import in_order, joined, part_of, to_frame, to_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,9 +173,8 @@ class Store:
 
         names, tables = self._parts.steadily(read)
         seen.update(names)
-        empty = CELLS.empty_table().select(list(columns))
-        frame: pd.DataFrame = pa.concat_tables([empty, *tables]).to_pandas()
-        return frame
+        schema = pa.schema([CELLS.field(name) for name in columns])
+        return to_frame(joined(tables, schema), schema)
 
     def cells(self, keys: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the cells table, one row a cell, sorted by key; with `keys` only those of these cells."""
@@ -186,8 +185,7 @@ class Store:
         return self._sorted("curves", keys)
 
     def _sorted(self, within: str, keys: Sequence[str] | None) -> pd.DataFrame:
-        frame: pd.DataFrame = in_order(self._parts.table(within, keys=keys), within).to_pandas()
-        return frame
+        return to_frame(in_order(self._parts.table(within, keys=keys), within), SCHEMAS[within])
 
     def planned_keys(self) -> list[str]:
         """Return the keys that `write_plan` recorded last."""
