@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # What tells which of several rows of a cell counts.
 JUDGED_BY = ("key", "status", "started")
+# With fewer, columns without a value take little: they are read at once, and frames are of few pieces.
+FEW_ROWS = 1 << 14
 
 
 def beaten_keys(parts: Sequence[pa.Table]) -> dict[int, pa.Array]:
@@ -33,7 +35,8 @@ def beaten_keys(parts: Sequence[pa.Table]) -> dict[int, pa.Array]:
     parts : sequence of pyarrow.Table
         Of the cells table, with at least the columns `JUDGED_BY`, each cell once a part.
     """
-    rows = pa.concat_tables([part.select(JUDGED_BY) for part in parts]) if parts else CELLS.empty_table()
+    schema = pa.schema([CELLS.field(name) for name in JUDGED_BY])
+    rows = as_now(joined([part.select(JUDGED_BY) for part in parts], schema), schema)
     if pc.count_distinct(rows["key"]).as_py() == len(rows):
         return {}
     frame = rows.select(JUDGED_BY).to_pandas()
@@ -57,30 +60,18 @@ def only(table: pa.Table, keys: pa.Array) -> pa.Table:
 def read_lean(file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
     """Return columns of a part; those without a value, or that it does not have, are of Arrow's null type.
 
-    Such a column takes no memory. Of curves, where most have no value and rows are many, reading, sorting and
-    writing them took three quarters of the time.
+    Such a column takes next to no memory. Of curves, where most have no value and rows are many, reading,
+    sorting and writing them took three quarters of the time.
     """
-    n = file.metadata.num_rows
-    groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
-    there = {name for group in groups for name in _with_values(group)}
-    read = file.read([name for name in columns if name in there or not n])
-    found = dict(zip(read.column_names, read.columns, strict=True))
-    lean = [
-        pa.nulls(n) if column is None or 0 < n == column.null_count else column
-        for column in map(found.get, columns)
-    ]
-    return pa.table(lean, names=list(columns))
-
-
-def _with_values(group: pq.RowGroupMetaData) -> Iterator[str]:
-    """Yield the columns of a row group that have a value, as far as its statistics say so."""
-    for at in range(group.num_columns):
-        column = group.column(at)
-        counted = column.statistics
-        # Of a list its elements are counted, and an empty one is a value too.
-        name, _, nested = column.path_in_schema.partition(".")
-        if nested or counted is None or not counted.has_null_count or counted.null_count < group.num_rows:
-            yield name
+    n, there = file.metadata.num_rows, set(file.schema_arrow.names)
+    known = [name for name in columns if name in there]
+    # One by one: what has no value is given up before the next is read.
+    reads = [known] if n < FEW_ROWS else [[name] for name in known]
+    found: dict[str, pa.ChunkedArray] = {}
+    for names in reads:
+        read = file.read(names)
+        found |= {name: read[name] for name in names if not n or read[name].null_count < n}
+    return pa.table([found.get(name, pa.nulls(n)) for name in columns], names=list(columns))
 
 
 def joined(tables: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:
@@ -94,8 +85,12 @@ def joined(tables: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:
 
 def to_frame(table: pa.Table, schema: pa.Schema) -> pd.DataFrame:
     """Return a table as pandas has it with the columns of a schema, those of the null type included."""
+    frame: pd.DataFrame
+    if len(table) < FEW_ROWS:
+        frame = as_now(table, schema).to_pandas()
+        return frame
     there = {field.name for field in table.schema if not pa.types.is_null(field.type)}
-    frame: pd.DataFrame = table.select([name for name in schema.names if name in there]).to_pandas()
+    frame = table.select([name for name in schema.names if name in there]).to_pandas()
     null = as_now(pa.table({"": pa.nulls(1)}), schema).to_pandas()
     shared: dict[Any, pd.Series[Any]] = {}
     for at, (name, kind) in enumerate(null.dtypes.items()):

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import filelock
@@ -94,6 +95,19 @@ def test_a_retry_replaces_the_failure(store: Store) -> None:
     store.write([outcome("a")])
     store.write([outcome("b")])
     assert store.done() == {"a": "ok", "b": "ok"}
+
+
+def test_a_part_of_cells_that_never_began_is_read_beside_others(store: Store) -> None:
+    ended = outcome("a")
+    store.write([CellResult(ended.row | {"started": datetime(2026, 1, 1, tzinfo=UTC)}, ended.curve)])
+    store.write([CellResult(outcome("b").row | {"status": "crashed", "error": "had not ended"})])
+    for _ in range(2):
+        assert store.done() == {"a": "ok", "b": "crashed"}
+        assert store.cells()["started"].isna().tolist() == [False, True]
+        assert set(store.curves()["key"]) == {"a"}
+        assert store.cells([]).empty
+        assert store.curves([]).empty
+        store.compact(above=1)
 
 
 def test_compaction_keeps_every_row(store: Store) -> None:

@@ -1,6 +1,7 @@
 """The tables of a part: columns without a value take no memory, and are there all the same."""
 
 import io
+from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from singlepass.pipeline.store.schema import CURVES, SCHEMAS, as_now
-from singlepass.pipeline.store.tables import joined, read_lean, to_frame
+from singlepass.pipeline.store import tables
+from singlepass.pipeline.store.schema import CELLS, CURVES, SCHEMAS, as_now
+from singlepass.pipeline.store.tables import beaten_keys, joined, read_lean, to_frame
 
 WANTED = pa.schema(
     [
@@ -42,12 +44,15 @@ def part(**columns: list[object]) -> pa.Table:
     )
 
 
-@pytest.mark.parametrize("statistics", [True, False])
+@pytest.fixture(params=[tables.FEW_ROWS, 0], ids=["few rows", "many rows"], autouse=True)
+def few_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "FEW_ROWS", request.param)
+
+
 @pytest.mark.parametrize("row_group_size", [1, 2, 100])
-def test_columns_without_a_value_are_of_the_null_type(statistics: bool, row_group_size: int) -> None:
+def test_columns_without_a_value_are_of_the_null_type(row_group_size: int) -> None:
     table = part(key=["a", "b", "c"], t=[1, 2, 3], mistakes=[None, None, 7], auc=[None, 0.5, None])
-    options = {"write_statistics": statistics, "row_group_size": row_group_size}
-    read = read_back(table, **options)
+    read = read_back(table, row_group_size=row_group_size)
     assert null_columns(read) == {"error", "started", "predicted"}
     assert as_now(read, WANTED).equals(table)
     assert read.nbytes < table.nbytes
@@ -93,7 +98,26 @@ def test_frames_have_every_column_and_type_as_pandas_makes_them(within: str) -> 
     lean = pa.table({name: values for name, values in some.items() if name in schema.names})
     expected = as_now(lean, schema).to_pandas()
     pd.testing.assert_frame_equal(to_frame(lean, schema), expected)
-    pd.testing.assert_frame_equal(to_frame(schema.empty_table(), schema), schema.empty_table().to_pandas())
+
+
+@pytest.mark.parametrize("within", SCHEMAS)
+def test_frames_without_rows_have_the_types_of_their_columns(
+    within: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    schema = SCHEMAS[within]
+    some = as_now(pa.table({"key": ["a"], "t": [1]}), schema)
+    for empty in (schema.empty_table(), some.slice(0, 0)):
+        pd.testing.assert_frame_equal(to_frame(empty, schema), schema.empty_table().to_pandas())
+
+
+def test_of_cells_that_never_began_another_part_may_have_better_ones() -> None:
+    crashed = pa.table({"key": ["a", "b"], "status": ["crashed"] * 2, "started": pa.nulls(2)})
+    began = pa.array([datetime(2026, 1, 1, tzinfo=UTC)] * 2, CELLS.field("started").type)
+    ok = pa.table({"key": ["b", "c"], "status": ["ok"] * 2, "started": began})
+    for parts in ([crashed, ok], [ok, crashed]):
+        beaten = beaten_keys(parts)
+        assert {at: keys.to_pylist() for at, keys in beaten.items()} == {parts.index(crashed): ["b"]}
 
 
 def test_columns_of_a_frame_are_written_to_one_by_one() -> None:
