@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,39 @@ def provenance(
         found["workers"] = len(environments)
     if len(kinds) > 1:
         found["environments"] = [_of(kind) | {"workers": sorted(addresses)} for kind, addresses in kinds]
-    found["fingerprints"] = dict(plan.fingerprints)
+    return found | _of_plan(plan)
+
+
+def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | None) -> list[Mapping[str, Any]]:
+    """Return the runs of a store after one that found all its cells there.
+
+    Parameters
+    ----------
+    runs : sequence of mapping
+        Those before, as `provenance` made them.
+    plan : Plan
+        Of the study that was found.
+    command : str or None
+        The command line that asked for it.
+
+    Returns
+    -------
+    list of mapping
+        The same where the last one was of the same data. Else one more: the last that had all of them, with
+        this plan and command.
+    """
+    now = _of_plan(plan)
+    wanted = now["fingerprints"].items()
+    if not runs or runs[-1].get("fingerprints", {}).items() == wanted:
+        return [*runs]
+    made = next((run for run in reversed(runs) if wanted <= run.get("fingerprints", {}).items()), runs[-1])
+    kept = {name: value for name, value in made.items() if name not in ("guests", "features")}
+    return [*runs, kept | {"command": command} | now]
+
+
+def _of_plan(plan: Plan) -> dict[str, Any]:
+    """Return what a run is made of: the fingerprints of its data; guests and changed columns, where there are."""
+    found: dict[str, Any] = {"fingerprints": dict(plan.fingerprints)}
     named: dict[str, dict[str, Any]] = {
         "guests": {label: each.package for label, each in plan.learners.items()},
         "features": {task.label: list(data.notes(task)) for task in plan.tasks},

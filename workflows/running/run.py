@@ -23,7 +23,7 @@ from ...pipeline.study.study import Study
 from ...pipeline.workers.environment import Environment
 from ...pipeline.workers.warned import each_once
 from .costs import COSTS, Costs
-from .provenance import provenance
+from .provenance import provenance, with_reuse
 from .stages import Stage, Tuning
 from .work import Work
 from .workers import WorkerOptions, Workers, is_marked, unmark, workers
@@ -278,6 +278,9 @@ class _Run:
         if not self.computed:
             self._record_study()
             self.store.write_plan(self.keys)
+            runs = with_reuse(self._earlier_runs, self.plan, self.command)
+            if runs != self._earlier_runs:
+                self.store.write_json("provenance.json", {"runs": runs})
             self.progress.start(self.total, self.reused)
 
     def record_environments(self, environments: Mapping[str, Environment]) -> None:

@@ -112,6 +112,30 @@ def test_a_finished_run_computes_nothing_and_asks_for_no_workers(
     assert (summary.computed, summary.reused, summary.failed) == (0, 28, 0)
 
 
+def test_the_last_run_told_of_is_of_the_study_that_is_there(tmp_path: Path, silent: Any) -> None:
+    out = tmp_path / "out"
+
+    def runs_after(command: str, *names: str) -> list[dict[str, Any]]:
+        datasets = [{"name": name, "n_train": 50} for name in names]
+        table = {"name": "s", "seeds": 1, "datasets": datasets, "algorithms": [{"name": "AROW"}]}
+        run_study(parse_study(table), str(out), progress=silent, command=command)
+        runs: list[dict[str, Any]] = json.loads((out / "provenance.json").read_text())["runs"]
+        return runs
+
+    def told(runs: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
+        return [(run["command"], [*run["fingerprints"]]) for run in runs]
+
+    first = runs_after("A", "gauss")
+    second = runs_after("B", "checkerboard")
+    # Nothing is computed: the versions are those of the run that had these data.
+    third = runs_after("A again", "gauss")
+    assert told(third) == [("A", ["gauss"]), ("B", ["checkerboard"]), ("A again", ["gauss"])]
+    assert third[:2] == second
+    assert third[2] == first[0] | {"command": "A again"}
+    assert runs_after("A once more", "gauss") == third
+    assert told(runs_after("both", "gauss", "checkerboard"))[3:] == [("both", ["gauss", "checkerboard"])]
+
+
 def test_two_threads_give_what_one_gives(
     finished: Path, study_file: Path, tmp_path: Path, silent: Any
 ) -> None:
