@@ -83,7 +83,7 @@ def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | Non
 
 
 def _of_plan(plan: Plan) -> dict[str, Any]:
-    """Return what a run is made of: the fingerprints of its data; guests and changed columns, where there are."""
+    """Return what a run is made of: the fingerprints of its data, and guests and changed columns if any."""
     found: dict[str, Any] = {"fingerprints": dict(plan.fingerprints)}
     named: dict[str, dict[str, Any]] = {
         "guests": {label: each.package for label, each in plan.learners.items()},
