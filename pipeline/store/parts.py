@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from ..errors import InputError
 from .folder import Folder
-from .schema import SCHEMAS, fits, refuse_other_versions
+from .schema import SCHEMAS, fits, refuse_other_versions, schema_of
 from .seals import check_parquet
 from .tables import JUDGED_BY, beaten_keys, joined, only, read_lean, to_parquet, without
 
@@ -95,7 +95,7 @@ class Parts:
     ) -> pa.Table:
         """Read every part; of several rows of a cell one counts, and the curve that is beside it.
 
-        Columns without a value are of Arrow's null type, and take no memory: most are, of most studies.
+        Columns without a value are of Arrow's null type.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Parts:
             kept = [without(table, beaten.get(at)) for at, table in enumerate(tables)]
             if keys is not None:
                 kept = [only(table, planned) for table in kept]
-            return joined([table.select(wanted) for table in kept], _schema(within, wanted))
+            return joined([table.select(wanted) for table in kept], schema_of(within, wanted))
 
         return self.steadily(read)
 
@@ -272,8 +272,3 @@ class Parts:
         if self.folder.puts_whole:
             cure = f"remove it and {cure}"
         return InputError(f"{self.url}/{path}: damaged Parquet part ({reason}): {cure}")
-
-
-def _schema(within: str, columns: Sequence[str]) -> pa.Schema:
-    schema = SCHEMAS[within]
-    return pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)

@@ -7,6 +7,7 @@ singlepass of the same version, are left out. So a further column that may be nu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias, get_args
 
 import pyarrow as pa
@@ -174,9 +175,20 @@ def fits(schema: pa.Schema, folder: str) -> bool:
     )
 
 
+def schema_of(within: str, columns: Sequence[str]) -> pa.Schema:
+    """Return the schema of some columns of a table."""
+    schema = SCHEMAS[within]
+    return pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
+
+
+def with_values(table: pa.Table) -> set[str]:
+    """Return the columns of a table that are not of Arrow's null type."""
+    return {field.name for field in table.schema if not pa.types.is_null(field.type)}
+
+
 def as_now(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return a table with exactly the columns of a schema, null where the table has nothing."""
-    there = {field.name for field in table.schema if not pa.types.is_null(field.type)}
+    there = with_values(table)
     lacking = {field.type for field in schema if field.name not in there}
     # One array for all columns of a type: they are read, not written to.
     nulls = {kind: pa.nulls(len(table), kind) for kind in lacking}

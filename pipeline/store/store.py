@@ -24,7 +24,7 @@ from .compaction import Compaction, compact
 from .folder import Folder
 from .hold import Holder, held, holder_of, silence
 from .parts import Parts
-from .schema import CELLS, METADATA, SCHEMAS
+from .schema import METADATA, SCHEMAS, schema_of
 from .seals import check_parquet
 from .tables import in_order, joined, part_of, to_frame, to_parquet
 
@@ -173,7 +173,7 @@ class Store:
 
         names, tables = self._parts.steadily(read)
         seen.update(names)
-        schema = pa.schema([CELLS.field(name) for name in columns])
+        schema = schema_of("cells", columns)
         return to_frame(joined(tables, schema), schema)
 
     def cells(self, keys: Sequence[str] | None = None) -> pd.DataFrame:

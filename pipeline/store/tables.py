@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from .cell_result import Curve
-from .schema import CELLS, CURVES, IDENTITY, as_now
+from .schema import CELLS, CURVES, IDENTITY, as_now, schema_of, with_values
 from .seals import seal_parquet
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ def beaten_keys(parts: Sequence[pa.Table]) -> dict[int, pa.Array]:
     parts : sequence of pyarrow.Table
         Of the cells table, with at least the columns `JUDGED_BY`, each cell once a part.
     """
-    schema = pa.schema([CELLS.field(name) for name in JUDGED_BY])
+    schema = schema_of("cells", JUDGED_BY)
     rows = as_now(joined([part.select(JUDGED_BY) for part in parts], schema), schema)
     if pc.count_distinct(rows["key"]).as_py() == len(rows):
         return {}
-    frame = rows.select(JUDGED_BY).to_pandas()
+    frame = rows.to_pandas()
     frame["part"] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     frame["lost"] = frame["status"] != "ok"
     frame = frame.sort_values(["lost", "started"], ascending=[True, False], kind="stable")
@@ -60,8 +60,7 @@ def only(table: pa.Table, keys: pa.Array) -> pa.Table:
 def read_lean(file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
     """Return columns of a part; those without a value, or that it does not have, are of Arrow's null type.
 
-    Such a column takes next to no memory. Of curves, where most have no value and rows are many, reading,
-    sorting and writing them took three quarters of the time.
+    Such a column takes next to no memory: of the columns of curves, whose rows are many, most have no value.
     """
     n, there = file.metadata.num_rows, set(file.schema_arrow.names)
     known = [name for name in columns if name in there]
@@ -89,7 +88,7 @@ def to_frame(table: pa.Table, schema: pa.Schema) -> pd.DataFrame:
     if len(table) < FEW_ROWS:
         frame = as_now(table, schema).to_pandas()
         return frame
-    there = {field.name for field in table.schema if not pa.types.is_null(field.type)}
+    there = with_values(table)
     frame = table.select([name for name in schema.names if name in there]).to_pandas()
     null = as_now(pa.table({"": pa.nulls(1)}), schema).to_pandas()
     shared: dict[Any, pd.Series[Any]] = {}

@@ -70,8 +70,8 @@ def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | Non
     Returns
     -------
     list of mapping
-        The same where the last one was of the same data. Else one more: the last that had all of them, with
-        this plan and command.
+        The same where the last one was of the same data. Else one more, with this plan and command: otherwise
+        the last that had all of the data, or, where none had, the last.
     """
     now = _of_plan(plan)
     wanted = now["fingerprints"].items()

@@ -85,9 +85,7 @@ class StudyView:
             drawn[latest(metric)] = (100 if metric.percent else 1) * windowed(metric, curves)
         for metric in self.faded:
             drawn[fading(metric)] = (100 if metric.percent else 1) * faded(metric, curves)
-        others = curves.drop(columns=[name for name in drawn if name in curves])
-        # Not assigned: pandas warns of a frame that is made of many pieces, one column at a time.
-        return CellCurves(self.cells, pd.concat([others, pd.DataFrame(drawn)], axis=1))
+        return CellCurves(self.cells, curves.assign(**drawn))
 
     @property
     def windowed(self) -> list[Metric]:
