@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -82,18 +81,6 @@ def test_a_run_is_complete(finished: Path, silent: Any) -> None:
     assert (curves.groupby("key").size() == 4).all()
 
 
-def test_guests_are_recorded_with_their_versions(tmp_path: Path, silent: Any) -> None:
-    table: dict[str, Any] = {
-        "name": "guests",
-        "seeds": 1,
-        "datasets": [{"name": "gauss", "n_train": 50}],
-        "algorithms": [{"name": "AROW"}, {"name": "sklearn.linear_model:SGDClassifier", "label": "SGD"}],
-    }
-    run_study(parse_study(table), str(tmp_path / "out"), progress=silent)
-    [made] = json.loads((tmp_path / "out" / "provenance.json").read_text())["runs"]
-    assert made["guests"] == {"SGD": f"scikit-learn {metadata.version('scikit-learn')}"}
-
-
 def test_all_algorithms_meet_the_same_noise(finished: Path) -> None:
     cells, _ = tables(finished)
     run = cells[cells["stage"] == "run"]
@@ -110,30 +97,6 @@ def test_a_finished_run_computes_nothing_and_asks_for_no_workers(
     study, _ = find_study(str(study_file))
     summary = run_study(study, str(finished), progress=silent)
     assert (summary.computed, summary.reused, summary.failed) == (0, 28, 0)
-
-
-def test_the_last_run_told_of_is_of_the_study_that_is_there(tmp_path: Path, silent: Any) -> None:
-    out = tmp_path / "out"
-
-    def runs_after(command: str, *names: str) -> list[dict[str, Any]]:
-        datasets = [{"name": name, "n_train": 50} for name in names]
-        table = {"name": "s", "seeds": 1, "datasets": datasets, "algorithms": [{"name": "AROW"}]}
-        run_study(parse_study(table), str(out), progress=silent, command=command)
-        runs: list[dict[str, Any]] = json.loads((out / "provenance.json").read_text())["runs"]
-        return runs
-
-    def told(runs: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
-        return [(run["command"], [*run["fingerprints"]]) for run in runs]
-
-    first = runs_after("A", "gauss")
-    second = runs_after("B", "checkerboard")
-    # Nothing is computed: the versions are those of the run that had these data.
-    third = runs_after("A again", "gauss")
-    assert told(third) == [("A", ["gauss"]), ("B", ["checkerboard"]), ("A again", ["gauss"])]
-    assert third[:2] == second
-    assert third[2] == first[0] | {"command": "A again"}
-    assert runs_after("A once more", "gauss") == third
-    assert told(runs_after("both", "gauss", "checkerboard"))[3:] == [("both", ["gauss", "checkerboard"])]
 
 
 def test_two_threads_give_what_one_gives(
