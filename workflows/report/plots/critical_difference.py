@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .svg import INK, draw, new_figure, shorten, text_width, theme
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 DIAGRAM_WIDTH = 400.0
 # In px: where the scale is, from one row of names to the next, from one bar to the next.
 _TOP, _ROW, _BAR = 58.0, 20.0, 9.0
+# Letters of a name: as many as fit without the lettering falling below 6 points, the least that journals take.
+_LETTERS, _LEAST_SCALE = (20, 16, 12, 8), 6 / 11
 
 
 def critical_difference(comparison: Comparison, styles: Styles, beside: Sequence[Comparison] = ()) -> str:
@@ -48,47 +51,44 @@ def critical_difference(comparison: Comparison, styles: Styles, beside: Sequence
         return draw(figure)
 
 
-def diagram_size(comparison: Comparison, beside: Sequence[Comparison] = ()) -> tuple[float, float]:
-    """Return width and height of a diagram in px; see `critical_difference`."""
-    k = len(comparison.mean_ranks)
-    margin, right, unit = _room([comparison, *beside], k)
-    first = _first_row(_groups(comparison))
-    return margin + unit * (k - 1) + right, first + _ROW * ((k + 1) // 2 - 1) + 14
+def diagram_size(
+    comparison: Comparison, beside: Sequence[Comparison] = (), width: float | None = None
+) -> tuple[float, float]:
+    """Return width and height of a diagram in px, or of one that is to be `width` px wide."""
+    layout = _layout(comparison, beside, width)
+    return layout.width * layout.scale, layout.height * layout.scale
 
 
 def draw_diagram(
     axes: Axes, comparison: Comparison, styles: Styles, beside: Sequence[Comparison] = ()
 ) -> None:
-    """Draw a diagram into axes of its size; see `critical_difference`."""
-    labels, values = _tags(comparison)
+    """Draw a diagram that fills the width of its axes; see `critical_difference`."""
+    layout = _layout(comparison, beside, 72 * axes.bbox.width / axes.get_figure(root=True).dpi)
+    labels, values = _tags(comparison, layout.letters)
     names = [str(name) for name in comparison.mean_ranks.index]
     k = len(names)
     half = (k + 1) // 2
     groups = _groups(comparison)
-    margin, _, unit = _room([comparison, *beside], k)
-    width, height = diagram_size(comparison, beside)
-    first = _first_row(groups)
-    axes.set_xlim(0, width)
-    axes.set_ylim(height, 0)
+    scale, first = layout.scale, _first_row(groups)
+    text, small = {"size": 11 * scale}, {"size": 10 * scale}
+    axes.set_xlim(0, layout.width)
+    axes.set_ylim(layout.height, 0)
     axes.set_axis_off()
+    x = layout.x
 
-    def x(rank: float) -> float:
-        return margin + unit * (rank - 1)
-
-    axes.plot([x(1), x(k)], [_TOP, _TOP], color=INK, lw=1.2)
+    axes.plot([x(1), x(k)], [_TOP, _TOP], color=INK, lw=1.2 * scale)
     for rank in range(1, k + 1):
-        axes.plot([x(rank)] * 2, [_TOP, _TOP - 6], color=INK, lw=1.0)
-        axes.text(x(rank), _TOP - 10, str(rank), ha="center", va="bottom", size=10)
+        axes.plot([x(rank)] * 2, [_TOP, _TOP - 6], color=INK, lw=scale)
+        axes.text(x(rank), _TOP - 10, str(rank), ha="center", va="bottom", **small)
     cd = comparison.critical_difference
     if cd is not None:
         # A difference wider than the scale is cut off and says so by its label.
         stop = min(x(1 + cd), x(k))
-        axes.plot([x(1), stop], [18, 18], color=INK, lw=1.0)
-        axes.plot([x(1)] * 2, [14, 22], color=INK, lw=1.0)
+        axes.plot([x(1), stop], [18, 18], color=INK, lw=scale)
+        axes.plot([x(1)] * 2, [14, 22], color=INK, lw=scale)
         if x(1 + cd) <= x(k):
-            axes.plot([stop] * 2, [14, 22], color=INK, lw=1.0)
-        beyond = "" if x(1 + cd) <= x(k) else " (beyond the scale)"
-        axes.text(x(1), 11, f"Nemenyi CD = {cd:.2f}{beyond}", ha="left", va="bottom", size=10)
+            axes.plot([stop] * 2, [14, 22], color=INK, lw=scale)
+        axes.text(min(x(1), layout.width - _ruler_width(comparison)), 11, _ruler(comparison), va="bottom", **small)
     for i, (name, label, value) in enumerate(zip(names, labels, values, strict=True)):
         colour, marker, _ = styles[name]
         left = i < half
@@ -97,15 +97,30 @@ def draw_diagram(
         # Beside its own line a name meets no other: lines that reach further down lie further in.
         side = -1 if left else 1
         end = x(value) + 10 * side
-        axes.plot([x(value), x(value), end], [_TOP, y, y], color=colour, lw=1.1)
-        axes.plot([end], [y], color=colour, marker=marker)
-        axes.text(end + 6 * side, y, label, ha="right" if left else "left", va="center")
+        axes.plot([x(value), x(value), end], [_TOP, y, y], color=colour, lw=1.1 * scale)
+        axes.plot([end], [y], color=colour, marker=marker, markersize=5 * scale)
+        axes.text(end + 6 * side, y, label, ha="right" if left else "left", va="center", **text)
     spots = dict(zip(names, values, strict=True))
     for i, group in enumerate(groups):
         ends = [spots[name] for name in group]
         y = _TOP + 12 + _BAR * i
         # Barely beyond its ends: further, it would reach under a neighbour that it does not join.
-        axes.plot([x(min(ends)) - 1, x(max(ends)) + 1], [y, y], color=INK, lw=4, solid_capstyle="butt")
+        axes.plot(
+            [x(min(ends)) - 1, x(max(ends)) + 1], [y, y], color=INK, lw=4 * scale, solid_capstyle="butt"
+        )
+
+
+def _ruler(comparison: Comparison) -> str:
+    """Return the label of Nemenyi's critical difference, empty without one."""
+    cd = comparison.critical_difference
+    if cd is None:
+        return ""
+    beyond = " (beyond the scale)" if cd > comparison.k - 1 else ""
+    return f"Nemenyi CD = {cd:.2f}{beyond}"
+
+
+def _ruler_width(comparison: Comparison) -> float:
+    return text_width(_ruler(comparison), 10)
 
 
 def _groups(comparison: Comparison) -> list[tuple[str, ...]]:
@@ -118,34 +133,72 @@ def _first_row(groups: Sequence[tuple[str, ...]]) -> float:
     return _TOP + 14 + _BAR * len(groups) + 12
 
 
-def _tags(comparison: Comparison) -> tuple[list[str], list[float]]:
-    """Names with their mean ranks, as the diagram prints them, and the ranks."""
+def _tags(comparison: Comparison, letters: int) -> tuple[list[str], list[float]]:
+    """Return names with their mean ranks, as the diagram prints them, and the ranks."""
     values = [float(value) for value in comparison.mean_ranks]
-    names = [shorten(str(name), 20) for name in comparison.mean_ranks.index]
+    names = [shorten(str(name), letters) for name in comparison.mean_ranks.index]
     return [f"{name}  {value:.2f}" for name, value in zip(names, values, strict=True)], values
 
 
-def _room(comparisons: Sequence[Comparison], k: int) -> tuple[float, float, float]:
-    """Left margin, right margin and px per rank of diagrams of k algorithms, all on one scale.
+@dataclass(frozen=True)
+class _Layout:
+    """The measures of a diagram in px, before all of it is shrunk by `scale`."""
+
+    letters: int
+    left: float
+    unit: float
+    width: float
+    height: float
+    scale: float = 1.0
+
+    def x(self, rank: float) -> float:
+        """Return where a rank is on the scale."""
+        return self.left + self.unit * (rank - 1)
+
+
+def _layout(comparison: Comparison, beside: Sequence[Comparison], width: float | None) -> _Layout:
+    """Lay a diagram out: as wide as its names need, or shrunk to a width with shorter names if need be."""
+    k = len(comparison.mean_ranks)
+    shared = [each for each in (comparison, *beside) if each.k == k]
+    height = _first_row(_groups(comparison)) + _ROW * ((k + 1) // 2 - 1) + 14
+    letters, scale = _LETTERS[0], 1.0
+    if width is not None:
+        for letters in _LETTERS:
+            left, right, unit = _room(shared, k, letters, 0)
+            # A hundredth of air: lettering is rounded to whole pixels where it is drawn.
+            scale = min(1.0, 0.99 * width / (left + unit * (k - 1) + right))
+            if scale >= _LEAST_SCALE:
+                break
+    left, right, unit = _room(shared, k, letters, DIAGRAM_WIDTH if width is None else width / scale)
+    return _Layout(letters, left, unit, left + unit * (k - 1) + right, height, scale)
+
+
+def _room(
+    comparisons: Sequence[Comparison], k: int, letters: int, width: float
+) -> tuple[float, float, float]:
+    """Return left margin, right margin and px per rank of diagrams of k algorithms that fill a width.
 
     A name hangs beside its rank and runs outwards, so it takes from the margin only what its distance from
     the scale's end does not give.
     """
     half = (k + 1) // 2
-    tags = [_tags(c) for c in comparisons if c.k == k]
+    tags = [_tags(each, letters) for each in comparisons]
     # 21 px for the elbow, the mark and air.
     texts = [([text_width(label) + 21 for label in labels], values) for labels, values in tags]
-    # 16 px a rank keeps the ticks' two-digit numbers apart, 130 px in all a few algorithms' lines.
+    # 16 px a rank keeps the ticks' two-digit numbers apart, 130 px in all a few algorithms' lines. The
+    # label of the ruler must fit above them.
+    ruler = max(_ruler_width(each) for each in comparisons)
     unit, left, right = max(16.0, 130.0 / (k - 1)), 0.0, 0.0
     # A wider scale asks for less margin, which leaves a wider scale: a few rounds settle it.
     for _ in range(12):
         # 10 px for half a tick's number and the round end of a bar.
         left = right = 10.0
         for widths, values in texts:
-            for i, (width, value) in enumerate(zip(widths, values, strict=True)):
+            for i, (needed, value) in enumerate(zip(widths, values, strict=True)):
                 if i < half:
-                    left = max(left, width - unit * (value - 1))
+                    left = max(left, needed - unit * (value - 1))
                 else:
-                    right = max(right, width - unit * (k - value))
-        unit = max(unit, (DIAGRAM_WIDTH - left - right) / (k - 1))
+                    right = max(right, needed - unit * (k - value))
+        right = max(right, ruler - left - unit * (k - 1))
+        unit = max(unit, (width - left - right) / (k - 1))
     return left, right, unit
