@@ -68,6 +68,47 @@ def list_(what: str, names: tuple[str, ...]) -> None:
     show(what, names)
 
 
+@app.command()
+@click.argument("results")
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="NAME",
+    help="Print a table of the report as LaTeX; ranks: mean ranks.",
+)
+@click.option(
+    "--figure",
+    "figures",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write cd*.pdf (critical difference diagram) or curves*.pdf (learning curves); also .svg and .png.",
+)
+@click.option(
+    "--width", metavar="LENGTH", help="Width of figures: 3.3in, 84mm, 8.4cm.  [default: as in the report]"
+)
+@click.option("--noise", type=float, help="Noise rate of figures.  [default: the lowest]")
+@click.option("--metric", help="Metric of critical difference diagrams.  [default: the one that ranks]")
+@click.option("--dataset", help="Data set of learning curves.  [default: the first]")
+def export(
+    results: str,
+    tables: tuple[str, ...],
+    figures: tuple[Path, ...],
+    width: str | None,
+    noise: float | None,
+    metric: str | None,
+    dataset: str | None,
+) -> None:
+    """Print tables of RESULTS (a folder or URL) as LaTeX, and write figures of a given width."""
+    if not tables and not figures:
+        raise click.UsageError("name at least one --table or --figure, such as --table ranks --figure cd.pdf")
+    from .report.export import export as exported
+
+    text = exported(results, tables, figures, width=width, noise=noise, metric=metric, dataset=dataset)
+    click.echo(text, nl=False)
+
+
 _SIZED = [name for name, benchmark in BENCHMARKS.items() if benchmark.sized]
 _COUNTED = [name for name, benchmark in BENCHMARKS.items() if benchmark.counted]
 

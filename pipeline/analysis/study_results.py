@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..noise import noise_of
 from ..store.store import Store
 from .tuning import Tuned, tuned_grids
 
@@ -68,6 +69,9 @@ def read_results(url: str) -> StudyResults:
     runs = store.read_json("provenance.json").get("runs", [{}])
     keys = store.planned_keys()
     cells, curves = store.cells(keys), store.curves(keys)
+    # Uniform noise is written as its rate. Rows of an earlier version have no column of it.
+    rates = {noise: noise_of(noise).uniform_rate for noise in cells["noise"].unique()}
+    cells["noise_rate"] = cells["noise"].map(rates).astype("float64")
     own_rules = {each["label"]: each["winner"] for each in study.get("algorithms", []) if each.get("winner")}
     return StudyResults(
         cells,

@@ -106,6 +106,11 @@ class Noise:
         return self.model == Noise.model and not self.further
 
     @property
+    def uniform_rate(self) -> float | None:
+        """The rate of uniform noise among the classes of the task, None of any other noise."""
+        return self.rate if self._is_rate else None
+
+    @property
     def spec(self) -> Any:
         """What a study file says, and what is hashed into a cell's key: plain values, for JSON and TOML."""
         if self._is_rate:

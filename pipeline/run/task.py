@@ -289,6 +289,7 @@ def describe(cell: Cell) -> dict[str, Any]:
         "order": "given" if spec.course.order == "given" else None,
         "repetitions": cell.execution.repetitions,
         "noise": spec.noise.slug,
+        "noise_rate": spec.noise.uniform_rate,
         "seed": spec.seed,
         "stage": spec.stage,
         "protocol": spec.protocol,

@@ -68,6 +68,8 @@ CELLS = pa.schema(
         pa.field("params", pa.string(), nullable=False),
         pa.field("grid", pa.string()),
         pa.field("noise", pa.string(), nullable=False),
+        # The rate of uniform noise, null for any other; parts written before it was added lack it.
+        pa.field("noise_rate", pa.float64()),
         pa.field("seed", pa.int64(), nullable=False),
         pa.field("stage", pa.string(), nullable=False),
         pa.field("protocol", pa.string(), nullable=False),

@@ -7,15 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...pipeline.analysis.comparison import Comparison
-from ...pipeline.analysis.metrics import METRICS, Metric
 from ...pipeline.analysis.study_results import read_results
 from ...pipeline.errors import InputError, did_you_mean
-from ...pipeline.noise import Noise, parse_noise
 from ..report.page.view import StudyView
+from ..report.parts.figures import curve_panel, rank_diagram
 from ..report.parts.rank_tables import mean_rank_table
 from ..report.parts.significance_tables import friedman_table, pairs_table
-from . import figures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,9 +81,9 @@ class Results:
             There is no such metric or level.
         """
         if noise is not None:
-            [comparison] = self._comparisons(metric, noise)
+            [comparison] = self._view.comparisons_of(metric, noise)
             return comparison.mean_ranks.rename_axis("algorithm").rename("mean rank")
-        table = mean_rank_table(self._comparisons(metric, None), self._view.design).data
+        table = mean_rank_table(self._view.comparisons_of(metric, None), self._view.design).data
         assert table is not None
         return table.set_index("algorithm")
 
@@ -118,7 +115,7 @@ class Results:
         """
         import pandas as pd
 
-        comparisons = self._comparisons(metric, noise)
+        comparisons = self._view.comparisons_of(metric, noise)
         if kind == "pairs":
             table = pairs_table(comparisons, self._view.design)
         elif kind == "friedman":
@@ -128,7 +125,13 @@ class Results:
             raise InputError(f"tests: kind {kind!r} is none: {did_you_mean(kind, ['pairs', 'friedman'])}")
         return pd.DataFrame() if table is None or table.data is None else table.data
 
-    def plot_ranks(self, metric: str | None = None, noise: Any = None, ax: Axes | None = None) -> Axes:
+    def plot_ranks(
+        self,
+        metric: str | None = None,
+        noise: Any = None,
+        ax: Axes | None = None,
+        width: float | None = None,
+    ) -> Axes:
         """Draw the mean ranks at one noise level, with bars over algorithms that do not differ significantly.
 
         Parameters
@@ -138,7 +141,9 @@ class Results:
         noise : float, dict or None, default=None
             None: the lowest level.
         ax : matplotlib Axes or None, default=None
-            None: of a figure of the right size.
+            None: of a figure of the right size. The diagram fills the width of its axes.
+        width : float or None, default=None
+            Width of that figure in inches; None: as in the report.
 
         Returns
         -------
@@ -150,13 +155,8 @@ class Results:
         InputError
             There is no such metric or level, or fewer than two algorithms to be ranked.
         """
-        comparison = self._comparisons(metric, noise)[0]
-        if comparison.k < 2 or comparison.n < 1:
-            raise InputError(
-                f"plot_ranks: {comparison.k} algorithms on {comparison.n} complete data sets: ranks are of "
-                "two algorithms or more with all their cells; see .failed"
-            )
-        return figures.rank_diagram(comparison, self._view.styles, ax)
+        comparison = self._view.comparisons_of(metric, noise)[0]
+        return rank_diagram(comparison, self._view.styles, ax, width)
 
     def plot_curves(
         self,
@@ -164,6 +164,7 @@ class Results:
         noise: Any = None,
         column: str = "mistakes_clean",
         ax: Axes | None = None,
+        width: float | None = None,
     ) -> Axes:
         """Draw the learning curves of one data set at one noise level: mean and spread over seeds.
 
@@ -176,6 +177,9 @@ class Results:
         column : str, default="mistakes_clean"
             A column of `curves`.
         ax : matplotlib Axes or None, default=None
+            None: of a figure of its own, with the legend below.
+        width : float or None, default=None
+            Width of that figure in inches; None: 6.4.
 
         Returns
         -------
@@ -186,22 +190,12 @@ class Results:
         InputError
             There is no such data set, level or column, or no curve of them.
         """
-        view, label = self._view, dataset or self._view.design.datasets[0]
-        if label not in view.design.datasets:
-            hint = did_you_mean(label, view.design.datasets)
-            raise InputError(f"plot_curves: no data set is called {label!r}: {hint}")
-        numbers = self.curves.select_dtypes("number").columns.drop("t")
-        if column not in numbers:
-            raise InputError(
-                f"plot_curves: curves have no column {column!r}: {did_you_mean(column, numbers)}"
-            )
-        level = self._levels(noise)[0]
-        return figures.curve_panel(view, label, level, column, ax)
+        return curve_panel(self._view, dataset, self._view.levels(noise)[0], column, ax, width)
 
     def _repr_html_(self) -> str:
         """Return the mean ranks as a table, for notebooks."""
         head = f"<p>{html.escape(self._opening())}</p>"
-        if not any(each.n for each in self._comparisons(None, None)):
+        if not any(each.n for each in self._view.comparisons_of(None, None)):
             return f"<div>{head}<p>Nothing can be ranked yet.</p></div>"
         ranks: Any = self.ranks()
         # Labels are the user's: they are escaped.
@@ -219,35 +213,6 @@ class Results:
         if len(self.failed):
             text += f", {len(self.failed):,} of them not finished (.failed says why)"
         return f"{text}."
-
-    def _comparisons(self, metric: str | None, noise: Any) -> list[Comparison]:
-        found = self._metric(metric)
-        if found is self._view.metric and noise is None:
-            return self._view.comparisons
-        levels = self._levels(noise)
-        return [each for each in self._view.compared(found, self._view.design) if each.noise in levels]
-
-    def _metric(self, name: str | None) -> Metric:
-        view = self._view
-        if name is None:
-            return view.metric
-        if name not in METRICS:
-            raise InputError(f"metric {name!r} is none: {did_you_mean(name, METRICS)}")
-        if not view.averages.measured(METRICS[name]):
-            raise InputError(f'metric {name!r} was not measured: name it in the study, metrics = ["{name}"]')
-        return METRICS[name]
-
-    def _levels(self, noise: Any) -> list[Noise]:
-        levels = self._view.design.noise
-        if noise is None:
-            return levels
-        try:
-            wanted = noise if isinstance(noise, Noise) else parse_noise(noise)
-        except ValueError as error:
-            raise InputError(f"noise: {error}") from None
-        if wanted not in levels:
-            raise InputError(f"noise {wanted.spec} is none of the study's: {[each.spec for each in levels]}")
-        return [wanted]
 
 
 def load(out: str | Path) -> Results:

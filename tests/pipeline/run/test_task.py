@@ -47,6 +47,7 @@ def test_the_counts_are_those_of_the_learner_alone() -> None:
     assert row["updates"] == learner.n_updates_
     assert row["mistakes_clean"] == int((scores * (2 * part.codes - 1) <= 0).sum())
     assert row["noise_realised"] == (noisy != part.codes).mean()
+    assert (row["noise"], row["noise_rate"]) == ("0.2", 0.2)
     assert test is not None
     assert row["test_accuracy"] == learner.score(stream.X[test.rows], test.codes)
     assert set(row) <= set(CELLS.names)

@@ -245,8 +245,8 @@ def test_a_diagram_of_one_data_set_has_no_bars() -> None:
             lambda r: r.ranks("auc"),
             "metric 'auc' was not measured: name it in the study, metrics = [\"auc\"]",
         ),
-        (lambda r: r.ranks("acuracy"), "metric 'acuracy' is none: did you mean"),
-        (lambda r: r.ranks(noise=0.3), "noise 0.3 is none of the study's: [0.0, 0.2]"),
+        (lambda r: r.ranks("acuracy"), "metric: there is no 'acuracy': did you mean"),
+        (lambda r: r.ranks(noise=0.3), "noise: the study has no level 0.3: it has 0, 0.2"),
         (lambda r: r.ranks(noise="much"), "noise: "),
         (lambda r: r.tests("wilcoxon"), "tests: kind 'wilcoxon' is none"),
         (

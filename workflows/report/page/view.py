@@ -16,7 +16,8 @@ from ....pipeline.analysis.design import Coverage, Design, study_coverage, study
 from ....pipeline.analysis.metrics import METRICS, Metric, faded, has_windows, windowed
 from ....pipeline.analysis.study_results import StudyResults
 from ....pipeline.counts import LATEST_ERRORS
-from ....pipeline.noise import Noise
+from ....pipeline.errors import InputError, did_you_mean
+from ....pipeline.noise import Noise, parse_noise
 from ..plots.legends import swatch
 from ..plots.styles import Styles, styles_of
 from .blocks import Legend
@@ -156,6 +157,68 @@ class StudyView:
             One per noise rate of the part.
         """
         return [compare(self.averages, metric, noise, part) for noise in part.noise]
+
+    def comparisons_of(self, metric: str | None, noise: object) -> list[Comparison]:
+        """Compare all algorithms by a metric at a noise level, each as a user names it.
+
+        Parameters
+        ----------
+        metric : str or None
+            One that the study measured; None: the one that the report judges by.
+        noise : float, dict, Noise or None
+            See `levels`.
+
+        Returns
+        -------
+        list of Comparison
+            One per noise level.
+
+        Raises
+        ------
+        InputError
+            There is no such metric or level.
+        """
+        levels = self.levels(noise)
+        if metric is None or metric == self.metric.name:
+            found = self.comparisons
+        elif metric not in METRICS:
+            raise InputError(f"metric: there is no {metric!r}: {did_you_mean(metric, METRICS)}")
+        elif not self.averages.measured(METRICS[metric]):
+            raise InputError(
+                f'metric {metric!r} was not measured: name it in the study, metrics = ["{metric}"]'
+            )
+        else:
+            found = self.compared(METRICS[metric], self.design)
+        return [each for each in found if each.noise in levels]
+
+    def levels(self, noise: object) -> list[Noise]:
+        """Return a noise level of the study as a user writes it, or all of them.
+
+        Parameters
+        ----------
+        noise : float, dict, Noise or None
+            As in a study; None: all levels.
+
+        Returns
+        -------
+        list of Noise
+
+        Raises
+        ------
+        InputError
+            The study has no such level.
+        """
+        known = self.design.noise
+        if noise is None:
+            return known
+        try:
+            wanted = parse_noise(noise)
+        except ValueError as error:
+            raise InputError(f"noise: {error}") from None
+        if wanted not in known:
+            levels = ", ".join(each.slug for each in known)
+            raise InputError(f"noise: the study has no level {wanted.slug}: it has {levels}")
+        return [wanted]
 
     @property
     def noisy(self) -> bool:

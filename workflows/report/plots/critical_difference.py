@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DIAGRAM_WIDTH = 400.0
 # In px: where the scale is, from one row of names to the next, from one bar to the next.
 _TOP, _ROW, _BAR = 58.0, 20.0, 9.0
-# Letters of a name: as many as fit without the lettering falling below 6 points, the least that journals take.
+# Letters of a name: as many as fit with lettering of 6 points, the least that journals take.
 _LETTERS, _LEAST_SCALE = (20, 16, 12, 8), 6 / 11
 
 
@@ -63,14 +63,14 @@ def draw_diagram(
     axes: Axes, comparison: Comparison, styles: Styles, beside: Sequence[Comparison] = ()
 ) -> None:
     """Draw a diagram that fills the width of its axes; see `critical_difference`."""
-    layout = _layout(comparison, beside, 72 * axes.bbox.width / axes.get_figure(root=True).dpi)
+    layout = _layout(comparison, beside, _points(axes))
     labels, values = _tags(comparison, layout.letters)
     names = [str(name) for name in comparison.mean_ranks.index]
     k = len(names)
     half = (k + 1) // 2
     groups = _groups(comparison)
     scale, first = layout.scale, _first_row(groups)
-    text, small = {"size": 11 * scale}, {"size": 10 * scale}
+    size, small = 11 * scale, 10 * scale
     axes.set_xlim(0, layout.width)
     axes.set_ylim(layout.height, 0)
     axes.set_axis_off()
@@ -79,7 +79,7 @@ def draw_diagram(
     axes.plot([x(1), x(k)], [_TOP, _TOP], color=INK, lw=1.2 * scale)
     for rank in range(1, k + 1):
         axes.plot([x(rank)] * 2, [_TOP, _TOP - 6], color=INK, lw=scale)
-        axes.text(x(rank), _TOP - 10, str(rank), ha="center", va="bottom", **small)
+        axes.text(x(rank), _TOP - 10, str(rank), ha="center", va="bottom", size=small)
     cd = comparison.critical_difference
     if cd is not None:
         # A difference wider than the scale is cut off and says so by its label.
@@ -88,7 +88,13 @@ def draw_diagram(
         axes.plot([x(1)] * 2, [14, 22], color=INK, lw=scale)
         if x(1 + cd) <= x(k):
             axes.plot([stop] * 2, [14, 22], color=INK, lw=scale)
-        axes.text(min(x(1), layout.width - _ruler_width(comparison)), 11, _ruler(comparison), va="bottom", **small)
+        axes.text(
+            min(x(1), layout.width - _ruler_width(comparison)),
+            11,
+            _ruler(comparison),
+            va="bottom",
+            size=small,
+        )
     for i, (name, label, value) in enumerate(zip(names, labels, values, strict=True)):
         colour, marker, _ = styles[name]
         left = i < half
@@ -99,7 +105,7 @@ def draw_diagram(
         end = x(value) + 10 * side
         axes.plot([x(value), x(value), end], [_TOP, y, y], color=colour, lw=1.1 * scale)
         axes.plot([end], [y], color=colour, marker=marker, markersize=5 * scale)
-        axes.text(end + 6 * side, y, label, ha="right" if left else "left", va="center", **text)
+        axes.text(end + 6 * side, y, label, ha="right" if left else "left", va="center", size=size)
     spots = dict(zip(names, values, strict=True))
     for i, group in enumerate(groups):
         ends = [spots[name] for name in group]
@@ -108,6 +114,13 @@ def draw_diagram(
         axes.plot(
             [x(min(ends)) - 1, x(max(ends)) + 1], [y, y], color=INK, lw=4 * scale, solid_capstyle="butt"
         )
+
+
+def _points(axes: Axes) -> float:
+    """Return the width of axes in points."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return 72 * axes.bbox.width / figure.dpi
 
 
 def _ruler(comparison: Comparison) -> str:
@@ -165,8 +178,8 @@ def _layout(comparison: Comparison, beside: Sequence[Comparison], width: float |
     if width is not None:
         for letters in _LETTERS:
             left, right, unit = _room(shared, k, letters, 0)
-            # A hundredth of air: lettering is rounded to whole pixels where it is drawn.
-            scale = min(1.0, 0.99 * width / (left + unit * (k - 1) + right))
+            # 3% of air: on a screen letters are rounded to whole pixels.
+            scale = min(1.0, 0.97 * width / (left + unit * (k - 1) + right))
             if scale >= _LEAST_SCALE:
                 break
     left, right, unit = _room(shared, k, letters, DIAGRAM_WIDTH if width is None else width / scale)

@@ -38,13 +38,15 @@ _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 
 
 @contextmanager
-def theme(*, faint: str = FAINT) -> Iterator[None]:
+def theme(*, faint: str = FAINT, lettering: float = 11) -> Iterator[None]:
     """Set Matplotlib up for one figure, without touching the user's settings.
 
     Parameters
     ----------
     faint : str, default=FAINT
         Colour of grids: a stand-in, or that of a figure that is shown as it is drawn.
+    lettering : float, default=11
+        Size of text in points; numbers on axes are a tenth smaller.
     """
     import matplotlib as mpl
 
@@ -59,11 +61,11 @@ def theme(*, faint: str = FAINT) -> Iterator[None]:
         "axes.unicode_minus": True,
         "font.family": "sans-serif",
         "font.sans-serif": ["DejaVu Sans"],
-        "font.size": 11,
-        "axes.titlesize": 11,
-        "axes.labelsize": 11,
-        "xtick.labelsize": 10,
-        "ytick.labelsize": 10,
+        "font.size": lettering,
+        "axes.titlesize": lettering,
+        "axes.labelsize": lettering,
+        "xtick.labelsize": 10 / 11 * lettering,
+        "ytick.labelsize": 10 / 11 * lettering,
         "text.color": INK,
         "axes.edgecolor": INK,
         "axes.labelcolor": INK,

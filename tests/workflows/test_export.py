@@ -1,0 +1,113 @@
+"""`singlepass export`: tables as LaTeX and figures at the width of a column, as a user types it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+from matplotlib import pyplot
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from singlepass.pipeline.analysis.averages import Averages
+from singlepass.pipeline.analysis.comparison import compare
+from singlepass.pipeline.analysis.design import study_design
+from singlepass.pipeline.analysis.metrics import METRICS
+from singlepass.pipeline.noise import Noise
+from singlepass.workflows.report.parts.figures import rank_diagram
+from singlepass.workflows.report.plots.styles import styles_of
+
+from .synthetic_results import make_results
+
+Call = Callable[..., Any]
+LONG_NAMES = (
+    "ConfidenceWeighted, full matrix",
+    "AROW",
+    "Passive-Aggressive II, averaged",
+    "Averaged Perceptron",
+    "OnlineGradientDescent",
+    "SOP",
+)
+
+
+@pytest.fixture
+def finished(singlepass: Call, study_file: Path) -> str:
+    assert singlepass("run", study_file.name).returncode == 0
+    return "results/small"
+
+
+def test_a_table_is_printed_as_the_report_has_it(singlepass: Call, finished: str, tmp_path: Path) -> None:
+    found = singlepass("export", finished, "--table", "ranks")
+    assert found.returncode == 0, found.stderr
+    [file] = (tmp_path / finished / "tables").glob("mean-ranks-test-accuracy.tex")
+    assert found.stdout == file.read_text(encoding="utf-8")
+    assert singlepass("export", finished, "--table", file.stem).stdout == found.stdout
+
+
+def test_figures_have_the_width_and_format_that_are_asked_for(
+    singlepass: Call, finished: str, tmp_path: Path
+) -> None:
+    command = ["export", finished, "--width", "84mm", "--figure", "cd.svg", "--figure", "curves-1.svg"]
+    assert singlepass(*command).returncode == 0
+    for name in ("cd.svg", "curves-1.svg"):
+        # 84 mm are 238.11 points.
+        assert 'width="238.11' in (tmp_path / name).read_text(encoding="utf-8")
+    first = (tmp_path / "cd.svg").read_bytes()
+    assert singlepass(*command, "--figure", "cd.pdf").returncode == 0
+    assert (tmp_path / "cd.svg").read_bytes() == first
+    assert (tmp_path / "cd.pdf").read_bytes().startswith(b"%PDF")
+    # Journals refuse Type 3 fonts.
+    assert b"/Type3" not in (tmp_path / "cd.pdf").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "name at least one --table or --figure"),
+        (("--table", "rank"), "--table rank: the report has no such table: did you mean 'ranks'?"),
+        (("--figure", "ranks.pdf"), "name it cd*.pdf"),
+        (("--figure", "cd.bmp"), "name it cd*.pdf"),
+        (("--figure", "nowhere/cd.pdf"), "nowhere/cd.pdf: cannot be written (No such file or directory)"),
+        (("--figure", "cd.pdf", "--width", "3.3"), "--width 3.3: give a length from 0.5in to 40in"),
+        (("--figure", "cd.pdf", "--noise", "0.7"), "noise: the study has no level 0.7: it has 0, 0.2"),
+        (("--figure", "curves.pdf", "--dataset", "none"), "no data set is called 'none'"),
+    ],
+)
+def test_bad_input_is_one_line(
+    singlepass: Call, finished: str, arguments: tuple[str, ...], words: str
+) -> None:
+    result = singlepass("export", finished, *arguments)
+    assert result.returncode == 2
+    assert words in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("inches", [2.5, 3.3, 5.0, 9.0])
+@pytest.mark.parametrize("own", [False, True])
+def test_a_diagram_fits_the_width_of_its_axes(inches: float, own: bool) -> None:
+    """No label is cut off, not even a long one in a narrow column, and none is smaller than 5.5 points."""
+    results = make_results(algorithms=LONG_NAMES, tuned=())
+    comparison = compare(
+        Averages(results.cells),
+        METRICS["test_accuracy"],
+        Noise(0.1),
+        study_design(results.cells, results.study),
+    )
+    with mpl.rc_context():
+        mpl.use("agg")
+        ax = None if own else pyplot.figure(figsize=(inches, 3)).add_axes((0, 0, 1, 1))
+        ax = rank_diagram(comparison, styles_of(LONG_NAMES), ax, inches)
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        assert figure.get_figwidth() == pytest.approx(inches)
+        # A printer's resolution: letters of a screen are rounded to whole pixels.
+        figure.set_dpi(300)
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        for text in ax.texts:
+            box = text.get_window_extent(renderer)
+            assert box.x0 >= -1, text.get_text()
+            assert box.x1 <= figure.bbox.x1 + 1, text.get_text()
+            assert text.get_fontsize() >= 5
+        pyplot.close(figure)

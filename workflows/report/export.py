@@ -1,0 +1,168 @@
+"""Tables and figures of results, one at a time, for a paper."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...pipeline.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from .page.table import TableBlock
+    from .page.view import StudyView
+
+# How many of a unit of length are an inch.
+_PER_INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.0}
+# What the name of a figure's file begins with.
+_FIGURES = ("cd", "curves")
+_SUFFIXES = (".pdf", ".svg", ".png")
+# Dots per inch of a PNG file, the resolution that journals ask of line drawings at the least.
+_DPI = 600
+
+
+def table_of(view: StudyView, name: str) -> TableBlock:
+    """Return a table of the report by the stem of its file; "ranks" is the first, that of mean ranks.
+
+    Raises
+    ------
+    InputError
+        The report has no such table.
+    """
+    from .page.blocks import walk
+    from .page.table import TableBlock
+    from .sections import SECTIONS
+
+    sections = [section for make in SECTIONS if (section := make(view)) is not None]
+    blocks = [block for section in sections for block in walk(section.blocks)]
+    tables = {block.name: block for block in blocks if isinstance(block, TableBlock) and block.name}
+    tables["ranks"] = next(table for stem, table in tables.items() if stem.startswith("mean-ranks-"))
+    if name not in tables:
+        raise InputError(f"--table {name}: the report has no such table: {did_you_mean(name, tables)}")
+    return tables[name]
+
+
+def inches(length: str) -> float:
+    """Return a length such as "3.3in", "84mm" or "8.4cm" in inches.
+
+    Raises
+    ------
+    InputError
+        It is no length, or not between half an inch and 40 inches.
+
+    Examples
+    --------
+    >>> inches("3.3in"), inches("25.4mm")
+    (3.3, 1.0)
+    """
+    parts = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*(in|cm|mm|pt)", length.strip())
+    found = float(parts[1]) / _PER_INCH[parts[2]] if parts else 0.0
+    if not 0.5 <= found <= 40:
+        raise InputError(f"--width {length}: give a length from 0.5in to 40in, such as 3.3in, 84mm or 8.4cm")
+    return found
+
+
+def write_figure(
+    view: StudyView,
+    file: Path,
+    *,
+    width: float | None,
+    noise: object = None,
+    metric: str | None = None,
+    dataset: str | None = None,
+) -> None:
+    """Write a figure as PDF, SVG or PNG.
+
+    Parameters
+    ----------
+    view : StudyView
+    file : Path
+        A name that begins with ``cd`` is a critical difference diagram, with ``curves`` learning curves; its
+        suffix is the format.
+    width : float or None
+        Inches; None: as wide as the report has it.
+    noise : float, dict or None, default=None
+        The noise level; None: the lowest.
+    metric : str or None, default=None
+        What a critical difference diagram compares; None: as in the report.
+    dataset : str or None, default=None
+        Whose learning curves; None: the first data set.
+
+    Raises
+    ------
+    InputError
+        The name says no figure or format, there is no such figure, or the file cannot be written.
+    """
+    kind = next((kind for kind in _FIGURES if file.stem.startswith(kind)), None)
+    if kind is None or file.suffix not in _SUFFIXES:
+        raise InputError(
+            f"--figure {file}: name it cd*.pdf (critical difference diagram) or curves*.pdf (learning "
+            f"curves); {', '.join(_SUFFIXES)} are written"
+        )
+    import matplotlib
+    from matplotlib import pyplot
+
+    from .parts.figures import curve_panel, rank_diagram
+
+    matplotlib.use("agg")
+    # Journals refuse Type 3 fonts; without a date the same results give the same file.
+    dates = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": None}
+    with matplotlib.rc_context({"pdf.fonttype": 42, "svg.hashsalt": "singlepass", "svg.fonttype": "none"}):
+        if kind == "cd":
+            [comparison, *_] = view.comparisons_of(metric, noise)
+            axes = rank_diagram(comparison, view.styles, None, width)
+        else:
+            axes = curve_panel(view, dataset, view.levels(noise)[0], "mistakes_clean", None, width)
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        try:
+            figure.savefig(file, dpi=_DPI, facecolor="white", metadata=dates[file.suffix])
+        except OSError as error:
+            raise InputError(f"--figure {file}: cannot be written ({error.strerror or error})") from None
+        finally:
+            pyplot.close(figure)
+
+
+def export(
+    out: str,
+    tables: tuple[str, ...],
+    figures: tuple[Path, ...],
+    *,
+    width: str | None = None,
+    noise: float | None = None,
+    metric: str | None = None,
+    dataset: str | None = None,
+) -> str:
+    """Write figures of results, and return tables as LaTeX.
+
+    Parameters
+    ----------
+    out : str
+        Folder or fsspec URL of the results.
+    tables : tuple of str
+        See `table_of`.
+    figures : tuple of Path
+        See `write_figure`.
+    width : str or None, default=None
+        See `inches`.
+    noise, metric, dataset
+        See `write_figure`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        There are no results, or no such table or figure of them.
+    """
+    size = None if width is None else inches(width)
+    from ...pipeline.analysis.study_results import read_results
+    from .page.view import StudyView
+
+    view = StudyView(read_results(out))
+    text = "\n".join(table_of(view, name).to_latex() for name in tables)
+    for file in figures:
+        write_figure(view, file, width=size, noise=noise, metric=metric, dataset=dataset)
+    return text
