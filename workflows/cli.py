@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,16 +19,47 @@ from .paper_commands import reproduce
 from .study_commands import doctor, plan, report, run
 
 
+# Whether this process was asked to end by SIGTERM: Slurm's time limit, `kubectl delete pod`, systemd.
+_terminated = threading.Event()
+
+
 class _Commands(click.Group):
     """Commands whose bad input is one line and exit status 2, also where `dask` calls them."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _termination_as_interrupt():
+                return super().invoke(ctx)
         except InputError as error:
             _fail(str(error))
         except KeyboardInterrupt as interrupt:
             _stopped(interrupt)
+
+
+@contextlib.contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Have SIGTERM do what Ctrl-C does."""
+
+    def interrupt(*_: object) -> None:
+        # It may be sent again while jobs are cancelled: only the first one counts.
+        if _terminated.is_set():
+            return
+        _terminated.set()
+        # A script's background process ignores Ctrl-C.
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.raise_signal(signal.SIGINT)
+
+    # Only the main thread may set handlers.
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _terminated.clear()
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 # The name is that of the entry in `dask`'s own command line.
@@ -211,7 +246,7 @@ def _stopped(interrupt: BaseException) -> NoReturn:
     # Who was interrupted may know more than that all is kept.
     then = str(interrupt) or "run again to go on"
     click.echo(f"singlepass: stopped; what was finished is kept, {then}", err=True)
-    sys.exit(130)
+    sys.exit(128 + (signal.SIGTERM if _terminated.is_set() else signal.SIGINT))
 
 
 def _fail(line: str) -> NoReturn:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ... import data
 from ...errors import InputError
 from ..environment import Environment, this_environment
-from .cluster_file import SCHEDULER_SETTINGS, read_cluster
+from .cluster_file import SCHEDULER_SETTINGS, class_of, read_cluster
 from .connection import SchedulerPlace, connected
 from .on_worker import message
 
@@ -227,9 +226,8 @@ def job_script(text: str) -> str | None:
         What ``--cluster`` names.
     """
     file = read_cluster(text)
-    module, _, name = file.class_.rpartition(".")
     try:
-        made = getattr(importlib.import_module(module), name)
+        made: Any = class_of(file.class_, text)
         if not hasattr(made, "job_script"):
             return None
         cluster = made(**{**file.kwargs, "n_workers": 0})

@@ -6,8 +6,11 @@ import contextlib
 import importlib
 import inspect
 import logging
+import signal
+import threading
 import tomllib
 from collections.abc import Callable, Iterator
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -135,11 +138,12 @@ def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
 
     hush()
     file = read_cluster(text)
-    make = _class_of(file.class_, text)
+    make = class_of(file.class_, text)
     _check_kwargs(make, file, text)
     with dask.config.set(SCHEDULER_SETTINGS), contextlib.ExitStack() as stack:
         try:
-            cluster = make(**_hushed(make) | file.kwargs)
+            with _without_interrupts():
+                cluster = make(**_hushed(make) | file.kwargs)
             if not hasattr(cluster, "scheduler_address"):
                 raise TypeError("it is not a class of clusters")
             stack.callback(_close, cluster)
@@ -201,13 +205,31 @@ def _hushed(make: Any) -> dict[str, Any]:
     return {"silence_logs": logging.CRITICAL} if takes else {}
 
 
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Start threads whose processes do not see Ctrl-C, which a terminal sends to all of them.
+
+    A worker would print a traceback, and a command that submits a job would lose the job's number. This
+    process ends them.
+    """
+    # Starting its tracker, multiprocessing would have the thread that does it see Ctrl-C again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _close(cluster: Any) -> None:
     with contextlib.suppress(Exception):
         cluster.close()
 
 
-def _class_of(name: str, text: str) -> Callable[..., Any]:
+def class_of(name: str, text: str) -> Callable[..., Any]:
+    """Return a class of clusters by its place; `text` is what ``--cluster`` names."""
     module, _, attribute = name.rpartition(".")
+    interrupted = signal.getsignal(signal.SIGINT)
     try:
         found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
@@ -215,4 +237,8 @@ def _class_of(name: str, text: str) -> Callable[..., Any]:
             f"--cluster {text}: class {name!r} cannot be imported ({error}); install its package, or give "
             "another class, such as distributed.LocalCluster"
         ) from None
+    finally:
+        # dask_jobqueue sets a handler of its own when it is imported: Ctrl-C would end this process at once.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupted)
     return found

@@ -1,0 +1,100 @@
+"""A stand-in for Slurm's commands, whose jobs are processes of this machine: ``batch_queue.py SPOOL NODES COMMAND ...``.
+
+A job waits until one of the nodes is free, then runs its script. All that is known of a job is in SPOOL/ID.
+It needs the standard library only, and starts in a moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+COMMANDS = ("sbatch", "squeue", "scancel")
+
+
+def install(folder: Path, nodes: int) -> Path:
+    """Write the commands to a folder, to be put on the path of a client; return the spool folder."""
+    spool, commands = folder / "spool", folder / "bin"
+    spool.mkdir(parents=True)
+    commands.mkdir()
+    for name in COMMANDS:
+        script = commands / name
+        script.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {__file__} {spool} {nodes} {name} "$@"\n')
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    return spool
+
+
+def jobs(spool: Path) -> dict[str, str]:
+    """Return the state of each job that has not ended, by its number."""
+    found = {}
+    for folder in sorted(spool.iterdir(), key=lambda each: int(each.name)):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            os.killpg(int((folder / "pid").read_text()), 0)
+            found[folder.name] = "RUNNING" if (folder / "runs").exists() else "PENDING"
+    return found
+
+
+def end(spool: Path, number: str, how: signal.Signals) -> None:
+    """Send a signal to all processes of a job."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        os.killpg(int((spool / number / "pid").read_text()), how)
+
+
+def _submit(spool: Path, nodes: str, script: str) -> None:
+    number = 1
+    while True:
+        with contextlib.suppress(FileExistsError):
+            (spool / str(number)).mkdir()
+            break
+        number += 1
+    folder = spool / str(number)
+    shutil.copy(script, folder / "script")
+    job = [sys.executable, "-I", "-S", __file__, str(spool), nodes, "job", str(number)]
+    with (folder / "log").open("wb") as log:
+        nothing = subprocess.DEVNULL
+        process = subprocess.Popen(job, stdin=nothing, stdout=log, stderr=log, start_new_session=True)
+    (folder / "pid").write_text(str(process.pid))
+    print("Submitted batch job", number)
+
+
+def _become(spool: Path, nodes: int, number: str) -> None:
+    """Wait for a node, which is a locked file, and become the job."""
+    while True:
+        for node in range(nodes):
+            held = os.open(spool.parent / f"node-{node}", os.O_CREAT | os.O_RDWR)
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(held)
+                continue
+            os.set_inheritable(held, True)
+            (spool / number / "runs").touch()
+            os.execvp("bash", ["bash", str(spool / number / "script")])
+        time.sleep(0.2)
+
+
+def main() -> None:
+    """Do what the command does."""
+    spool, nodes, command, *arguments = sys.argv[1:]
+    if command == "sbatch":
+        _submit(Path(spool), nodes, arguments[-1])
+    elif command == "job":
+        _become(Path(spool), int(nodes), arguments[0])
+    elif command == "scancel":
+        for number in arguments:
+            end(Path(spool), number, signal.SIGTERM)
+    else:
+        for number, state in jobs(Path(spool)).items():
+            print(number, state)
+
+
+if __name__ == "__main__":
+    main()
