@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from ..pipeline.errors import InputError
 from ..pipeline.store.schema import STATUSES
-from ..pipeline.store.store import PROGRESS, Store
+from ..pipeline.store.store import LEFTOVERS, PROGRESS, Store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 RATE_OVER = timedelta(minutes=5)
 # Errors and workers that are named, the most frequent and the latest first.
 ERRORS_SHOWN, WORKERS_SHOWN = 5, 20
+# A scheduler that is there answers at once.
+ANSWER_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class RunStatus:
         Those that were seen last come first.
     errors : dict
         How many cells ended with each error.
+    left : str
+        What the cluster of a run that was killed may have left; empty for nothing.
     """
 
     url: str
@@ -74,6 +80,7 @@ class RunStatus:
     silent_seconds: float | None
     workers: list[WorkerStatus]
     errors: dict[str, int]
+    left: str
 
     def json(self) -> str:
         """Return it as JSON."""
@@ -95,6 +102,8 @@ class RunStatus:
             yield f"rate     {self.per_minute:,.0f} cells a minute, about {span(self.seconds_left)} left"
         seen = "" if self.silent_seconds is None else f", seen {span(self.silent_seconds)} ago"
         yield f"run by   {self.holder}{seen}" if self.holder else "run by   nobody now"
+        if self.left:
+            yield f"left     {self.left}"
         if self.workers:
             yield f"workers  {len(self.workers):,}"
             width = max(len(worker.name) for worker in self.workers[:WORKERS_SHOWN])
@@ -150,7 +159,23 @@ def run_status(url: str) -> RunStatus:
         silent_seconds=None if silence is None else silence.total_seconds(),
         workers=_workers(own, ended, now),
         errors=_errors(own),
+        left="" if holder is not None else _left(store.read_json(LEFTOVERS)),
     )
+
+
+def _left(leftovers: dict[str, str]) -> str:
+    """Return a line about what is left of the cluster of a run that was killed, as far as it can be known."""
+    cluster, jobs = leftovers.get("cluster"), leftovers.get("jobs")
+    if jobs:
+        return f"jobs {jobs!r} of {cluster}, whose client was killed: those that wait end soon after they start"
+    address = urlsplit(leftovers.get("scheduler", ""))
+    if address.hostname and address.port:
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection((address.hostname, address.port), ANSWER_SECONDS),
+        ):
+            return f"scheduler {address.geturl()} of {cluster}, whose client was killed, and its workers"
+    return ""
 
 
 def _one_a_cell(rows: pd.DataFrame) -> pd.DataFrame:

@@ -35,8 +35,10 @@ if TYPE_CHECKING:
 MAX_PARTS = 8
 # By this file workers know the output; it names the run, which a client that comes back goes on with.
 MARK = "shared.json"
+# What a run's cluster leaves behind when the run is killed; it goes with the cluster.
+LEFTOVERS = "cluster.json"
 # What of a store is small JSON, but for who holds it.
-DOCUMENTS = ("study.json", "plan.json", "provenance.json", MARK)
+DOCUMENTS = ("study.json", "plan.json", "provenance.json", MARK, LEFTOVERS)
 # What progress is told by.
 PROGRESS = ("key", "status", "n_examples", "fit_seconds", "total_seconds", "started", "worker")
 

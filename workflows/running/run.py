@@ -242,6 +242,8 @@ class _Run:
         """Run cells and write them in parts; what is finished when the run is interrupted is written too."""
         pending: list[CellResult] = []
         found, last_flush = self.workers.get(), time.monotonic()
+        later = self.total - len(self.keys)
+        found.remaining.cells = work.left + later
 
         def flush() -> None:
             nonlocal last_flush
@@ -257,6 +259,8 @@ class _Run:
             self.costs.learn(result.row for result in new)
             work.note(new)
             self.progress.expect(work.seconds_left(self.costs))
+            found.remaining.cells = work.left + later
+            found.remaining.seconds = work.thread_seconds_left(later)
             self.progress.advance(len(new))
             if len(pending) >= _FLUSH_CELLS or time.monotonic() - last_flush > FLUSH_SECONDS:
                 flush()

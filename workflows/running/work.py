@@ -52,6 +52,7 @@ class Work:
         self._began, self._cell_seconds = time.monotonic(), 0.0
         self._finished, self._estimated = 0, 0.0
         self._estimate: float | None = None
+        self._thread_seconds: float | None = None
 
     def cells(self, costs: Costs) -> Iterator[Cell]:
         """Yield them, the longest first as far as their costs are known."""
@@ -78,6 +79,17 @@ class Work:
                 if key not in self._known:
                     yield group.cell(seed, params).with_key(key)
 
+    @property
+    def left(self) -> int:
+        """How many cells have not finished."""
+        return self.missing - self._finished
+
+    def thread_seconds_left(self, later: int) -> float | None:
+        """Return what the rest takes in one thread, and `later` cells of other stages; None: no telling."""
+        if self._thread_seconds is None:
+            return None
+        return self._thread_seconds + later * self._cell_seconds / self._finished
+
     def note(self, results: Iterable[CellResult]) -> None:
         """Note that cells are finished."""
         for result in results:
@@ -92,8 +104,8 @@ class Work:
         if now - self._estimated >= _ESTIMATE_SECONDS:
             self._estimated = now
             expected = [(n, costs.seconds(name)) for name, n in self._left.items() if n > 0]
-            enough = self._finished >= _TELLING_SHARE * self.missing
-            if enough and self._cell_seconds and all(seconds is not None for _, seconds in expected):
-                total = sum(n * (seconds or 0.0) for n, seconds in expected)
-                self._estimate = total * (now - self._began) / self._cell_seconds
+            if self._cell_seconds and all(seconds is not None for _, seconds in expected):
+                self._thread_seconds = sum(n * (seconds or 0.0) for n, seconds in expected)
+                if self._finished >= _TELLING_SHARE * self.missing:
+                    self._estimate = self._thread_seconds * (now - self._began) / self._cell_seconds
         return self._estimate

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,9 +16,10 @@ import joblib
 from ...pipeline import data
 from ...pipeline.errors import InputError
 from ...pipeline.store.cell_result import CellResult
-from ...pipeline.store.store import MARK, Store
+from ...pipeline.store.store import LEFTOVERS, MARK, Store
 from ...pipeline.study.cell import Cell
 from ...pipeline.study.plan import Plan
+from ...pipeline.workers.cluster.adaptive import Remaining
 from ...pipeline.workers.cluster.cluster_file import started
 from ...pipeline.workers.cluster.connection import SchedulerPlace
 from ...pipeline.workers.cluster.feed import Feed
@@ -104,10 +105,13 @@ class Workers:
         Of cells, an iterable that is read lazily, and what is called with each batch of outcomes.
     environments : callable
         Returns what computes, by address of the worker; "" is this process.
+    remaining : Remaining
+        The work that is left, to be kept up to date: adaptive clusters are scaled by it.
     """
 
     compute: Compute
     environments: Callable[[], dict[str, Environment]]
+    remaining: Remaining = field(default_factory=Remaining)
 
 
 @contextlib.contextmanager
@@ -146,13 +150,17 @@ def workers(
             yield Workers(compute, lambda: {"": this_environment()})
         return
     with contextlib.ExitStack() as stack:
-        wait = PATIENCE
+        wait, remaining, store = PATIENCE, Remaining(), Store(output)
         if options.cluster:
-            place, wait = stack.enter_context(started(options.cluster))
+            # Once the cluster has ended.
+            stack.callback(store.folder.remove, LEFTOVERS)
+            place, wait = stack.enter_context(started(options.cluster, remaining))
+            if place.leftovers:
+                store.write_json(LEFTOVERS, place.leftovers)
         else:
             place = SchedulerPlace(options.scheduler, options.scheduler_file, options.security)
         patience = wait if options.patience is None else options.patience
-        preparation, store = _preparation(options, plan), Store(output)
+        preparation = _preparation(options, plan)
         seen: set[str] = set()
         if options.shares_output:
             preparation = shared(store, preparation)
@@ -161,7 +169,8 @@ def workers(
         workforce = Workforce(preparation, options.allow_mismatch, note)
         ledger = Ledger(lambda: store.new_rows(seen, ["key"])["key"])
         try:
-            yield Workers(Feed(place, workforce, patience, note, ledger), lambda: workforce.environments)
+            feed = Feed(place, workforce, patience, note, ledger)
+            yield Workers(feed, lambda: workforce.environments, remaining)
         except KeyboardInterrupt:
             if not (options.outlived and workforce.writes):
                 raise

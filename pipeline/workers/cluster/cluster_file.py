@@ -6,6 +6,8 @@ import contextlib
 import importlib
 import inspect
 import logging
+import re
+import secrets
 import signal
 import threading
 import tomllib
@@ -17,6 +19,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ...errors import InputError, did_you_mean
+from .adaptive import Remaining, adaptive_for
 from .connection import SchedulerPlace, hush
 
 # A worker takes three seconds to start, on a busy machine ten.
@@ -31,6 +34,10 @@ SCHEDULER_SETTINGS = {
     "distributed.scheduler.worker-saturation": 1.1,
     "distributed.scheduler.allowed-failures": 1,
 }
+# Where SSHCluster starts a scheduler, it ends so long after its last cell, should this process have been killed:
+# far longer than a table takes that is sent to the first worker. Its workers go with it, those that are just
+# starting after their own time.
+IDLE_TIMEOUT, DEATH_TIMEOUT = "30 minutes", "60 seconds"
 
 
 class Adapt(BaseModel):
@@ -115,13 +122,15 @@ def read_cluster(text: str) -> ClusterFile:
 
 
 @contextlib.contextmanager
-def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
+def started(text: str, remaining: Remaining | None = None) -> Iterator[tuple[SchedulerPlace, float]]:
     """Start a cluster, and end it afterwards.
 
     Parameters
     ----------
     text : str
         ``local:N``, or the path of a file; see `ClusterFile`.
+    remaining : Remaining or None, default=None
+        What an adaptive cluster is scaled by; None: one cell.
 
     Yields
     ------
@@ -135,6 +144,7 @@ def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
         There is no such class, or it cannot be started as the file says.
     """
     import dask
+    from distributed import SpecCluster
 
     hush()
     file = read_cluster(text)
@@ -142,15 +152,19 @@ def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
     _check_kwargs(make, file, text)
     with dask.config.set(SCHEDULER_SETTINGS), contextlib.ExitStack() as stack:
         try:
+            kwargs = _completed(make, file.kwargs)
             with _without_interrupts():
-                cluster = make(**_hushed(make) | file.kwargs)
+                cluster = make(**_hushed(make) | kwargs)
             if not hasattr(cluster, "scheduler_address"):
                 raise TypeError("it is not a class of clusters")
             stack.callback(_close, cluster)
             if file.scale is not None:
                 cluster.scale(file.scale)
             if file.adapt is not None:
-                cluster.adapt(minimum=file.adapt.minimum, maximum=file.adapt.maximum)
+                # Other clusters, such as Kubernetes', are scaled where they run.
+                by_work = {"Adaptive": adaptive_for(remaining or Remaining())}
+                ours = by_work if isinstance(cluster, SpecCluster) else {}
+                cluster.adapt(minimum=file.adapt.minimum, maximum=file.adapt.maximum, **ours)
         except Exception as error:
             lines = str(error).strip().splitlines() or [""]
             raise InputError(
@@ -158,7 +172,9 @@ def started(text: str) -> Iterator[tuple[SchedulerPlace, float]]:
             ) from None
         address = cluster.scheduler_address
         security = getattr(cluster, "security", None)
-        yield SchedulerPlace(address, security=security, brings_workers=True), file.wait * 60
+        leftovers = _leftovers(cluster, file.class_, kwargs)
+        place = SchedulerPlace(address, security=security, brings_workers=True, leftovers=leftovers)
+        yield place, file.wait * 60
 
 
 def _check_kwargs(make: Callable[..., Any], file: ClusterFile, text: str) -> None:
@@ -219,6 +235,52 @@ def _without_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _completed(make: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return what a class is called with: the file's keys, and what ends or names what may outlive us."""
+    from distributed import SSHCluster
+
+    # Schedulers of other classes end with this process, and workers with their scheduler.
+    if make is SSHCluster:
+        scheduler = {"idle_timeout": IDLE_TIMEOUT} | kwargs.get("scheduler_options", {})
+        worker = {"death_timeout": DEATH_TIMEOUT} | kwargs.get("worker_options", {})
+        kwargs = kwargs | {"scheduler_options": scheduler, "worker_options": worker}
+    # Jobs that are still in the queue when this process is killed can be told from others by their name.
+    if "job_name" in _parameters(make):
+        kwargs = {"job_name": f"singlepass-{secrets.token_hex(4)}"} | kwargs
+    for name in ("worker_extra_args", "worker_command"):
+        if isinstance(kwargs.get(name), list):
+            kwargs = kwargs | {name: _staggered(kwargs[name])}
+    return kwargs
+
+
+def _staggered(words: list[Any]) -> list[Any]:
+    """Have workers that start together end at different times, none after its lifetime.
+
+    Those whose lifetime is not staggered by the file end within the last tenth of it.
+    """
+    from dask.utils import parse_timedelta
+
+    line = " ".join(map(str, words))
+    lifetime = re.search(r"--lifetime[ =](\S+)", line)
+    if lifetime is None or "--lifetime-stagger" in line:
+        return words
+    # Dask draws from the lifetime plus and minus the stagger.
+    stagger = 0.05 * parse_timedelta(lifetime[1])
+    shorter = f"--lifetime {parse_timedelta(lifetime[1]) - stagger:g}s --lifetime-stagger {stagger:g}s"
+    return line.replace(lifetime[0], shorter).split(" ")
+
+
+def _leftovers(cluster: Any, name: str, kwargs: dict[str, Any]) -> dict[str, str]:
+    """Return what stays of a cluster when this process is killed; see `SchedulerPlace`."""
+    from distributed import Scheduler
+
+    if "job_name" in kwargs:
+        return {"cluster": name, "jobs": str(kwargs["job_name"])}
+    if isinstance(getattr(cluster, "scheduler", None), Scheduler):
+        return {}
+    return {"cluster": name, "scheduler": str(cluster.scheduler_address)}
 
 
 def _close(cluster: Any) -> None:

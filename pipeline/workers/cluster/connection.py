@@ -9,7 +9,7 @@ import logging
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,12 +44,16 @@ class SchedulerPlace:
         None: what Dask's own configuration says, TLS included.
     brings_workers : bool
         Whether its workers come by themselves, with the cluster that this process has started.
+    leftovers : dict of str to str
+        What outlives this process when it is killed, for the store: the cluster's class, with the name of its
+        jobs or the address of a scheduler elsewhere. Empty: nothing does.
     """
 
     address: str | None = None
     file: str | None = None
     security: Any = None
     brings_workers: bool = False
+    leftovers: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"scheduler {self.address}" if self.address else f"scheduler file {self.file}"
