@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from distributed import LocalCluster
+from distributed import LocalCluster, SSHCluster
 
 from singlepass.pipeline.workers.cluster import cluster_file
 
@@ -158,6 +158,35 @@ def test_a_class_of_ones_own_is_handed_no_keyword_that_it_does_not_take() -> Non
     assert cluster_file._hushed(LocalCluster) == {"silence_logs": logging.CRITICAL}
     for make in (Own, Wide, dict, math.sqrt):
         assert cluster_file._hushed(make) == {}
+
+
+def test_what_ssh_starts_ends_when_this_process_is_killed() -> None:
+    """Its scheduler and workers are on other machines, where nothing else would end them."""
+    made = cluster_file._completed(SSHCluster, {"worker_options": {"nthreads": 2}})
+    assert made["scheduler_options"] == {"idle_timeout": "30 minutes"}
+    assert made["worker_options"] == {"death_timeout": "60 seconds", "nthreads": 2}
+    own = {"scheduler_options": {"idle_timeout": "1h"}, "worker_options": {"death_timeout": 5}}
+    assert cluster_file._completed(SSHCluster, own) == own
+    assert cluster_file._completed(LocalCluster, {"n_workers": 2}) == {"n_workers": 2}
+
+
+@pytest.mark.parametrize(
+    ("words", "staggered"),
+    [
+        (
+            ["--lifetime", "100m", "--nthreads", "2"],
+            ["--lifetime", "5700s", "--lifetime-stagger", "300s", "--nthreads", "2"],
+        ),
+        (["--lifetime=1h"], ["--lifetime", "3420s", "--lifetime-stagger", "180s"]),
+        (["dask-worker", "--lifetime 1h"], ["dask-worker", "--lifetime", "3420s", "--lifetime-stagger", "180s"]),
+        (["--lifetime", "1h", "--lifetime-stagger", "1m"], ["--lifetime", "1h", "--lifetime-stagger", "1m"]),
+        (["--no-nanny"], ["--no-nanny"]),
+    ],
+)
+def test_workers_that_start_together_end_at_different_times(words: list[str], staggered: list[str]) -> None:
+    """Dask adds at most the stagger to a lifetime: the sum is what the file says."""
+    for name in ("worker_extra_args", "worker_command"):
+        assert cluster_file._completed(dict, {name: words}) == {name: staggered}
 
 
 LEVELS = """

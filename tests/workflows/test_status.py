@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from singlepass.pipeline.store.cell_result import CellResult
-from singlepass.pipeline.store.store import Store, exclusive
+from singlepass.pipeline.store.store import LEFTOVERS, Store, exclusive
 from singlepass.workflows.status import RATE_OVER, run_status
 
 Call = Callable[..., Any]
@@ -122,6 +122,21 @@ def test_asking_while_it_is_written_and_merged(store: Store, singlepass: Call) -
     asking.join()
     assert problems == []
     assert "40 of 100 finished" in singlepass("status", store.url).stdout
+
+
+def test_what_a_killed_client_has_left(store: Store) -> None:
+    store.write_json(LEFTOVERS, {"cluster": "dask_jobqueue.SLURMCluster", "jobs": "singlepass-1a2b"})
+    with exclusive(store):
+        assert run_status(store.url).left == ""
+    told = run_status(store.url)
+    assert told.left.startswith("jobs 'singlepass-1a2b' of dask_jobqueue.SLURMCluster, whose client was killed")
+    assert f"left     {told.left}" in told.lines()
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        address = f"tcp://127.0.0.1:{there.getsockname()[1]}"
+        store.write_json(LEFTOVERS, {"cluster": "distributed.SSHCluster", "scheduler": address})
+        assert run_status(store.url).left.startswith(f"scheduler {address} of distributed.SSHCluster")
+    # It has ended.
+    assert run_status(store.url).left == ""
 
 
 def test_as_json(store: Store, singlepass: Call) -> None:

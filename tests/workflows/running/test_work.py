@@ -81,10 +81,13 @@ def test_the_time_left_is_that_of_the_cells_left(stage: Evaluation, monkeypatch:
     monkeypatch.setattr(work.time, "monotonic", lambda: next(clock))
     costs, given = Costs(), Work(stage.groups, stage.keys, set())
     finished = [row(*stage.groups[0].name, 10.0)]
+    assert (given.left, given.thread_seconds_left(later=3)) == (12, None)
     costs.learn(finished)
     given.note(CellResult(each) for each in finished)
     # A cell has taken 10 s in 10 s; eleven are left.
     assert given.seconds_left(costs) == pytest.approx(110.0)
+    # With three of another stage, which take what this one's have taken.
+    assert (given.left, given.thread_seconds_left(later=3)) == (11, pytest.approx(140.0))
     given.note(CellResult(each) for each in finished)
     assert given.seconds_left(costs) == pytest.approx(110.0)
     # Two cells in 30 s, 20 s of cells: ten are left, two thirds of a cell's second a second.
