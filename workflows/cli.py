@@ -18,7 +18,6 @@ from .bench import BENCHMARKS, run_bench
 from .paper_commands import reproduce
 from .study_commands import doctor, plan, report, run
 
-
 # Whether this process was asked to end by SIGTERM: Slurm's time limit, `kubectl delete pod`, systemd.
 _terminated = threading.Event()
 

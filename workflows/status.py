@@ -167,7 +167,7 @@ def _left(leftovers: dict[str, str]) -> str:
     """Return a line about what is left of the cluster of a run that was killed, as far as it can be known."""
     cluster, jobs = leftovers.get("cluster"), leftovers.get("jobs")
     if jobs:
-        return f"jobs {jobs!r} of {cluster}, whose client was killed: those that wait end soon after they start"
+        return f"jobs named {jobs} of {cluster}, whose client was killed; they end soon after they start"
     address = urlsplit(leftovers.get("scheduler", ""))
     if address.hostname and address.port:
         with (

@@ -1,4 +1,4 @@
-"""A stand-in for Slurm's commands, whose jobs are processes of this machine: ``batch_queue.py SPOOL NODES COMMAND ...``.
+"""A stand-in for Slurm's commands, whose jobs are processes here: ``batch_queue.py SPOOL NODES COMMAND ...``.
 
 A job waits until one of the nodes is free, then runs its script. All that is known of a job is in SPOOL/ID.
 It needs the standard library only, and starts in a moment.

@@ -27,9 +27,7 @@ LATER = 10 * WORTH_SECONDS
         (100, None, 1, 100),
     ],
 )
-def test_no_more_than_the_work_can_use(
-    cells: int, seconds: float | None, threads: int, workers: int
-) -> None:
+def test_no_more_than_the_work_can_use(cells: int, seconds: float | None, threads: int, workers: int) -> None:
     assert Remaining(cells, seconds).workers(threads, LATER) == workers
 
 

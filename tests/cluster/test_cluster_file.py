@@ -170,6 +170,18 @@ def test_what_ssh_starts_ends_when_this_process_is_killed() -> None:
     assert cluster_file._completed(LocalCluster, {"n_workers": 2}) == {"n_workers": 2}
 
 
+def test_jobs_have_a_name_by_which_they_are_found() -> None:
+    class Jobs:
+        def __init__(self, job_name: str | None = None) -> None: ...
+
+    name = cluster_file._completed(Jobs, {})["job_name"]
+    assert name.startswith("singlepass-")
+    # Longer ones are refused by some queues.
+    assert len(name) == 15
+    assert cluster_file._completed(Jobs, {})["job_name"] != name
+    assert cluster_file._completed(Jobs, {"job_name": "mine"}) == {"job_name": "mine"}
+
+
 @pytest.mark.parametrize(
     ("words", "staggered"),
     [
@@ -178,15 +190,19 @@ def test_what_ssh_starts_ends_when_this_process_is_killed() -> None:
             ["--lifetime", "5700s", "--lifetime-stagger", "300s", "--nthreads", "2"],
         ),
         (["--lifetime=1h"], ["--lifetime", "3420s", "--lifetime-stagger", "180s"]),
-        (["dask-worker", "--lifetime 1h"], ["dask-worker", "--lifetime", "3420s", "--lifetime-stagger", "180s"]),
+        (["worker", "--lifetime 1h"], ["worker", "--lifetime", "3420s", "--lifetime-stagger", "180s"]),
         (["--lifetime", "1h", "--lifetime-stagger", "1m"], ["--lifetime", "1h", "--lifetime-stagger", "1m"]),
         (["--no-nanny"], ["--no-nanny"]),
     ],
 )
 def test_workers_that_start_together_end_at_different_times(words: list[str], staggered: list[str]) -> None:
     """Dask adds at most the stagger to a lifetime: the sum is what the file says."""
+
+    class Own:
+        def __init__(self, **kwargs: object) -> None: ...
+
     for name in ("worker_extra_args", "worker_command"):
-        assert cluster_file._completed(dict, {name: words}) == {name: staggered}
+        assert cluster_file._completed(Own, {name: words}) == {name: staggered}
 
 
 LEVELS = """

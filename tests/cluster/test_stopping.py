@@ -46,7 +46,9 @@ def spool(tmp_path: Path) -> Iterator[Path]:
         batch_queue.end(spool, number, signal.SIGKILL)
 
 
-def _start(processes: Processes, folder: Path, *workers: str, cells: int = 400, seconds: float = 0.3) -> Running:
+def _start(
+    processes: Processes, folder: Path, *workers: str, cells: int = 400, seconds: float = 0.3
+) -> Running:
     (folder / "study.toml").write_text(narrow_study('name = "Slow"', seeds=cells))
     (folder / "slow.py").write_text(slow(seconds))
     arguments = ["--plugin", str(folder / "slow.py"), "--out", str(folder / "out"), *workers]
@@ -67,7 +69,7 @@ def _wait_until(gone: Callable[[], bool], seconds: float) -> None:
 
 
 def _stops(client: Running, folder: Path, how: signal.Signals) -> str:
-    """Send a signal to a run and all that it has started, as a terminal and systemd do; return what it said."""
+    """Send a signal to a run and all that it has started, as a terminal does; return its line."""
     client.wait_for(lambda: len(stored_keys(folder / "out")) > 2, LONGEST, "stored cells")
     kept, started = stored_keys(folder / "out"), psutil.Process(client.popen.pid).children(recursive=True)
     said = len(client.stderr)
@@ -154,7 +156,9 @@ def test_a_client_that_is_killed(processes: Processes, tmp_path: Path, spool: Pa
     assert name.startswith("singlepass-")
     status = processes.client("status", str(tmp_path / "out"))
     assert status.wait(LONGEST) == 0, status.said
-    assert f"left     jobs '{name}' of dask_jobqueue.SLURMCluster, whose client was killed" in status.stdout
+    assert (
+        f"left     jobs named {name} of dask_jobqueue.SLURMCluster, whose client was killed" in status.stdout
+    )
     _wait_until(lambda: not batch_queue.jobs(spool), LONGEST)
 
 

@@ -129,7 +129,7 @@ def test_what_a_killed_client_has_left(store: Store) -> None:
     with exclusive(store):
         assert run_status(store.url).left == ""
     told = run_status(store.url)
-    assert told.left.startswith("jobs 'singlepass-1a2b' of dask_jobqueue.SLURMCluster, whose client was killed")
+    assert told.left.startswith("jobs named singlepass-1a2b of dask_jobqueue.SLURMCluster, whose client ")
     assert f"left     {told.left}" in told.lines()
     with socket.create_server(("127.0.0.1", 0)) as there:
         address = f"tcp://127.0.0.1:{there.getsockname()[1]}"

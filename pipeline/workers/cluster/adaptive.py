@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from distributed.deploy import Adaptive
+    from distributed.deploy.adaptive import Adaptive
 
 # A job waits in a queue, starts Python, compiles and reads tables: less work a thread than this is not worth
 # another one. As long after the first worker has come, what cells take is taken for known.
@@ -52,10 +52,10 @@ class Remaining:
 def adaptive_for(remaining: Remaining) -> type[Adaptive]:
     """Return a class that scales Dask's clusters by the work that is left.
 
-    Dask's own sees what has been handed to the scheduler, which is a part of the work, and takes each cell for
-    as long as the first ones, which compile.
+    Dask's own class knows the cells that the scheduler has, which are a part of the work, and expects all of
+    them to take as long as the first ones, which compile.
     """
-    from distributed.deploy import Adaptive
+    from distributed.deploy.adaptive import Adaptive
 
     class AdaptiveByWork(Adaptive):
         _first: float | None = None

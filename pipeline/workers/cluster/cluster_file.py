@@ -34,9 +34,8 @@ SCHEDULER_SETTINGS = {
     "distributed.scheduler.worker-saturation": 1.1,
     "distributed.scheduler.allowed-failures": 1,
 }
-# Where SSHCluster starts a scheduler, it ends so long after its last cell, should this process have been killed:
-# far longer than a table takes that is sent to the first worker. Its workers go with it, those that are just
-# starting after their own time.
+# When this process is killed, the scheduler of an SSHCluster ends so long after its last cell, and its workers
+# with it. It is idle, too, while the first worker is sent tables. A worker that finds no scheduler ends, too.
 IDLE_TIMEOUT, DEATH_TIMEOUT = "30 minutes", "60 seconds"
 
 
@@ -246,9 +245,10 @@ def _completed(make: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
         scheduler = {"idle_timeout": IDLE_TIMEOUT} | kwargs.get("scheduler_options", {})
         worker = {"death_timeout": DEATH_TIMEOUT} | kwargs.get("worker_options", {})
         kwargs = kwargs | {"scheduler_options": scheduler, "worker_options": worker}
-    # Jobs that are still in the queue when this process is killed can be told from others by their name.
+    # By their name jobs are found that wait in the queue when this process is killed. Some queues take 15
+    # characters.
     if "job_name" in _parameters(make):
-        kwargs = {"job_name": f"singlepass-{secrets.token_hex(4)}"} | kwargs
+        kwargs = {"job_name": f"singlepass-{secrets.token_hex(2)}"} | kwargs
     for name in ("worker_extra_args", "worker_command"):
         if isinstance(kwargs.get(name), list):
             kwargs = kwargs | {name: _staggered(kwargs[name])}
