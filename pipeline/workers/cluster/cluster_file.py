@@ -34,8 +34,8 @@ SCHEDULER_SETTINGS = {
     "distributed.scheduler.worker-saturation": 1.1,
     "distributed.scheduler.allowed-failures": 1,
 }
-# When this process is killed, the scheduler of an SSHCluster ends so long after its last cell, and its workers
-# with it. It is idle, too, while the first worker is sent tables. A worker that finds no scheduler ends, too.
+# When this process is killed, the scheduler of an SSHCluster ends so long after its last cell, with its
+# workers; it must not end while the first worker is sent tables. A worker that finds no scheduler ends, too.
 IDLE_TIMEOUT, DEATH_TIMEOUT = "30 minutes", "60 seconds"
 
 
