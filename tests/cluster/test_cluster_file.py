@@ -205,6 +205,15 @@ def test_workers_that_start_together_end_at_different_times(words: list[str], st
         assert cluster_file._completed(Own, {name: words}) == {name: staggered}
 
 
+def test_a_lifetime_among_the_keys_is_staggered() -> None:
+    staggered = {"lifetime": "3420s", "lifetime_stagger": "180s"}
+    assert cluster_file._completed(LocalCluster, {"lifetime": "1h"}) == staggered
+    made = cluster_file._completed(SSHCluster, {"worker_options": {"lifetime": "1h"}})
+    assert made["worker_options"] == {"death_timeout": "60 seconds", **staggered}
+    own = {"lifetime": "1h", "lifetime_stagger": "1m"}
+    assert cluster_file._completed(LocalCluster, own) == own
+
+
 LEVELS = """
 import logging
 from distributed import Client

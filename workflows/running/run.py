@@ -16,7 +16,7 @@ from ...pipeline.analysis.study_results import StudyResults, read_results
 from ...pipeline.errors import InputError
 from ...pipeline.run.splits import check_splits
 from ...pipeline.store.cell_result import CellResult
-from ...pipeline.store.store import MAX_PARTS, Store, exclusive
+from ...pipeline.store.store import LEFTOVERS, MAX_PARTS, Store, exclusive
 from ...pipeline.study.absent import left_out, missing_learners
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
@@ -279,6 +279,8 @@ class _Run:
             unmark(self.store)
         if self.computed or marked:
             self.store.compact(above=1 if marked else MAX_PARTS)
+        # An earlier run may have been killed.
+        self.store.folder.remove(LEFTOVERS)
         if not self.computed:
             self._record_study()
             self.store.write_plan(self.keys)

@@ -252,24 +252,33 @@ def _completed(make: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     for name in ("worker_extra_args", "worker_command"):
         if isinstance(kwargs.get(name), list):
             kwargs = kwargs | {name: _staggered(kwargs[name])}
-    return kwargs
+    if "worker_options" in kwargs:
+        kwargs = kwargs | {"worker_options": _spread(kwargs["worker_options"])}
+    return _spread(kwargs)
 
 
 def _staggered(words: list[Any]) -> list[Any]:
+    """Return a worker's command line, with a stagger where it has a lifetime alone."""
+    line = " ".join(map(str, words))
+    lifetime = re.search(r"--lifetime[ =](\S+)", line)
+    if lifetime is None or "--lifetime-stagger" in line:
+        return words
+    shorter = "--lifetime {lifetime} --lifetime-stagger {lifetime_stagger}"
+    return line.replace(lifetime[0], shorter.format(**_spread({"lifetime": lifetime[1]}))).split(" ")
+
+
+def _spread(options: dict[str, Any]) -> dict[str, Any]:
     """Have workers that start together end at different times, none after its lifetime.
 
     Those whose lifetime is not staggered by the file end within the last tenth of it.
     """
     from dask.utils import parse_timedelta
 
-    line = " ".join(map(str, words))
-    lifetime = re.search(r"--lifetime[ =](\S+)", line)
-    if lifetime is None or "--lifetime-stagger" in line:
-        return words
+    if "lifetime" not in options or "lifetime_stagger" in options:
+        return options
     # Dask draws from the lifetime plus and minus the stagger.
-    stagger = 0.05 * parse_timedelta(lifetime[1])
-    shorter = f"--lifetime {parse_timedelta(lifetime[1]) - stagger:g}s --lifetime-stagger {stagger:g}s"
-    return line.replace(lifetime[0], shorter).split(" ")
+    lifetime = parse_timedelta(options["lifetime"])
+    return options | {"lifetime": f"{0.95 * lifetime:g}s", "lifetime_stagger": f"{0.05 * lifetime:g}s"}
 
 
 def _leftovers(cluster: Any, name: str, kwargs: dict[str, Any]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import CLEAN
 from singlepass.pipeline.store.cell_result import CellResult
 from singlepass.pipeline.store.schema import PROVENANCE
-from singlepass.pipeline.store.store import Store
+from singlepass.pipeline.store.store import LEFTOVERS, Store
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report import write_report
 from singlepass.workflows.running.run import run_study
@@ -97,6 +97,15 @@ def test_a_finished_run_computes_nothing_and_asks_for_no_workers(
     study, _ = find_study(str(study_file))
     summary = run_study(study, str(finished), progress=silent)
     assert (summary.computed, summary.reused, summary.failed) == (0, 28, 0)
+
+
+def test_a_finished_run_forgets_what_a_killed_one_has_left(
+    finished: Path, study_file: Path, silent: Any
+) -> None:
+    Store(str(finished)).write_json(LEFTOVERS, {"cluster": "dask_jobqueue.SLURMCluster", "jobs": "mine"})
+    study, _ = find_study(str(study_file))
+    run_study(study, str(finished), progress=silent)
+    assert not (finished / LEFTOVERS).exists()
 
 
 def test_two_threads_give_what_one_gives(
