@@ -2,7 +2,8 @@
 
 What this folder is made of: `processes` starts schedulers, workers and clients, `studies` has what they run
 and how results are compared, `poison` plug-ins, `disguises` workers as if on other machines, `certificates`
-those of TLS, `late_cluster` a stand-in for a batch queue. `disturbance` is a script, too: rounds of killing.
+those of TLS, `late_cluster` a stand-in for a batch queue, `batch_queue` one for Slurm's commands.
+`disturbance` is a script, too: rounds of killing.
 """
 
 from __future__ import annotations

@@ -38,9 +38,9 @@ needs_jobqueue = pytest.mark.skipif(
 
 
 @pytest.fixture
-def spool(tmp_path: Path) -> Iterator[Path]:
-    """Install a batch queue of two nodes, whose jobs end with the test."""
-    spool = batch_queue.install(tmp_path / "queue", nodes=2)
+def spool(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """Install a batch queue of two nodes, or as many as a test says, whose jobs end with the test."""
+    spool = batch_queue.install(tmp_path / "queue", nodes=getattr(request, "param", 2))
     yield spool
     for number in batch_queue.jobs(spool):
         batch_queue.end(spool, number, signal.SIGKILL)
@@ -134,8 +134,8 @@ def test_in_the_background_of_a_script(processes: Processes, tmp_path: Path) -> 
 
 
 @needs_jobqueue
-def test_before_the_first_job_starts(processes: Processes, tmp_path: Path) -> None:
-    spool = batch_queue.install(tmp_path / "queue", nodes=0)
+@pytest.mark.parametrize("spool", [0], indirect=True)
+def test_before_the_first_job_starts(processes: Processes, tmp_path: Path, spool: Path) -> None:
     client = _start(processes, tmp_path, *_slurm(tmp_path))
     client.wait_for(lambda: len(batch_queue.jobs(spool)) == 4, LONGEST, "jobs in the queue")
     client.popen.terminate()
