@@ -55,29 +55,47 @@ class Work:
         self._thread_seconds: float | None = None
 
     def cells(self, costs: Costs) -> Iterator[Cell]:
-        """Yield them, the longest first as far as their costs are known."""
+        """Yield them seed by seed; of each seed the longest first as far as their costs are known.
+
+        Groups follow each other by data set, so the cells of a data set and seed, which share their inputs,
+        do too. An interrupted run then has the same seeds of nearly all algorithms.
+        """
         starts, start = [], 0
+        # Most groups have the same seeds: the places of each seed are worked out once for all of them.
+        alike: dict[tuple[int, ...], dict[int, list[int]]] = {}
+        places = []
         for group in self._groups:
             starts.append(start)
             start += len(group)
+            seeds = tuple(seed for seed, _ in group.members)
+            if seeds not in alike:
+                alike[seeds] = {}
+                for place, seed in enumerate(seeds):
+                    alike[seeds].setdefault(seed, []).append(place)
+            places.append(alike[seeds])
+        for seed in sorted({seed for seeds in alike for seed in seeds}):
+            for index in self._ranked([i for i, own in enumerate(places) if seed in own], costs):
+                group = self._groups[index]
+                for place in places[index][seed]:
+                    key = self._keys[starts[index] + place]
+                    if key not in self._known:
+                        yield group.cell(*group.members[place]).with_key(key)
+
+    def _ranked(self, groups: list[int], costs: Costs) -> Iterator[int]:
+        """Yield the numbers of groups, those with the longest cells first."""
 
         def rank(index: int) -> float:
             seconds = costs.seconds(self._groups[index].name) or 0.0
             return seconds if seconds > _LONG_SECONDS else 0.0
 
-        # The next one last. Ranked anew on the way: what is finished meanwhile tells of the others.
-        left, ranked = list(range(len(self._groups) - 1, -1, -1)), 0
+        # The next one is last. Costs are asked for again on the way: finished cells tell of the others.
+        left, ranked = groups, 0
         while left:
             if ranked <= 0:
                 left.sort(key=lambda index: (rank(index), -index))
                 ranked = max(_RANKED_CELLS, len(left))
-            index = left.pop()
-            group = self._groups[index]
-            ranked -= len(group)
-            keys = self._keys[starts[index] : starts[index] + len(group)]
-            for key, (seed, params) in zip(keys, group.members, strict=True):
-                if key not in self._known:
-                    yield group.cell(seed, params).with_key(key)
+            ranked -= 1
+            yield left.pop()
 
     @property
     def left(self) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from singlepass.pipeline.store.cell_result import CellResult
+from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.running import work
 from singlepass.workflows.running.costs import Costs
-from singlepass.workflows.running.stages import Evaluation
+from singlepass.workflows.running.stages import Evaluation, Tuning
 from singlepass.workflows.running.work import Work
 
 STUDY = {
@@ -40,25 +41,51 @@ def test_the_keys_of_a_group_are_those_of_its_cells(stage: Evaluation) -> None:
     assert len(set(stage.keys)) == 12
 
 
-def test_the_longest_cells_come_first_and_short_ones_stay_in_order(stage: Evaluation) -> None:
+def ran(given: Work, costs: Costs) -> list[tuple[int, str, str]]:
+    return [(each.spec.seed, each.spec.dataset.label, each.spec.algorithm) for each in given.cells(costs)]
+
+
+def test_cells_run_seed_by_seed_and_those_of_a_data_set_in_a_row(stage: Evaluation) -> None:
+    given = Work(stage.groups, stage.keys, set())
+    names = [group.name for group in stage.groups]
+    assert ran(given, Costs()) == [(seed, *name) for seed in (0, 1) for name in names]
+    cells = list(given.cells(Costs()))
+    assert sorted(cell.key for cell in cells) == sorted(stage.keys)
+    # Each is yielded with its own key.
+    assert [cell.key for cell in cells] == [Cell(cell.spec).key for cell in cells]
+
+
+def test_seeds_that_move_nothing_on_a_data_set_run_there_once() -> None:
+    datasets = [{"name": "digits", "task": "round", "order": "given"}, {"name": "breast-cancer"}]
+    once = Evaluation(make_plan(parse_study(STUDY | {"datasets": datasets})), {})
+    names = [group.name for group in once.groups]
+    expected = [(0, *name) for name in names] + [(1, *name) for name in names[3:]]
+    assert ran(Work(once.groups, once.keys, set()), Costs()) == expected
+
+
+def test_the_points_of_a_grid_stay_together() -> None:
+    grid = {"name": "AROW", "r": [0.1, 1.0]}
+    tuning = Tuning(make_plan(parse_study(STUDY | {"algorithms": [grid]})))
+    assert [cell.key for cell in Work(tuning.groups, tuning.keys, set()).cells(Costs())] == tuning.keys
+    assert len(tuning.keys) == 4
+
+
+def test_the_longest_cells_of_a_seed_come_first_and_short_ones_stay_in_order(stage: Evaluation) -> None:
     costs = Costs()
     given = Work(stage.groups, stage.keys, set())
-    assert [cell.key for cell in given.cells(costs)] == stage.keys
     names = [group.name for group in stage.groups]
     seconds = dict(zip(names, [0.2, 3.0, 0.1, 0.3, 40.0, 0.05], strict=True))
     costs.learn(row(*name, each) for name, each in seconds.items())
-    found = [cell.spec for cell in given.cells(costs)]
     order = [names[i] for i in (4, 1, 0, 2, 3, 5)]
-    assert [(spec.dataset.label, spec.algorithm) for spec in found] == [
-        name for name in order for _ in (0, 1)
-    ]
-    assert {cell.key for cell in given.cells(costs)} == set(stage.keys)
+    assert ran(given, costs) == [(seed, *name) for seed in (0, 1) for name in order]
 
 
 def test_what_is_there_is_not_run(stage: Evaluation) -> None:
     given = Work(stage.groups, stage.keys, {*stage.keys[:3], "another"})
     assert given.missing == 9
-    assert [cell.key for cell in given.cells(Costs())] == stage.keys[3:]
+    # The first two cells of the first group, and the first of the second.
+    names = [group.name for group in stage.groups]
+    assert ran(given, Costs()) == [(0, *name) for name in names[2:]] + [(1, *name) for name in names[1:]]
 
 
 def test_costs_of_cells_that_nobody_has_run_are_taken_from_their_like() -> None:
