@@ -22,9 +22,13 @@ def show_outline(found: StudyOutline) -> None:
         "data set": len(found.outlooks),
         "algorithm": len(study.algorithms),
         "noise level": len(study.noise),
-        "seed": len(study.seeds),
+        "seed": found.repetitions,
     }
     counted = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
+    # One number of seeds: that of the cells below, of a run and of its report.
+    repeats = len(study.seeds) - found.repetitions
+    if repeats:
+        counted += f" ({repeats} more would repeat it: rows in their given order, without noise)"
     put(f"{study.name}: {counted}; results in {found.out}\n")
     _show_cells(found)
     _show_data(found)

@@ -14,6 +14,7 @@ from ..pipeline.errors import InputError
 from ..pipeline.store.store import Store
 from ..pipeline.study.plan import Plan, make_plan
 from ..pipeline.study.planned_algorithm import with_dataset_parameters
+from ..pipeline.study.specs import DatasetSpec
 from ..pipeline.study.study import Study
 from .running.costs import COSTS, Costs
 from .running.run import refused_splits
@@ -58,6 +59,8 @@ class StudyOutline:
         Of its data sets, in their order.
     planned : Counter
         Cells by stage, data set and algorithm, as far as the number of tasks is known.
+    repetitions : int
+        Of the data set and level of noise that has the most: fewer than seeds if the others would repeat one.
     finished : Finished
     covariances : dict of str to int
         Bytes of a full covariance, by algorithm and data set.
@@ -71,6 +74,7 @@ class StudyOutline:
     out: str
     outlooks: list[data.Outlook]
     planned: Counter[tuple[str, Pair]]
+    repetitions: int
     finished: Finished
     covariances: dict[str, int]
     file: str = ""
@@ -142,6 +146,7 @@ def outline(
         out,
         outlooks,
         _planned(study, plan, outlooks),
+        max(n for dataset in study.datasets for n in _repetitions(plan, dataset)),
         _finished(plan, places, Store(out)),
         _covariances(study, plan, outlooks),
         f"{file}: " if file else "",
@@ -153,10 +158,7 @@ def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[
     planned: Counter[tuple[str, Pair]] = Counter()
     for number, (dataset, outlook) in enumerate(zip(study.datasets, outlooks, strict=True)):
         groups = (outlook.tasks or 0) * len(study.noise)
-        tasks = [task for task in plan.tasks if plan.datasets[task.label] is dataset]
-        # Where seeds move nothing there is one repetition.
-        repeated = sum(len(plan.seeds_of(task, noise)) for task in tasks for noise in study.noise)
-        repeated = repeated if tasks else groups * len(study.seeds)
+        repeated = (outlook.tasks or 0) * sum(_repetitions(plan, dataset))
         for each in study.algorithms:
             if not each.runs_on(dataset.label):
                 continue
@@ -166,6 +168,14 @@ def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[
                 planned["tuning", pair] += groups * math.prod(map(len, algorithm.grid.values()))
             planned["matched" if algorithm.support_of else "evaluation", pair] += repeated
     return planned
+
+
+def _repetitions(plan: Plan, dataset: DatasetSpec) -> list[int]:
+    """Return how many repetitions a task of a data set has, for each level of noise."""
+    tasks = [task for task in plan.tasks if plan.datasets[task.label] is dataset]
+    # Only files have to be parsed first, and files hold the same rows for every seed.
+    drawn = any(data.is_drawn(task) for task in tasks)
+    return [len(plan.repetitions(dataset, noise, drawn=drawn)) for noise in plan.study.noise]
 
 
 def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:

@@ -150,10 +150,15 @@ class Plan:
         return sum(len(self.seeds_of(task, noise)) for task, noise, _ in self._groups())
 
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
-        """Return the repetitions of a task: the first alone where they move no rows, labels or guests."""
-        given = self.study.order_of(self.datasets[task.label]) == "given" and not noise.rate
-        drawn = data.is_drawn(task) or draws_anew(self.study, self.learners)
-        return self.study.seeds[:1] if given and not drawn else self.study.seeds
+        """Return the repetitions of a task: the first alone if the others would repeat it."""
+        return self.repetitions(self.datasets[task.label], noise, drawn=data.is_drawn(task))
+
+    def repetitions(self, dataset: DatasetSpec, noise: Noise, *, drawn: bool = False) -> list[int]:
+        """Return the repetitions of a data set, `drawn` if a generator makes its rows for each of them."""
+        moved = self.study.order_of(dataset) != "given" or noise.rate or drawn
+        if moved or draws_anew(self.study, self.learners):
+            return self.study.seeds
+        return self.study.seeds[:1]
 
     @cached_property
     def _tuned(self) -> frozenset[str]:

@@ -71,6 +71,48 @@ def test_every_stage_is_counted(tmp_path: Path) -> None:
     assert found.covariances == {"AROW on gauss, 2 × 2": 8 * 4}
 
 
+# A stream in the order of its file, without noise: seeds would repeat it.
+STREAM = """
+name = "stream"
+order = "given"
+seeds = 5
+[[datasets]]
+path = "mine.csv"
+[[algorithms]]
+name = "AROW"
+[[algorithms]]
+name = "Perceptron"
+"""
+
+
+def test_seeds_that_repeat_nothing_are_counted_once_before_and_after_parsing(
+    tmp_path: Path, singlepass: Call
+) -> None:
+    (tmp_path / "stream.toml").write_text(STREAM)
+    (tmp_path / "mine.csv").write_text("u,v,label\n" + "1,2,a\n3,4,b\n5,6,a\n" * 20)
+    told = []
+    for command in ("plan", "run", "plan", "status"):
+        where = "results/stream" if command == "status" else "stream.toml"
+        result = singlepass(command, where)
+        assert result.returncode == 0, result.stderr
+        told.append(result.stdout + result.stderr)
+    before, run, after, status = told
+    opening = (
+        "stream: 1 data set, 2 algorithms, 1 noise level, 1 seed (4 more would repeat it: rows in their given "
+        "order, without noise); results in"
+    )
+    for text in (before, after):
+        assert " ".join(text.split()).startswith(opening)
+    assert [line.split() for line in before.splitlines() if line.startswith("evaluation")] == [
+        ["evaluation", "2", "0", "0", "2"]
+    ]
+    assert [line.split() for line in after.splitlines() if line.startswith("evaluation")] == [
+        ["evaluation", "2", "2", "0", "0"]
+    ]
+    assert "stream: 2 cells computed" in run
+    assert "2 of 2 finished" in status
+
+
 def test_what_is_done_is_told_and_timed(study_file: Path, tmp_path: Path, silent: Silent) -> None:
     study, file = find_study(str(study_file))
     out = str(tmp_path / "out")
