@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..noise import Noise
-from .design import Design, evaluation_rows
+from .design import Design, evaluation_rows, shared_seeds
 from .metrics import METRICS, Metric
+from .progress import Shortfall, shortfalls
 from .ranks import DroppedBlock
 
 
@@ -60,24 +62,27 @@ class Scores:
     Attributes
     ----------
     mean, sd : DataFrame of float, shape (data sets, algorithms)
-        Mean and standard deviation (n - 1) over the seeds at hand; NaN where there are none (sd: fewer than
-        two).
+        Mean and standard deviation (n - 1) over the `shared_seeds` of a data set; NaN without any (sd:
+        fewer than two).
     count : DataFrame of int, same shape
-        Seeds at hand.
+        Seeds averaged.
+    complete : DataFrame of bool, same shape
+        Whether the mean is over all shared seeds and no cell failed or was stopped; such means compare.
     missing : dict of (dataset, algorithm) to str
-        For every incomplete mean, which seeds it lacks.
+        Which of the study's seeds have no value.
     """
 
     mean: pd.DataFrame
     sd: pd.DataFrame
     count: pd.DataFrame
+    complete: pd.DataFrame
     missing: dict[tuple[str, str], str]
 
     def complete_blocks(self, algorithms: list[str]) -> tuple[pd.DataFrame, list[DroppedBlock]]:
-        """Split the data sets into those with every seed of every algorithm and the others.
+        """Split the data sets into those on which all algorithms finished the same seeds and the others.
 
         A mean over other seeds than its rivals' is a mean over other orders and other flipped labels, so a
-        data set with any gap is dropped rather than patched.
+        data set with a failed or stopped cell is dropped rather than patched.
 
         Parameters
         ----------
@@ -91,15 +96,15 @@ class Scores:
         dropped : list of DroppedBlock
             The other data sets, with what each lacks.
         """
-        dropped = []
-        for dataset in self.mean.index:
-            lacks = {
-                name: self.missing[dataset, name] for name in algorithms if (dataset, name) in self.missing
-            }
-            if lacks:
-                dropped.append(DroppedBlock(dataset=dataset, missing=lacks))
-        gone = [block.dataset for block in dropped]
-        return self.mean.drop(index=gone)[algorithms], dropped
+        complete = self.complete[algorithms].all(axis=1)
+        dropped = [
+            DroppedBlock(
+                dataset,
+                {name: self.missing[dataset, name] for name in algorithms if (dataset, name) in self.missing},
+            )
+            for dataset in self.mean.index[~complete]
+        ]
+        return self.mean.loc[complete, algorithms], dropped
 
 
 def _lacking(seeds: list[int], present: set[int]) -> str:
@@ -113,11 +118,12 @@ def _lacking(seeds: list[int], present: set[int]) -> str:
 
 @dataclass(frozen=True)
 class _Tables:
-    """Means over seeds of one metric at one noise rate, data sets by algorithms, and the seeds at hand."""
+    """Means over seeds of one metric at one noise rate, data sets by algorithms; seeds with a value."""
 
     mean: pd.DataFrame
     sd: pd.DataFrame
     count: pd.DataFrame
+    complete: pd.DataFrame
     seeds: dict[tuple[str, str], set[int]]
 
 
@@ -132,9 +138,9 @@ class Averages:
 
     def __init__(self, cells: pd.DataFrame) -> None:
         # In one order whatever that of the store: sums of floats depend on it.
-        self._rows = evaluation_rows(cells, status="ok").sort_values(["dataset", "algorithm", "seed"])
+        self._rows = evaluation_rows(cells).sort_values(["dataset", "algorithm", "seed"])
         self._measured: dict[str, set[str]] = {}
-        self._tables: dict[tuple[str, str], _Tables] = {}
+        self._tables: dict[tuple[str, str, tuple[str, ...]], _Tables] = {}
 
     def measured(self, metric: Metric) -> set[str]:
         """Return the algorithms that have any value of a metric, at any noise rate.
@@ -148,7 +154,7 @@ class Averages:
         set of str
         """
         if metric.name not in self._measured:
-            rows = self._rows
+            rows = self._rows[self._rows["status"] == "ok"]
             self._measured[metric.name] = set(rows.loc[metric.of(rows).notna(), "algorithm"].unique())
         return self._measured[metric.name]
 
@@ -169,7 +175,7 @@ class Averages:
         Scores
             Tables of shape (data sets, algorithms) in the design's order.
         """
-        tables = self._of(metric, noise)
+        tables = self._of(metric, noise, tuple(design.algorithms))
 
         def part(table: pd.DataFrame) -> pd.DataFrame:
             return table.reindex(index=design.datasets, columns=design.algorithms)
@@ -184,12 +190,17 @@ class Averages:
             mean=part(tables.mean),
             sd=part(tables.sd),
             count=part(tables.count).fillna(0).astype("int64"),
+            complete=part(tables.complete) == 1,
             missing={
                 pair: _lacking(expected[pair[0]], seeds)
                 for pair, seeds in present.items()
                 if len(seeds) < len(expected[pair[0]])
             },
         )
+
+    def shortfalls(self, noise: Noise, design: Design) -> dict[tuple[str, str], Shortfall]:
+        """Return how far every (data set, algorithm) came that is not finished; see `progress.shortfalls`."""
+        return shortfalls(self._rows, noise, design)
 
     def long_table(self, metric: Metric, design: Design) -> pd.DataFrame:
         """Return mean and standard deviation over seeds as one row per (data set, noise, algorithm).
@@ -226,24 +237,31 @@ class Averages:
         columns = ["dataset", "noise", "algorithm", "seeds", "mean", "sd"]
         return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
-    def _of(self, metric: Metric, noise: Noise) -> _Tables:
-        key = metric.name, noise.slug
+    def _of(self, metric: Metric, noise: Noise, algorithms: tuple[str, ...]) -> _Tables:
+        key = metric.name, noise.slug, algorithms
         if key not in self._tables:
-            self._tables[key] = _averaged(self._rows[self._rows["noise"] == noise.slug], metric)
+            rows = self._rows[(self._rows["noise"] == noise.slug) & self._rows["algorithm"].isin(algorithms)]
+            self._tables[key] = _averaged(rows, metric)
         return self._tables[key]
 
 
 def _averaged(rows: pd.DataFrame, metric: Metric) -> _Tables:
-    values = rows[["dataset", "algorithm", "seed"]].assign(value=metric.of(rows)).dropna(subset=["value"])
-    groups = values.groupby(["dataset", "algorithm"])["value"]
+    values = rows[["dataset", "algorithm", "seed"]].assign(value=np.nan, shared=shared_seeds(rows))
+    finished = rows["status"] == "ok"
+    values.loc[finished, "value"] = metric.of(rows[finished])
+    whole = values["value"].notna().groupby([values["dataset"], values["algorithm"]]).all()
+    values = values.dropna(subset=["value"])
     seeds: dict[tuple[str, str], set[int]] = {}
     for dataset, algorithm, seed in zip(
         *(values[name].tolist() for name in ("dataset", "algorithm", "seed")), strict=True
     ):
         seeds.setdefault((dataset, algorithm), set()).add(seed)
+    groups = values[values["shared"]].groupby(["dataset", "algorithm"])["value"]
+    count = groups.count()
+    complete = whole & (count.reindex(whole.index) > 0)
 
     def table(reduced: pd.Series[Any]) -> pd.DataFrame:
         wide = reduced.unstack() if len(reduced) else pd.DataFrame()
         return wide.astype("float64")
 
-    return _Tables(table(groups.mean()), table(groups.std(ddof=1)), table(groups.count()), seeds)
+    return _Tables(table(groups.mean()), table(groups.std(ddof=1)), table(count), table(complete), seeds)

@@ -51,8 +51,8 @@ class CellCurves:
     Parameters
     ----------
     cells, curves : DataFrame
-        The store's tables; curves is long, one row per (key, t). Cells that were stopped at their time limit
-        count as far as they came.
+        Tables of the store: the cells whose curves count, and their points, one row per (key, t). A cell that
+        was stopped at its time limit, if given, counts as far as it came.
     """
 
     def __init__(self, cells: pd.DataFrame, curves: pd.DataFrame) -> None:

@@ -68,6 +68,13 @@ class Design:
         found = [name for name in self.algorithms if all(self.runs(name, each) for each in self.datasets)]
         return found if len(found) > 1 else self.algorithms
 
+    @property
+    def repetitions(self) -> int:
+        """Repetitions of the data set and noise level that has the most."""
+        return max(
+            (len(self.seeds_of(name, noise)) for name in self.datasets for noise in self.noise), default=0
+        )
+
     def seeds_of(self, dataset: str, noise: Noise) -> list[int]:
         """Return the repetitions of a data set at one noise rate."""
         return sorted(self.once.get((dataset, noise.slug), self.seeds))
@@ -113,6 +120,29 @@ def evaluation_rows(cells: pd.DataFrame, *, status: str | None = None) -> pd.Dat
     """
     rows = cells[cells["stage"] == "run"]
     return rows if status is None else rows[rows["status"] == status]
+
+
+def shared_seeds(rows: pd.DataFrame) -> pd.Series[bool]:
+    """Mark the first seeds of each data set and noise level, up to one that an algorithm has yet to run.
+
+    Studies run seed by seed, so these are what the algorithms of an unfinished study have in common. An
+    algorithm without a row on a data set and noise level does not count there.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Cells on the study's seeds, of the algorithms that are compared, however they ended.
+
+    Returns
+    -------
+    Series of bool
+        By the index of `rows`.
+    """
+    block = ["dataset", "noise"]
+    begun = rows.groupby(block)["algorithm"].transform("nunique")
+    lacking = rows.groupby([*block, "seed"])["algorithm"].transform("nunique") < begun
+    first = rows["seed"].where(lacking).groupby([rows[name] for name in block]).transform("min")
+    return first.isna() | (rows["seed"] < first)
 
 
 def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:

@@ -36,6 +36,8 @@ class Metric:
         What it is, for the report; empty for what its label says.
     scientific : bool
         Whether values are shown with a power of ten.
+    whole : bool
+        Whether a cell has a whole number of it, such as mistakes.
     """
 
     name: str
@@ -46,19 +48,24 @@ class Metric:
     decimals: int = 1
     sentence: str = ""
     scientific: bool = False
+    whole: bool = False
 
     def digits(self, values: Iterable[float]) -> int:
         """Return the digits after the point with which values that are compared are shown.
 
         One more than `decimals` for shares of which the best is within a hundredth of 0 or 1: a tenth of a
-        point is much there.
+        point is much there. None for counts that are whole, such as those of single runs.
 
         Examples
         --------
         >>> METRICS["test_accuracy"].digits([0.95, 0.98]), METRICS["test_accuracy"].digits([0.95, 0.997])
         (1, 2)
+        >>> METRICS["mistakes"].digits([20.0, 10540.0]), METRICS["mistakes"].digits([20.0, 10540.5])
+        (0, 1)
         """
         known = [value for value in values if np.isfinite(value)]
+        if self.whole and all(float(value).is_integer() for value in known):
+            return 0
         if not self.percent or not known:
             return self.decimals
         best = max(known) if self.direction == "higher" else min(known)
@@ -214,6 +221,7 @@ METRICS: Mapping[str, Metric] = {
                 _measured(count.name, measure),
                 percent=measure.percent,
                 decimals=measure.decimals,
+                whole=not measure.per_example and measure.unit == 1,
             )
             for count in COUNTS.values()
             for measure in count.measures

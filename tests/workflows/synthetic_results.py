@@ -161,3 +161,18 @@ def results_with_sizes(*, seeds: int = 2, **options: Any) -> StudyResults:
         kernel_evaluations=curves["key"].map(sizes) * curves["t"] ** 2 / 1000,
     )
     return replace(made, cells=cells, curves=curves)
+
+
+def stop(results: StudyResults, keys: list[str]) -> StudyResults:
+    """Stop cells at their time limit after 10 examples, when all figures look better than those of others."""
+    cells, curves = results.cells.copy(), results.curves
+    hit = cells["key"].isin(keys)
+    early = {"mistakes": 2, "mistakes_clean": 2, "updates": 1, "n_examples": 10, "test_accuracy": 1.0}
+    early |= {"support_vectors": 1, "kernel_evaluations": 1, "fit_seconds": 1e-6}
+    for column, value in early.items():
+        if cells[column].notna().any():
+            cells[column] = cells[column].astype(float).mask(hit, value)
+    cells.loc[hit, "status"] = "stopped"
+    cells["error"] = cells["error"].astype(object)
+    cells.loc[hit, "error"] = "time limit of 1 s reached after 10 of 1,000 examples"
+    return replace(results, cells=cells, curves=curves[~curves["key"].isin(keys) | (curves["t"] <= 10)])

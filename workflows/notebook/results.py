@@ -212,6 +212,8 @@ class Results:
         text = f"Mean ranks by {view.metric.label} on {shown}; 1 is best. {len(self.cells):,} cells"
         if len(self.failed):
             text += f", {len(self.failed):,} of them not finished (.failed says why)"
+        if view.coverage.missing:
+            text += f", {view.coverage.missing:,} not yet run"
         return f"{text}."
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from ...pipeline.analysis.comparison import compare
-from ...pipeline.analysis.curves import Curve, mean_curves
+from ...pipeline.analysis.curves import CellCurves, Curve, mean_curves
 from ...pipeline.analysis.design import Design, evaluation_rows
 from ...pipeline.analysis.metrics import METRICS
 from ...pipeline.analysis.ranks import block_ranks
 from ...pipeline.analysis.study_results import StudyResults
+from ...pipeline.analysis.subsets import among
 from ...pipeline.noise import Noise
 from ..report.page.view import StudyView
 
@@ -153,9 +154,7 @@ class StudyEvidence:
         NotThere
             Fewer than two data sets are complete.
         """
-        part = Design(
-            self.design.datasets, self.design.sources, [first, second], self.design.noise, self.design.seeds
-        )
+        part = among(self.design, [first, second])
         pairs = compare(self.view.averages, METRICS[metric], self._noise(noise), part).pairs
         if not pairs:
             raise NotThere(f"{self.name}: too few data sets for a test of {first} and {second}")
@@ -177,8 +176,28 @@ class StudyEvidence:
         """
         return self.curves(column, [algorithm], dataset, noise)[0]
 
-    def curves(self, column: str, algorithms: Sequence[str], dataset: str, noise: float = 0.0) -> list[Curve]:
+    @cached_property
+    def _whole_curves(self) -> CellCurves:
+        return self.view.curves_of(self.cells)
+
+    @cached_property
+    def curves_so_far(self) -> CellCurves:
+        """The curves of all cells, of those that were stopped at their time limit as far as they came."""
+        return self.view.curves_of(self.view.cells)
+
+    def curves(
+        self,
+        column: str,
+        algorithms: Sequence[str],
+        dataset: str,
+        noise: float = 0.0,
+        *,
+        stopped: bool = False,
+    ) -> list[Curve]:
         """Return a curve each of several algorithms; parameters are those of `curve`.
+
+        With `stopped`, cells that were stopped at their time limit count as far as they came. A page that
+        asks for this says so.
 
         Raises
         ------
@@ -186,7 +205,7 @@ class StudyEvidence:
             One has none.
         """
         found = mean_curves(
-            self.view.curves,
+            self.curves_so_far if stopped else self._whole_curves,
             dataset=dataset,
             noise=self._noise(noise),
             algorithms=list(algorithms),
@@ -229,10 +248,20 @@ class StudyEvidence:
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         names = list(self.design.datasets if datasets is None else datasets)
         who = list(self.design.algorithms if algorithms is None else algorithms)
-        scores = self.view.averages.scores(METRICS[metric], self._noise(noise), self.design)
-        least = len(self.design.seeds) if least_seeds is None else least_seeds
-        enough = scores.count.reindex(index=names, columns=who).fillna(0) >= max(1, least)
-        mean = scores.mean.reindex(index=names, columns=who).where(enough)
+        level = self._noise(noise)
+        # Each algorithm by its own seeds: papers need all of them, or say how many will do.
+        scores = [
+            self.view.averages.scores(METRICS[metric], level, among(self.design, [name]))
+            for name in dict.fromkeys(who)
+        ]
+
+        def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
+            return pd.concat(tables, axis=1).reindex(index=names, columns=who)
+
+        planned = [len(self.design.seeds_of(name, level)) for name in names]
+        least = np.maximum(1, planned if least_seeds is None else least_seeds)
+        enough = joined([each.count for each in scores]).fillna(0).ge(least, axis=0)
+        mean = joined([each.mean for each in scores]).where(enough)
         if not gaps and (mean.isna().any(axis=None) or mean.empty):
             rows, columns = np.nonzero(mean.isna().to_numpy())
             what = (
@@ -241,7 +270,7 @@ class StudyEvidence:
                 else "there is nothing to average"
             )
             raise NotThere(f"{self.name}: {METRICS[metric].label}: {what}")
-        return mean, scores.sd.reindex(index=names, columns=who).where(enough)
+        return mean, joined([each.sd for each in scores]).where(enough)
 
 
 class Evidence:

@@ -126,7 +126,7 @@ def _studies(evidence: Evidence) -> Section:
                 TableCell(f"{coverage.planned:,}"),
                 TableCell(f"{coverage.failed:,}"),
                 TableCell(f"{coverage.stopped:,}"),
-                TableCell(f"{len(study.design.seeds)}"),
+                TableCell(f"{study.design.repetitions}"),
                 TableCell(_made_with(study)),
             ]
         )

@@ -54,8 +54,10 @@ def test_incomplete_blocks_are_dropped_and_say_what_they_lack() -> None:
         "gap": {"A": "seed 1", "B": "seed 1"},
         "none": {"B": "all seeds"},
     }
+    # Of A alone no cell failed; on "gap" its second seed has yet to run.
     alone, _ = table.complete_blocks(["A"])
-    assert list(alone.index) == ["full", "none"]
+    assert list(alone.index) == ["full", "gap", "none"]
+    assert table.count["A"].tolist() == [2, 1, 2]
 
 
 def test_many_missing_seeds_are_cut_short() -> None:
@@ -98,3 +100,32 @@ def test_parts_of_a_study_have_the_means_of_the_whole() -> None:
 def test_primary_metric() -> None:
     assert primary_metric(frame(cell("d", "A", 0)), {}).name == "test_accuracy"
     assert primary_metric(frame(cell("d", "A", 0, test_accuracy=np.nan)), {}).name == "clean_error"
+
+
+def test_an_unfinished_study_compares_the_seeds_that_all_algorithms_have() -> None:
+    """Cells run seed by seed: the last seed is there of some algorithms only."""
+    scores = {"A": [0.8, 0.7, 0.1], "B": [0.6, 0.9]}
+    cells = frame(*(cell("d", a, s, test_accuracy=x) for a, own in scores.items() for s, x in enumerate(own)))
+    design = study_design(cells, STUDY | {"seeds": [0, 1, 2, 3]})
+    table = Averages(cells).scores(METRICS["test_accuracy"], CLEAN, design)
+    assert table.mean.loc["d", ["A", "B"]].tolist() == pytest.approx([0.75, 0.75])
+    assert table.count.loc["d", ["A", "B"]].tolist() == [2, 2]
+    means, dropped = table.complete_blocks(["A", "B"])
+    assert (list(means.index), dropped) == (["d"], [])
+    # On its own each algorithm has all that it ran.
+    alone = Averages(cells).scores(METRICS["test_accuracy"], CLEAN, among(design, ["A"]))
+    assert alone.count.loc["d", "A"] == 3
+
+
+def test_stopped_and_failed_cells_leave_no_complete_mean() -> None:
+    cells = frame(
+        *(cell("d", name, seed) for name in "AB" for seed in (0, 1)),
+        cell("d", "C", 0),
+        # What it came to until then is in the store.
+        cell("d", "C", 1, status="stopped", test_accuracy=1.0, n_examples=10),
+    )
+    table = Averages(cells).scores(METRICS["test_accuracy"], CLEAN, study_design(cells, STUDY))
+    assert table.complete.loc["d"].to_dict() == {"A": True, "B": True, "C": False}
+    assert table.mean.loc["d", "C"] == pytest.approx(0.9)
+    assert table.complete_blocks(["A", "B", "C"])[0].empty
+    assert list(table.complete_blocks(["A", "B"])[0].index) == ["d"]

@@ -14,6 +14,7 @@ from ....pipeline.analysis.comparison import Comparison, compare
 from ....pipeline.analysis.curves import CellCurves
 from ....pipeline.analysis.design import Coverage, Design, study_coverage, study_design
 from ....pipeline.analysis.metrics import METRICS, Metric, faded, has_windows, windowed
+from ....pipeline.analysis.progress import finished_rows
 from ....pipeline.analysis.study_results import StudyResults
 from ....pipeline.counts import LATEST_ERRORS
 from ....pipeline.errors import InputError, did_you_mean
@@ -77,8 +78,17 @@ class StudyView:
         return self.results.cells
 
     @cached_property
+    def finished(self) -> pd.DataFrame:
+        """The cells that means over seeds are made of; see `finished_rows`."""
+        return finished_rows(self.cells)
+
+    @cached_property
     def curves(self) -> CellCurves:
-        """The store's curves, and along them test error and figures of the latest examples, in percent."""
+        """The curves of the finished cells; see `curves_of`."""
+        return self.curves_of(self.finished)
+
+    def curves_of(self, rows: pd.DataFrame) -> CellCurves:
+        """Return the curves of cells, with test error and figures of the latest examples, in percent."""
         curves = self.results.curves
         drawn = {name: 100 * curves[name] for name in LATEST_ERRORS if name in curves}
         drawn["test_error"] = 100 * (1 - curves["test_accuracy"])
@@ -86,7 +96,7 @@ class StudyView:
             drawn[latest(metric)] = (100 if metric.percent else 1) * windowed(metric, curves)
         for metric in self.faded:
             drawn[fading(metric)] = (100 if metric.percent else 1) * faded(metric, curves)
-        return CellCurves(self.cells, curves.assign(**drawn))
+        return CellCurves(rows, curves.assign(**drawn))
 
     @property
     def windowed(self) -> list[Metric]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ....pipeline.analysis.design import evaluation_rows
 from ....pipeline.noise import noise_of
 from ....pipeline.scoring import BASELINES, SCORINGS
 from ..page.view import StudyView
@@ -33,7 +32,7 @@ def notes(view: StudyView) -> list[str]:
     list of str
         Whole sentences; empty when there is nothing to say.
     """
-    rows = evaluation_rows(view.cells, status="ok")
+    rows = view.finished
     # Of what looks at labels only it is known, and meant.
     rows = rows[~rows["learner"].isin(BASELINES)]
     rows = rows[[np.ndim(counts) == 1 for counts in rows["occurred_clean"]]]
@@ -55,7 +54,7 @@ def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> list[str]:
     ended = rows.loc[length <= delay, "dataset"].unique().tolist()
     if not ended:
         return []
-    names = _few(ended)
+    names = few(ended)
     return [f"No label comes before the end of {names} (delay = {delay}): nothing is learnt until then."]
 
 
@@ -105,14 +104,15 @@ def _below_the_majority(rows: pd.DataFrame) -> list[str]:
     (algorithm, dataset, noise), worst = below.index[0], below.iloc[0]
     names = list(dict.fromkeys(name for name, _, _ in below.index))
     return [
-        f"Below the most frequent class: {_few(names)} {'is' if len(names) == 1 else 'are'} less often right "
+        f"Below the most frequent class: {few(names)} {'is' if len(names) == 1 else 'are'} less often right "
         f"than a constant prediction of it in {len(below)} of {len(means)} cases (a case is an algorithm on "
         f"a data set at a noise level), most of all {algorithm} on {dataset}, {noise_of(noise).label}: "
         f"{100 * worst['own']:.1f}% against {100 * worst['constant']:.1f}%."
     ]
 
 
-def _few(names: Sequence[str]) -> str:
+def few(names: Sequence[str]) -> str:
+    """Name some, and count the others if they are many."""
     if len(names) <= _NAMED + 1:
         return enumerate_names(names)
     return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} others"

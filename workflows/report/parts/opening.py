@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ....pipeline.analysis.progress import not_run
 from ..page.blocks import Block, Facts, Listing, Text
 from ..page.view import StudyView
 from ..words import wording
 from ..words.phrases import count
-from .notes import notes
+from .notes import few, notes
 
+# Groups of cells that have not run which are named.
+_MOST_PARTS = 4
 _PROTOCOLS = {
     "holdout": "Protocol: holdout. The training part is streamed once, each example predicted before it is "
     "learnt from; accuracy is then measured on clean test labels.",
@@ -40,9 +43,31 @@ def opening(view: StudyView) -> list[Block]:
     ]
     if description := study.get("description"):
         blocks.insert(0, Text(description, "soft"))
-    if cautions := wording.cautions(design, view.coverage, view.comparisons) + notes(view):
+    if cautions := wording.cautions(design, view.coverage, view.comparisons, _waiting(view)) + notes(view):
         blocks.append(Listing([("", text) for text in cautions], warning=True))
     return blocks
+
+
+def _waiting(view: StudyView) -> str:
+    """Say which cells have not run yet, successive seeds together."""
+    if not view.coverage.missing:
+        return ""
+    design, begun = view.design, set(view.cells["parent"])
+    parts = []
+    for lack in not_run(view.cells, design):
+        first, last = lack.seeds[0], lack.seeds[-1]
+        text = f"seed {first}" if first == last else f"seeds {first} to {last}"
+        if len(lack.algorithms) < len(design.algorithms):
+            text += f" of {few(lack.algorithms)}"
+        if len(lack.datasets) < len(design.datasets):
+            text += f" on {few(lack.datasets)}"
+        parts.append(f"{text} ({count(lack.cells, 'cell')})")
+    if len(parts) > _MOST_PARTS:
+        parts[_MOST_PARTS:] = [f"{len(parts) - _MOST_PARTS} more groups"]
+    names = [entry["label"] for entry in view.results.study.get("datasets", []) if "label" in entry]
+    if none := [name for name in names if name not in begun]:
+        parts.append(f"all of {few(none)}")
+    return "; ".join(parts)
 
 
 def _courses(view: StudyView) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,14 @@ from numpy.typing import NDArray
 from ....pipeline.analysis.averages import Averages
 from ....pipeline.analysis.design import Design
 from ....pipeline.analysis.metrics import Metric
+from ....pipeline.analysis.progress import Shortfall
+from ....pipeline.noise import Noise
 from ..page.table import TableBlock, TableCell
 from ..words.markup import slug
+from ..words.phrases import how_far
+
+# Means without all of their seeds that are named below a table.
+_MOST_GAPS = 5
 
 
 def score_tables(averages: Averages, metric: Metric, design: Design) -> list[TableBlock]:
@@ -32,72 +39,110 @@ def score_tables(averages: Averages, metric: Metric, design: Design) -> list[Tab
     list of TableBlock
         One per noise rate that has any value; for a single data set one in all, algorithms by noise rates.
     """
-    tables = []
     everything = averages.long_table(metric, design)
+    if not len(everything):
+        return []
     if len(design.datasets) == 1:
-        return [_single_table(averages, metric, design, everything)] if len(everything) else []
+        return [_single_table(averages, metric, design, everything)]
+    tables = []
     for noise in design.noise:
-        table = averages.scores(metric, noise, design)
-        if not table.count.to_numpy().any():
+        lines = _lines(averages, metric, noise, design)
+        if not lines:
             continue
-        values = table.mean.to_numpy(float), table.sd.to_numpy(float)
-        rows = []
-        for dataset, means, sds in zip(design.datasets, *values, strict=True):
-            partial = [(dataset, name) in table.missing for name in design.algorithms]
-            rows.append([TableCell(dataset), *_scored(metric, means, sds, partial)])
         tables.append(
             TableBlock(
                 name=f"{slug(metric.name)}-noise-{noise.stem}",
                 title=f"{_title(metric)}, {noise.label}",
                 header=["data set", *design.algorithms],
-                rows=rows,
-                note=_note(rows),
+                rows=[[TableCell(line.dataset), *_scored(metric, line)] for line in lines],
+                note=_note(lines),
                 data=everything[everything["noise"] == noise.slug],
             )
         )
     return tables
 
 
+@dataclass(frozen=True)
+class _Line:
+    """The scores of all algorithms on a data set at one noise rate, which compete with each other."""
+
+    dataset: str
+    algorithms: list[str]
+    means: NDArray[np.float64]
+    sds: NDArray[np.float64]
+    complete: NDArray[np.bool_]
+    # Whether a mean is over fewer seeds than the study has.
+    partial: NDArray[np.bool_]
+    lacks: list[Shortfall | None]
+
+
+def _lines(averages: Averages, metric: Metric, noise: Noise, design: Design) -> list[_Line]:
+    """Return a line for each data set; none if no algorithm has a value."""
+    table, lacks = averages.scores(metric, noise, design), averages.shortfalls(noise, design)
+    if not table.count.to_numpy().any():
+        return []
+    return [
+        _Line(
+            dataset,
+            design.algorithms,
+            table.mean.loc[dataset].to_numpy(float),
+            table.sd.loc[dataset].to_numpy(float),
+            table.complete.loc[dataset].to_numpy(bool),
+            table.count.loc[dataset].to_numpy() < len(design.seeds_of(dataset, noise)),
+            [lacks.get((dataset, name)) for name in design.algorithms],
+        )
+        for dataset in design.datasets
+    ]
+
+
 def _title(metric: Metric) -> str:
     return f"{metric.label[0].upper()}{metric.label[1:]}{', %' if metric.percent else ''}"
 
 
-def _note(rows: Sequence[Sequence[TableCell]]) -> str:
-    return "Flagged: not all seeds have run." if any(cell.flag for row in rows for cell in row) else ""
+def _note(lines: Sequence[_Line]) -> str:
+    """Explain flags, and name what is flagged because a cell was stopped or failed."""
+    if not any((line.partial & np.isfinite(line.means)).any() for line in lines):
+        return ""
+    gaps = [
+        f"{name} on {line.dataset} ({how_far(lack)})"
+        for line in lines
+        for name, lack, mean in zip(line.algorithms, line.lacks, line.means, strict=True)
+        if lack is not None and lack.stopped + lack.failed and np.isfinite(mean)
+    ]
+    if len(gaps) > _MOST_GAPS:
+        gaps[_MOST_GAPS:] = [f"{len(gaps) - _MOST_GAPS} more"]
+    text = "Flagged: not all seeds have run."
+    return f"{text} Means without all of their seeds, never bold: {', '.join(gaps)}." if gaps else text
 
 
-def _scored(
-    metric: Metric, means: NDArray[np.float64], sds: NDArray[np.float64], partial: Sequence[bool]
-) -> list[TableCell]:
-    """Cells "mean ± sd" that compete with each other: the best is bold, means over too few seeds flagged."""
-    digits = metric.digits(means)
-    shown = [metric.show(value, digits=digits) for value in means]
-    keyed = means * (1 if metric.direction == "lower" else -1)
+def _scored(metric: Metric, line: _Line) -> list[TableCell]:
+    """Cells "mean ± sd", the best of the complete ones bold, or how far an algorithm without a mean came."""
+    digits = metric.digits(line.means) or metric.digits(line.sds)
+    shown = [metric.show(value, digits=digits) for value in line.means]
+    keyed = np.where(line.complete, line.means * (1 if metric.direction == "lower" else -1), np.nan)
     # Bold goes by what is printed: two means that look the same share it.
     winner = shown[int(np.nanargmin(keyed))] if np.isfinite(keyed).any() else None
     cells = []
-    for text, sd, gap in zip(shown, sds, partial, strict=True):
+    for place, (text, sd, lack) in enumerate(zip(shown, line.sds, line.lacks, strict=True)):
+        if not np.isfinite(line.means[place]):
+            cells.append(TableCell(text if lack is None else how_far(lack)))
+            continue
         spread = f" ± {metric.show(sd, digits=digits)}" if np.isfinite(sd) else ""
-        cells.append(TableCell(text + spread, best=text == winner and text != "–", flag=gap and text != "–"))
+        best = bool(line.complete[place]) and text == winner
+        cells.append(TableCell(text + spread, best=best, flag=bool(line.partial[place])))
     return cells
 
 
 def _single_table(averages: Averages, metric: Metric, design: Design, everything: pd.DataFrame) -> TableBlock:
     [dataset] = design.datasets
-    columns, header = [], ["algorithm"]
-    for noise in design.noise:
-        table = averages.scores(metric, noise, design)
-        if table.count.to_numpy().any():
-            partial = [(dataset, name) in table.missing for name in design.algorithms]
-            line = table.mean.to_numpy(float)[0], table.sd.to_numpy(float)[0]
-            columns.append(_scored(metric, *line, partial))
-            header.append(f"{noise.short} noise")
-    rows = [[TableCell(name), *line] for name, *line in zip(design.algorithms, *columns, strict=True)]
+    found = [(noise, _lines(averages, metric, noise, design)) for noise in design.noise]
+    found = [(noise, lines) for noise, lines in found if lines]
+    columns = [_scored(metric, line) for _, [line] in found]
     return TableBlock(
         name=slug(metric.name),
         title=f"{_title(metric)}, {dataset}",
-        header=header,
-        rows=rows,
-        note=_note(rows),
+        header=["algorithm", *(f"{noise.short} noise" for noise, _ in found)],
+        rows=[[TableCell(name), *line] for name, *line in zip(design.algorithms, *columns, strict=True)],
+        note=_note([line for _, lines in found for line in lines]),
         data=everything,
     )

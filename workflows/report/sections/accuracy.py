@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....pipeline.analysis.design import evaluation_rows
 from ....pipeline.analysis.metrics import METRICS
 from ..page.blocks import Block, Column, Columns, Heading, Panels, Picture, Section, Text
 from ..page.view import StudyView, spaced
@@ -25,7 +24,7 @@ def section(view: StudyView) -> Section | None:
     if not tables:
         return None
     note = Text(
-        "Mean ± standard deviation over seeds, in percent; the study puts no noise into test labels. The "
+        f"{wording.averaged(view.design)}, in percent; the study puts no noise into test labels. The "
         f"best of a {'column' if view.single else 'row'} is bold.",
         "soft",
     )
@@ -51,8 +50,8 @@ def mistakes(view: StudyView) -> Section | None:
     kept = design if view.single else replace(design, noise=relabelled)
     given = score_tables(view.averages, METRICS["mistakes"], kept) if view.noisy else []
     note = Text(
-        "Mistakes along the training stream, each example predicted before it is learnt from: mean ± "
-        f"standard deviation over seeds. The best of a {'column' if view.single else 'row'} is bold.",
+        "Mistakes along the training stream, each example predicted before it is learnt from. "
+        f"{wording.averaged(design)}. The best of a {'column' if view.single else 'row'} is bold.",
         "soft",
     )
     shown = [replace(table, show="file" if view.many else "long") for table in clean]
@@ -63,9 +62,9 @@ def mistakes(view: StudyView) -> Section | None:
 def _boxes(view: StudyView) -> list[Block]:
     """Draw test error over seeds, one panel per data set and noise level, if these are few and seeds many."""
     design = view.design
-    if not view.few or len(design.seeds) < _FEWEST_SEEDS:
+    if not view.few or design.repetitions < _FEWEST_SEEDS:
         return []
-    rows = evaluation_rows(view.cells, status="ok")
+    rows = view.finished
     rows = rows.assign(error=100 * (1 - rows["test_accuracy"].astype("float64"))).dropna(subset=["error"])
     pictures = []
     for place, dataset in enumerate(design.datasets, 1):

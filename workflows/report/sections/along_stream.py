@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from ....pipeline.analysis.curves import Curve, mean_curves
-from ....pipeline.analysis.design import evaluation_rows
 from ....pipeline.analysis.subsets import task_groups
 from ....pipeline.counts import COUNTS
 from ..page.blocks import Block, Heading, Section, Text
@@ -89,13 +88,13 @@ def section(view: StudyView) -> Section | None:
 
 def _with_switches(curve: Curve, cells: pd.DataFrame) -> Curve:
     """Mark where the models of all seeds became more complex."""
-    own = evaluation_rows(cells[cells["algorithm"] == curve.algorithm])["switches"]
+    own = cells.loc[cells["algorithm"] == curve.algorithm, "switches"]
     switches = {float(t) for seed in own.dropna() for t in seed}
     return replace(curve, marks=tuple(sorted(t for t in switches if t >= curve.t[0])))
 
 
 def _drawn(view: StudyView, quantity: Quantity, datasets: Sequence[str]) -> list[Block]:
-    cells, curves, noise = view.cells, view.curves, view.design.noise[0]
+    cells, curves, noise = view.finished, view.curves, view.design.noise[0]
     title = f"{quantity.title}, {noise.label}"
     panels = []
     for dataset in datasets:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from ....pipeline.analysis.averages import Averages
-from ....pipeline.analysis.design import Design, evaluation_rows
+from ....pipeline.analysis.design import Design
 from ....pipeline.analysis.metrics import METRICS
+from ....pipeline.analysis.progress import comparable_rows
 from ....pipeline.analysis.subsets import TaskGroup, task_groups
 from ..page.blocks import Block, Panels, Picture, Section, Text
 from ..page.table import TableBlock, TableCell
@@ -30,22 +30,28 @@ _NOTE = (
 
 def section(view: StudyView) -> Section:
     """Print updates per example and speed of every algorithm."""
-    return Section("cost", "Updates and speed", [_cost_table(view.cells, view.averages, view.design)])
+    return Section("cost", "Updates and speed", [_cost_table(view)])
 
 
-def _cost_table(cells: pd.DataFrame, averages: Averages, design: Design) -> TableBlock:
+def _cost_table(view: StudyView) -> TableBlock:
     """Updates per example and speed of every algorithm, averaged over data sets, by noise rate."""
+    averages, design = view.averages, view.design
     updates, speed, queries = (METRICS[name] for name in ("update_rate", "examples_per_second", "query_rate"))
     header = ["algorithm", *(f"updates, {noise.short} noise" for noise in design.noise), "examples/s"]
-    columns = []
-    for noise in design.noise:
-        columns.append(averages.scores(updates, noise, design).mean.mean(axis=0))
-    done = evaluation_rows(cells, status="ok")
+    done = comparable_rows(view.finished, design)
+    each = done[["noise", "algorithm", "dataset"]].assign(rate=updates.of(done))
+    # Over seeds first: a data set that is read once counts as much as the others.
+    means = (
+        each.groupby(["noise", "algorithm", "dataset"])["rate"].mean().groupby(["noise", "algorithm"]).mean()
+    )
     rate = done.assign(rate=speed.of(done)).groupby("algorithm")["rate"].median().reindex(design.algorithms)
     rows = [
         [
             TableCell(name),
-            *(TableCell(updates.show(float(column[name]), unit=True)) for column in columns),
+            *(
+                TableCell(updates.show(float(means.get((noise.slug, name), np.nan)), unit=True))
+                for noise in design.noise
+            ),
             TableCell(speed.show(float(rate[name]))),
         ]
         for name in design.algorithms
@@ -65,12 +71,18 @@ def _cost_table(cells: pd.DataFrame, averages: Averages, design: Design) -> Tabl
         title="Updates per example and speed",
         header=header,
         rows=rows,
-        note="Updates: mean over data sets. "
+        note=f"Updates: mean over {_averaged(done, design)}. "
         + ("Labels asked for: share of the examples, mean over all cells. " if queries in metrics else "")
         + "Speed: median over all cells, of the learner's own pass; it "
         "depends on the machine and on how many cells ran at once, and no rank is made of it.",
         data=data,
     )
+
+
+def _averaged(compared: pd.DataFrame, design: Design) -> str:
+    """Say over which data sets means are taken."""
+    n, of = compared["dataset"].nunique(), len(design.datasets)
+    return "data sets" if n == of else f"the {n} of {of} data sets on which every algorithm finished"
 
 
 def within_seconds(view: StudyView) -> Section | None:
@@ -113,11 +125,12 @@ def _one_stream(view: StudyView) -> Iterator[TaskGroup]:
 def _points(view: StudyView, group: TaskGroup) -> pd.DataFrame:
     """Return seconds and error (%) of each algorithm on each data set, at the first noise rate."""
     noise = view.design.noise[0]
-    done = evaluation_rows(view.cells, status="ok")
+    done = view.finished
     done = done[(done["noise"] == noise.slug) & done["dataset"].isin(group.datasets)]
     # A stream too short for the clock took 0 s.
     seconds = done.groupby(["algorithm", "dataset"])["fit_seconds"].min().clip(lower=1e-6)
-    value = view.averages.scores(view.metric, noise, view.design).mean
+    scores = view.averages.scores(view.metric, noise, view.design)
+    value = scores.mean.where(scores.complete)
     error = 100 * (1 - value if view.metric.direction == "higher" else value)
     # `mean` has a row a data set and a column an algorithm.
     points = pd.DataFrame({"seconds": seconds, "error": error.T.stack().reindex(seconds.index)}).dropna()

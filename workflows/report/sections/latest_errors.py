@@ -9,6 +9,7 @@ from ..page.view import StudyView, fading, latest, spaced
 from ..parts.stream_curves import CurvePanel, curve_panels
 from ..plots.curve_plots import Axis
 from ..plots.svg import shorten
+from ..words import wording
 from ..words.markup import slug
 from ..words.phrases import count
 
@@ -76,7 +77,7 @@ def _drawn(
                 panels.append(CurvePanel(f"{heading} on {dataset}, {noise.label}", name, name, curves))
     if not panels:
         return []
-    note = f"{says}: mean over seeds, shaded by one standard deviation."
+    note = f"{says}: {wording.shaded(view.design)}."
     if changes:
         note += " Dashed vertical lines: the stream changes."
     if len(shown) < len(view.design.datasets):

@@ -13,12 +13,14 @@ from ..page.view import StudyView, spaced
 from ..parts.stream_curves import CurvePanel, curve_panels
 from ..plots.curve_plots import Axis
 from ..plots.svg import shorten
+from ..words import wording
 from ..words.markup import slug
-from ..words.phrases import count
+from ..words.phrases import count, how_far
 
 # Panels of learning curves: five base sets at three noise levels. Each costs about 40 kB of the page.
 _MOST_PANELS = 15
 _MOST_LEVELS = 6
+_MOST_NAMED = 6
 
 
 def section(view: StudyView) -> Section | None:
@@ -40,7 +42,7 @@ def section(view: StudyView) -> Section | None:
     [(dataset, curves, panels), *others] = groups
     if len(curves) == 1 and not others:
         # The key to the only panel says where its curves end.
-        columns = [Column([panels], wide=True), Column([_ends(view, curves[0])])]
+        columns = [Column([panels], wide=True), Column([_ends(view, dataset, curves[0])])]
         blocks += [Heading(dataset), Columns(columns)]
     else:
         blocks.append(view.legend(view.drawn))
@@ -55,10 +57,7 @@ def _curves(view: StudyView, dataset: str, noise: Noise) -> list[Curve]:
 def _note(view: StudyView, shown: Sequence[str], firsts: Sequence[str], levels: Sequence[Noise]) -> str:
     """Say what is drawn and what was left out."""
     design = view.design
-    note = (
-        "Cumulative mistakes against the clean labels as the stream goes by: mean over seeds, shaded by one "
-        "standard deviation."
-    )
+    note = f"Cumulative mistakes against the clean labels as the stream goes by: {wording.shaded(design)}."
     cells = itertools.product(shown, levels, view.drawn)
     if any(view.curves.changes(*each) for each in cells):
         note += " Dashed vertical lines: the stream changes."
@@ -71,9 +70,24 @@ def _note(view: StudyView, shown: Sequence[str], firsts: Sequence[str], levels: 
         )
     if len(view.drawn) < len(design.algorithms):
         note += f" {len(view.drawn)} of {len(design.algorithms)} algorithms are drawn, as the study asks."
+    if lacking := _not_drawn(view, shown, levels):
+        note += f" Not drawn: {'; '.join(lacking)}."
     if len(levels) < len(design.noise):
         note += f" Noise levels shown: {', '.join(level.short for level in levels)}."
     return note
+
+
+def _not_drawn(view: StudyView, shown: Sequence[str], levels: Sequence[Noise]) -> list[str]:
+    """Name the algorithms without a curve because a cell was stopped or failed, and how far they came."""
+    found = []
+    for noise in levels:
+        lacks = view.averages.shortfalls(noise, view.design)
+        for (dataset, name), lack in lacks.items():
+            if dataset in shown and name in view.drawn and lack.stopped + lack.failed:
+                found.append(f"{name} on {dataset}, {noise.label} ({how_far(lack)})")
+    if len(found) > _MOST_NAMED:
+        found[_MOST_NAMED:] = [f"{len(found) - _MOST_NAMED} more"]
+    return found
 
 
 def _panels(view: StudyView, place: int, dataset: str, found: Sequence[tuple[Noise, list[Curve]]]) -> Panels:
@@ -91,11 +105,16 @@ def _panels(view: StudyView, place: int, dataset: str, found: Sequence[tuple[Noi
     return curve_panels(panels, view.styles, axis, f"Learning curves on {dataset}", file)
 
 
-def _ends(view: StudyView, curves: Sequence[Curve]) -> TableBlock:
-    """Where curves end, top to bottom, with the mark of each."""
+def _ends(view: StudyView, dataset: str, curves: Sequence[Curve]) -> TableBlock:
+    """Where curves end, top to bottom, with the mark of each; then how far the others came."""
     rows = []
     for curve in sorted(curves, key=lambda curve: -curve.mean[-1]):
         spread = f" ± {curve.sd[-1]:,.0f}" if curve.seeds > 1 else ""
         name = TableCell(curve.algorithm, mark=view.swatches[curve.algorithm])
         rows.append([name, TableCell(f"{curve.mean[-1]:,.0f}{spread}")])
+    there = {curve.algorithm for curve in curves}
+    lacks = view.averages.shortfalls(view.design.noise[0], view.design)
+    for name in view.drawn:
+        if name not in there and (dataset, name) in lacks:
+            rows.append([TableCell(name), TableCell(how_far(lacks[dataset, name]))])
     return TableBlock("", "Mistakes at the end", ["algorithm", "mistakes"], rows)

@@ -8,6 +8,7 @@ from ....pipeline.analysis.metrics import Metric
 from ..page.blocks import Block, Heading, Section, Text
 from ..page.view import StudyView
 from ..parts.score_tables import score_tables
+from ..words import wording
 
 # Other sections have their tables.
 _ELSEWHERE = frozenset({"test_accuracy", "mistakes", "mistakes_clean", "support_vectors", "model_kilobytes"})
@@ -24,7 +25,7 @@ def section(view: StudyView) -> Section | None:
     if not blocks:
         return None
     note = Text(
-        "Mean ± standard deviation over seeds. What is called online is measured along the training stream, "
+        f"{wording.averaged(view.design)}. What is called online is measured along the training stream, "
         "each example predicted before it is learnt from, by the clean labels unless others are named.",
         "soft",
     )

@@ -9,8 +9,9 @@ import pandas as pd
 
 from ....pipeline.analysis.averages import Averages
 from ....pipeline.analysis.curves import mean_curves
-from ....pipeline.analysis.design import Design, evaluation_rows
+from ....pipeline.analysis.design import Design
 from ....pipeline.analysis.metrics import METRICS, Metric
+from ....pipeline.analysis.progress import comparable_rows
 from ....pipeline.analysis.subsets import TaskGroup, task_groups, within
 from ....pipeline.noise import Noise
 from ..page.blocks import Block, Heading, Panels, Picture, Section, Text
@@ -21,6 +22,7 @@ from ..parts.stream_curves import CurvePanel, curve_panels
 from ..plots.curve_plots import Axis
 from ..plots.size_plots import error_by_size
 from ..plots.svg import shorten
+from ..words import wording
 from ..words.markup import slug
 from ..words.phrases import count
 
@@ -30,7 +32,7 @@ _MOST = 8
 
 def section(view: StudyView) -> Section | None:
     """Work out what there is to say; None when no algorithm of the study has a support set."""
-    done = evaluation_rows(view.cells, status="ok")
+    done = view.finished
     sized = set(done.loc[done["support_vectors"].notna(), "algorithm"])
     names = [name for name in view.design.algorithms if name in sized]
     if not names:
@@ -39,10 +41,8 @@ def section(view: StudyView) -> Section | None:
     sizes = score_tables(view.averages, METRICS["support_vectors"], view.design)
     groups = task_groups(view.cells, view.design)[:_MOST]
     blocks: list[Block] = [
-        _models(view.averages, view.design, names),
-        Text(
-            "Support vectors at the end, mean ± standard deviation over seeds; the fewest are bold.", "soft"
-        ),
+        _models(view, names),
+        Text(f"Support vectors at the end. {wording.averaged(view.design)}; the fewest are bold.", "soft"),
         *(replace(table, show="file" if view.many else "long") for table in sizes),
         *_errors(view, own, groups, names),
         *_along_the_stream(view, groups, names),
@@ -110,7 +110,8 @@ def _along_the_stream(view: StudyView, groups: Sequence[TaskGroup], names: list[
             )
     if not panels:
         return []
-    note = "Mean over seeds, shaded by one standard deviation; of several tasks of a base set the first."
+    says = wording.shaded(view.design)
+    note = f"{says[0].upper()}{says[1:]}; of several tasks of a base set the first."
     axis = Axis(y="support vectors")
     return [
         Heading(title),
@@ -124,25 +125,31 @@ def _points(
     averages: Averages, metric: Metric, noise: Noise, design: Design, names: list[str]
 ) -> pd.DataFrame:
     """Return mean support vectors and error (%) over tasks, one row an algorithm that has both."""
-    size = averages.scores(METRICS["support_vectors"], noise, design).mean[names].mean(axis=0, skipna=False)
-    value = averages.scores(metric, noise, design).mean[names].mean(axis=0, skipna=False)
+    sizes, values = (averages.scores(each, noise, design) for each in (METRICS["support_vectors"], metric))
+    size = sizes.mean.where(sizes.complete)[names].mean(axis=0, skipna=False)
+    value = values.mean.where(values.complete)[names].mean(axis=0, skipna=False)
     error = 100 * (1 - value if metric.direction == "higher" else value)
     return pd.DataFrame({"size": size, "error": error}).dropna()
 
 
-def _models(averages: Averages, design: Design, names: list[str]) -> TableBlock:
+def _models(view: StudyView, names: list[str]) -> TableBlock:
     """Support vectors, kernel evaluations per example and bytes, averaged over data sets and noise rates."""
     metrics = [METRICS[name] for name in ("support_vectors", "evaluation_rate", "model_kilobytes")]
-    data = pd.concat([averages.long_table(each, design).assign(metric=each.name) for each in metrics])
-    means = data.groupby(["metric", "algorithm"])["mean"].mean()
+    design = view.design
+    data = pd.concat([view.averages.long_table(each, design).assign(metric=each.name) for each in metrics])
+    compared = comparable_rows(view.finished, design)
+    values = compared[["algorithm", "dataset", "noise"]].assign(
+        **{each.name: each.of(compared) for each in metrics}
+    )
+    # Over seeds first: a data set that is read once counts as much as the others.
+    means = (
+        values.groupby(["algorithm", "dataset", "noise"]).mean().groupby("algorithm").mean().reindex(names)
+    )
     rows = [
-        [
-            TableCell(name),
-            *(TableCell(each.show(float(means.get((each.name, name), float("nan"))))) for each in metrics),
-        ]
+        [TableCell(name), *(TableCell(each.show(float(means.loc[name, each.name]))) for each in metrics)]
         for name in names
     ]
-    averaged = count(len(design.datasets), "data set")
+    averaged = count(compared["dataset"].nunique(), "data set")
     if len(design.noise) > 1:
         averaged += f" and {count(len(design.noise), 'noise rate')}"
     return TableBlock(

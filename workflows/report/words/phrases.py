@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ....pipeline.analysis.progress import Shortfall
 from ....pipeline.noise import Noise
 
 
@@ -86,3 +87,23 @@ def noise_levels(noise: Sequence[Noise]) -> str:
     if len(endings) > 1:
         return enumerate_names([each.label for each in noise])
     return enumerate_names([each.short for each in noise]) + endings.pop()
+
+
+def how_far(lack: Shortfall) -> str:
+    """Say how far the cells of an algorithm came that did not finish.
+
+    Examples
+    --------
+    >>> how_far(Shortfall(3, stopped=3, reached=(10, 10), examples=569))
+    'stopped at 10 of 569'
+    >>> how_far(Shortfall(5, stopped=1, failed=2, waiting=1, reached=(10, 10), examples=569))
+    '1 of 5 stopped at 10 of 569, 2 of 5 failed, 1 of 5 not run'
+    """
+    reached = " to ".join(f"{n:,}" for n in sorted(set(lack.reached)))
+    at = f"stopped at {reached} of {lack.examples:,}" if lack.examples else f"stopped at {reached}"
+    if lack.examples and max(lack.reached, default=0) >= lack.examples:
+        at = "stopped in a later pass"
+    parts = [(lack.stopped, at), (lack.failed, "failed"), (lack.waiting, "not run")]
+    return ", ".join(
+        text if n == lack.planned else f"{n:,} of {lack.planned:,} {text}" for n, text in parts if n
+    )

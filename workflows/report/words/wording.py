@@ -151,7 +151,7 @@ def why_no_test(design: Design) -> str:
     """Say why a study of one data set has ranks but no tests; empty for any other study."""
     if len(design.datasets) != 1:
         return ""
-    seeds = len(design.seeds)
+    seeds = design.repetitions
     text = (
         "The study has one data set, so these are its ranks, not means of ranks, and no significance test is "
         "made: such tests ask whether algorithms differ from data set to data set, and take data sets as "
@@ -212,7 +212,21 @@ def friedman_sentence(comparison: Comparison) -> str:
     return " ".join(sentences)
 
 
-def cautions(design: Design, coverage: Coverage, comparisons: Sequence[Comparison]) -> list[str]:
+def averaged(design: Design) -> str:
+    """Say what the entries of tables of scores are."""
+    return "Mean ± standard deviation over seeds" if design.repetitions > 1 else "One run each"
+
+
+def shaded(design: Design) -> str:
+    """Say what curves show."""
+    if design.repetitions > 1:
+        return "mean over seeds, shaded by one standard deviation"
+    return "one run each"
+
+
+def cautions(
+    design: Design, coverage: Coverage, comparisons: Sequence[Comparison], waiting: str = ""
+) -> list[str]:
     """Return what a reader should know before trusting the tests.
 
     Parameters
@@ -223,6 +237,8 @@ def cautions(design: Design, coverage: Coverage, comparisons: Sequence[Compariso
         How much of the study is there.
     comparisons : sequence of Comparison
         One per noise rate.
+    waiting : str, default=""
+        Which cells have not run yet, in words.
 
     Returns
     -------
@@ -250,7 +266,8 @@ def cautions(design: Design, coverage: Coverage, comparisons: Sequence[Compariso
     if coverage.missing:
         found.append(
             f"The study is not finished: {count(coverage.missing, 'cell')} of {coverage.planned:,} not yet "
-            "run. Ranks count only data sets that are complete."
+            f"run.{waiting and f' These are: {waiting}.'} Means and ranks take the first seeds of each data "
+            "set and noise level, those that all algorithms have run there."
         )
     return found
 
@@ -263,7 +280,7 @@ def facts(design: Design, coverage: Coverage) -> list[tuple[str, str]]:
         ("Data sets" if sources == len(design.datasets) else "Data sets (base sets)", datasets),
         ("Algorithms", str(len(design.algorithms))),
         ("Label noise", _levels(design)),
-        ("Seeds", str(len(design.seeds))),
+        ("Seeds", str(design.repetitions)),
         ("Cells finished", f"{coverage.ok:,}"),
     ]
     if coverage.tuning:
@@ -287,7 +304,7 @@ def _levels(design: Design) -> str:
 def boxes_note(design: Design, shown: int) -> str:
     """Explain the box plots, and which noise levels they leave out."""
     text = (
-        f"Each box spans the quartiles of {count(len(design.seeds), 'seed')}, the line is the median, "
+        f"Each box spans the quartiles of {count(design.repetitions, 'seed')}, the line is the median, "
         "whiskers reach to the last point within 1.5 box lengths."
     )
     levels = shown // max(1, len(design.datasets))

@@ -112,7 +112,7 @@ def show_stream(evidence: Evidence) -> list[Block]:
 def show_cost(evidence: Evidence) -> list[Block]:
     """Return Fig. 4."""
     study = evidence[STUDY]
-    evaluations = study.curves("kernel_evaluations", [_RETRAINED, _RAMP], _GAUSS)
+    evaluations = study.curves("kernel_evaluations", [_RETRAINED, _RAMP], _GAUSS, stopped=True)
     return [
         Text(
             "Kernel evaluations: of a change of a coefficient, one with every row remembered. One batch "
@@ -217,7 +217,8 @@ def _sparser(evidence: Evidence) -> Verdict:
 
 def _below_retraining(evidence: Evidence) -> Verdict:
     t, (own, again) = common(
-        evidence[STUDY].curves("kernel_evaluations", [_RAMP, _RETRAINED], _GAUSS), least=_EARLIEST
+        evidence[STUDY].curves("kernel_evaluations", [_RAMP, _RETRAINED], _GAUSS, stopped=True),
+        least=_EARLIEST,
     )
     ratios = again / own
     figures = (

@@ -46,7 +46,7 @@ def by_labels(study: StudyEvidence) -> dict[str, list[Curve]]:
     for name in _PANELS:
         for label in study.datasets(SETS[name]):
             curves = mean_curves(
-                study.view.curves,
+                study.curves_so_far,
                 dataset=label,
                 noise=CLEAN,
                 algorithms=list(_FIVE),
@@ -103,8 +103,8 @@ def show(evidence: Evidence) -> list[Block]:
     notes: list[Block] = [Text(f"Not run: {', '.join(missing)}.", "note")] if missing else []
     return [
         Text(
-            "A panel ends with the labels that the first of the five has asked for when it ends; Greedy "
-            "asks for one of every five.",
+            "A panel ends with the labels that the first of the five has asked for when it ends, or is "
+            "stopped at the time limit; Greedy asks for one of every five.",
             "soft",
         ),
         *drawn,

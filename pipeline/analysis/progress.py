@@ -1,0 +1,138 @@
+"""What of a study compares, and how far the rest came: cells that were stopped, failed or have not run."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from ..noise import Noise
+from .design import Design, evaluation_rows, shared_seeds
+
+_BLOCK = ["dataset", "noise"]
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """How far an algorithm came on a data set at one noise rate where not all of its cells finished.
+
+    Attributes
+    ----------
+    planned, stopped, failed, waiting : int
+        Cells in all, stopped at the time limit, failed or crashed, not yet run.
+    reached : tuple of int
+        The fewest and the most examples after which cells were stopped; empty if none was.
+    examples : int
+        Length of the stream, of the longest cell that finished on the data set; 0 if none did.
+    """
+
+    planned: int
+    stopped: int = 0
+    failed: int = 0
+    waiting: int = 0
+    reached: tuple[int, ...] = ()
+    examples: int = 0
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """Cells that have not run, of successive seeds that lack the same data sets and algorithms."""
+
+    seeds: list[int]
+    datasets: list[str]
+    algorithms: list[str]
+    cells: int
+
+
+def finished_rows(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells that means over seeds are made of.
+
+    They finished, on seeds that all algorithms of their data set and noise level share, and no cell of their
+    algorithm there failed or was stopped.
+    """
+    rows = evaluation_rows(cells)
+    group = [rows[name] for name in (*_BLOCK, "algorithm")]
+    return rows[shared_seeds(rows) & (rows["status"] == "ok").groupby(group).transform("all")]
+
+
+def comparable_rows(finished: pd.DataFrame, design: Design) -> pd.DataFrame:
+    """Return the finished rows of data sets and noise levels on which no algorithm lacks any.
+
+    Means over data sets are made of them. An algorithm that finished nowhere does not count.
+    """
+    names = [name for name in design.algorithms if name in set(finished["algorithm"])]
+    expected = {dataset: sum(design.runs(name, dataset) for name in names) for dataset in design.datasets}
+    there = finished.groupby(_BLOCK)["algorithm"].transform("nunique")
+    return finished[there == finished["dataset"].map(expected)]
+
+
+def shortfalls(rows: pd.DataFrame, noise: Noise, design: Design) -> dict[tuple[str, str], Shortfall]:
+    """Return how far every (data set, algorithm) came that is not finished at one noise rate.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Cells on the study's seeds, however they ended.
+    noise : Noise
+        One of ``design.noise``.
+    design : Design
+        What is expected.
+
+    Returns
+    -------
+    dict of (dataset, algorithm) to Shortfall
+    """
+    finished = rows["status"] == "ok"
+    longest = rows.loc[finished].groupby("dataset")["n_examples"].max().to_dict()
+    here = rows[rows["noise"] == noise.slug]
+    ended = here.groupby(["dataset", "algorithm", "status"]).size().to_dict()
+    stopped = here[here["status"] == "stopped"].groupby(["dataset", "algorithm"])["n_examples"]
+    reached = {pair: (int(part.min()), int(part.max())) for pair, part in stopped}
+    found = {}
+    for pair in itertools.product(design.datasets, design.algorithms):
+        dataset, algorithm = pair
+        if not design.runs(algorithm, dataset):
+            continue
+        by_status = {
+            status: ended.get((*pair, status), 0) for status in ("ok", "stopped", "failed", "crashed")
+        }
+        planned = len(design.seeds_of(dataset, noise))
+        if by_status["ok"] < planned:
+            found[pair] = Shortfall(
+                planned,
+                by_status["stopped"],
+                by_status["failed"] + by_status["crashed"],
+                max(0, planned - sum(by_status.values())),
+                reached.get(pair, ()),
+                int(longest.get(dataset, 0)),
+            )
+    return found
+
+
+def not_run(cells: pd.DataFrame, design: Design) -> list[NotRun]:
+    """Return which cells on the study's seeds have not run, of the data sets that have begun."""
+    rows = evaluation_rows(cells)
+    there = set(zip(*(rows[name] for name in ("seed", "dataset", "noise", "algorithm")), strict=True))
+    lacking: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for dataset, noise in itertools.product(design.datasets, design.noise):
+        for seed, name in itertools.product(design.seeds_of(dataset, noise), design.algorithms):
+            if design.runs(name, dataset) and (seed, dataset, noise.slug, name) not in there:
+                lacking[seed].append((dataset, name))
+    found: list[NotRun] = []
+    for seed in sorted(lacking):
+        datasets, algorithms = (set(each) for each in zip(*lacking[seed], strict=True))
+        one = NotRun(
+            [seed],
+            [name for name in design.datasets if name in datasets],
+            [name for name in design.algorithms if name in algorithms],
+            len(lacking[seed]),
+        )
+        last = found[-1] if found else one
+        next_to = design.seeds.index(seed) == design.seeds.index(last.seeds[-1]) + 1
+        if next_to and (last.datasets, last.algorithms) == (one.datasets, one.algorithms):
+            one = replace(one, seeds=[*last.seeds, seed], cells=last.cells + one.cells)
+            found.pop()
+        found.append(one)
+    return found
