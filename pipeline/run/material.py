@@ -25,8 +25,9 @@ from .disturbance import disturbed, shares_by_class
 from .excerpts import excerpt, held_bytes, matrix_bytes
 from .splits import Fold, chosen_rows, split
 
-# Cells come task by task: what they share is used again soon or never. Some twenty small tasks fit, or one or
-# two of those that are just small enough to be copied; little beside the memory of a machine.
+# Cells come seed by seed, and task by task within a seed: what they share is used again at once, then with
+# the next seed. Some twenty small tasks fit, or one or two of those that are just small enough to be copied.
+# Of more tasks each seed opens the files again, which takes some milliseconds a task.
 _SHARED_BYTES = 1 << 28
 # Of that for the orders and labels of a task: those of so many repetitions and levels of noise, but no more
 # bytes. A stream of over a million rows has them made for each of its cells, which take much longer.

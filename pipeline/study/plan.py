@@ -189,7 +189,7 @@ class Plan:
         return [self._entry(algorithm) for algorithm in self.study.algorithms]
 
     def _groups(self) -> Iterator[tuple[data.TaskRef, Noise, PlannedAlgorithm]]:
-        # Tasks outermost: a worker then meets the cells of one data set in a row and opens it once.
+        # Tasks outermost: within a seed a worker then meets the cells of one data set in a row.
         for task in self.tasks:
             dataset = self.datasets[task.label]
             entries = []

@@ -22,6 +22,7 @@ from singlepass.learners import AROW
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.schema import PROVENANCE
+from singlepass.pipeline.store.store import Store
 from singlepass.workflows import Results, Study, compare, load, run
 from singlepass.workflows.notebook.bar import NotebookBar, display_for
 from singlepass.workflows.progress import LineProgress
@@ -298,6 +299,14 @@ def test_failed_cells_are_told(tmp_path: Path) -> None:
     found = compare({"mine": (X, Y)}, ["Perceptron", "Breaks"], plugins=[plugin], seeds=1, progress=False)
     assert found.failed["algorithm"].tolist() == ["Breaks"]
     assert "1 of them not finished (.failed says why)" in found._repr_html_()
+
+
+def test_cells_that_have_not_run_are_counted(tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    found = compare({"mine": (X, Y)}, ["Perceptron"], out=out, seeds=2, progress=False)
+    assert "not yet run" not in repr(found)
+    Store(out).write_json("plan.json", {"planned": 5})
+    assert "2 cells, 3 not yet run." in repr(load(out))
 
 
 def test_the_bar_replaces_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.store.schema import CELLS, CURVES
 from singlepass.workflows.report.page.table import TableBlock
 from singlepass.workflows.reproduce import printed
-from singlepass.workflows.reproduce.evidence import Evidence, StudyEvidence
+from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence
 from singlepass.workflows.reproduce.page import write_page
 from singlepass.workflows.reproduce.papers.ramp_loss import PAPER
 from singlepass.workflows.reproduce.papers.ramp_loss.differences import SETS as DIFFERENT_SETS
@@ -248,6 +248,17 @@ OURS, HINGE, ACTIVE = "OnlineSVMR", "IDSVM", "OnlineASVMR"
 )
 def test_verdicts_along_gauss_follow_results(claim: str, other: dict[str, Any], outcome: Outcome) -> None:
     assert verdict(claim, cost=cost(**other)).outcome is outcome
+
+
+def test_only_a_claim_that_says_so_takes_the_curve_of_a_stopped_run() -> None:
+    made = cost()
+    late = made.cells["algorithm"].isin(["retrained SVMR", HINGE])
+    study = replace(made, cells=made.cells.assign(status=made.cells["status"].mask(late, "stopped")))
+    retraining = verdict("ramp-15", cost=study)
+    assert retraining.outcome is HOLDS
+    assert "where it is stopped" in retraining.figures
+    with pytest.raises(NotThere, match="no curve of IDSVM on gauss"):
+        verdict("ramp-14", cost=study)
 
 
 @pytest.mark.parametrize(("rate", "outcome"), [(8.0, HOLDS), (2.0, IN_PART), (0.5, DOES_NOT)])

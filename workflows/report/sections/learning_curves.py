@@ -114,7 +114,7 @@ def _ends(view: StudyView, dataset: str, curves: Sequence[Curve]) -> TableBlock:
         rows.append([name, TableCell(f"{curve.mean[-1]:,.0f}{spread}")])
     there = {curve.algorithm for curve in curves}
     lacks = view.averages.shortfalls(view.design.noise[0], view.design)
-    for name in view.drawn:
-        if name not in there and (dataset, name) in lacks:
-            rows.append([TableCell(name), TableCell(how_far(lacks[dataset, name]))])
+    for other in view.drawn:
+        if other not in there and (dataset, other) in lacks:
+            rows.append([TableCell(other), TableCell(how_far(lacks[dataset, other]))])
     return TableBlock("", "Mistakes at the end", ["algorithm", "mistakes"], rows)

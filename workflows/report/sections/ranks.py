@@ -89,7 +89,7 @@ def _mean_score_table(comparisons: Sequence[Comparison], design: Design) -> Tabl
         title=f"Mean {metric.label}{', %' if metric.percent else ''}, by label noise",
         header=["algorithm", *(c.noise.short for c in known)],
         rows=[[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *shown, strict=True)],
-        note="Mean over the data sets ranked, each a mean over seeds.",
+        note=f"Mean over the data sets ranked{', each a mean over seeds' if design.repetitions > 1 else ''}.",
         data=frame.rename(columns=noise_column).rename_axis("algorithm").reset_index(),
     )
 

@@ -142,12 +142,11 @@ def _models(view: StudyView, names: list[str]) -> TableBlock:
         **{each.name: each.of(compared) for each in metrics}
     )
     # Over seeds first: a data set that is read once counts as much as the others.
-    means = (
-        values.groupby(["algorithm", "dataset", "noise"]).mean().groupby("algorithm").mean().reindex(names)
-    )
+    means = values.groupby(["algorithm", "dataset", "noise"]).mean().groupby("algorithm").mean()
+    columns = [means[each.name].reindex(names) for each in metrics]
     rows = [
-        [TableCell(name), *(TableCell(each.show(float(means.loc[name, each.name]))) for each in metrics)]
-        for name in names
+        [TableCell(name), *(TableCell(each.show(value)) for each, value in zip(metrics, own, strict=True))]
+        for name, *own in zip(names, *columns, strict=True)
     ]
     averaged = count(compared["dataset"].nunique(), "data set")
     if len(design.noise) > 1:
