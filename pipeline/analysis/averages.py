@@ -140,6 +140,8 @@ class Averages:
         # In one order whatever that of the store: sums of floats depend on it.
         self._rows = evaluation_rows(cells).sort_values(["dataset", "algorithm", "seed"])
         self._measured: dict[str, set[str]] = {}
+        # By noise and algorithms, the rows of these with a column "shared"; and by metric too, their means.
+        self._parts: dict[tuple[str, tuple[str, ...]], pd.DataFrame] = {}
         self._tables: dict[tuple[str, str, tuple[str, ...]], _Tables] = {}
 
     def measured(self, metric: Metric) -> set[str]:
@@ -240,13 +242,16 @@ class Averages:
     def _of(self, metric: Metric, noise: Noise, algorithms: tuple[str, ...]) -> _Tables:
         key = metric.name, noise.slug, algorithms
         if key not in self._tables:
-            rows = self._rows[(self._rows["noise"] == noise.slug) & self._rows["algorithm"].isin(algorithms)]
-            self._tables[key] = _averaged(rows, metric)
+            if key[1:] not in self._parts:
+                named = self._rows["algorithm"].isin(algorithms)
+                rows = self._rows[named & (self._rows["noise"] == noise.slug)]
+                self._parts[key[1:]] = rows.assign(shared=shared_seeds(rows))
+            self._tables[key] = _averaged(self._parts[key[1:]], metric)
         return self._tables[key]
 
 
 def _averaged(rows: pd.DataFrame, metric: Metric) -> _Tables:
-    values = rows[["dataset", "algorithm", "seed"]].assign(value=np.nan, shared=shared_seeds(rows))
+    values = rows[["dataset", "algorithm", "seed", "shared"]].assign(value=np.nan)
     finished = rows["status"] == "ok"
     values.loc[finished, "value"] = metric.of(rows[finished])
     whole = values["value"].notna().groupby([values["dataset"], values["algorithm"]]).all()

@@ -62,7 +62,7 @@ def comparable_rows(finished: pd.DataFrame, design: Design) -> pd.DataFrame:
 
     Means over data sets are made of them. An algorithm that finished nowhere does not count.
     """
-    names = [name for name in design.algorithms if name in set(finished["algorithm"])]
+    names = finished["algorithm"].unique()
     expected = {dataset: sum(design.runs(name, dataset) for name in names) for dataset in design.datasets}
     there = finished.groupby(_BLOCK)["algorithm"].transform("nunique")
     return finished[there == finished["dataset"].map(expected)]
