@@ -43,11 +43,13 @@ def rank_diagram(comparison: Comparison, styles: Styles, ax: Axes | None, width:
             "algorithms or more with all their cells; see .failed"
         )
 
-    with theme():
-        if ax is None:
+    if ax is None:
+        with theme():
             # In figures of the report a px is a point: 72 of them are an inch.
             size = diagram_size(comparison, width=None if width is None else 72 * width)
-            ax = pyplot.figure(figsize=(size[0] / 72, size[1] / 72)).add_axes((0, 0, 1, 1))
+        # Notebooks show a figure only if it is made with the user's own settings.
+        ax = pyplot.figure(figsize=(size[0] / 72, size[1] / 72)).add_axes((0, 0, 1, 1))
+    with theme():
         draw_diagram(ax, comparison, styles)
     return ax
 
@@ -80,18 +82,22 @@ def curve_panel(
     if not curves:
         raise InputError(f"plot_curves: no cell has {column!r} on {dataset!r}, {noise.label}; see .failed")
     lettering = 11.0 if width is None else min(11.0, max(_LEAST_LETTERING, 11 * width / _PANEL[0]))
+    names = [curve.algorithm for curve in curves]
+    # Beside the curves a legend of many algorithms would cover them or be cut off.
+    below = ax is None
+    if ax is None:
+        inches = width or _PANEL[0]
+        # A line of the legend is 1.8 times as high as its lettering.
+        legend = 1.8 * lettering / 72 * -(-len(names) // _COLUMNS)
+        figure = pyplot.figure(
+            figsize=(inches, inches * _PANEL[1] / _PANEL[0] + legend), layout="constrained"
+        )
+        with theme(faint=FAINT_ON_WHITE, lettering=lettering):
+            ax = figure.add_subplot()
     with theme(faint=FAINT_ON_WHITE, lettering=lettering):
-        lines = handles(view.styles, [curve.algorithm for curve in curves])
-        # Beside the curves a legend of many algorithms would cover them or be cut off.
-        below = ax is None
-        if ax is None:
-            inches = width or _PANEL[0]
-            # A line of the legend is 1.8 times as high as its lettering.
-            legend = 1.8 * lettering / 72 * -(-len(lines) // _COLUMNS)
-            size = inches, inches * _PANEL[1] / _PANEL[0] + legend
-            ax = pyplot.figure(figsize=size, layout="constrained").add_subplot()
         draw_curves(ax, curves, view.styles, Axis(y=_called(column), zero=counted))
         ax.set_title(f"{dataset}, {noise.label}", loc="left")
+        lines = handles(view.styles, names)
         if below:
             ax.figure.legend(handles=lines, loc="outside lower center", ncols=_COLUMNS)
         else:
