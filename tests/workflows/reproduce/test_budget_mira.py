@@ -27,16 +27,23 @@ PAPER = PAPERS["budget-mira"]
 FIGURES: Figures = {
     "Perceptron": {"mistakes": 300, "support_vectors": 300},
     "PA-I": {"support_vectors": 900},
-    "MIRA": {"test_accuracy": 0.95, "support_vectors": 200, "kernel_evaluations": 90, "level": 0.9},
+    "MIRA": {
+        "test_accuracy": 0.95,
+        "support_vectors": 200,
+        "kernel_evaluations": 90,
+        "fit_seconds": 0.8,
+        "level": 0.9,
+    },
     "MIRA, no deletion": {
         "test_accuracy": 0.95,
         "mistakes": 250,
         "updates": 500,
         "support_vectors": 500,
         "kernel_evaluations": 100,
+        "fit_seconds": 1.0,
     },
-    "Cache Perceptron": {"support_vectors": 100, "kernel_evaluations": 90},
-    "Perceptron, margin 0.1": {"support_vectors": 400, "kernel_evaluations": 100},
+    "Cache Perceptron": {"support_vectors": 100, "kernel_evaluations": 90, "fit_seconds": 0.8},
+    "Perceptron, margin 0.1": {"support_vectors": 400, "kernel_evaluations": 100, "fit_seconds": 1.0},
     **{
         f"MIRA, budget {budget}": {"test_accuracy": 0.9, "support_vectors": budget}
         for budget in (500, 1000, 2000)
@@ -47,7 +54,8 @@ ALTERED = {
     "budget-1": ("MIRA", {"test_accuracy": 0.94}),
     "budget-2": ("MIRA", {"support_vectors": 300.0}),
     "budget-3": ("Perceptron", {"support_vectors": 310.0}),
-    "budget-5": ("MIRA", {"kernel_evaluations": 110.0}),
+    # Hardly faster is not clearly faster.
+    "budget-5": ("MIRA", {"fit_seconds": 0.98}),
 }
 
 

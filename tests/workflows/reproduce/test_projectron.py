@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults, read_results
 from singlepass.pipeline.study.study_file import parse_study
-from singlepass.workflows.reproduce.again import competitor, learn_again
+from singlepass.workflows.reproduce.again import Competitor, competitor, learn_again
 from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence
 from singlepass.workflows.reproduce.page import write_page
-from singlepass.workflows.reproduce.papers import PAPERS
+from singlepass.workflows.reproduce.papers import PAPERS, projectron_claims
 from singlepass.workflows.reproduce.papers.projectron_claims import BUDGETS, ETAS, bound_names, norm_bound
 from singlepass.workflows.reproduce.printed import claims
 from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
@@ -86,6 +87,12 @@ def test_a_claim_holds_in_part_where_one_data_set_is_against_it(before: dict[str
     assert "usps 1,005 and 1,300" in verdict.figures
 
 
+def test_earlier_budget_learners_are_also_those_of_distill_cache() -> None:
+    found = verdicts(results_of(with_figures(FIGURES, "DistillCache Perceptron = 0.1", mistakes=900.0)))
+    assert found["proj-4"].outcome is Outcome.DOES_NOT
+    assert "gauss 900 and 1,000 (DistillCache Perceptron)" in found["proj-4"].figures
+
+
 def test_what_was_not_run_cannot_be_tested() -> None:
     found = verdicts(results_of({name: FIGURES[name] for name in FIGURES if name != "Projectron 0.5"}))
     assert found["proj-1"].outcome is Outcome.UNTESTED
@@ -121,7 +128,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     table = {
         "name": "projectron",
         "seeds": 2,
-        "datasets": [{"name": "gauss", "n_train": 150, "parameters": {"gamma": 0.1}}],
+        "datasets": [{"name": "breast-cancer", "parameters": {"gamma": 0.01}}],
         "algorithms": entries,
     }
     folder = str(tmp_path_factory.mktemp("finished"))
@@ -129,16 +136,33 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     return read_results(folder)
 
 
+def _with_mistakes(results: StudyResults, algorithm: str, mistakes: int) -> StudyResults:
+    cells = results.cells.copy()
+    cells.loc[cells["algorithm"] == algorithm, "mistakes"] = mistakes
+    return replace(results, cells=cells)
+
+
 def test_mistake_bounds_are_relative_to_models_learnt_again(finished: StudyResults) -> None:
-    before = verdicts(finished)
-    cells = finished.cells.copy()
-    worse = cells["algorithm"].isin(["Projectron 0.8", "Projectron, U of B = 300"])
-    cells.loc[worse, "mistakes"] = 10_000
-    after = verdicts(replace(finished, cells=cells))
-    for claim in ("proj-8", "proj-9"):
-        assert before[claim].outcome is Outcome.HOLDS, before[claim].figures
-        assert after[claim].outcome is Outcome.DOES_NOT
-        assert "10,000 of" in after[claim].figures
+    before = verdicts(finished)["proj-9"]
+    after = verdicts(_with_mistakes(finished, "Projectron 0", 500))["proj-9"]
+    assert before.outcome is Outcome.HOLDS, before.figures
+    assert after.outcome is Outcome.DOES_NOT
+    assert "500 of" in after.figures
+
+
+def test_a_bound_that_exceeds_the_length_of_the_stream_tests_nothing(
+    finished: StudyResults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = verdicts(finished)["proj-8"]
+    assert found.outcome is Outcome.UNTESTED
+    assert found.figures.startswith("every bound exceeds the length of its stream; ")
+    assert "; 569 examples)" in found.figures
+    # Here the bound of the largest norm is 246 mistakes, those of the others exceed 569.
+    easy = Competitor(np.full(569, 0.3))
+    monkeypatch.setattr(projectron_claims, "competitor", lambda *_: easy)
+    assert verdicts(finished)["proj-8"].outcome is Outcome.HOLDS
+    worse = _with_mistakes(finished, bound_names(1000)[1], 300)
+    assert verdicts(worse)["proj-8"].outcome is Outcome.DOES_NOT
 
 
 def test_nothing_is_said_of_a_model_that_comes_out_otherwise(finished: StudyResults) -> None:
@@ -147,15 +171,15 @@ def test_nothing_is_said_of_a_model_that_comes_out_otherwise(finished: StudyResu
     found = verdicts(replace(finished, cells=cells))["proj-8"]
     assert found.outcome is Outcome.UNTESTED
     assert "comes out with mistakes" in found.figures
-    with pytest.raises(NotThere, match="Nobody on gauss with seed 0 is not there"):
-        learn_again(StudyEvidence("projectron", finished), "Nobody", "gauss")
+    with pytest.raises(NotThere, match="Nobody on breast-cancer with seed 0 is not there"):
+        learn_again(StudyEvidence("projectron", finished), "Nobody", "breast-cancer")
 
 
 def test_a_competitor_has_norm_one(finished: StudyResults) -> None:
     study = StudyEvidence("projectron", finished)
-    g = competitor(study, "Projectron++, U of B = 1000", "gauss")
+    g = competitor(study, "Projectron++, U of B = 1000", "breast-cancer")
     assert abs(g.margins).max() <= 1.0 + 1e-9
     # The zero function loses 1 on every row.
-    assert g.corollary_1(1e-9) == pytest.approx(4 * 150)
-    assert g.corollary_1(2.0) <= g.corollary_1(1.0) * 1.01 < 4 * 150
+    assert g.corollary_1(1e-9) == pytest.approx(4 * 569)
+    assert g.corollary_1(2.0) <= g.corollary_1(1.0) * 1.01 < 4 * 569
     assert g.theorem_2(0.5) > g.theorem_2(0.0)

@@ -150,7 +150,7 @@ def _rounds(evidence: Evidence) -> Verdict:
 
 def _adagrad_falls_short(evidence: Evidence) -> Verdict:
     study = evidence["multiclass"]
-    cases, said = {}, []
+    on_most, on_some, said = [], [], []
     for group, tasks in multiclass_groups(study).items():
         ahead, below, count = 0, 0, 0
         for q in study.rates:
@@ -159,10 +159,15 @@ def _adagrad_falls_short(evidence: Evidence) -> Verdict:
             others = accuracy[["CW", *PAS, "Perceptron"]].max(axis=1)
             below += int((accuracy["AdaGrad"] < others).sum())
             count += len(accuracy)
-        cases[f"AROW on {group} tasks"] = ahead > _MOST * count
-        cases[f"other baselines on {group} tasks"] = below > 0
+        on_most.append(ahead > _MOST * count)
+        on_some.append(below > 0)
         said.append(f"of {count} on {group} tasks: AROW on {ahead}, another baseline on {below}")
-    return holds_for(cases, f"tasks and rates on which AdaGrad is behind, {'; '.join(said)}")
+    # That it falls short of AROW is the claim; being behind another baseline somewhere adds to it.
+    return holds_if(
+        all(on_most) and all(on_some),
+        f"tasks and rates on which AdaGrad is behind, {'; '.join(said)}",
+        in_part=any(on_most),
+    )
 
 
 def _slopes(study: StudyEvidence) -> dict[str, list[float]]:

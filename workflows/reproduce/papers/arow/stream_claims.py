@@ -12,8 +12,8 @@ from .parts import PAS, listed
 from .streams import NOISE, READINGS, SYNTHETIC, fewer, study_errors
 
 _FORMS = ("full", "diagonal")
-# Thresholds for words of the paper, all of them ours: "about 75%" in percent, and "similar" improvements.
-_ABOUT_75, _CLEARLY_FEWER = (65.0, 85.0), 25.0
+# What "about 75%" means, in percent; the limits are ours.
+_ABOUT_75 = (65.0, 85.0)
 
 
 def _mistakes(study: StudyEvidence, t: float = 5000) -> dict[str, float]:
@@ -67,11 +67,15 @@ def _full_arow_is_best(evidence: Evidence) -> Verdict:
     return holds_if(min(found, key=found.__getitem__) == "AROW full", _named(found))
 
 
+def _next_best(study: StudyEvidence, t: float) -> str:
+    """Return which algorithm other than AROW has made the fewest mistakes after `t` examples."""
+    others = {name: value for name, value in _mistakes(study, t).items() if not name.startswith("AROW")}
+    return min(others, key=others.__getitem__)
+
+
 def _three_quarters_fewer(evidence: Evidence) -> Verdict:
     study = evidence["synthetic"]
-    found = _mistakes(study)
-    others = {name: value for name, value in found.items() if not name.startswith("AROW")}
-    following = min(others, key=others.__getitem__)
+    following = _next_best(study, 5000)
     less = fewer(study, following, 5000)
     low, high = _ABOUT_75
     return holds_if(
@@ -84,10 +88,14 @@ def _three_quarters_fewer(evidence: Evidence) -> Verdict:
 
 def _early_too(evidence: Evidence) -> Verdict:
     study = evidence["synthetic"]
-    less = {f"CW {form}": fewer(study, f"CW {form}", 500) for form in _FORMS}
+    following = _next_best(study, 500)
+    less = fewer(study, following, 500)
+    low, high = _ABOUT_75
+    cw = {f"CW {form}": fewer(study, f"CW {form}", 500) for form in _FORMS}
     return holds_if(
-        all(each >= _CLEARLY_FEWER for each in less.values()),
-        f"after 500 examples fewer mistakes, in percent: than {_named(less)}",
+        low <= less <= high,
+        f"after 500 examples {less:.1f}% fewer than {following}, the next best but for diagonal AROW "
+        f"({low:.0f} to {high:.0f} counts as about 75); in percent fewer than {_named(cw)}",
     )
 
 
@@ -125,10 +133,11 @@ def _cw_tests_worse_than_first_order(evidence: Evidence) -> Verdict:
     said = []
     for reading, errors in _test_errors(evidence).items():
         means = _column(errors.mean())
+        # Worse than both, as the claim says.
         cases |= {
-            f"CW {form} and {other} ({reading})": means[f"CW {form}"] > means[other]
+            f"CW {form} with {pa} ({reading})": means[f"CW {form}"] > max(means["Perceptron"], means[pa])
             for form in _FORMS
-            for other in others
+            for pa in PAS
         }
         shown = [*(f"CW {form}" for form in _FORMS), *others]
         said.append(f"{reading} {_named({name: means[name] for name in shown})}")
