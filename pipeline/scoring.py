@@ -229,7 +229,8 @@ _FAMILIES = (
         "regret",
         "regret",
         "The sum of max(0, 1 - margin) along the stream, less that of the best weights in hindsight, of a "
-        "norm no larger than that of the learner's at the end.",
+        "norm no larger than that of the learner's at the end: each learner is compared with weights of its "
+        "own norm, so that the figures of two learners do not compare, and learning nothing has regret 0.",
         "lower",
         percent=False,
         needs="regret",
@@ -274,6 +275,11 @@ def kept_for(names: Iterable[str]) -> tuple[Kept, ...]:
     kept: set[Kept] = {SCORINGS[name].needs for name in names if name in SCORINGS}
     # A regret is a difference of losses.
     return tuple(sorted(kept | {"scores"} if "regret" in kept else kept))
+
+
+def can_rank(name: str) -> bool:
+    """Return whether figures of two learners compare: those of regret have references of different norms."""
+    return name not in SCORINGS or SCORINGS[name].needs != "regret"
 
 
 def is_of_test_part(name: str) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..noise import Noise
+from ..scoring import can_rank
 from .design import Design, evaluation_rows, shared_seeds
 from .metrics import METRICS, Metric
 from .progress import Shortfall, shortfalls
@@ -49,7 +50,8 @@ def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
     Metric
         Where the study asks for none, "test_accuracy" if it was measured, else "clean_error".
     """
-    if asked := asked_metrics(study):
+    # Studies of earlier versions may ask for ranks by a metric that cannot rank.
+    if asked := [metric for metric in asked_metrics(study) if can_rank(metric.name)]:
         return asked[0]
     measured = bool(evaluation_rows(cells, status="ok")["test_accuracy"].notna().any())
     return METRICS["test_accuracy" if measured else "clean_error"]

@@ -38,6 +38,8 @@ class Comparison:
         Algorithms without a single result in the whole study, which would empty every block.
     bound : list of str, default=[]
         Algorithms that take part on some of the data sets only and are not ranked among the others.
+    n_sources : int, default=0
+        Base sets that the ranked data sets are cut from: tasks of one base set are not independent.
     """
 
     metric: Metric
@@ -48,6 +50,7 @@ class Comparison:
     dropped: list[DroppedBlock]
     left_out: list[str]
     bound: list[str] = field(default_factory=list)
+    n_sources: int = 0
 
     @property
     def n(self) -> int:
@@ -80,6 +83,11 @@ class Comparison:
     def smallest_p(self) -> float:
         """The least Holm-adjusted p-value that N data sets allow."""
         return smallest_p(self.n, self.k) if self.n >= 1 else 1.0
+
+    @property
+    def too_few_sources(self) -> bool:
+        """Whether tests on as many independent data sets as there are base sets could tell no pair apart."""
+        return 0 < self.n_sources < self.n and smallest_p(self.n_sources, self.k) > ALPHA
 
     @property
     def all_tied(self) -> bool:
@@ -129,6 +137,7 @@ def compare(averages: Averages, metric: Metric, noise: Noise, design: Design) ->
     if not names:
         complete = complete.iloc[:0]
     ranks = block_ranks(complete, metric.direction)
+    sources = dict(zip(design.datasets, design.sources, strict=True))
     return Comparison(
         metric=metric,
         noise=noise,
@@ -138,6 +147,7 @@ def compare(averages: Averages, metric: Metric, noise: Noise, design: Design) ->
         dropped=dropped,
         left_out=[name for name in design.algorithms if name not in measured],
         bound=[name for name in design.algorithms if name not in design.everywhere and name in measured],
+        n_sources=len({sources[name] for name in complete.index}),
     )
 
 

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from ...learners import registry, take_rows
 from ...learners.contract import StreamLearner
 from ...learners.guests.returned import GuestError
+from .. import data
 from ..hindsight import HindsightError, best_in_hindsight
 from ..randomness import random_state
 from ..scoring import LOSSES, REGRETS
@@ -133,7 +134,7 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
     learnt = learn_cell(cell, all_features=False, begins=begins)
     given, row = learnt.material, learnt.outcome.row
     if given.held_out is not None:
-        # Judged by the labels the learner is given, noise included: never clean labels, never test data.
+        # Judged by the labels the learner is given, noise included, never by clean labels.
         rest, noisy = given.held_out
         row["validation_mistakes"] = mistakes_on(learnt.streamed, rest, noisy)
         row["validation_examples"] = len(noisy)
@@ -146,6 +147,9 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
         row |= examined(learnt.streamed, given.test, n_classes, cell.spec.kept)
     if "regret" in cell.spec.kept and registry.is_weighted(learnt.learner):
         row |= _regrets(learnt.learner, counted_part, given.noisy[first : first + counted], row, cell)
+    row["drawn"] = data.is_drawn(cell.spec.dataset)
+    if cell.spec.protocol == "holdout":
+        row["own_test"] = given.stream.y_test is not None
     row["n_features"] = given.train.n_features
     row["changes"] = list(given.changes) or None
     row["noise_realised"] = given.noise_realised

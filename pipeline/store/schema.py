@@ -73,6 +73,10 @@ CELLS = pa.schema(
         pa.field("seed", pa.int64(), nullable=False),
         pa.field("stage", pa.string(), nullable=False),
         pa.field("protocol", pa.string(), nullable=False),
+        # Whether rows are drawn for each seed; with holdout, whether the data set has its own test part. Null
+        # if written by an earlier version.
+        pa.field("drawn", pa.bool_()),
+        pa.field("own_test", pa.bool_()),
         pa.field("status", pa.string(), nullable=False),
         pa.field("error", pa.string()),
         pa.field("n_features", pa.int64()),

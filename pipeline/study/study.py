@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from ..errors import did_you_mean
-from ..scoring import METRIC_NAMES, is_of_test_part
+from ..scoring import METRIC_NAMES, can_rank, is_of_test_part
 from .course import Course, Order
 from .keys import StudyKeys
 from .specs import DatasetSpec, ProtocolName, WinnerRule
@@ -70,6 +70,12 @@ class Study(StudyKeys):
         if self.rank_by is not None and self.rank_by not in self.metrics:
             hint = did_you_mean(self.rank_by, self.metrics) if self.metrics else "there are none"
             raise ValueError(f"rank_by: {self.rank_by!r} is none of the study's metrics: {hint}")
+        if self.ranked_by is not None and not can_rank(self.ranked_by):
+            raise ValueError(
+                f"rank_by: {self.ranked_by!r} cannot rank: it compares each learner with weights of that "
+                "learner's own norm, so that learning nothing has regret 0; name another metric first, or "
+                "set rank_by to one"
+            )
         return self
 
     @model_validator(mode="after")

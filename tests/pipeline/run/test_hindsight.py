@@ -31,7 +31,7 @@ GAUSS = {"name": "gauss", "n_train": 300, "n_test": 100}
 
 def cells(*algorithms: dict[str, Any], dataset: dict[str, Any] = GAUSS, **study: Any) -> list[Cell]:
     table = {"name": "s", "seeds": 1, "datasets": [dataset], "algorithms": list(algorithms)}
-    plan = make_plan(parse_study(table | {"metrics": ["regret", "given_regret"]} | study))
+    plan = make_plan(parse_study(table | {"metrics": ["clean_error", "regret", "given_regret"]} | study))
     return list(plan.evaluation_cells({}))
 
 

@@ -77,7 +77,7 @@ def test_columns_that_may_be_null_may_be_missing_and_others_may_not(table: str) 
         lacking = pa.schema([each for each in schema if each.name != field.name], metadata=METADATA)
         assert fits(lacking, table) == field.nullable
         other = pa.schema(
-            [each if each.name != field.name else pa.field(each.name, pa.bool_()) for each in schema]
+            [each if each.name != field.name else pa.field(each.name, pa.binary()) for each in schema]
         )
         assert not fits(other, table)
     assert fits(schema.append(pa.field("of_a_later_singlepass", pa.string())), table)

@@ -220,6 +220,8 @@ def test_every_key_is_documented() -> None:
     ("keys", "line"),
     [
         ({"metrics": ["balanced_acuracy"]}, "metrics: 'balanced_acuracy' is none: did you mean"),
+        ({"metrics": ["f1", "regret"], "rank_by": "regret"}, "rank_by: 'regret' cannot rank"),
+        ({"metrics": ["given_regret", "f1"]}, "rank_by: 'given_regret' cannot rank"),
         ({"metrics": ["f1", "f1"]}, "metrics: names 'f1' twice"),
         ({"metrics": ["test_f1"]}, "metrics: 'test_f1' needs a test part"),
         ({"metrics": ["f1"], "rank_by": "kappa"}, "rank_by: 'kappa' is none of the study's metrics"),
@@ -239,4 +241,5 @@ def test_the_first_metric_ranks_unless_another_is_named() -> None:
     assert parse_study(table).ranked_by is None
     assert parse_study({**table, "metrics": ["kappa", "error"]}).ranked_by == "kappa"
     assert parse_study({**table, "metrics": "kappa"}).metrics == ["kappa"]
+    assert parse_study({**table, "metrics": ["regret", "error"], "rank_by": "error"}).ranked_by == "error"
     assert parse_study({**table, "metrics": ["kappa", "error"], "rank_by": "error"}).ranked_by == "error"

@@ -70,7 +70,7 @@ def test_a_run_is_complete(finished: Path, silent: Any) -> None:
     assert silent.finished == silent.total == 28
     run = cells[cells["stage"] == "run"]
     assert run["test_accuracy"].notna().all()
-    # Neither test data nor clean labels are looked at while tuning.
+    # A cell that judges a grid has no test, and mistakes by the given labels only.
     tune = cells[cells["stage"] == "tune"]
     assert tune["test_accuracy"].isna().all()
     assert tune["validation_mistakes"].notna().all()

@@ -19,6 +19,7 @@ from ....pipeline.analysis.study_results import StudyResults
 from ....pipeline.counts import LATEST_ERRORS
 from ....pipeline.errors import InputError, did_you_mean
 from ....pipeline.noise import Noise, parse_noise
+from ....pipeline.scoring import can_rank
 from ..plots.legends import swatch
 from ..plots.styles import Styles, styles_of
 from .blocks import Legend
@@ -148,7 +149,7 @@ class StudyView:
         names = ("clean_error", "online_error") if self.noisy else ("clean_error",)
         others = [METRICS[name] for name in names]
         if self.asked:
-            others = [metric for metric in self.asked if self.averages.measured(metric)]
+            others = [each for each in self.asked if can_rank(each.name) and self.averages.measured(each)]
         return [self.compared(metric, self.design) for metric in others if metric is not self.metric]
 
     def compared(self, metric: Metric, part: Design) -> list[Comparison]:
@@ -193,6 +194,11 @@ class StudyView:
             found = self.comparisons
         elif metric not in METRICS:
             raise InputError(f"metric: there is no {metric!r}: {did_you_mean(metric, METRICS)}")
+        elif not can_rank(metric):
+            raise InputError(
+                f"metric: {metric!r} cannot rank: it compares each learner with weights of that learner's "
+                "own norm; name another metric"
+            )
         elif not self.averages.measured(METRICS[metric]):
             raise InputError(
                 f'metric {metric!r} was not measured: name it in the study, metrics = ["{metric}"]'

@@ -14,6 +14,7 @@ from ....pipeline.analysis.design import Design
 from ....pipeline.analysis.metrics import Metric
 from ....pipeline.analysis.progress import Shortfall
 from ....pipeline.noise import Noise
+from ....pipeline.scoring import can_rank
 from ..page.table import TableBlock, TableCell
 from ..words.markup import slug
 from ..words.phrases import how_far
@@ -121,7 +122,8 @@ def _scored(metric: Metric, line: _Line) -> list[TableCell]:
     shown = [metric.show(value, digits=digits) for value in line.means]
     keyed = np.where(line.complete, line.means * (1 if metric.direction == "lower" else -1), np.nan)
     # Bold goes by what is printed: two means that look the same share it.
-    winner = shown[int(np.nanargmin(keyed))] if np.isfinite(keyed).any() else None
+    compared = can_rank(metric.name) and np.isfinite(keyed).any()
+    winner = shown[int(np.nanargmin(keyed))] if compared else None
     cells = []
     for place, (text, sd, lack) in enumerate(zip(shown, line.sds, line.lacks, strict=True)):
         if not np.isfinite(line.means[place]):

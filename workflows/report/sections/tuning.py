@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from ....pipeline.analysis.design import Design
+from ....pipeline.analysis.design import Design, evaluation_rows
 from ....pipeline.analysis.tuning import Tuned
 from ..page.blocks import Block, Section
 from ..page.table import TableBlock, TableCell
 from ..page.view import StudyView
+
+_JUDGED = (
+    "Every grid is judged once for each data set, algorithm and noise level, on a seed of its own, by the "
+    "labels the learner is given, never by clean labels."
+)
 
 
 def section(view: StudyView) -> Section | None:
@@ -20,7 +25,7 @@ def section(view: StudyView) -> Section | None:
     tuning = view.results.tuning
     if not tuning:
         return None
-    blocks: list[Block] = [_grid_table(tuning, view.design), *_winner_tables(tuning, view.design, view.many)]
+    blocks: list[Block] = [_grid_table(view), *_winner_tables(tuning, view.design, view.many)]
     return Section("tuning", "Tuning", blocks)
 
 
@@ -35,9 +40,9 @@ def _setting(tuned: Tuned) -> str:
     return ", ".join(f"{name} = {_value(tuned.winner[name])}" for name in tuned.grid)
 
 
-def _grid_table(tuning: Sequence[Tuned], design: Design) -> TableBlock:
-    """Every grid, and how often its winner lay at its edge."""
-    rows = []
+def _grid_table(view: StudyView) -> TableBlock:
+    """Every grid, how often its winner lay at its edge, and which rows judged it."""
+    tuning, design, rows = view.results.tuning, view.design, []
     for name in design.algorithms:
         own = [tuned for tuned in tuning if tuned.algorithm == name]
         grids: dict[str, list[Any]] = {}
@@ -62,9 +67,55 @@ def _grid_table(tuning: Sequence[Tuned], design: Design) -> TableBlock:
         rows=rows,
         labels=4,
         wrap=True,
-        note="Tuned for every data set, algorithm and noise level on a seed of its own, by the labels the "
-        "learner is given; never by clean labels, never by test data.",
+        note=" ".join([_JUDGED, *_rows_that_tune(view)]),
     )
+
+
+def _rows_that_tune(view: StudyView) -> list[str]:
+    """Say whether rows that judge grids are also reported, for all data sets or for each kind of them."""
+    study = view.results.study
+    tuned = {each.dataset for each in view.results.tuning}
+    runs = evaluation_rows(view.cells)
+    found: dict[str, dict[str, None]] = {}
+    for _, rows in runs[runs["dataset"].isin(tuned)].groupby("dataset", sort=False):
+        parent = str(rows["parent"].iloc[0])
+        found.setdefault(_reuse(rows, study, parent), {})[parent] = None
+    if len(found) < 2:
+        return list(found)
+    return [f"{', '.join(names)}: {text}" for text, names in found.items()]
+
+
+def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
+    """Say so of one data set, by its cells on the study's seeds."""
+    if rows["drawn"].eq(True).any():
+        return "Rows are drawn for each seed: no row that judges a grid is reported."
+    if rows["order"].eq("given").any():
+        share = 100 * float(study.get("tune_fraction", 0.1))
+        return f"Grids are judged on the first {share:g}% of the stream, which are not reported."
+    protocol = rows["protocol"].iloc[0]
+    if protocol == "prequential":
+        return (
+            "Grids are judged on the stream that is reported, in another order: rows that are reported "
+            "have judged grids."
+        )
+    own_test = rows["own_test"].dropna()
+    if protocol == "holdout" and own_test.any():
+        return (
+            "No row of a test part judges a grid, since the data set has a test part of its own; mistakes "
+            "along the stream are of rows that also judge grids."
+        )
+    entries = [entry for entry in study.get("datasets", []) if entry.get("label") == parent]
+    fraction = next((entry.get("test_fraction") for entry in entries), None) or study.get(
+        "test_fraction", 0.3
+    )
+    held_out = 1 / study.get("folds", 10) if protocol == "crossval" else fraction
+    text = (
+        "The rows are split in another way to judge grids: of the test rows of a seed up to "
+        f"{100 * (1 - held_out):.0f}%, on average, are among the rows that tune."
+    )
+    if protocol == "holdout" and not len(own_test):
+        return f"No row of a test part that comes with a data set judges a grid. Where there is none: {text}"
+    return text
 
 
 def _winner_tables(tuning: Sequence[Tuned], design: Design, files_only: bool) -> list[TableBlock]:

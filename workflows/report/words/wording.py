@@ -72,6 +72,11 @@ def _against(comparison: Comparison, first: list[str]) -> str:
     if comparison.smallest_p > ALPHA:
         found = "" if comparison.friedman is None else " the Friedman test finds differences, but"
         return f";{found} {comparison.n} data sets are too few to tell any one pair apart"
+    if comparison.too_few_sources:
+        return (
+            f"; the {comparison.n} data sets are cut from {count(comparison.n_sources, 'base set')}, too few "
+            "to tell any one pair apart"
+        )
     rest = [str(name) for name in comparison.mean_ranks.index if name != first[0]]
     beaten = [name for name in rest if frozenset({first[0], name}) in comparison.different]
     if not beaten:
@@ -209,6 +214,11 @@ def friedman_sentence(comparison: Comparison) -> str:
             f"{p_value(comparison.smallest_p)}"
         )
         sentences.append(f"Wilcoxon–Holm cannot reach significance on {comparison.n} data sets: {why}.")
+    elif comparison.too_few_sources:
+        sentences.append(
+            f"The data sets are cut from {count(comparison.n_sources, 'base set')}: on so few independent "
+            "data sets Wilcoxon–Holm could not reach significance, whatever the p-values of the tasks are."
+        )
     return " ".join(sentences)
 
 

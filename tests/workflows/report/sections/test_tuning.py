@@ -1,0 +1,99 @@
+"""Grids: which rows judge them is said as it is, by protocol and test part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from singlepass.pipeline.analysis.study_results import StudyResults, read_results
+from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.running.run import run_study
+from singlepass.workflows.running.workers import WorkerOptions
+
+from ...conftest import Silent
+from ...synthetic_results import make_results
+from ..report_page import render
+
+ALWAYS = "by the labels the learner is given, never by clean labels."
+SPLIT = "The rows are split in another way to judge grids: of the test rows of a seed up to "
+OWN = "No row of a test part judges a grid, since the data set has a test part of its own"
+
+
+def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
+    results = make_results(datasets=("gauss", "usps"), noise=(0.1,), seeds=2, protocol=protocol)
+    return replace(results, cells=results.cells.assign(**columns))
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        (
+            _made(drawn=False, own_test=True),
+            f"{OWN}; mistakes along the stream are of rows that also judge grids.",
+        ),
+        (_made(drawn=False, own_test=False), f"{SPLIT}70%, on average, are among the rows that tune."),
+        (_made("crossval", drawn=False), f"{SPLIT}90%, on average, are among the rows that tune."),
+        (_made("prequential", drawn=False), "rows that are reported have judged grids."),
+        (
+            _made(drawn=True, own_test=True),
+            "Rows are drawn for each seed: no row that judges a grid is reported.",
+        ),
+        (
+            _made(drawn=False, order="given"),
+            "Grids are judged on the first 10% of the stream, which are not reported.",
+        ),
+        # Results of earlier versions do not say whose the test part is.
+        (_made(), f"Where there is none: {SPLIT}70%"),
+    ],
+)
+def test_a_report_says_which_rows_tune(results: StudyResults, said: str, tmp_path: Path) -> None:
+    _, text = render(results, tmp_path)
+    assert f"{ALWAYS} " in text
+    assert said in text
+    assert "never by test data" not in text
+
+
+def test_data_sets_of_several_kinds_are_named(tmp_path: Path) -> None:
+    results = _made(drawn=False, own_test=True)
+    own = (results.cells["dataset"] == "usps").tolist()
+    _, text = render(_made(drawn=False, own_test=own), tmp_path)
+    assert f"gauss: {SPLIT}70%" in text
+    assert f"usps: {OWN}" in text
+
+
+def test_cells_say_whose_their_test_rows_are(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for name in ("train", "test"):
+        rows = [f"{x},{int(x > 0)}" for x in rng.normal(size=60)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["x,label", *rows]), encoding="utf-8")
+    table = {
+        "name": "kinds",
+        "protocol": "holdout",
+        "test_fraction": 0.4,
+        "seeds": 1,
+        "datasets": [
+            {"path": str(tmp_path / "train.csv"), "test": str(tmp_path / "test.csv"), "label": "own"},
+            {"path": str(tmp_path / "train.csv"), "label": "cut"},
+            {"name": "gauss", "n_train": 50, "n_test": 20},
+            {"path": str(tmp_path / "train.csv"), "label": "stream", "protocol": "prequential"},
+        ],
+        "algorithms": [{"name": "AROW", "r": [0.1, 1.0]}],
+    }
+    out = tmp_path / "out"
+    run_study(parse_study(table), str(out), progress=Silent(), options=WorkerOptions(threads=1))
+    results = read_results(str(out))
+    cells = results.cells[results.cells["stage"] == "run"].set_index("dataset")
+    assert cells["drawn"].to_dict() == {"own": False, "cut": False, "gauss": True, "stream": False}
+    found = {name: value for name, value in cells["own_test"].items() if value is not None and value == value}
+    assert found == {"own": True, "cut": False, "gauss": True}
+    _, text = render(results, tmp_path / "report")
+    for each in (
+        f"own: {OWN}",
+        f"cut: {SPLIT}60%",
+        "gauss: Rows are drawn",
+        "stream: Grids are judged on the",
+    ):
+        assert each in text
