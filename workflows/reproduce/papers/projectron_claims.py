@@ -208,7 +208,8 @@ def _first_seed(study: StudyEvidence, algorithm: str, dataset: str) -> float:
 def _within_bounds(evidence: Evidence, norms: Mapping[str, float], corollary: bool) -> Verdict:
     """Hold mistakes against a bound, relative to the solution of `_COMPETITOR` at the norm that suits it."""
     study = evidence["sizes"]
-    cases, parts = {}, []
+    cases: dict[str, bool] = {}
+    parts = []
     for name, tasks in tasks_by_set(study).items():
         worst = (-1.0, "")
         for task in tasks:
