@@ -77,7 +77,10 @@ def _write(predicted: NDArray[np.integer[Any]], scores: NDArray[np.float64]) -> 
 
 
 class MajorityClass(Baseline):
-    """Predict the class that was the most frequent one so far (ties: the first).
+    """Predict the class that was the most frequent one so far.
+
+    Of equally frequent classes, and before any label, it predicts the first in the order of ``classes_``, and
+    is right if that is the label. Implementations that score a tie 0 count a mistake there.
 
     Parameters
     ----------
@@ -112,6 +115,9 @@ class MajorityClass(Baseline):
 
 class NoChange(Baseline):
     """Predict the label of the row before.
+
+    Before any label it predicts ``classes_[0]``, and is right if that is the label. Implementations that
+    score the first row 0 count a mistake there.
 
     Streams whose neighbours are alike are predicted well by it: what does not beat it has learnt nothing of
     use (Žliobaitė et al. 2015).

@@ -9,6 +9,8 @@ from singlepass.learners import MajorityClass, NoChange
 from singlepass.learners.contract import StreamLearner
 from singlepass.learners.table import TABLE
 
+from .streams import golden_runs, golden_stream
+
 BASELINES = [row.load()() for row in TABLE if row.kind == "baseline"]
 
 
@@ -44,6 +46,34 @@ def test_a_loop_by_hand(learner, n_classes, chunk):
     assert set(model.predict(X)) == {after}
     assert isinstance(model, StreamLearner)
     assert "updates" not in model.counters()
+
+
+RUNS = golden_runs("baselines")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_reference(name):
+    run = RUNS[name]
+    X, y = golden_stream(run["stream"])
+    learner = MajorityClass() if "majority" in name else NoChange()
+    scores = learner.learn(X, y, classes=np.unique(y))
+    predicted = learner.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+    reference = np.zeros(len(y), dtype=bool)
+    reference[run["mistake_indices_0based"]] = True
+    # The classes that are tied for the prediction before each row.
+    seen = y[:, np.newaxis] == learner.classes_
+    counts = np.vstack([np.zeros((1, len(learner.classes_))), seen.cumsum(axis=0)[:-1]])
+    if isinstance(learner, NoChange):
+        counts = np.diff(counts, axis=0, prepend=0)
+    tied = counts == counts.max(axis=1, keepdims=True)
+    ties = tied.sum(axis=1) > 1
+
+    assert 0 < ties.sum() < 0.1 * len(y)
+    assert (predicted != y)[~ties].tolist() == reference[~ties].tolist()
+    # At a tie we predict the first class, and the reference counts a mistake.
+    assert reference[ties].all()
+    assert predicted[ties].tolist() == learner.classes_[tied[ties].argmax(axis=1)].tolist()
+    assert learner.n_mistakes_ == run["mistakes_final"] - np.count_nonzero((predicted == y) & ties)
 
 
 def test_without_any_label_it_is_the_first_class():
