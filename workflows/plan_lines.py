@@ -97,6 +97,8 @@ def _time(found: StudyOutline) -> Iterator[str]:
     pairs = {pair for _, pair in left}
     guessed = sum(pair not in found.finished.costs for pair in pairs)
     how = "by the cells that are finished"
+    if found.finished.tried:
+        how = f"a rough guess by short trial cells of {' and '.join(found.finished.tried)}"
     if guessed:
         how += f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm by those of others"
     yield (

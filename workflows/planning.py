@@ -1,11 +1,11 @@
-"""What a study will take: cells, data and what is missing of them, memory, time. Nothing is written."""
+"""What a study will take: cells, data and what is missing of them, memory, time; no results are written."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from ..pipeline.study.study import Study
 from .running.costs import COSTS, Costs
 from .running.run import refused_splits
 from .running.stages import Matched, Stage, Tuning
+from .running.trials import trials
 
 if TYPE_CHECKING:
     pass
@@ -39,11 +40,14 @@ class Finished:
         Cells by stage, data set and algorithm; failed are those that failed, crashed or were stopped.
     costs : Costs
         What cells have taken, by number of the data set and algorithm.
+    tried : tuple of str
+        Where no cell is finished: the algorithms whose short trial cells the costs are of.
     """
 
     done: Counter[tuple[str, Pair]]
     failed: Counter[tuple[str, Pair]]
     costs: Costs
+    tried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ class StudyOutline:
 def outline(
     study: Study, out: str, *, file: Path | None = None, plugins: tuple[str, ...] = ()
 ) -> StudyOutline:
-    """Return what a study will take; nothing is downloaded, parsed or written for it.
+    """Return what a study will take; nothing is downloaded, parsed or written for it but compiled code.
 
     Parameters
     ----------
@@ -141,13 +145,16 @@ def outline(
         raise InputError(f"{file}: {error}" if file else str(error)) from None
     numbers = {id(each): number for number, each in enumerate(study.datasets)}
     places = {label: numbers[id(each)] for label, each in plan.datasets.items()}
+    finished = _finished(plan, places, Store(out))
+    if not finished.costs:
+        finished = _with_trials(finished, plan, places, outlooks)
     return StudyOutline(
         study,
         out,
         outlooks,
         _planned(study, plan, outlooks),
         max(n for dataset in study.datasets for n in _repetitions(plan, dataset)),
-        _finished(plan, places, Store(out)),
+        finished,
         _covariances(study, plan, outlooks),
         f"{file}: " if file else "",
         refused_splits(plan),
@@ -197,6 +204,16 @@ def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
             found.costs.learn(row | {"dataset": place} for row in there)
         stage = stage.after(lambda: rows)
     return found
+
+
+def _with_trials(
+    finished: Finished, plan: Plan, places: Mapping[str, int], outlooks: list[data.Outlook]
+) -> Finished:
+    """Take the costs from trial cells."""
+    rows = {task.label: outlooks[places[task.label]].rows or 0 for task in plan.tasks}
+    tried = trials(plan, rows)
+    finished.costs.learn(row | {"dataset": places[row["dataset"]]} for row in tried)
+    return replace(finished, tried=tuple(row["algorithm"] for row in tried))
 
 
 def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, int]:

@@ -41,6 +41,11 @@ class _AmountColumn(ProgressColumn):
         return (self.bytes if task.fields["in_bytes"] else self.cells).render(task)
 
 
+def time_left(seconds: float | None) -> str:
+    """Write a time left; empty as long as it is unknown, and once what was expected has passed."""
+    return str(timedelta(seconds=round(seconds))) if seconds is not None and seconds >= 0.5 else ""
+
+
 class _LeftColumn(ProgressColumn):
     """The time left: of cells what those that are finished have them expected to take, of files by rate."""
 
@@ -51,9 +56,10 @@ class _LeftColumn(ProgressColumn):
     def render(self, task: Task) -> Text:
         if task.fields["in_bytes"]:
             return self.by_rate.render(task)
-        left = task.fields["left"]
-        text = "-:--:--" if left is None else str(timedelta(seconds=round(left)))
-        return Text(text, style="progress.remaining")
+        until = task.fields["until"]
+        # Counted down: between two stages no cell ends.
+        left = None if until is None or task.finished else until - time.monotonic()
+        return Text(time_left(left) or "-:--:--", style="progress.remaining")
 
 
 class _LinkColumn(ProgressColumn):
@@ -76,6 +82,7 @@ class Bar:
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             _AmountColumn(),
+            TextColumn("elapsed"),
             TimeElapsedColumn(),
             TextColumn("left"),
             _LeftColumn(),
@@ -88,7 +95,7 @@ class Bar:
     def start(self, total: int, already: int) -> None:
         """Show the full length of the cells' bar and what was in the store."""
         self._end_file()
-        self.cells = self.bar.add_task("cells", total=total, completed=already, in_bytes=False, left=None)
+        self.cells = self.bar.add_task("cells", total=total, completed=already, in_bytes=False, until=None)
 
     def advance(self, cells: int) -> None:
         """Move the cells' bar."""
@@ -98,13 +105,13 @@ class Bar:
     def expect(self, seconds: float | None) -> None:
         """Show how long the rest is expected to take."""
         if self.cells is not None:
-            self.bar.update(self.cells, left=seconds)
+            self.bar.update(self.cells, until=None if seconds is None else time.monotonic() + seconds)
 
     def read(self, name: str, done: int, total: int) -> None:
         """Move the bar of a file; another name is another file."""
         if self.file is None or self.file[0] != name:
             self._end_file()
-            self.file = name, self.bar.add_task(name, total=total or None, in_bytes=True, left=None)
+            self.file = name, self.bar.add_task(name, total=total or None, in_bytes=True, until=None)
         self.bar.update(self.file[1], completed=done, total=total or None)
 
     def _end_file(self) -> None:
@@ -148,8 +155,8 @@ class LineProgress:
         now = time.monotonic()
         if now - self.last >= PLAIN_INTERVAL:
             self.last = now
-            left = "" if self.left is None else f", about {timedelta(seconds=round(self.left))} left"
-            self.note(f"{self.finished}/{self.total} cells{left}")
+            left = time_left(self.left) if self.finished < self.total else ""
+            self.note(f"{self.finished}/{self.total} cells{f', about {left} left' if left else ''}")
 
     def expect(self, seconds: float | None) -> None:
         """Remember how long the rest is expected to take."""

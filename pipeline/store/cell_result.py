@@ -13,7 +13,7 @@ Curve: TypeAlias = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 
 # What progress and the costs of cells are made of.
-_TOLD = ("key", "dataset", "algorithm", "status", "n_examples", "total_seconds")
+_TOLD = ("key", "dataset", "algorithm", "params", "status", "n_examples", "fit_seconds", "total_seconds")
 
 
 @dataclass

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -148,6 +149,14 @@ class Plan:
     def n_evaluation_cells(self) -> int:
         """How many cells there are on the study's seeds once every grid has a winner."""
         return sum(len(self.seeds_of(task, noise)) for task, noise, _ in self._groups())
+
+    def n_by_name(self, *, matched: bool = False) -> Counter[tuple[Hashable, str]]:
+        """Count the cells on the study's seeds, or only the `matched_cells`, by data set and algorithm."""
+        found: Counter[tuple[Hashable, str]] = Counter()
+        for task, noise, entry in self._groups():
+            if entry.algorithm.support_of or not matched:
+                found[task.label, entry.algorithm.label] += len(self.seeds_of(task, noise))
+        return found
 
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
         """Return the repetitions of a task: the first alone if the others would repeat it."""

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from singlepass.pipeline.store.cell_result import CellResult
 from singlepass.workflows.planning import outline
+from singlepass.workflows.running import trials
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.shipped import find_study
 
@@ -47,7 +49,12 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files_under(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if "__pycache__" not in path.parts}
+    # Learners that have been used are compiled, and kept.
+    code = {"__pycache__", "compiled", "numba"}
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not code & {*path.parts}} - {
+        "cache",
+        "cache/singlepass",
+    }
 
 
 def test_every_stage_is_counted(tmp_path: Path) -> None:
@@ -67,7 +74,10 @@ def test_every_stage_is_counted(tmp_path: Path) -> None:
         by_stage[stage] = by_stage.get(stage, 0) + n
     assert by_stage == {"tuning": 2 * 2, "evaluation": 2 * 2 * 2, "matched": 2 * 2}
     assert found.left() == found.planned
-    assert found.seconds_left() is None
+    # Timed by trial cells of the data set that is there, the smallest of those.
+    assert found.finished.tried == ("AROW", "KernelPerceptron")
+    assert found.finished.done.total() == 0
+    assert (found.seconds_left() or 0.0) > 0.0
     assert found.covariances == {"AROW on gauss, 2 × 2": 8 * 4}
 
 
@@ -169,12 +179,42 @@ def test_what_is_missing_is_named_and_the_rest_planned(tmp_path: Path, singlepas
         "mine.csv: no such file",
         "missing  gaus: not usable: unknown data set",
         "did you mean 'gauss'?",
-        "time     unknown: nothing finished yet",
+        "a rough guess by short trial cells of AROW and KernelPerceptron",
         "tuning",
         "matched",
     ):
         assert fragment in result.stdout
     assert not (tmp_path / "results").exists()
+
+
+def test_trial_cells_are_scaled_to_the_rows_of_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learnt = []
+
+    def made(cell: Any) -> CellResult:
+        learnt.append(cell.spec.max_train)
+        row = {"dataset": "gauss", "algorithm": cell.spec.algorithm, "status": "ok"}
+        return CellResult(row | {"n_examples": 300, "fit_seconds": 0.003, "total_seconds": 0.004})
+
+    monkeypatch.setattr(trials, "run_cell", made)
+    (tmp_path / "s.toml").write_text(
+        'name = "s"\nseeds = 5\n[[datasets]]\nname = "gauss"\nn_train = 50000\nn_test = 10000\n'
+        '[[algorithms]]\nname = "AROW"\n'
+    )
+    study, file = find_study(str(tmp_path / "s.toml"))
+    found = outline(study, str(tmp_path / "out"), file=file)
+    assert learnt == [300, 300]
+    # 60,000 rows at 10 µs and 1 ms for the cell, five times.
+    assert found.seconds_left() == pytest.approx(5 * (0.6 + 0.001))
+
+
+def test_without_data_no_time_is_guessed(tmp_path: Path, singlepass: Call) -> None:
+    (tmp_path / "mine.csv").write_text("u,v,label\n1,2,a\n3,4,b\n5,6,a\n")
+    (tmp_path / "s.toml").write_text(
+        'name = "s"\n[[datasets]]\npath = "mine.csv"\n[[algorithms]]\nname = "AROW"\n'
+    )
+    assert "time     unknown: nothing finished yet" in singlepass("plan", "s.toml").stdout
 
 
 def test_a_study_that_cannot_be_run_is_one_line(tmp_path: Path, singlepass: Call) -> None:

@@ -40,10 +40,25 @@ def test_a_file_has_a_bar_in_bytes_and_the_cells_one_in_cells() -> None:
         assert "-:--:--" in last_lines(shown)
         bar.expect(3723.4)
         bar.bar.refresh()
-    assert "1:02:03" in last_lines(shown)
+    assert "elapsed 0:00:0" in last_lines(shown)
+    assert "left 1:02:03" in last_lines(shown)
     assert "cells" in last_lines(shown)
     assert "7/28" in last_lines(shown)
     assert "b.csv" not in last_lines(shown)
+
+
+def test_the_time_left_is_counted_down_and_never_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    bar, shown = screen()
+    with bar:
+        bar.start(28, 3)
+        bar.expect(60.0)
+        for now, left in ((1000.0, "left 0:01:00"), (1045.0, "left 0:00:15"), (1070.0, "left -:--:--")):
+            # No cell has ended meanwhile.
+            clock[0] = now
+            bar.bar.refresh()
+            assert left in last_lines(shown)
 
 
 def test_the_dashboard_of_a_cluster_stays_in_sight() -> None:
@@ -82,7 +97,12 @@ def test_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     lines.expect(3723.4)
     lines.advance(1)
     assert capsys.readouterr().err.splitlines() == ["3/10 cells, about 1:02:03 left"]
-    clock[0] = 130.0
+    # What was expected to be over is not.
+    clock[0] = 126.0
+    lines.expect(0.0)
+    lines.advance(2)
+    assert capsys.readouterr().err.splitlines() == ["5/10 cells"]
+    clock[0] = 137.0
     lines.read("unknown.bin", 3_000_000, 0)
     assert capsys.readouterr().err.splitlines() == ["unknown.bin: 3.0 MB"]
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from rich.filesize import decimal
 
-from ..progress import progress_display
+from ..progress import progress_display, time_left
 
 # Between two looks of the bar: often enough to be seen to move, seldom enough to cost nothing.
 _PAUSE_SECONDS = 0.2
@@ -106,8 +106,8 @@ class NotebookBar:
         """Return what is shown."""
         seconds = timedelta(seconds=round(time.monotonic() - self._began))
         words = f"{self.finished:,} of {self.total:,} cells, {seconds}" if self.total else "preparing"
-        if self.left is not None and self.finished < self.total:
-            words += f", about {timedelta(seconds=round(self.left))} left"
+        if (left := time_left(self.left)) and self.finished < self.total:
+            words += f", about {left} left"
         lines = [each for each in (self.file, *self.notes) if each]
         shown = "".join(f"<br>{html.escape(line)}" for line in lines)
         bar = f'<progress value="{self.finished}" max="{max(1, self.total)}"></progress>'

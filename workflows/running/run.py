@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from ...pipeline import data
 from ...pipeline.analysis.study_results import StudyResults, read_results
@@ -32,6 +33,8 @@ from .workers import WorkerOptions, Workers, is_marked, unmark, workers
 FLUSH_SECONDS = 2.0
 # Or after so many cells: 4 kB of memory each. A part takes 16 ms besides its rows, the smallest cell 0.2 ms.
 _FLUSH_CELLS = 8192
+# A learner of another library that takes longer over an example is named.
+_SLOW_MILLISECONDS = 0.5
 _THREADS = WorkerOptions()
 
 
@@ -216,6 +219,7 @@ class _Run:
         if done:
             self.costs.learn_table(store.new_rows(set(), COSTS))
         self.known = {key for key, status in done.items() if status == "ok" or not retry_failed}
+        self._slow: set[str] = set()
         self.keys: list[str] = []
         self.reused = self.computed = 0
         self._began, self._recorded = datetime.now(UTC), set[str]()
@@ -223,7 +227,7 @@ class _Run:
 
     def stage(self, stage: Stage) -> None:
         """Compute the cells of a stage that the store lacks."""
-        work = Work(stage.groups, stage.keys, self.known)
+        work = Work(stage.groups, stage.keys, self.known, stage.later)
         if work.missing and not self.computed:
             check_splits(self.plan.split_cells())
             self._record_study()
@@ -257,6 +261,7 @@ class _Run:
             pending.extend(result for result in results if not result.stored)
             new = [result for result in results if not result.again]
             self.costs.learn(result.row for result in new)
+            self._note_slow_guests(result.row for result in new)
             work.note(new)
             self.progress.expect(work.seconds_left(self.costs))
             found.remaining.cells = work.left + later
@@ -269,6 +274,29 @@ class _Run:
             found.compute(work.cells(self.costs), collect)
         finally:
             flush()
+
+    def _note_slow_guests(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Name, once each, learners of other libraries that take long over an example."""
+        for row in rows:
+            label, examples = row["algorithm"], row.get("n_examples") or 0
+            learner = self.plan.learners[label]
+            batch = json.loads(row.get("params") or "{}").get("batch", 1)
+            if label in self._slow or "batch" not in learner.parameters or batch > 1 or not examples:
+                continue
+            milliseconds = 1000 * (row.get("fit_seconds") or 0.0) / examples
+            if milliseconds > _SLOW_MILLISECONDS:
+                self._slow.add(label)
+                # Others learn the rows of a batch one by one all the same.
+                remedy = (
+                    "batch = 32 in its table predicts and learns 32 at a time, which is another protocol "
+                    "(docs/own-learner.md)"
+                    if hasattr(learner.factory, "partial_fit")
+                    else "max_examples takes fewer of them, time_limit ends its cells"
+                )
+                self.progress.note(
+                    f"algorithm {label!r}: {milliseconds:.1f} ms an example on data set {row['dataset']!r}, "
+                    f"learnt one by one; {remedy}"
+                )
 
     def end(self) -> None:
         """Tidy up after the last stage; a run that found everything there records the study as it is now."""

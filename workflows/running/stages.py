@@ -14,6 +14,7 @@ from ...pipeline.noise import noise_of
 from ...pipeline.study.cell import Group
 from ...pipeline.study.cell_group import CellGroup
 from ...pipeline.study.plan import Plan, SupportSizes, Winners
+from .costs import Name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +46,10 @@ class Stage(Protocol):
         read : callable
             Returns the cells table of the store; called once at the most.
         """
+
+    @property
+    def later(self) -> Counter[Name]:
+        """How many cells the stages after it have, by data set and algorithm."""
 
     def lacking(self) -> Iterator[str]:
         """Yield a line about each kind of cell that cannot be run for want of an outcome."""
@@ -90,6 +95,11 @@ class Tuning(_Grouped):
         asked = dict.fromkeys(group.spec.group for group in self.groups)
         return Evaluation(self.plan, winners, tuple(group for group in asked if group not in winners))
 
+    @property
+    def later(self) -> Counter[Name]:
+        """See `Stage.later`."""
+        return self.plan.n_by_name()
+
     def lacking(self) -> Iterator[str]:
         """Yield nothing: every point can be run."""
         return iter(())
@@ -121,6 +131,11 @@ class Evaluation(_Grouped):
             sizes[group, row["seed"]] = int(row["support_vectors"])
         return Matched(self.plan, sizes)
 
+    @property
+    def later(self) -> Counter[Name]:
+        """See `Stage.later`."""
+        return self.plan.n_by_name(matched=True)
+
     def lacking(self) -> Iterator[str]:
         """Yield a line for each algorithm with grids of which no point was finished."""
         for label, times in Counter(algorithm for _, algorithm, _ in self.undecided).items():
@@ -143,6 +158,11 @@ class Matched(_Grouped):
 
     def after(self, read: Read) -> None:
         """Return None: it is the last."""
+
+    @property
+    def later(self) -> Counter[Name]:
+        """See `Stage.later`."""
+        return Counter()
 
     def lacking(self) -> Iterator[str]:
         """Yield a line for each algorithm whose model has no support size somewhere."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ...pipeline.store.cell_result import CellResult
 from ...pipeline.study.cell import Cell
@@ -32,6 +32,8 @@ class Work:
         Of all their cells, in order.
     known : set of str
         Keys of those that are there.
+    later : mapping of (data set, algorithm) to int, default={}
+        Cells of the stages after it, which count for the time left.
 
     Attributes
     ----------
@@ -39,9 +41,15 @@ class Work:
         How many are not.
     """
 
-    def __init__(self, groups: list[CellGroup], keys: list[str], known: set[str]) -> None:
+    def __init__(
+        self,
+        groups: list[CellGroup],
+        keys: list[str],
+        known: set[str],
+        later: Mapping[Name, int] | None = None,
+    ) -> None:
         self._groups, self._keys, self._known = groups, keys, known
-        self._left: Counter[Name] = Counter()
+        self._left, self._later = Counter[Name](), Counter(later)
         start = 0
         for group in groups:
             stop = start + len(group)
@@ -121,9 +129,17 @@ class Work:
         now = time.monotonic()
         if now - self._estimated >= _ESTIMATE_SECONDS:
             self._estimated = now
-            expected = [(n, costs.seconds(name)) for name, n in self._left.items() if n > 0]
-            if self._cell_seconds and all(seconds is not None for _, seconds in expected):
-                self._thread_seconds = sum(n * (seconds or 0.0) for n, seconds in expected)
-                if self._finished >= _TELLING_SHARE * self.missing:
-                    self._estimate = self._thread_seconds * (now - self._began) / self._cell_seconds
+            stage, later = _seconds(self._left, costs), _seconds(self._later, costs)
+            if self._cell_seconds and stage is not None:
+                self._thread_seconds = stage
+                if later is not None and self._finished >= _TELLING_SHARE * self.missing:
+                    self._estimate = (stage + later) * (now - self._began) / self._cell_seconds
         return self._estimate
+
+
+def _seconds(cells: Mapping[Name, int], costs: Costs) -> float | None:
+    """Return what cells are expected to take together; None where nothing is known."""
+    expected = [(n, costs.seconds(name)) for name, n in cells.items() if n > 0]
+    if any(seconds is None for _, seconds in expected):
+        return None
+    return sum(n * (seconds or 0.0) for n, seconds in expected)

@@ -25,6 +25,7 @@ from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.store.store import LEFTOVERS, Store
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report import write_report
+from singlepass.workflows.running import run
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.running.workers import WorkerOptions
 from singlepass.workflows.shipped import find_study
@@ -280,6 +281,26 @@ def test_a_failing_cell_is_a_row_and_can_be_retried(
     retried = run_study(study, retry_failed=True, **again)
     assert (retried.computed, retried.failed) == (first.failed, 0)
     assert len(retried.results.cells) == 6
+
+
+def test_slow_guests_are_named_once_with_the_remedy(
+    tmp_path: Path, silent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guest = {"name": "sklearn.linear_model:SGDClassifier"}
+    table = {
+        "name": "s",
+        "seeds": 2,
+        "datasets": [{"name": "gauss", "n_train": 40, "n_test": 10}],
+        "algorithms": [{**guest, "label": "SGD"}, {**guest, "label": "SGD 8", "batch": 8}, {"name": "AROW"}],
+    }
+    for limit, named in ((0.0, ["SGD"]), (1e9, [])):
+        monkeypatch.setattr(run, "_SLOW_MILLISECONDS", limit)
+        silent.notes.clear()
+        out = str(tmp_path / f"{limit:g}")
+        run_study(parse_study(table), out, progress=silent, options=WorkerOptions(threads=1))
+        found = [line for line in silent.notes if "ms an example" in line]
+        assert [line.partition("'")[2].partition("'")[0] for line in found] == named
+        assert all("on data set 'gauss', learnt one by one; batch = 32" in line for line in found)
 
 
 def test_a_damaged_part_is_recomputed(finished: Path, study_file: Path, tmp_path: Path, silent: Any) -> None:

@@ -132,3 +132,18 @@ def test_the_first_of_very_many_cells_do_not_tell_the_time_left(stage: Evaluatio
     given.missing = 100
     given.note(CellResult(each) for each in finished)
     assert given.seconds_left(costs) is not None
+
+
+def test_cells_of_later_stages_count_for_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    grids = [*STUDY["algorithms"][:2], {"name": "PassiveAggressive", "C": [0.1, 1.0, 10.0]}]  # type: ignore[index]
+    tuning = Tuning(make_plan(parse_study(STUDY | {"algorithms": grids})))
+    assert tuning.later.total() == 2 * 3 * 2
+    clock = [0.0]
+    monkeypatch.setattr(work.time, "monotonic", lambda: clock[0])
+    found, costs = Work(tuning.groups, tuning.keys, set(), tuning.later), Costs()
+    results = [CellResult(row(*group.name, 1.0)) for group in tuning.groups for _ in range(len(group))]
+    found.note(results)
+    costs.learn(result.row for result in results)
+    clock[0] = float(len(results))
+    # The last cell of a grid is not the last of the run: each of the twelve others takes a second, too.
+    assert found.seconds_left(costs) == pytest.approx(12.0)
