@@ -1,5 +1,6 @@
 """The learners by name: built in, installed (entry points) or in a Python file of the user's."""
 
+import ast
 import functools
 import hashlib
 import importlib.util
@@ -21,8 +22,8 @@ ENTRY_POINT_GROUP = "singlepass.learners"
 LearnerClass: TypeAlias = type[Any]
 
 _plugins: dict[str, LearnerClass] = {}
-# Of the modules that plug-in files have become: what was in the file.
-_contents: dict[str, str] = {}
+# The source of each plug-in file, by the name of its module.
+_sources: dict[str, str] = {}
 _loading = threading.Lock()
 
 
@@ -228,8 +229,79 @@ def left_out(path: str | Path) -> dict[str, str]:
 
 
 def content_of(learner: LearnerClass) -> str | None:
-    """Return the sha256 of the plug-in file that a learner comes from, hex; None for any other learner."""
-    return _contents.get(learner.__module__)
+    """Return a hash of the code that a plug-in's learner uses, None for any other learner.
+
+    That is the code of its class, of everything in the file that the class names, directly or indirectly, and
+    all statements of the file that define nothing. A class that no statement of the file defines by its name
+    is taken to use the whole file.
+
+    Parameters
+    ----------
+    learner : type
+
+    Returns
+    -------
+    str or None
+        64 hex digits.
+    """
+    source = _sources.get(learner.__module__)
+    if source is None:
+        return None
+    return hashlib.sha256(_used_by(learner.__name__, source).encode()).hexdigest()
+
+
+@functools.lru_cache(maxsize=128)
+def _used_by(name: str, source: str) -> str:
+    """Return the parts of a Python file that the definition of a name uses."""
+    # Without docstrings of the file.
+    statements = [each for each in ast.parse(source).body if not _is_constant(each)]
+    defines = [_defined_names(statement) for statement in statements]
+    if not any(name in names for names in defines):
+        return source
+    used, waiting = set(), {name}
+    for place, names in enumerate(defines):
+        if not names:
+            used.add(place)
+            waiting |= _names_in(statements[place])
+    while waiting:
+        wanted = waiting.pop()
+        for place, names in enumerate(defines):
+            if wanted in names and place not in used:
+                used.add(place)
+                waiting |= _names_in(statements[place])
+    return "\n".join(_text(statements[place], source) for place in sorted(used))
+
+
+def _defined_names(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement of a file defines, none for one that does more than that."""
+    match statement:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return {statement.name}
+        case ast.Import() | ast.ImportFrom():
+            return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names} - {"*"}
+        case ast.Assign():
+            targets = statement.targets
+        case ast.AnnAssign():
+            targets = [statement.target]
+        case _:
+            return set()
+    names = {target.id for target in targets if isinstance(target, ast.Name)}
+    return names if len(names) == len(targets) else set()
+
+
+def _is_constant(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _names_in(statement: ast.stmt) -> set[str]:
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+
+
+def _text(statement: ast.stmt, source: str) -> str:
+    """Return the source of a statement with its decorators."""
+    decorators = getattr(statement, "decorator_list", [])
+    first = min([statement.lineno, *(each.lineno for each in decorators)])
+    return "\n".join(source.split("\n")[first - 1 : statement.end_lineno])
 
 
 def _learners_in(path: Path) -> dict[str, LearnerClass]:
@@ -242,7 +314,7 @@ def _learners_in(path: Path) -> dict[str, LearnerClass]:
     module = sys.modules.get(module_name)
     if module is None:
         module = _run(path, module_name)
-        _contents[module_name] = hashlib.sha256(content).hexdigest()
+        _sources[module_name] = importlib.util.decode_source(content)
     classes = _classes_in(module_name)
     learners = {name: value for name, value in classes.items() if _is_learner(value)}
     try:

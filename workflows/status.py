@@ -190,14 +190,17 @@ def _of_the_plan(rows: pd.DataFrame, store: Store, since: str | None) -> pd.Data
     import pandas as pd
 
     try:
-        keys = store.planned_keys()
+        planned = store.plan()["key"].to_pandas()
     except InputError:
         return rows
-    counts = rows["key"].isin(keys)
+    new = ~rows["key"].isin(planned)
     if since is not None:
         with contextlib.suppress(ValueError):
-            counts |= rows["started"] >= pd.Timestamp(since)
-    return rows[counts]
+            new &= rows["started"] >= pd.Timestamp(since)
+    else:
+        new &= False
+    # A cell that is planned under two labels counts twice.
+    return pd.concat([rows.merge(planned, on="key"), rows[new]])
 
 
 def _ended(rows: pd.DataFrame) -> pd.Series[pd.Timestamp]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..noise import noise_of
 from ..store.store import Store
+from ..store.tables import as_planned
 from .tuning import Tuned, tuned_grids
 
 if TYPE_CHECKING:
@@ -67,8 +68,9 @@ def read_results(url: str) -> StudyResults:
         if not content:
             raise InputError(f"{url}: {name} is missing: run the study again to write it")
     runs = store.read_json("provenance.json").get("runs", [{}])
-    keys = store.planned_keys()
-    cells, curves = store.cells(keys), store.curves(keys)
+    planned = store.plan()
+    keys = planned["key"].to_pylist()
+    cells, curves = as_planned(store.cells(keys), planned), store.curves(keys)
     # Uniform noise is written as its rate. Rows of an earlier version have no column of it.
     rates = {noise: noise_of(noise).uniform_rate for noise in cells["noise"].unique()}
     cells["noise_rate"] = cells["noise"].map(rates).astype("float64")

@@ -132,6 +132,15 @@ CURVES = pa.schema(
     metadata=METADATA,
 )
 SCHEMAS = {"cells": CELLS, "curves": CURVES}
+# What the study calls its cells now. A stored cell has the names of the study that computed it; algorithms
+# with equal parameters share their cells, so a key can occur more than once.
+PLAN = pa.schema(
+    [
+        pa.field("key", pa.string(), nullable=False),
+        *(CELLS.field(name) for name in ("algorithm", "grid", "repetitions")),
+    ],
+    metadata=METADATA,
+)
 # What one row is told from another by.
 IDENTITY = {"cells": ("key",), "curves": ("key", "t")}
 # Columns that say when, where and how fast: everything else is equal whenever a study is run again.

@@ -1,7 +1,8 @@
 """The store of a study: cells and curves as plain Parquet, readable by any reader, and small JSON beside.
 
-``cells/part-*.parquet`` has one row a cell, ``curves/part-*.parquet`` (long) the learning curves of the part
-with the same name (see `parts`); ``plan.parquet`` the keys of the cells that the study consists of now.
+``cells/part-*.parquet`` has one row per cell, ``curves/part-*.parquet`` (long) the learning curves of the
+part with the same name (see `parts`). ``plan.parquet`` names the cells that the study consists of now (see
+`PLAN`).
 
 One client at a time holds a store (`exclusive`), tidies it and decides what is computed. Any number of
 processes may read it, and write finished cells into it, while it is held and after.
@@ -24,7 +25,7 @@ from .compaction import Compaction, compact
 from .folder import Folder
 from .hold import Holder, held, holder_of, silence
 from .parts import Parts
-from .schema import METADATA, SCHEMAS, schema_of
+from .schema import PLAN, SCHEMAS, schema_of
 from .seals import check_parquet
 from .tables import in_order, joined, part_of, to_frame, to_parquet
 
@@ -137,10 +138,9 @@ class Store:
         """
         return compact(self._parts) if len(self._parts.names()) > above else None
 
-    def write_plan(self, keys: Iterable[str]) -> None:
-        """Record which cells the study consists of now; rows of an earlier form of it do not count."""
-        table = pa.table({"key": pa.array(keys, pa.string())}, metadata=METADATA)
-        self.folder.write("plan.parquet", to_parquet(table))
+    def write_plan(self, parts: Iterable[pa.Table]) -> None:
+        """Record which cells the study consists of now, as tables of schema `PLAN`."""
+        self.folder.write("plan.parquet", to_parquet(pa.concat_tables([PLAN.empty_table(), *parts])))
 
     def write_json(self, name: str, content: dict[str, Any]) -> None:
         """Write a small JSON document beside the parts."""
@@ -189,20 +189,29 @@ class Store:
     def _sorted(self, within: str, keys: Sequence[str] | None) -> pd.DataFrame:
         return to_frame(in_order(self._parts.table(within, keys=keys), within), SCHEMAS[within])
 
-    def planned_keys(self) -> list[str]:
-        """Return the keys that `write_plan` recorded last."""
+    def plan(self) -> pa.Table:
+        """Return the cells that `write_plan` recorded last.
+
+        Raises
+        ------
+        InputError
+            There is no plan, it is damaged, or an earlier version of singlepass wrote it.
+        """
         try:
             content = pa.py_buffer(self.folder.read("plan.parquet"))
             check_parquet(content)
             file = pq.ParquetFile(content, page_checksum_verification=True)
-            if file.schema_arrow.types != [pa.string()]:
-                raise pa.ArrowInvalid("no keys")
-            keys: list[str] = file.read()["key"].to_pylist()
+            if file.schema_arrow.names == ["key"]:
+                raise InputError(
+                    f"{self.url}/plan.parquet: written by an earlier version: run the study again to write it"
+                )
+            if file.schema_arrow.remove_metadata() != PLAN.remove_metadata():
+                raise pa.ArrowInvalid("other columns")
+            return file.read()
         except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException):
             raise InputError(
                 f"{self.url}/plan.parquet: missing or damaged: run the study again to write it"
             ) from None
-        return keys
 
     def read_json(self, name: str) -> dict[str, Any]:
         """Return a small JSON document, empty where there is none.

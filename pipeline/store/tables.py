@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from .cell_result import Curve
-from .schema import CELLS, CURVES, IDENTITY, as_now, schema_of, with_values
+from .schema import CELLS, CURVES, IDENTITY, PLAN, as_now, schema_of, with_values
 from .seals import seal_parquet
 
 if TYPE_CHECKING:
@@ -183,3 +183,29 @@ def in_order(table: pa.Table, within: str) -> pa.Table:
     columns += [table[name].to_numpy() for name in IDENTITY[within] if name != "key"]
     order = np.lexsort(columns[::-1])
     return table if (np.diff(order) == 1).all() else table.take(pa.array(order))
+
+
+def as_planned(cells: pd.DataFrame, plan: pa.Table) -> pd.DataFrame:
+    """Return the planned rows of the cells table, with the names that the plan gives them.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Sorted by key, one row per cell; rows that are not planned are left out.
+    plan : pyarrow.Table
+        Of schema `PLAN`. A cell that is planned under two labels becomes two rows.
+
+    Returns
+    -------
+    DataFrame
+        Sorted by key.
+    """
+    import pandas as pd
+
+    names = plan.to_pandas().sort_values("key", kind="stable")
+    places = pd.Index(cells["key"]).get_indexer(names["key"])
+    there = places >= 0
+    rows: pd.DataFrame = cells.iloc[places[there]].reset_index(drop=True)
+    for name in PLAN.names[1:]:
+        rows[name] = names.loc[there, name].astype(cells[name].dtype).to_numpy()
+    return rows

@@ -36,7 +36,7 @@ class CellSpec:
     fingerprint : str
         Of the task's data.
     algorithm, learner : str
-        Label of the algorithm in the study, and name of its learner.
+        Label of the algorithm in the study, which is not hashed, and name of its learner.
     algorithm_version : int or str
         Of the learner.
     params : tuple of (name, value)
@@ -101,7 +101,8 @@ class CellSpec:
             "cell_version": CELL_VERSION,
             "task": [self.dataset.label, self.dataset.task],
             "fingerprint": self.fingerprint,
-            "algorithm": self.algorithm,
+            # A label only names the algorithm in reports: renaming it computes nothing again.
+            "algorithm": self.learner,
             "learner": self.learner,
             "learner_version": self.algorithm_version,
             "params": dict(self.params),

@@ -67,6 +67,12 @@ class ResolvedLearner:
     def _signature(self) -> Mapping[str, inspect.Parameter]:
         return {} if self.factory is None else inspect.signature(self.factory).parameters
 
+    @cached_property
+    def float_parameters(self) -> frozenset[str]:
+        """Parameters with a float as default; empty for other libraries, where 1 and 1.0 may differ."""
+        defaults = self._signature.items() if self.built_in else ()
+        return frozenset(name for name, each in defaults if isinstance(each.default, float))
+
     def takes(self, parameter: str) -> bool:
         """Tell whether it has a parameter; yes where nobody knows."""
         open_ended = any(each.kind == each.VAR_KEYWORD for each in self._signature.values())

@@ -21,7 +21,7 @@ from .cell_group import CellGroup, Params
 from .checks import Learners, check_study, check_tasks, draws_anew
 from .keys import TUNING_SEED
 from .learner_factory import resolve_learner
-from .planned_algorithm import PlannedAlgorithm, with_dataset_parameters
+from .planned_algorithm import PlannedAlgorithm, with_canonical_numbers, with_dataset_parameters
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 from .study import Study
 
@@ -297,6 +297,8 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
             raise InputError(str(error)) from None
     refuse_left_out(study, plugins)
     learners = {algorithm.label: resolve_learner(algorithm.name) for algorithm in study.algorithms}
+    own = [with_canonical_numbers(each, learners[each.label]) for each in study.algorithms]
+    study = study.model_copy(update={"algorithms": own})
     check_study(study, learners)
     found: list[tuple[data.TaskRef, DatasetSpec]] = []
     for dataset in study.datasets:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -47,11 +49,47 @@ def with_dataset_parameters(
     own = {key: value for key, value in given.items() if not (algorithm.tuned_as and isinstance(value, list))}
     if not own:
         return algorithm
+    with _named(f"algorithm {algorithm.label!r} on data set {dataset.label!r}"):
+        return algorithm.with_parameters({key: _canonical(value, key, learner) for key, value in own.items()})
+
+
+def with_canonical_numbers(algorithm: AlgorithmSpec, learner: ResolvedLearner) -> AlgorithmSpec:
+    """Return an algorithm whose whole numbers are floats where its learner's parameters are floats.
+
+    So ``C = 1`` and ``C = 1.0`` are the same cell, and a grid that names both is refused.
+
+    Examples
+    --------
+    >>> from .learner_factory import resolve_learner
+    >>> spec = AlgorithmSpec.model_validate({"name": "AROW", "r": [1, 2.5], "epochs": 2})
+    >>> spec = with_canonical_numbers(spec, resolve_learner("AROW"))
+    >>> spec.grid, spec.fixed
+    ({'r': [1.0, 2.5]}, {'epochs': 2})
+    """
+    given = algorithm.grid | algorithm.fixed
+    found = {key: _canonical(value, key, learner) for key, value in given.items()}
+    # 1 == 1.0 in Python.
+    if all(repr(found[key]) == repr(value) for key, value in given.items()):
+        return algorithm
+    with _named(f"algorithm {algorithm.label!r}"):
+        return AlgorithmSpec.model_validate({**algorithm.model_dump(), **found})
+
+
+def _canonical(value: Any, key: str, learner: ResolvedLearner) -> Any:
+    if isinstance(value, list):
+        return [_canonical(each, key, learner) for each in value]
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if whole and key in learner.float_parameters else value
+
+
+@contextlib.contextmanager
+def _named(what: str) -> Iterator[None]:
+    """Name the algorithm in errors of its parameters."""
     try:
-        return algorithm.with_parameters(own)
+        yield
     except ValidationError as error:
         message = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise InputError(f"algorithm {algorithm.label!r} on data set {dataset.label!r}: {message}") from None
+        raise InputError(f"{what}: {message}") from None
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.cell_result import CellResult
 from singlepass.pipeline.store.folder import Folder
 from singlepass.pipeline.store.parts import Parts
-from singlepass.pipeline.store.schema import SCHEMAS
+from singlepass.pipeline.store.schema import PLAN, SCHEMAS
 from singlepass.pipeline.store.store import Store
 
 from .mutations import mutated
@@ -68,7 +68,8 @@ def store(folder: Path) -> Store:
     made = Store(str(folder / "s"))
     made.prepare()
     made.write([cell("a"), cell("b"), cell("c")])
-    made.write_plan(["a", "b", "c"])
+    rows = [{"key": key, "algorithm": "A", "grid": None, "repetitions": None} for key in "abc"]
+    made.write_plan([pa.Table.from_pylist(rows, schema=PLAN)])
     made.write_json("study.json", {"name": "s", "seeds": 20, "noise": [0.0, 0.1], "algorithms": [{"r": 1.5}]})
     return made
 
@@ -120,10 +121,12 @@ def test_what_is_set_aside(store: Store, chunk: int) -> None:
 def test_plans(store: Store, chunk: int) -> None:
     path = Path(store.root) / "plan.parquet"
 
-    def check(content: bytes, found: list[str]) -> None:
-        assert found == ["a", "b", "c"]
+    valid = store.plan()
 
-    tried(path, [path.read_bytes()], chunk, lambda path: store.planned_keys(), check, TOKENS)
+    def check(content: bytes, found: pa.Table) -> None:
+        assert found == valid
+
+    tried(path, [path.read_bytes()], chunk, lambda path: store.plan(), check, TOKENS)
 
 
 @chunks

@@ -148,16 +148,63 @@ def test_threads_that_load_one_file_at_once(tmp_path):
     assert {learners["Timid"] for learners in found} == {found[0]["Timid"]}
 
 
-def test_an_edited_plugin_file_is_another_learner(tmp_path):
+TWO_CLASSES = """
+\"\"\"Two learners.\"\"\"
+from singlepass.learners import AROW, Perceptron
+
+RATE = 2.0
+
+def bold(r):
+    return RATE * r
+
+class Timid(AROW):
+    pass
+
+@staticmethod
+def unused(): ...
+
+class Bold(Perceptron):
+    def _rate(self):
+        return bold(1.0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("    pass", "    margin = 1", {"Timid"}),
+        ("RATE = 2.0", "RATE = 3.0", {"Bold"}),
+        ("bold(1.0)", "bold(2.0)", {"Bold"}),
+        ("RATE * r", "RATE + r", {"Bold"}),
+        ("def unused(): ...", "def unused(): pass", set()),
+        ("Two learners.", "A pair of learners.", set()),
+        ("class Timid", "# A comment.\nclass Timid", set()),
+        ("RATE = 2.0", "RATE = 2.0\nprint()", {"Timid", "Bold"}),
+        ("RATE = 2.0", "RATE = 2.0\nAROW.r = 1", {"Timid", "Bold"}),
+        ("import AROW, Perceptron", "import *", {"Timid", "Bold"}),
+    ],
+)
+def test_an_edit_of_a_plugin_file_is_of_the_classes_that_use_it(tmp_path, monkeypatch, old, new, changed):
+    monkeypatch.setattr(AROW, "r", 1.0, raising=False)
     path, elsewhere = tmp_path / "mine.py", tmp_path / "moved.py"
-    contents = []
-    for text in (PLUGIN, PLUGIN + "\n# edited\n"):
-        path.write_text(text)
-        elsewhere.write_text(text)
-        # What is in the file, wherever it lies; nothing is registered.
-        here, there = (registry.learners_in(each)["Timid"] for each in (path, elsewhere))
-        assert registry.content_of(here) == registry.content_of(there)
-        contents.append(registry.content_of(here))
-    assert len(set(contents)) == 2
+    path.write_text(TWO_CLASSES)
+    elsewhere.write_text(TWO_CLASSES)
+    before = registry.learners_in(path)
+    contents = {name: registry.content_of(learner) for name, learner in before.items()}
+    # Where the file is does not matter, and nothing is registered.
+    moved = registry.learners_in(elsewhere)
+    assert {name: registry.content_of(learner) for name, learner in moved.items()} == contents
     assert "Timid" not in available()
+    assert TWO_CLASSES.count(old) == 1
+    path.write_text(TWO_CLASSES.replace(old, new))
+    after = registry.learners_in(path)
+    assert {name for name in before if registry.content_of(after[name]) != contents[name]} == changed
+
+
+def test_a_class_that_no_statement_names_uses_the_whole_file(tmp_path):
+    path, contents = tmp_path / "made.py", set()
+    for text in ("", "\n# edited\n"):
+        path.write_text(f"from singlepass.learners import AROW\nMine = type('Own', (AROW,), {{}})\n{text}")
+        contents.add(registry.content_of(registry.learners_in(path)["Mine"]))
+    assert len(contents) == 2
     assert registry.content_of(AROW) is None

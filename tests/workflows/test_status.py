@@ -11,9 +11,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from singlepass.pipeline.store.cell_result import CellResult
+from singlepass.pipeline.store.schema import PLAN
 from singlepass.pipeline.store.store import LEFTOVERS, Store, exclusive
 from singlepass.workflows.status import RATE_OVER, run_status
 
@@ -93,7 +95,8 @@ def test_a_workers_clock_may_be_ahead(store: Store) -> None:
 def test_cells_that_the_plan_does_not_have_do_not_count_but_those_of_this_run_do(store: Store) -> None:
     """Cells that judge grids are planned, but named by the plan only when they are through."""
     store.write([outcome("planned", seconds_ago=900), outcome("of an earlier form", seconds_ago=900)])
-    store.write_plan(["planned"])
+    row = {"key": "planned", "algorithm": "A", "grid": None, "repetitions": None}
+    store.write_plan([pa.Table.from_pylist([row], schema=PLAN)])
     assert run_status(store.url).cells["ok"] == 1
     with exclusive(store):
         store.write([outcome("judges a grid", seconds_ago=-5)])

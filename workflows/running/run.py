@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+import pyarrow as pa
+
 from ...pipeline import data
 from ...pipeline.analysis.study_results import StudyResults, read_results
 from ...pipeline.errors import InputError
@@ -220,7 +222,7 @@ class _Run:
             self.costs.learn_table(store.new_rows(set(), COSTS))
         self.known = {key for key, status in done.items() if status == "ok" or not retry_failed}
         self._slow: set[str] = set()
-        self.keys: list[str] = []
+        self.planned: list[pa.Table] = []
         self.reused = self.computed = 0
         self._began, self._recorded = datetime.now(UTC), set[str]()
         self._earlier_runs = store.read_json("provenance.json").get("runs", [])
@@ -232,13 +234,13 @@ class _Run:
             check_splits(self.plan.split_cells())
             self._record_study()
             self.progress.start(self.total, self.reused)
-        self.keys += stage.keys
+        self.planned.append(stage.planned)
         self.reused += len(stage.keys) - work.missing
         self.computed += work.missing
         if self.computed:
             self.progress.advance(len(stage.keys) - work.missing)
             if stage.counts:
-                self.store.write_plan(self.keys)
+                self.store.write_plan(self.planned)
         if work.missing:
             self._compute(work)
 
@@ -246,7 +248,7 @@ class _Run:
         """Run cells and write them in parts; what is finished when the run is interrupted is written too."""
         pending: list[CellResult] = []
         found, last_flush = self.workers.get(), time.monotonic()
-        later = self.total - len(self.keys)
+        later = self.total - sum(map(len, self.planned))
         found.remaining.cells = work.left + later
 
         def flush() -> None:
@@ -311,7 +313,7 @@ class _Run:
         self.store.folder.remove(LEFTOVERS)
         if not self.computed:
             self._record_study()
-            self.store.write_plan(self.keys)
+            self.store.write_plan(self.planned)
             runs = with_reuse(self._earlier_runs, self.plan, self.command)
             if runs != self._earlier_runs:
                 self.store.write_json("provenance.json", {"runs": runs})

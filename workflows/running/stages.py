@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+import numpy as np
+import pyarrow as pa
+
 from ...pipeline.analysis.tuning import tuned_grids
 from ...pipeline.noise import noise_of
+from ...pipeline.store.schema import PLAN
+from ...pipeline.store.tables import as_planned
 from ...pipeline.study.cell import Group
 from ...pipeline.study.cell_group import CellGroup
 from ...pipeline.study.plan import Plan, SupportSizes, Winners
@@ -37,6 +42,10 @@ class Stage(Protocol):
     @property
     def keys(self) -> list[str]:
         """The keys of the cells, in their order."""
+
+    @property
+    def planned(self) -> pa.Table:
+        """What the study calls the cells, for `Store.write_plan`."""
 
     def after(self, read: Read) -> Stage | None:
         """Return the next stage once the cells are in the store, None after the last.
@@ -72,6 +81,18 @@ class _Grouped(ABC):
         """See `Stage.keys`."""
         return [key for group in self.groups for key in group.cell_keys()]
 
+    @cached_property
+    def planned(self) -> pa.Table:
+        """See `Stage.planned`."""
+        of_group = np.repeat(np.arange(len(self.groups)), [len(group) for group in self.groups])
+        columns = {
+            "algorithm": [group.spec.algorithm for group in self.groups],
+            "grid": [group.execution.grid for group in self.groups],
+            "repetitions": [group.execution.repetitions for group in self.groups],
+        }
+        named = [pa.array(values, PLAN.field(name).type).take(of_group) for name, values in columns.items()]
+        return pa.table([pa.array(self.keys, pa.string()), *named], schema=PLAN)
+
 
 @dataclass(frozen=True)
 class Tuning(_Grouped):
@@ -90,7 +111,7 @@ class Tuning(_Grouped):
             return Evaluation(self.plan, {})
         rows = read()
         study = self.plan.study
-        tuned = tuned_grids(rows[rows["key"].isin(self.keys)], study.winner, study.own_winners)
+        tuned = tuned_grids(as_planned(rows, self.planned), study.winner, study.own_winners)
         winners = {grid.group: grid.winner for grid in tuned if grid.winner is not None}
         asked = dict.fromkeys(group.spec.group for group in self.groups)
         return Evaluation(self.plan, winners, tuple(group for group in asked if group not in winners))
@@ -123,8 +144,8 @@ class Evaluation(_Grouped):
         models = {label for each in self.plan.study.algorithms for label in each.support_of.values()}
         if not models:
             return None
-        rows = read()
-        rows = rows[(rows["status"] == "ok") & rows["algorithm"].isin(models) & rows["key"].isin(self.keys)]
+        rows = as_planned(read(), self.planned)
+        rows = rows[(rows["status"] == "ok") & rows["algorithm"].isin(models)]
         sizes = {}
         for row in rows.dropna(subset=["support_vectors"]).to_dict("records"):
             group = row["dataset"], row["algorithm"], noise_of(row["noise"])

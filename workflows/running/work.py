@@ -50,17 +50,22 @@ class Work:
     ) -> None:
         self._groups, self._keys, self._known = groups, keys, known
         self._left, self._later = Counter[Name](), Counter(later)
+        # Algorithms with equal parameters share their cells: each is run once, where it comes first.
+        first = {key: place for place, key in reversed(list(enumerate(keys)))}
+        self._repeated = {place for place, key in enumerate(keys) if first[key] != place}
         start = 0
         for group in groups:
             stop = start + len(group)
-            lacking = sum(key not in known for key in keys[start:stop]) if known else len(group)
-            self._left[group.name] += lacking
+            self._left[group.name] += sum(self._lacks(place) for place in range(start, stop))
             start = stop
         self.missing = self._left.total()
         self._began, self._cell_seconds = time.monotonic(), 0.0
         self._finished, self._estimated = 0, 0.0
         self._estimate: float | None = None
         self._thread_seconds: float | None = None
+
+    def _lacks(self, place: int) -> bool:
+        return self._keys[place] not in self._known and place not in self._repeated
 
     def cells(self, costs: Costs) -> Iterator[Cell]:
         """Yield them seed by seed; of each seed the longest first as far as their costs are known.
@@ -85,8 +90,8 @@ class Work:
             for index in self._ranked([i for i, own in enumerate(places) if seed in own], costs):
                 group = self._groups[index]
                 for place in places[index][seed]:
-                    key = self._keys[starts[index] + place]
-                    if key not in self._known:
+                    if self._lacks(starts[index] + place):
+                        key = self._keys[starts[index] + place]
                         yield group.cell(*group.members[place]).with_key(key)
 
     def _ranked(self, groups: list[int], costs: Costs) -> Iterator[int]:

@@ -17,8 +17,9 @@ import pytest
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.cell_result import CellResult
 from singlepass.pipeline.store.parts import LEFT_AFTER
-from singlepass.pipeline.store.schema import CELLS, CURVES
+from singlepass.pipeline.store.schema import CELLS, CURVES, PLAN
 from singlepass.pipeline.store.store import MAX_PARTS, PROGRESS, Store, exclusive
+from singlepass.pipeline.store.tables import as_planned, to_parquet
 
 
 def outcome(key: str, status: str = "ok", mistakes: int = 3) -> CellResult:
@@ -227,16 +228,52 @@ def test_two_writers_do_not_meet(store: Store) -> None:
         pass
 
 
+def planned(*keys: str) -> pa.Table:
+    rows = [{"key": key, "algorithm": "A", "grid": None, "repetitions": None} for key in keys]
+    return pa.Table.from_pylist(rows, schema=PLAN)
+
+
+def test_the_plan_names_the_rows(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    store.prepare()
+    store.write([outcome("a"), outcome("b"), outcome("c")])
+    again = pa.Table.from_pylist(
+        [
+            {"key": "c", "algorithm": "mine", "grid": '{"r": [1.0]}', "repetitions": 1},
+            {"key": "a", "algorithm": "one", "grid": None, "repetitions": None},
+            {"key": "c", "algorithm": "too", "grid": None, "repetitions": None},
+            {"key": "z", "algorithm": "not yet run", "grid": None, "repetitions": None},
+        ],
+        schema=PLAN,
+    )
+    rows = as_planned(store.cells(), again)
+    assert rows["key"].tolist() == ["a", "c", "c"]
+    assert rows["algorithm"].tolist() == ["one", "mine", "too"]
+    assert rows["grid"].fillna("").tolist() == ["", '{"r": [1.0]}', ""]
+    assert rows["repetitions"].fillna(0).tolist() == [0, 1, 0]
+    assert rows.dtypes.to_dict() == store.cells().dtypes.to_dict()
+
+
+def test_a_plan_of_an_earlier_version_is_named(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    store.prepare()
+    store.folder.write("plan.parquet", to_parquet(pa.table({"key": ["a"]})))
+    with pytest.raises(
+        InputError, match=r"plan\.parquet: written by an earlier version"
+    ):
+        store.plan()
+
+
 def test_any_fsspec_url_works() -> None:
     store = Store("memory://bucket/study")
     store.prepare()
     with exclusive(store):
         store.write([outcome("a")])
         store.write_json("study.json", {"name": "é"})
-        store.write_plan(["a"])
+        store.write_plan([planned("a")])
     assert store.done() == {"a": "ok"}
     assert store.read_json("study.json") == {"name": "é"}
-    assert store.planned_keys() == ["a"]
+    assert store.plan() == planned("a")
     assert store.read_json("none.json") == {}
 
 

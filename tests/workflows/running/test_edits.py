@@ -1,0 +1,189 @@
+"""A study that is edited and run again in one folder ends as in a fresh folder."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from singlepass.pipeline.analysis.study_results import StudyResults, read_results
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.store.schema import PROVENANCE
+from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.report import render_report
+from singlepass.workflows.running.run import Summary, run_study
+from singlepass.workflows.running.workers import WorkerOptions
+
+from ..conftest import Silent
+
+Table = dict[str, Any]
+GAUSS = {"name": "gauss", "n_train": 60, "n_test": 30}
+CANCER = {"name": "breast-cancer", "max_examples": 80}
+STUDY: Table = {
+    "name": "edited",
+    "protocol": "holdout",
+    "noise": [0.0, 0.2],
+    "seeds": 2,
+    "checkpoints": 3,
+    "datasets": [GAUSS, CANCER],
+    "algorithms": [
+        {"name": "Perceptron"},
+        {"name": "AROW", "r": [0.1, 1.0]},
+        {"name": "PassiveAggressive", "label": "PA-I", "C": [0.01, 0.1, 1.0]},
+    ],
+}
+
+
+def run(table: Table, out: Path) -> Summary:
+    return run_study(parse_study(table), str(out), progress=Silent(), options=WorkerOptions(threads=2))
+
+
+def report(results: StudyResults, out: Path) -> dict[str, bytes]:
+    """Return all files of the report of results without times and places."""
+    cells = results.cells.assign(fit_seconds=1.0, total_seconds=1.0, worker="w", attempts=1)
+    cells["started"] = pd.Timestamp("2026-01-01", tz="UTC")
+    curves = results.curves.assign(fit_seconds=1.0)
+    timeless = replace(results, cells=cells, curves=curves, provenance={})
+    return {str(path.relative_to(out)): path.read_bytes() for path in render_report(timeless, out)}
+
+
+def assert_as_fresh(table: Table, edited: Path, folder: Path) -> None:
+    """Check that a folder holds what a fresh one does."""
+    run(table, folder / "fresh")
+    found, fresh = read_results(str(edited)), read_results(str(folder / "fresh"))
+    pd.testing.assert_frame_equal(
+        found.cells.drop(columns=[*PROVENANCE]), fresh.cells.drop(columns=[*PROVENANCE])
+    )
+    pd.testing.assert_frame_equal(
+        found.curves.drop(columns="fit_seconds"), fresh.curves.drop(columns="fit_seconds")
+    )
+    assert found.tuning == fresh.tuning
+    assert found.study == fresh.study
+    assert found.planned == fresh.planned
+    assert report(found, folder / "report-edited") == report(fresh, folder / "report-fresh")
+
+
+def changed(change: Callable[[Table], object], table: Table = STUDY) -> Table:
+    table = copy.deepcopy(table)
+    change(table)
+    return table
+
+
+def tuned(table: Table) -> Table:
+    """Return the entry of Passive-Aggressive, wherever it is."""
+    found: Table = next(each for each in table["algorithms"] if each["name"] == "PassiveAggressive")
+    return found
+
+
+def grid(values: list[float]) -> Callable[[Table], object]:
+    return lambda table: table["algorithms"][1].update(r=values)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "values"),
+    [
+        ("holdout", [0.1, 1.0, 10.0]),
+        ("holdout", [0.01, 0.1, 1.0]),
+        ("holdout", [1.0]),
+        ("holdout", [1.0, 0.1]),
+        ("prequential", [0.1, 1.0, 10.0]),
+        ("prequential", [1.0, 0.1]),
+    ],
+)
+def test_a_changed_grid(tmp_path: Path, protocol: str, values: list[float]) -> None:
+    before = {**STUDY, "protocol": protocol}
+    run(before, tmp_path / "out")
+    after = changed(grid(values), before)
+    run(after, tmp_path / "out")
+    # And once more, with nothing to compute.
+    assert run(after, tmp_path / "out").computed == 0
+    assert_as_fresh(after, tmp_path / "out", tmp_path)
+
+
+def test_a_renamed_algorithm_computes_nothing(tmp_path: Path) -> None:
+    run(STUDY, tmp_path / "out")
+    after = changed(lambda table: [each.update(label=f"my {each['name']}") for each in table["algorithms"]])
+    assert run(after, tmp_path / "out").computed == 0
+    assert_as_fresh(after, tmp_path / "out", tmp_path)
+
+
+def test_algorithms_with_equal_parameters_share_their_cells(tmp_path: Path) -> None:
+    twice = changed(lambda table: table["algorithms"].append({"name": "Perceptron", "label": "again"}))
+    summary = run(twice, tmp_path / "out")
+    # Two data sets, two noise rates, two seeds.
+    assert len(summary.results.cells) - summary.computed == 8
+    cells = summary.results.cells
+    one, other = (
+        cells[cells["algorithm"] == name].drop(columns="algorithm").reset_index(drop=True)
+        for name in ("Perceptron", "again")
+    )
+    pd.testing.assert_frame_equal(one, other)
+    assert_as_fresh(twice, tmp_path / "out", tmp_path)
+
+
+def test_whole_numbers_are_floats_where_the_parameter_is_one(tmp_path: Path) -> None:
+    run(STUDY, tmp_path / "out")
+    after = changed(grid([0.1, 1]))
+    assert run(after, tmp_path / "out").computed == 0
+    assert_as_fresh(STUDY, tmp_path / "out", tmp_path)
+    with pytest.raises(InputError, match="algorithm 'AROW': the grid of 'r' names a value twice"):
+        run(changed(grid([1, 1.0])), tmp_path / "out")
+
+
+# The edits that the property draws from: each changes a table in place, or leaves it as it is.
+EDITS: dict[str, Callable[[Table], object]] = {
+    "grow": lambda table: tuned(table).update(C=[0.01, 0.1, 1.0, 10.0]),
+    "shrink": lambda table: tuned(table).update(C=[0.1]),
+    "reorder": lambda table: tuned(table).update(C=[1.0, 0.01, 0.1]),
+    "no grid": lambda table: tuned(table).update(C=1.0),
+    "rename": lambda table: table["algorithms"][0].update(label=f"x{table['algorithms'][0]['name']}"),
+    "swap": lambda table: table["algorithms"].reverse(),
+    "drop algorithms": lambda table: table.update(algorithms=[tuned(table), {"name": "Perceptron"}]),
+    "add algorithm": lambda table: table["algorithms"].insert(
+        0, {"name": "Perceptron", "average": True, "label": f"averaged {len(table['algorithms'])}"}
+    ),
+    "more seeds": lambda table: table.update(seeds=3),
+    "one seed": lambda table: table.update(seeds=1),
+    "noise": lambda table: table.update(noise=[0.2, 0.3]),
+    "clean": lambda table: table.update(noise=0.0),
+    "one data set": lambda table: table.update(datasets=[GAUSS]),
+    "both data sets": lambda table: table.update(datasets=[CANCER, GAUSS]),
+    "sparsest": lambda table: table.update(winner="sparsest"),
+}
+
+
+def check_edits(folder: Path, names: list[str]) -> None:
+    table = copy.deepcopy(STUDY)
+    out = folder / "out"
+    run(table, out)
+    for name in names:
+        EDITS[name](table)
+        run(table, out)
+    assert_as_fresh(table, out, folder)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["grow", "rename", "swap", "shrink", "more seeds"],
+        ["reorder", "one data set", "noise", "add algorithm", "both data sets", "grow"],
+        ["drop algorithms", "one seed", "no grid", "clean", "sparsest"],
+    ],
+    ids=" ".join,
+)
+def test_a_sequence_of_edits(tmp_path: Path, names: list[str]) -> None:
+    check_edits(tmp_path, names)
+
+
+@pytest.mark.exhaustive
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(names=st.lists(st.sampled_from(sorted(EDITS)), min_size=1, max_size=6))
+def test_any_sequence_of_edits(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
+    check_edits(tmp_path_factory.mktemp("edits"), names)
