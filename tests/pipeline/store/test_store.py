@@ -258,9 +258,7 @@ def test_a_plan_of_an_earlier_version_is_named(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     store.prepare()
     store.folder.write("plan.parquet", to_parquet(pa.table({"key": ["a"]})))
-    with pytest.raises(
-        InputError, match=r"plan\.parquet: written by an earlier version"
-    ):
+    with pytest.raises(InputError, match=r"plan\.parquet: written by an earlier version"):
         store.plan()
 
 
