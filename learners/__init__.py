@@ -2,7 +2,7 @@
 
 Importing the package costs nothing: Numba and scikit-learn are loaded with the first name taken from it. The
 names are those of `table`. Type checkers read ``__init__.pyi`` instead, which is written from the same table
-(``python -m singlepass.learners README.md``).
+(``python -m singlepass.learners``).
 """
 
 import importlib

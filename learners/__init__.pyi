@@ -1,4 +1,4 @@
-# Written from the table of learners: python -m singlepass.learners README.md
+# Written from the table of learners: python -m singlepass.learners
 from .active import Greedy as Greedy
 from .active import QueryAll as QueryAll
 from .baselines import MajorityClass as MajorityClass

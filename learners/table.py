@@ -1,9 +1,9 @@
-"""The learners of this package, a row each: a new one is its own file and a row here.
+"""The learners of this package, a row each: a new learner is its own file and a row here.
 
-From the rows come the public names of `singlepass.learners`, the names a study can use, what the tests of all
-learners run through, the README's table and what type checkers read; the command
-``python -m singlepass.learners README.md`` writes these two anew. Nothing is imported for it: a learner's
-module is loaded when the learner is. (Over 300 lines: one table.)
+The rows give the public names of `singlepass.learners`, the names that a study can use, the cases of the
+tests that cover all learners, the table in ``docs/learners.md`` and the names that type checkers read
+(``python -m singlepass.workflows.pages docs`` and ``python -m singlepass.learners`` write these). A learner's
+module is imported when the learner is first used.
 """
 
 import functools

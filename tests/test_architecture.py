@@ -124,6 +124,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "pipeline/workers/cluster",
         "pipeline/analysis",
         "workflows/running",
+        "workflows/report/words",
         "workflows/report",
         "workflows/reproduce",
         "workflows/reproduce/papers",

@@ -1,36 +1,23 @@
 """The table of learners: what it says is so, and what is made from it is up to date."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 import singlepass.learners
 from singlepass.learners import KernelClassifier, MulticlassClassifier, OnlineClassifier, Perceptron
-from singlepass.learners.__main__ import STUB, readme_table, stub, with_table
+from singlepass.learners.__main__ import STUB, stub
 from singlepass.learners.table import NAMES, TABLE
 
 from .streams import GOLDEN, golden_runs
 
-README = Path(__file__).parents[2] / "README.md"
 every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 
 
-def test_the_table_of_the_readme():
-    text = README.read_text("utf-8")
-    assert text == with_table(text), "run: python -m singlepass.learners README.md"
-    assert readme_table().count("\n") == len(TABLE) + 2
-
-
 def test_what_type_checkers_read():
-    assert STUB.read_text("utf-8") == stub(), "run: python -m singlepass.learners README.md"
+    assert STUB.read_text("utf-8") == stub(), "run: python -m singlepass.learners"
     names = set(re.findall("^from .* import (.*) as .*$", stub(), re.MULTILINE))
     assert names == set(singlepass.learners.__all__)
-
-
-def test_a_readme_without_a_place_for_it():
-    with pytest.raises(ValueError, match="no place for the table: between the lines <!-- learners --> and"):
-        with_table("<!-- learners -->\n")
 
 
 def test_names_are_public_and_there_once():

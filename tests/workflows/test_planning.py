@@ -233,10 +233,3 @@ def test_shipped_studies_are_outlined_without_their_data() -> None:
     assert (usps.tasks, usps.rows, usps.features) == (45, 9298, 256)
     assert usps.state == "to be downloaded"
     assert found.planned.total() > 20_000
-
-
-def test_readme_has_every_shipped_study() -> None:
-    root = Path(__file__).parents[2]
-    readme = (root / "README.md").read_text(encoding="utf-8")
-    names = {path.stem for path in (root / "workflows" / "studies").glob("*.toml")}
-    assert {name for name in names if f"`{name}`" not in readme} == set()

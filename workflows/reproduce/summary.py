@@ -1,4 +1,4 @@
-"""README's table of all claims, made from the verdicts that pages have written."""
+"""Tables of the verdicts on the papers' claims, made from the files that the papers' pages have."""
 
 from __future__ import annotations
 
@@ -8,88 +8,94 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...pipeline.errors import InputError
-from ..report.words.markup import markdown
+from ..report.words.markup import markdown, with_block
 from .page import CLAIMS_FILE
 from .paper import Paper
 from .verdicts import Outcome
 
-_BEGIN, _END = "<!-- claims -->\n", "<!-- end of claims -->\n"
 
-
-def summary_table(pages: Path, papers: Mapping[str, Paper], link: str) -> str:
-    """Return what has become of the papers' claims, in Markdown.
+def papers_table(pages: Path, papers: Mapping[str, Paper], link: str) -> str:
+    """Return a table of verdicts, a row per paper and one for all, in Markdown.
 
     Parameters
     ----------
     pages : Path
-        Folder with a page's folder a paper; those without are left out.
+        Folder with a folder per paper, as `write_page` writes it; papers without one are left out.
     papers : mapping of str to Paper
+        By the name of their folder.
     link : str
-        How the reader's file calls that folder.
+        Path of `pages` as seen from the file that the table goes into.
 
     Returns
     -------
     str
     """
-    found = {name: _verdicts(pages / name / CLAIMS_FILE) for name in papers}
     outcomes = [str(each) for each in Outcome]
-    lines = [
-        f"| paper | claims | {' | '.join(outcomes)} |",
-        f"|---|--:|{'--:|' * len(outcomes)}",
-    ]
+    lines = [f"| paper | claims | {' | '.join(outcomes)} |", f"|---|--:|{'--:|' * len(outcomes)}"]
     total: Counter[str] = Counter()
-    for name, rows in found.items():
-        if rows:
-            counted = Counter(row["verdict"] for row in rows)
-            total += counted
-            lines.append(_line(f"[{markdown(papers[name].title)}]({link}/{name}/report.md)", counted))
-    lines += [_line("all", total), "", "<details><summary>Every claim</summary>", ""]
-    lines += ["| claim | the paper says | here |", "|---|---|---|"]
+    for name, rows in _verdicts(pages, papers).items():
+        counted = Counter(row["verdict"] for row in rows)
+        total += counted
+        lines.append(_line(f"[{markdown(papers[name].title)}]({link}/{name}/report.md)", counted))
+    return "\n".join([*lines, _line("all", total), ""])
+
+
+def claims_table(pages: Path, papers: Mapping[str, Paper]) -> str:
+    """Return a table of every claim with its verdict, in Markdown; see `papers_table`."""
+    lines = ["| claim | the paper says | here |", "|---|---|---|"]
     lines += [
         f"| {row['id']} | {markdown(row['claim'])} | {row['verdict']} |"
-        for rows in found.values()
+        for rows in _verdicts(pages, papers).values()
         for row in rows
     ]
-    return "\n".join([*lines, "", "</details>", ""])
+    return "\n".join([*lines, ""])
 
 
 def write_summary(readme: Path, pages: Path, papers: Mapping[str, Paper]) -> None:
-    """Write the table between its two markers in a README anew.
+    """Write the table of papers into a README, and that of claims into the README of the pages.
 
     Parameters
     ----------
-    readme, pages : Path
+    readme : Path
+        Has lines ``<!-- papers -->`` and ``<!-- end of papers -->`` around the table; the file
+        ``README.md`` in `pages` has ``<!-- claims -->`` and ``<!-- end of claims -->``.
+    pages : Path
+        Must be below the folder of `readme`.
     papers : mapping of str to Paper
 
     Raises
     ------
     InputError
-        The file cannot be read, or has no markers.
+        A file cannot be read, or lacks its lines.
     """
-    try:
-        text = readme.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{readme}: cannot be read ({error.strerror})") from None
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not (begin and end):
-        raise InputError(
-            f"{readme}: no place for the table: it goes between lines {_BEGIN.strip()} and {_END.strip()}"
-        )
     try:
         where = pages.resolve().relative_to(readme.resolve().parent)
     except ValueError:
         raise InputError(f"{pages}: must be below the folder of {readme}, which links to it") from None
-    table = summary_table(pages, papers, where.as_posix())
-    readme.write_text(before + begin + table + end + after, encoding="utf-8", newline="\n")
+    _write_block(readme, "papers", papers_table(pages, papers, where.as_posix()))
+    _write_block(pages / "README.md", "claims", claims_table(pages, papers))
+
+
+def _write_block(file: Path, name: str, table: str) -> None:
+    try:
+        text = with_block(file.read_text(encoding="utf-8"), name, table)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise InputError(f"{file}: {error}") from None
+    file.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _line(name: str, counted: Counter[str]) -> str:
     return f"| {name} | {counted.total()} | {' | '.join(str(counted[str(each)]) for each in Outcome)} |"
 
 
-def _verdicts(path: Path) -> list[dict[str, str]]:
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+def _verdicts(pages: Path, papers: Mapping[str, Paper]) -> dict[str, list[dict[str, str]]]:
+    """Return the rows of each paper's file of claims; papers without one are left out."""
+    found = {}
+    for name in papers:
+        path = pages / name / CLAIMS_FILE
+        if path.is_file():
+            with path.open(encoding="utf-8", newline="") as lines:
+                found[name] = list(csv.DictReader(lines))
+    return found

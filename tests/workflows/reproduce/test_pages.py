@@ -14,6 +14,7 @@ from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.bench.overhead import Silent
 from singlepass.workflows.report.page.blocks import Text, files
 from singlepass.workflows.report.plots.curve_plots import Axis
+from singlepass.workflows.report.words.markup import with_block
 from singlepass.workflows.reproduce import printed
 from singlepass.workflows.reproduce.beside import beside
 from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence
@@ -22,7 +23,7 @@ from singlepass.workflows.reproduce.page import CLAIMS_FILE, write_page
 from singlepass.workflows.reproduce.paper import Exhibit, Paper, PaperStudy
 from singlepass.workflows.reproduce.papers import PAPERS
 from singlepass.workflows.reproduce.studies import read_studies
-from singlepass.workflows.reproduce.summary import summary_table, write_summary
+from singlepass.workflows.reproduce.summary import claims_table, papers_table, write_summary
 from singlepass.workflows.reproduce.verdicts import Check, Outcome, Verdict, holds_if, judge
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.running.workers import WorkerOptions
@@ -157,20 +158,23 @@ def test_ours_beside_the_printed(ours: float, theirs: float, text: str) -> None:
     assert beside(ours, theirs).text == text
 
 
-def test_summary_in_a_readme(results: StudyResults, tmp_path: Path) -> None:
-    write_page(PAPER, _evidence(results), tmp_path / "pages" / NAME)
-    readme = tmp_path / "README.md"
-    readme.write_text("before\n<!-- claims -->\nstale\n<!-- end of claims -->\nafter\n", encoding="utf-8")
-    write_summary(readme, tmp_path / "pages", {NAME: PAPER})
+def test_summary_in_readmes(results: StudyResults, tmp_path: Path) -> None:
+    pages, readme = tmp_path / "pages", tmp_path / "README.md"
+    write_page(PAPER, _evidence(results), pages / NAME)
+    readme.write_text("before\n<!-- papers -->\nstale\n<!-- end of papers -->\nafter\n", encoding="utf-8")
+    (pages / "README.md").write_text("<!-- claims -->\nstale\n<!-- end of claims -->\n", encoding="utf-8")
+    write_summary(readme, pages, {NAME: PAPER})
     text = readme.read_text("utf-8")
     assert "| 6 | 1 | 0 | 0 | 5 |" in text
     assert f"(pages/{NAME}/report.md)" in text
-    assert "stale" not in text
     assert text.startswith("before\n")
     assert text.endswith("after\n")
+    claims = (pages / "README.md").read_text("utf-8")
+    assert claims.count("\n| ") == 1 + 6
+    assert "stale" not in text + claims
     readme.write_text("nothing", encoding="utf-8")
     with pytest.raises(InputError, match="no place for the table"):
-        write_summary(readme, tmp_path / "pages", {NAME: PAPER})
+        write_summary(readme, pages, {NAME: PAPER})
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -179,10 +183,12 @@ def test_every_claim_of_a_paper_has_a_check(name: str) -> None:
     assert PAPERS[name].name == name
 
 
-def test_readme_has_the_verdicts_of_the_reference_pages() -> None:
+def test_readmes_have_the_verdicts_of_the_reference_pages() -> None:
+    pages = ROOT / "results" / "reference"
     text = (ROOT / "README.md").read_text("utf-8")
-    table = summary_table(ROOT / "results" / "reference", PAPERS, "results/reference")
-    assert f"<!-- claims -->\n{table}<!-- end of claims -->" in text
+    assert text == with_block(text, "papers", papers_table(pages, PAPERS, "results/reference"))
+    text = (pages / "README.md").read_text("utf-8")
+    assert text == with_block(text, "claims", claims_table(pages, PAPERS))
 
 
 def test_results_of_another_study_are_not_taken_for_a_papers(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Escapes for LaTeX and Markdown. (HTML is escaped by Jinja.)"""
+"""Escapes for LaTeX and Markdown, and generated parts of Markdown files. (Jinja escapes HTML.)"""
 
 from __future__ import annotations
 
@@ -83,3 +83,24 @@ def fence(text: str) -> str:
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     marks = "`" * max(3, longest + 1)
     return f"{marks}sh\n{text}\n{marks}"
+
+
+def with_block(text: str, name: str, content: str) -> str:
+    """Replace the part of a Markdown text between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``.
+
+    Raises
+    ------
+    ValueError
+        The text lacks these lines.
+
+    Examples
+    --------
+    >>> with_block("<!-- a -->\\nold\\n<!-- end of a -->\\n", "a", "new\\n")
+    '<!-- a -->\\nnew\\n<!-- end of a -->\\n'
+    """
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    before, found, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not (found and ended):
+        raise ValueError(f"no place for the table: it goes between lines {begin.strip()} and {end.strip()}")
+    return before + begin + content + end + after
