@@ -61,7 +61,7 @@ from .numeric.margins import count_ties as count_ties
 from .numeric.margins import count_wrong as count_wrong
 from .numeric.orders import ordered_rows as ordered_rows
 from .numeric.orders import take_rows as take_rows
-from .numeric.references import Followed as Followed
+from .numeric.references import BaselineCounts as BaselineCounts
 from .numeric.references import References as References
 from .numeric.rows import as_rows as as_rows
 from .numeric.rows import row_range as row_range
@@ -103,13 +103,13 @@ __all__ = [
     "ActiveRampSVM",
     "AdaGradRDA",
     "AdaptiveSelectiveSampling",
+    "BaselineCounts",
     "COCOBBackprop",
     "ConfidenceWeighted",
     "CoordinateKT",
     "DistillCacheMIRA",
     "DistillCachePerceptron",
     "FTRLProximal",
-    "Followed",
     "Forgetron",
     "FreeGrad",
     "Greedy",

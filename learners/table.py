@@ -500,7 +500,7 @@ NAMES = tuple(row.name for row in TABLE if row.kind != "strategy")
 
 #: Where each public name of the package is: the learners, and what is no learner.
 MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
-    "Followed": ".numeric.references",
+    "BaselineCounts": ".numeric.references",
     "KernelClassifier": ".kernel.kernel_classifier",
     "MulticlassClassifier": ".linear.multiclass_classifier",
     "OnlineClassifier": ".estimator.online_classifier",

@@ -1,4 +1,4 @@
-"""Two references that see labels only: the most frequent class so far, and the label before."""
+"""Two baselines that see labels only: the most frequent class so far, and the previous label."""
 
 from copy import copy
 from typing import TypeAlias
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from .compiled import compiled
 from .counting import FEW
 
-#: What the most frequent class so far and the label before got right; then what these two say next.
+#: Positions in the counts: correct predictions of the majority class and of the previous label, against the
+#: given and the clean labels; then the next prediction of each.
 MAJORITY_GIVEN, MAJORITY_CLEAN, BEFORE_GIVEN, BEFORE_CLEAN, MOST, LAST = range(6)
-_BESIDE = LAST + 1
+_COUNTS = LAST + 1
 
-
-# A class that leads by n rows leads for n more, whatever they are: sums tell all of them. With a small lead
-# it goes row by row, so many before the lead is looked at again.
+# A class that leads by n rows still leads after n more rows, so sums count them without a loop over rows.
+# Below a lead of 32 rows are counted one by one, 256 at a time.
 _LEAD, _BLOCK = 32, 256
 
 
@@ -37,66 +37,67 @@ def _unlike(codes, others):
 
 
 @register_jitable
-def _any_missing(told):
+def _any_missing(known):
+    # Missing labels are -1: one of them makes the bitwise "or" negative.
     found = 0
-    for t in range(told.shape[0]):
-        found |= told[t]
+    for t in range(known.shape[0]):
+        found |= known[t]
     return found < 0
 
 
 @register_jitable
-def _of_two(given, clean, told, so_far, beside):
-    """Count what they get right of rows of two classes; see `follow_references`."""
-    if not _any_missing(told):
-        _label_before(given, clean, told, beside)
-        _most_frequent(given, clean, told, so_far, beside)
+def _count_two_classes(given, clean, known, class_counts, counts):
+    """Count correct predictions on rows of two classes; see `count_baselines`."""
+    if not _any_missing(known):
+        _count_previous_label(given, clean, known, counts)
+        _count_majority(given, clean, known, class_counts, counts)
         return
-    # The first labels of a stream, where labels come late.
-    start, n = 0, told.shape[0]
+    # With delayed labels the first rows of a stream have no label yet.
+    start, n = 0, known.shape[0]
     while start < n:
-        untold = told[start] < 0
+        missing = known[start] < 0
         end = start + 1
-        while end < n and (told[end] < 0) == untold:
+        while end < n and (known[end] < 0) == missing:
             end += 1
-        ys, zs, us = given[start:end], clean[start:end], told[start:end]
-        if untold:
-            _while_untold(ys, zs, beside)
+        ys, zs, us = given[start:end], clean[start:end], known[start:end]
+        if missing:
+            _count_without_labels(ys, zs, counts)
         else:
-            _label_before(ys, zs, us, beside)
-            _most_frequent(ys, zs, us, so_far, beside)
+            _count_previous_label(ys, zs, us, counts)
+            _count_majority(ys, zs, us, class_counts, counts)
         start = end
 
 
 @register_jitable
-def _while_untold(given, clean, beside):
+def _count_without_labels(given, clean, counts):
     n, y, z = given.shape[0], _sum(given), _sum(clean)
-    beside[MAJORITY_GIVEN] += y if beside[MOST] else n - y
-    beside[MAJORITY_CLEAN] += z if beside[MOST] else n - z
-    beside[BEFORE_GIVEN] += y if beside[LAST] else n - y
-    beside[BEFORE_CLEAN] += z if beside[LAST] else n - z
+    counts[MAJORITY_GIVEN] += y if counts[MOST] else n - y
+    counts[MAJORITY_CLEAN] += z if counts[MOST] else n - z
+    counts[BEFORE_GIVEN] += y if counts[LAST] else n - y
+    counts[BEFORE_CLEAN] += z if counts[LAST] else n - z
 
 
 @register_jitable
-def _label_before(given, clean, told, beside):
-    # The compiler makes vectors of the sums: nothing is waited for from row to row.
-    n, last = given.shape[0], beside[LAST]
+def _count_previous_label(given, clean, known, counts):
+    # No row depends on the one before, so the compiler vectorises the sums.
+    n, last = given.shape[0], counts[LAST]
     if n == 0:
         return
-    before = told[: n - 1]
-    beside[BEFORE_GIVEN] += n - (last ^ given[0]) - _unlike(given[1:], before)
-    beside[BEFORE_CLEAN] += n - (last ^ clean[0]) - _unlike(clean[1:], before)
-    beside[LAST] = told[n - 1]
+    before = known[: n - 1]
+    counts[BEFORE_GIVEN] += n - (last ^ given[0]) - _unlike(given[1:], before)
+    counts[BEFORE_CLEAN] += n - (last ^ clean[0]) - _unlike(clean[1:], before)
+    counts[LAST] = known[n - 1]
 
 
 @register_jitable
-def _most_frequent(given, clean, told, so_far, beside):
-    n, lead = given.shape[0], so_far[1] - so_far[0]
+def _count_majority(given, clean, known, class_counts, counts):
+    n, lead = given.shape[0], class_counts[1] - class_counts[0]
     before = lead
     wrong_given = wrong_clean = start = 0
     while start < n:
         length = abs(lead) if abs(lead) > _LEAD else _BLOCK
         end = min(start + length, n)
-        ys, zs, us = given[start:end], clean[start:end], told[start:end]
+        ys, zs, us = given[start:end], clean[start:end], known[start:end]
         if abs(lead) > _LEAD:
             y, z = _sum(ys), _sum(zs)
             wrong_given += end - start - y if lead > 0 else y
@@ -110,103 +111,105 @@ def _most_frequent(given, clean, told, so_far, beside):
                 lead += 2 * us[t] - 1
         start = end
     ones = (lead - before + n) // 2
-    so_far[0] += n - ones
-    so_far[1] += ones
-    beside[MAJORITY_GIVEN] += n - wrong_given
-    beside[MAJORITY_CLEAN] += n - wrong_clean
-    beside[MOST] = 1 if lead > 0 else 0
+    class_counts[0] += n - ones
+    class_counts[1] += ones
+    counts[MAJORITY_GIVEN] += n - wrong_given
+    counts[MAJORITY_CLEAN] += n - wrong_clean
+    counts[MOST] = 1 if lead > 0 else 0
 
 
 @register_jitable
-def _of_many(given, clean, told, start, stop, so_far, beside):
-    """Count what they get right of rows of any number of classes; see `follow_references`."""
-    most, last = beside[MOST], beside[LAST]
+def _count_many_classes(given, clean, known, start, stop, class_counts, counts):
+    """Count correct predictions on rows of any number of classes; see `count_baselines`."""
+    most, last = counts[MOST], counts[LAST]
     for t in range(start, stop):
-        y, z, u = given[t], clean[t], told[t]
-        beside[MAJORITY_GIVEN] += most == y
-        beside[MAJORITY_CLEAN] += most == z
-        beside[BEFORE_GIVEN] += last == y
-        beside[BEFORE_CLEAN] += last == z
+        y, z, u = given[t], clean[t], known[t]
+        counts[MAJORITY_GIVEN] += most == y
+        counts[MAJORITY_CLEAN] += most == z
+        counts[BEFORE_GIVEN] += last == y
+        counts[BEFORE_CLEAN] += last == z
         if u >= 0:
-            so_far[u] += 1
-            # Of equally frequent ones the lowest.
-            if u != most and (so_far[u] > so_far[most] or (so_far[u] == so_far[most] and u < most)):
+            class_counts[u] += 1
+            # A tie goes to the lowest class.
+            more = class_counts[u] - class_counts[most]
+            if u != most and (more > 0 or (more == 0 and u < most)):
                 most = u
             last = u
-    beside[MOST], beside[LAST] = most, last
+    counts[MOST], counts[LAST] = most, last
 
 
-def _follow(given, clean, told, stops, so_far, beside, besides):
+def _count(given, clean, known, stops, class_counts, counts, at_stops):
     start = 0
     for i in range(stops.shape[0] + 1):
         stop = stops[i] if i < stops.shape[0] else given.shape[0]
-        if so_far.shape[0] == 2:
-            _of_two(given[start:stop], clean[start:stop], told[start:stop], so_far, beside)
+        if class_counts.shape[0] == 2:
+            _count_two_classes(given[start:stop], clean[start:stop], known[start:stop], class_counts, counts)
         else:
-            _of_many(given, clean, told, start, stop, so_far, beside)
+            _count_many_classes(given, clean, known, start, stop, class_counts, counts)
         if i < stops.shape[0]:
-            besides[i] = beside
+            at_stops[i] = counts
         start = stop
 
 
-_follow_held, _follow_released = compiled(_follow, nogil=False), compiled(_follow)
+_count_holding_gil, _count_releasing_gil = compiled(_count, nogil=False), compiled(_count)
 
 
-def follow_references(
+def count_baselines(
     given: NDArray[np.int32],
     clean: NDArray[np.int32],
-    told: NDArray[np.int32],
+    known: NDArray[np.int32],
     stops: NDArray[np.int64],
-    so_far: NDArray[np.int64],
-    beside: NDArray[np.int64],
+    class_counts: NDArray[np.int64],
+    counts: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Count what two references without features get right.
+    """Count the correct predictions of two baselines without features.
 
-    They are told a label after each row: one says the most frequent class so far (of equally frequent ones
-    the lowest), the other the latest label. Both begin with class 0.
+    One predicts the most frequent class so far (a tie goes to the lowest class), the other the latest label.
+    Each learns one label after each row; both begin with class 0.
 
     Parameters
     ----------
     given, clean : ndarray of int32, shape (n,)
-    told : ndarray of int32, shape (n,)
-        What the references are told, -1 for nothing: `given`, unless labels come late.
+        Labels with and without noise.
+    known : ndarray of int32, shape (n,)
+        The label that the baselines learn after each row, -1 for none: `given`, unless labels are delayed.
     stops : ndarray of int64, shape (m,)
-        Numbers of rows, ascending, n at the most.
-    so_far : ndarray of int64, shape (K,)
-        How often they were told each class before; it is added to.
-    beside : ndarray of int64, shape (6,)
-        What was counted before; it is added to: rows that the most frequent class gets right, by labels given
-        and by clean ones, the same of the label before; what the two say next.
+        Numbers of rows, ascending, at most n.
+    class_counts : ndarray of int64, shape (K,)
+        How often each class was learnt so far; updated in place.
+    counts : ndarray of int64, shape (6,)
+        The counts so far, see `MAJORITY_GIVEN`; updated in place.
 
     Returns
     -------
     ndarray of int64, shape (m, 6)
-        `beside` after each stop.
+        `counts` after each stop.
     """
-    besides = np.empty((len(stops), len(beside)), np.int64)
-    follow = _follow_held if len(given) <= FEW else _follow_released
-    follow(given, clean, told, stops, so_far, beside, besides)
-    return besides
+    at_stops = np.empty((len(stops), len(counts)), np.int64)
+    count = _count_holding_gil if len(given) <= FEW else _count_releasing_gil
+    count(given, clean, known, stops, class_counts, counts, at_stops)
+    return at_stops
 
 
-# What references get right up to some rows, and their state after the last: small, and alike in all cells of
-# a study that share their labels, but not in those of another with points elsewhere.
-Followed: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-_MOST_FOLLOWED = 16
+# Counts at the stops of a whole stream, then class counts and counts at its end. Cells that share labels and
+# checkpoints share them.
+BaselineCounts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+# Most sets of checkpoints that are cached for the same labels.
+_MOST_CACHED = 16
 
 
 class References:
-    """Follows two references that see labels only: the most frequent class so far, and the label before.
+    """Count what two baselines that see labels only get right along a stream.
 
     Parameters
     ----------
     given, clean : ndarray of int32, shape (n,)
-        The labels that a learner is given, and those that they were made of.
+        Labels with and without noise.
     n_classes : int
     delay : int, default=0
-        After so many further rows a label comes, to the references as to the learner.
+        Number of rows after which a label becomes known.
     shared : dict, default=None
-        What was found of the same labels before: a stream that comes at once is not followed again.
+        Cache of counts for the same labels: a whole stream is counted once.
     """
 
     def __init__(
@@ -215,57 +218,44 @@ class References:
         clean: NDArray[np.int32],
         n_classes: int,
         delay: int = 0,
-        shared: dict[tuple[int, bytes], Followed] | None = None,
+        shared: dict[tuple[int, bytes], BaselineCounts] | None = None,
     ) -> None:
         self._labels = given, clean
-        self._delay, self._told = delay, given
+        self._delay, self._known = delay, given
         if delay:
-            self._told = np.full_like(given, -1)
-            self._told[delay:] = given[:-delay]
-        self._state = np.zeros(n_classes, np.int64), np.zeros(_BESIDE, np.int64)
+            self._known = np.full_like(given, -1)
+            self._known[delay:] = given[:-delay]
+        self._state = np.zeros(n_classes, np.int64), np.zeros(_COUNTS, np.int64)
         self._shared = {} if shared is None else shared
         self._seen = 0
 
     @property
     def right(self) -> NDArray[np.int64]:
-        """Rows that the most frequent class got right, by labels given and clean; then the label before.
+        """Correct predictions of the majority class by given and by clean labels, then of the previous label.
 
-        An int64 array of shape (4,), a view: what is written to it counts on.
+        A view of shape (4,), int64: later counts add to what is written into it.
         """
         return self._state[1][:MOST]
 
     def fork(self) -> "References":
-        """Return one that goes on from here by itself."""
+        """Return an independent copy that continues from here."""
         other = copy(self)
         other._state = self._state[0].copy(), self._state[1].copy()
         return other
 
     def add(self, n: int, stops: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Go past the next rows.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        stops : ndarray of int64, shape (m,)
-            Numbers of these rows, ascending, n at the most.
-
-        Returns
-        -------
-        ndarray of int64, shape (m, 6)
-            What they get right up to each stop, and what they say next; see `follow_references`.
-        """
+        """Count the next `n` rows; return the counts at `stops`, see `count_baselines`."""
         key = self._delay, stops.tobytes()
-        whole = not self._seen and n == len(self._told)
+        whole = not self._seen and n == len(self._known)
         found = self._shared.get(key) if whole else None
         if found is None:
             part = slice(self._seen, self._seen + n)
             given, clean = (labels[part] for labels in self._labels)
-            besides = follow_references(given, clean, self._told[part], stops, *self._state)
-            if whole and len(self._shared) < _MOST_FOLLOWED:
-                self._shared[key] = besides, self._state[0].copy(), self._state[1].copy()
+            at_stops = count_baselines(given, clean, self._known[part], stops, *self._state)
+            if whole and len(self._shared) < _MOST_CACHED:
+                self._shared[key] = at_stops, self._state[0].copy(), self._state[1].copy()
         else:
-            besides = found[0]
+            at_stops = found[0]
             self._state = found[1].copy(), found[2].copy()
         self._seen += n
-        return besides
+        return at_stops

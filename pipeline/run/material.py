@@ -14,7 +14,7 @@ import numpy as np
 from cachetools import LRUCache, cached, cachedmethod
 from numpy.typing import NDArray
 
-from ...learners import Followed, take_rows
+from ...learners import BaselineCounts, take_rows
 from .. import data
 from ..errors import InputError
 from ..noise import Circumstances, FeatureNoise
@@ -79,7 +79,7 @@ class Material:
     own_bytes: int = 0
     counted_from: int = 0
     changes: tuple[int, ...] = ()
-    followed: dict[tuple[int, bytes], Followed] = field(default_factory=dict)
+    followed: dict[tuple[int, bytes], BaselineCounts] = field(default_factory=dict)
 
     def with_all_features(self) -> Material:
         """Return the same with every feature under its own number."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners import Followed, References, take_rows
+from ...learners import BaselineCounts, References, take_rows
 from ...learners.contract import StreamLearner
 from ...learners.guests.guest import Guest
 from ..counts import COUNTS
@@ -40,7 +40,7 @@ def stream_through(
     accuracy: Callable[[], float] | None = None,
     begins: Patience = endless,
     counted_from: int = 0,
-    followed: dict[tuple[int, bytes], Followed] | None = None,
+    followed: dict[tuple[int, bytes], BaselineCounts] | None = None,
 ) -> CellResult:
     """Predict and learn every row once, in order; read the curve at the checkpoints.
 

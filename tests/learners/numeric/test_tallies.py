@@ -13,7 +13,7 @@ from singlepass.learners import (
     sum_losses,
     tally_classes,
 )
-from singlepass.learners.numeric.references import follow_references
+from singlepass.learners.numeric.references import count_baselines
 
 
 def stream(seed, n, n_classes):
@@ -57,13 +57,13 @@ def test_counts_by_class_are_those_of_the_confusion_matrix_wherever_the_stream_i
     # Labels come late to the references.
     told = np.concatenate([np.full(min(delay, n), -1, np.int32), given_codes[: n - min(delay, n)]])
     tables = tally_classes(scores, given_codes, clean, stops, table)
-    besides = follow_references(given_codes, clean, told, stops, so_far, beside)
+    besides = count_baselines(given_codes, clean, told, stops, so_far, beside)
     pieces, pieces_so_far, pieces_beside = (np.zeros_like(each) for each in (table, so_far, beside))
     for part in (slice(0, cut), slice(cut, n)):
         nowhere = np.empty(0, np.int64)
         labels = given_codes[part], clean[part]
         tally_classes(scores[part], *labels, nowhere, pieces)
-        follow_references(*labels, told[part], nowhere, pieces_so_far, pieces_beside)
+        count_baselines(*labels, told[part], nowhere, pieces_so_far, pieces_beside)
     assert pieces.tolist() == table.tolist()
     assert pieces_so_far.tolist() == so_far.tolist()
     assert pieces_beside.tolist() == beside.tolist()
@@ -93,7 +93,7 @@ def test_references_of_long_streams_whose_frequent_class_changes(seed, delay, cu
     told = np.concatenate([np.full(delay, -1, np.int32), given_codes[: n - delay]])
     so_far, beside = np.zeros(2, np.int64), np.zeros(6, np.int64)
     stops = np.unique([*cuts, n])
-    besides = follow_references(given_codes, clean, told, stops, so_far, beside)
+    besides = count_baselines(given_codes, clean, told, stops, so_far, beside)
     for at, found in zip(stops, besides, strict=True):
         for place, labels in ((0, given_codes), (1, clean)):
             most, before = plain_references(given_codes[:at], labels[:at], 2, delay)

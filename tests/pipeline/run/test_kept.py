@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit, softmax
 from sklearn.metrics import balanced_accuracy_score, f1_score, log_loss, roc_auc_score
 
-from singlepass.learners import AROW, Followed, References, available
+from singlepass.learners import AROW, BaselineCounts, References, available
 from singlepass.pipeline import data
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.run import splits
@@ -171,7 +171,7 @@ def test_what_references_get_right_is_found_once_for_cells_that_share_their_labe
     given_codes, clean = (rng.randint(0, 3, 200).astype(np.int32) for _ in range(2))
     stops, others = np.array([10, 77, 200]), np.array([5, 200])
     for delay in (0, 7):
-        shared: dict[tuple[int, bytes], Followed] = {}
+        shared: dict[tuple[int, bytes], BaselineCounts] = {}
         for points in (stops, others, stops):
             alone = References(given_codes, clean, 3, delay)
             pieces = np.vstack(
