@@ -18,12 +18,12 @@ from singlepass.pipeline.errors import InputError
 
 from .mutations import mutated
 
-# The first of the chunks is among the usual tests, the others are exhaustive.
+# The first of the chunks is among the usual tests, the others are slow.
 CHUNKS, INPUTS = 20, 1000
 # A file of some hundred bytes is read within milliseconds.
 LONGEST_SECONDS = 20.0
 chunks = pytest.mark.parametrize(
-    "chunk", [0, *(pytest.param(chunk, marks=pytest.mark.exhaustive) for chunk in range(1, CHUNKS))]
+    "chunk", [0, *(pytest.param(chunk, marks=pytest.mark.slow) for chunk in range(1, CHUNKS))]
 )
 
 

@@ -31,26 +31,40 @@ FEATURE_LEARNERS = _made("features")
 # With more than two classes most of these, and these: the updates that several wrong classes share.
 OF_MANY_CLASSES = _made("linear", classes="many")
 SEVERAL_CONSTRAINTS = _made("linear", classes="many", further=True)
-every_multiclass_learner = pytest.mark.parametrize("learner", OF_MANY_CLASSES + SEVERAL_CONSTRAINTS, ids=repr)
-# Their loops take a minute or two to compile for all kinds of rows.
-SLOW_TO_COMPILE = tuple(row.load() for row in TABLE if row.kind == "svm")
+# One of each family, with the loops that the others share: plain updates, updates with variances, a full
+# covariance, several constraints, gradient steps, coin betting; support vectors without and with a budget, a
+# projection, random features. Compiling the others takes minutes: the fast tier has only their golden runs.
+REPRESENTATIVES = {
+    "Perceptron()",
+    "PassiveAggressive(C=0.5)",
+    "SecondOrderPerceptron(a=0.5, covariance='full')",
+    "AROW(r=0.5)",
+    "AROW(constraints='all', r=0.5)",
+    "OnlineGradientDescent(eta=0.5)",
+    "KT()",
+    "KernelPerceptron(gamma=0.1)",
+    "DistillCachePerceptron(beta=0.5, budget=12, gamma=0.1)",
+    "Projectron(eta=0.5, gamma=0.1)",
+    "BSGD(budget=12, gamma=0.1)",
+    "FOGD(D=50, gamma=0.1)",
+}
 
 
-def _listed(learners):
-    """Return learners as parameters of tests; those that are slow to compile are exhaustive."""
-    slow = [pytest.mark.exhaustive]
+def tiered(learners):
+    """Return learners as parameters of tests, all but the representatives marked as slow."""
     return [
-        pytest.param(learner, id=repr(learner), marks=slow if isinstance(learner, SLOW_TO_COMPILE) else [])
-        for learner in learners
+        pytest.param(each, id=repr(each), marks=[] if repr(each) in REPRESENTATIVES else [pytest.mark.slow])
+        for each in learners
     ]
 
 
+every_multiclass_learner = pytest.mark.parametrize("learner", tiered(OF_MANY_CLASSES + SEVERAL_CONSTRAINTS))
 _RAMP_SVMS = (OnlineRampSVM, ActiveRampSVM, RetrainedRampSVM)
 _NO_RAMP_SVM = [learner for learner in KERNEL_LEARNERS if not isinstance(learner, _RAMP_SVMS)]
-every_kernel_learner_but_ramp_svms = pytest.mark.parametrize("learner", _listed(_NO_RAMP_SVM))
-every_kernel_learner = pytest.mark.parametrize("learner", _listed(KERNEL_LEARNERS))
-any_learner = pytest.mark.parametrize("learner", _listed(LEARNERS + KERNEL_LEARNERS + FEATURE_LEARNERS))
-every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+every_kernel_learner_but_ramp_svms = pytest.mark.parametrize("learner", tiered(_NO_RAMP_SVM))
+every_kernel_learner = pytest.mark.parametrize("learner", tiered(KERNEL_LEARNERS))
+any_learner = pytest.mark.parametrize("learner", tiered(LEARNERS + KERNEL_LEARNERS + FEATURE_LEARNERS))
+every_learner = pytest.mark.parametrize("learner", tiered(LEARNERS))
 
 
 def golden_runs(*files):

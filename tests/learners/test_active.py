@@ -89,7 +89,7 @@ def test_query_all_is_the_learner_itself(inner):
             assert getattr(model, name, None) == getattr(plain, name, None)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.slow
 @pytest.mark.parametrize("epochs", [1, 2])
 def test_query_all_tells_the_learner_of_the_end_of_a_pass(epochs):
     X, y = noisy_stream(3)
@@ -102,7 +102,7 @@ def test_query_all_tells_the_learner_of_the_end_of_a_pass(epochs):
         assert model.learner_.gap_ == plain.gap_
 
 
-@pytest.mark.exhaustive
+@pytest.mark.slow
 def test_rows_of_another_pass_are_new_where_some_are_passed_over():
     X, y = noisy_stream(3)
     model = Greedy(LASVM(gamma=0.1, finish=True), h=3, epochs=2)

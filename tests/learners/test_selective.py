@@ -290,7 +290,7 @@ def test_switches_are_rows_of_the_stream(strategy):
     assert cut.switches() == [asked[0], asked[2]]
 
 
-@pytest.mark.exhaustive
+@pytest.mark.slow
 def test_rows_of_another_pass_are_new():
     X, y = noisy_stream(3)
     model = SelectiveSampling(LASVM(gamma=0.1, finish=True), b=0.5, epochs=2)

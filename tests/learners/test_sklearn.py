@@ -10,17 +10,15 @@ from .streams import (
     FEATURE_LEARNERS,
     KERNEL_LEARNERS,
     LEARNERS,
+    REPRESENTATIVES,
     SEVERAL_CONSTRAINTS,
-    SLOW_TO_COMPILE,
     any_learner,
     noisy_stream,
     state,
 )
 
 EVERY_VARIANT = LEARNERS + SEVERAL_CONSTRAINTS + KERNEL_LEARNERS + FEATURE_LEARNERS
-# The first of every class.
-ONE_OF_EACH = list({type(learner): learner for learner in reversed(EVERY_VARIANT)}.values())
-QUICK = [learner for learner in ONE_OF_EACH if not isinstance(learner, SLOW_TO_COMPILE)]
+QUICK = [learner for learner in EVERY_VARIANT if repr(learner) in REPRESENTATIVES]
 FURTHER = [learner for learner in EVERY_VARIANT if not any(learner is one for one in QUICK)]
 
 
@@ -29,7 +27,7 @@ def test_estimator(estimator, check):
     check(estimator)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.slow
 @parametrize_with_checks(FURTHER)
 def test_every_variant(estimator, check):
     check(estimator)

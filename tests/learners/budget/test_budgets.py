@@ -251,7 +251,7 @@ for learner in (LEARNERS):
 """
 
 
-@pytest.mark.exhaustive
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learners", "dtype"),
     [

@@ -13,10 +13,9 @@ from singlepass.learners.estimator.rollback import RolledBack
 from singlepass.learners.numeric.rows import as_rows
 
 from ..streams import (
-    OF_MANY_CLASSES,
-    SEVERAL_CONSTRAINTS,
     any_learner,
     every_learner,
+    every_multiclass_learner,
     noisy_classes,
     noisy_stream,
     state,
@@ -61,7 +60,7 @@ def test_a_bad_last_row_changes_nothing(learner, bad, name, convert):
     assert state(model) == state(other)
 
 
-@pytest.mark.parametrize("learner", OF_MANY_CLASSES + SEVERAL_CONSTRAINTS, ids=repr)
+@every_multiclass_learner
 @as_dense_and_csr
 def test_a_bad_last_row_of_many_classes_changes_nothing(learner, convert):
     rows, labels = noisy_classes(0)

@@ -214,7 +214,7 @@ def test_good_rows_of_many_classes_are_learnt_as_learn_rows_does(looked_at_along
 
 
 @every_learner
-@pytest.mark.exhaustive
+@pytest.mark.slow
 def test_every_learner_takes_rows_to_check(learner, looked_at_along):
     check_equal_to_learn_rows(learner, X, Y, 90)
     assert len(looked_at_along) == 1

@@ -233,7 +233,7 @@ print(seen.hexdigest())
 """
 
 
-@pytest.mark.exhaustive
+@pytest.mark.slow
 def test_every_machine_comes_to_the_same_bits(tmp_path):
     def outcome(**settings):
         settings["SINGLEPASS_CACHE"] = str(tmp_path / settings.get("NUMBA_CPU_NAME", "own"))

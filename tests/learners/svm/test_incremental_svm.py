@@ -12,7 +12,7 @@ from singlepass.learners.svm.solvers import incremental_store
 
 from ..streams import as_csr, golden_runs, golden_stream, noisy_stream, state
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 RUNS = golden_runs("incremental_svm")
 

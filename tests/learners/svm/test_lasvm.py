@@ -14,7 +14,7 @@ from singlepass.learners import LASVM, Perceptron
 
 from ..streams import as_csr, golden_runs, golden_stream, noisy_stream, state
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 seeds = st.integers(0, 2**31 - 1)
 RUNS = golden_runs("lasvm")

@@ -9,7 +9,7 @@ from singlepass.learners import LASVM, OnlineModelSelection
 
 from ..streams import as_csr, golden_runs, golden_stream, noisy_stream
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 RUN = golden_runs("lasvm")["oms_lasvm_rbf.ref__s3_digits_binary"]
 

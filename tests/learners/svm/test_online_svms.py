@@ -7,7 +7,7 @@ from singlepass.learners import LASVM, ActiveRampSVM, IncrementalSVM, OnlineMode
 
 from ..streams import noisy_stream
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(

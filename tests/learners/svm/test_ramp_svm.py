@@ -13,7 +13,7 @@ from singlepass.learners.svm.solvers import ramp
 
 from ..streams import as_csr, golden_runs, golden_stream, noisy_stream, state
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 RUNS = golden_runs("ramp_svm")
 seeds = st.integers(0, 2**31 - 1)

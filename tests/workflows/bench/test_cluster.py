@@ -10,7 +10,7 @@ from singlepass.workflows.bench import BENCHMARKS, cluster
 
 
 # Three clusters are started for it, one after the other.
-@pytest.mark.exhaustive
+@pytest.mark.slow
 def test_every_line_has_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "SCALES", (1, 2))
     # Long enough that cells come back one batch after the other.

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from singlepass.workflows.bench import svm
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from singlepass.learners.kernel.support.support_set import SupportSet
 
 from ...streams import as_csr
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 ADD, ADD_AND_CACHE, REMOVE, LOOK = range(4)
 FUNCTIONS = [("rbf", 0.3, 0.0, 1), ("poly", 0.5, 1.0, 3), ("linear", 1.0, 0.0, 1)]
