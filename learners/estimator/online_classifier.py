@@ -1,7 +1,6 @@
 """What all learners share: labels, validation, counters and the scikit-learn interface.
 
-A learner adds its parameters, its state arrays and one loop (see `OnlineClassifier`). (Over 300 lines: one
-class, most of it the documentation of the interface.)
+A learner adds its parameters, its state arrays and one loop (see `OnlineClassifier`).
 """
 
 from __future__ import annotations

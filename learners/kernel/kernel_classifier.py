@@ -1,8 +1,4 @@
-"""What the kernel learners share: the blocks of the stream, the support set, its counters and parameters.
-
-Over 300 lines: the bases of kernel learners, of those that cache rows and of those of many classes share one
-loop over blocks.
-"""
+"""What the kernel learners share: the blocks of the stream, the support set, its counters and parameters."""
 
 import itertools
 from collections.abc import Iterator

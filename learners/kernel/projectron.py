@@ -1,7 +1,4 @@
-"""The Projectron and the Projectron++.
-
-Over 300 lines: both share a loop and what a norm bound asks of the rows.
-"""
+"""The Projectron and the Projectron++."""
 
 import math
 

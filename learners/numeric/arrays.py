@@ -1,15 +1,15 @@
-"""Arrays while code is generated: vectors loaded from them, stored and gathered, and asked for early."""
+"""Arrays during code generation: load, store, gather and prefetch vectors of their elements."""
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# A dense matrix is read this far ahead. The processor's own prefetcher stops at every 4 KiB page and starts
-# late in the next; 8 KiB ahead takes 15 to 25% off a pass over rows of 784 float32 (16 KiB: the same; 2 KiB:
-# a third of that).
+# A dense matrix is prefetched this many bytes ahead, since the processor's own prefetcher stops at every 4
+# KiB page. 8 KiB ahead make a pass over rows of 784 float32 15 to 25% faster; 16 KiB are no better, 2 KiB
+# gain a third of that.
 _AHEAD, _LINE = 8192, 64
-# llvm.prefetch: a read, into all levels of the cache, of data.
+# Options of llvm.prefetch: for reading, into all cache levels, data.
 _READ_DATA_SOON = (0, 3, 1)
 
 _DOUBLE = ir.DoubleType()
@@ -17,15 +17,15 @@ _INT32 = ir.IntType(32)
 
 
 def is_sparse_row(x):
-    """Tell whether a Numba type is a CSR row ``(data, indices)`` rather than a dense one.
+    """Return whether a Numba type is a CSR row ``(data, indices)``.
 
-    Those are 1-D arrays or, read in an order, tuples ``(row, row to come)``.
+    Dense rows are 1-D arrays, or tuples ``(row, next row)`` if they are read in an order.
     """
     return isinstance(x, types.BaseTuple) and isinstance(x[1].dtype, types.Integer)
 
 
 class FlatArray:
-    """A 1-D C-contiguous array while code is generated: its pointer, length and Numba type."""
+    """A 1-D C-contiguous array during code generation: its pointer, length and Numba type."""
 
     def __init__(self, context, builder, kind, value):
         if kind.layout != "C":
@@ -36,24 +36,24 @@ class FlatArray:
         self.length = cgutils.unpack_tuple(builder, struct.shape, 1)[0]
 
     def load(self, builder, index, lanes):
-        """Load the values at index, index + 1, … (`lanes` of them; 1: a scalar)."""
+        """Load `lanes` consecutive values; a scalar if `lanes` is 1."""
         address = builder.gep(self.pointer, [index])
         if lanes > 1:
             vector = ir.VectorType(self.pointer.type.pointee, lanes)
             address = builder.bitcast(address, vector.as_pointer())
         value = builder.load(address)
-        # A row starts wherever it starts: only the alignment of one element is certain.
+        # A row can start anywhere, so only the alignment of one element is guaranteed.
         value.align = self.kind.dtype.bitwidth // 8
         return value
 
     def prefetch(self, builder, index, n_bytes, ahead=0):
-        """Ask for `n_bytes` that begin `ahead` bytes after an element; past the end nothing happens."""
+        """Prefetch `n_bytes` from `ahead` bytes after an element; harmless past the end of the array."""
         for line in range(0, n_bytes, _LINE):
             address = builder.bitcast(builder.gep(self.pointer, [index]), ir.IntType(8).as_pointer())
             address = builder.gep(address, [ir.Constant(index.type, ahead + line)])
             kind = ir.FunctionType(ir.VoidType(), [address.type, _INT32, _INT32, _INT32])
-            ask = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
-            builder.call(ask, [address, *(ir.Constant(_INT32, option) for option in _READ_DATA_SOON)])
+            function = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
+            builder.call(function, [address, *(ir.Constant(_INT32, option) for option in _READ_DATA_SOON)])
 
     def load_double(self, builder, index, lanes):
         """Load as `load` does, widened to float64."""
@@ -63,7 +63,7 @@ class FlatArray:
         return builder.fpext(value, _DOUBLE if lanes == 1 else ir.VectorType(_DOUBLE, lanes))
 
     def store_double(self, builder, index, value):
-        """Store what `load_double` loads from a float64 array."""
+        """Store float64 values, a scalar or a vector."""
         address = builder.gep(self.pointer, [index])
         if isinstance(value.type, ir.VectorType):
             address = builder.bitcast(address, value.type.as_pointer())
@@ -82,9 +82,9 @@ class FlatArray:
 
 
 class DenseRow(FlatArray):
-    """A dense row while code is generated; what comes after it is asked for as it is read.
+    """A dense row during code generation; reading it prefetches the next row.
 
-    That is the row to come, where there is an order; else what lies `_AHEAD` bytes on.
+    If rows are read in an order, that is the next row of the order, otherwise what lies `_AHEAD` bytes ahead.
     """
 
     def __init__(self, context, builder, kind, value):
@@ -93,19 +93,19 @@ class DenseRow(FlatArray):
             following = FlatArray(context, builder, kind[1], builder.extract_value(value, 1))
             kind, value = kind[0], builder.extract_value(value, 0)
         super().__init__(context, builder, kind, value)
-        self._to_come = (following, 0) if in_order else (self, _AHEAD)
+        self._prefetched = (following, 0) if in_order else (self, _AHEAD)
 
     def load_double(self, builder, index, lanes):
-        # The scalars behind the last vector share its line.
+        # The scalars after the last vector share its cache line.
         if lanes > 1:
-            array, ahead = self._to_come
+            array, ahead = self._prefetched
             array.prefetch(builder, index, lanes * self.kind.dtype.bitwidth // 8, ahead)
         return super().load_double(builder, index, lanes)
 
 
 @intrinsic
 def prefetch(_typing_context, array, start, stop):
-    """Ask for elements start … stop - 1 of an array, in a kernel."""
+    """Prefetch elements start … stop - 1 of an array, in a kernel."""
 
     def codegen(context, builder, signature, arguments):
         kind = signature.args[0]

@@ -1,4 +1,4 @@
-"""Counting mistakes and ties, of few rows without giving the interpreter away."""
+"""Count mistakes and ties; for few rows without releasing the GIL."""
 
 import numpy as np
 from numba.extending import register_jitable
@@ -7,15 +7,14 @@ from numpy.typing import NDArray
 from .compiled import compiled
 from .margins import count_ties, count_wrong, signed_margin
 
-# So many scores are gone through in some tens of microseconds. Whoever gives the interpreter away, be it for
-# one, waits as long until another thread leaves it and this one is woken.
+# Below this number of scores, a count takes some tens of microseconds: releasing the GIL costs more than
+# that.
 FEW = 1 << 14
 
 
 @register_jitable
 def _right_of_two(scores, noisy, clean):
-    # Sums of zeros and ones vectorise, of rows that are known to lie next to each other. A score that is no
-    # number is on neither side.
+    # Sums of zeros and ones over contiguous rows vectorise. A NaN score is neither above nor below 0.
     right = right_clean = tied = 0
     for t in range(scores.shape[0]):
         above, below = scores[t] > 0.0, scores[t] < 0.0
@@ -27,8 +26,8 @@ def _right_of_two(scores, noisy, clean):
 
 
 def _of_both(scores, noisy, clean, stops, counts):
-    # As `count_mistakes` by each and `count_ties`, but of many classes the best wrong one is looked for once
-    # where both labels are the same.
+    # Like `count_mistakes` with each kind of labels, and `count_ties`. With many classes the margin is
+    # computed once if both labels are equal.
     one = scores.shape[1] == 1
     flat = scores.reshape(scores.size)
     wrong = wrong_clean = tied = start = 0
@@ -63,9 +62,9 @@ def _ties(scores, codes):
     return count_ties(scores, codes, nowhere, nowhere)
 
 
-_of_both_held, _of_both_released = compiled(_of_both, nogil=False), compiled(_of_both)
-_wrong_held, _wrong_released = compiled(_wrong, nogil=False), compiled(_wrong)
-_ties_held, _ties_released = compiled(_ties, nogil=False), compiled(_ties)
+_of_both_holding_gil, _of_both_releasing_gil = compiled(_of_both, nogil=False), compiled(_of_both)
+_wrong_holding_gil, _wrong_releasing_gil = compiled(_wrong, nogil=False), compiled(_wrong)
+_ties_holding_gil, _ties_releasing_gil = compiled(_ties, nogil=False), compiled(_ties)
 
 
 def mistakes_of_both(
@@ -85,47 +84,27 @@ def mistakes_of_both(
     noisy, clean : ndarray of int32, shape (n,)
     stops : ndarray of int64, shape (m,)
     counts : ndarray of int64, shape (3, m)
-        Mistakes of both kinds and ties up to each stop are written to it.
+        Receives the mistakes of both kinds and the ties up to each stop.
 
     Returns
     -------
     tuple of int
-        Those among all rows.
+        The same counts over all rows.
     """
-    count = _of_both_held if scores.size <= FEW else _of_both_released
+    count = _of_both_holding_gil if scores.size <= FEW else _of_both_releasing_gil
     wrong: tuple[int, int, int] = count(scores.reshape(len(scores), -1), noisy, clean, stops, counts)
     return wrong
 
 
 def wrong_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> int:
-    """Count the rows predicted as another class, as `count_wrong` does.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,) or (n, K)
-    codes : ndarray of int32, shape (n,)
-
-    Returns
-    -------
-    int
-    """
-    count = _wrong_held if scores.size <= FEW else _wrong_released
+    """Count the rows predicted as another class, see `count_wrong`; scores have shape (n,) or (n, K)."""
+    count = _wrong_holding_gil if scores.size <= FEW else _wrong_releasing_gil
     wrong: int = count(scores.reshape(len(scores), -1), codes)
     return wrong
 
 
 def tied_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> int:
-    """Count the rows whose margin is exactly 0, as `count_ties` does.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,) or (n, K)
-    codes : ndarray of int32, shape (n,)
-
-    Returns
-    -------
-    int
-    """
-    count = _ties_held if scores.size <= FEW else _ties_released
+    """Count the rows whose margin is exactly 0, see `count_ties`; scores have shape (n,) or (n, K)."""
+    count = _ties_holding_gil if scores.size <= FEW else _ties_releasing_gil
     tied: int = count(scores.reshape(len(scores), -1), codes)
     return tied

@@ -1,4 +1,4 @@
-"""Pieces of LLVM code for vectors: constants, lanes chosen or added, one value in all lanes, products."""
+"""Emit LLVM code for vectors: constants, shuffles, broadcasts, horizontal sums, fused products."""
 
 from llvmlite import ir
 from numba.core import cgutils
@@ -19,12 +19,12 @@ def zero_like(value):
 
 
 def select(builder, first, second, lanes):
-    """Return the given lanes of two vectors (those of `second` are counted on from those of `first`)."""
+    """Return some lanes of two vectors; the lanes of `second` are numbered after those of `first`."""
     return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_INT32, len(lanes)), list(lanes)))
 
 
 def spread(builder, scalar, lanes):
-    """Return a vector whose lanes all hold `scalar` (1 lane: the scalar itself)."""
+    """Return a vector with `scalar` in all lanes, or `scalar` itself if `lanes` is 1."""
     if lanes == 1:
         return scalar
     undefined = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
@@ -33,10 +33,10 @@ def spread(builder, scalar, lanes):
 
 
 def fold(builder, vector, bits=None):
-    """Add the lanes of a vector in a fixed tree: upper half onto lower half until one is left.
+    """Add the lanes of a vector in a fixed tree.
 
-    With `bits`, pairs are added whose numbers differ in the first bit of these, then in the second, and so on
-    (upper half onto lower half: the highest bit first).
+    Lanes whose numbers differ in the first of `bits` are added first, then those that differ in the second,
+    and so on. By default the highest bit comes first: the upper half is added to the lower half.
     """
     numbers = list(range(vector.type.count))
     for bit in reversed(range(len(numbers).bit_length() - 1)) if bits is None else bits:
@@ -47,7 +47,7 @@ def fold(builder, vector, bits=None):
 
 
 def fused(builder, a, b, c):
-    """Emit ``a b + c`` rounded once, for scalars or vectors."""
+    """Emit ``a b + c``, rounded once, for scalars or vectors."""
     kind = a.type
     name = {"float": "f32", "double": "f64"}[str(kind.element if isinstance(kind, ir.VectorType) else kind)]
     if isinstance(kind, ir.VectorType):

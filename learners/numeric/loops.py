@@ -1,4 +1,4 @@
-"""Loops over rows, cut in compiled code where what they count is noted, and where rows are looked at."""
+"""Loops over rows that, in compiled code, record counts at checkpoints and check rows piece by piece."""
 
 import sys
 from collections.abc import Callable
@@ -13,21 +13,21 @@ from numba.extending import intrinsic, overload, register_jitable
 from .compiled import INLINE, compiled, digest_of_other_code
 from .rows import first_nonfinite_row, in_kernels_only, n_rows, part
 
-# The number by which the C library of a platform knows a clock that is never set back (CLOCK_MONOTONIC,
-# CLOCK_UPTIME_RAW); a platform that is not here has no such clock that a loop could read.
+# The C library's number of a monotonic clock (CLOCK_MONOTONIC, CLOCK_UPTIME_RAW). On other platforms loops
+# cannot read a clock.
 _CLOCK = {"linux": 1, "darwin": 8}.get(sys.platform)
 
-# Of rows that nobody has looked at so many are learnt at a time: their labels (16 KB) are still in a core's
-# cache when they are learnt, and their scores (32 KB of two classes) when they are looked at.
-_LOOKED_AT = 4096
+# Unvalidated rows are learnt this many at a time: their labels (16 KB) and, for two classes, their scores (32
+# KB) are still in a core's cache when they are checked.
+_PIECE = 4096
 
-#: Whether loops can note the time.
+#: Whether loops can record the time.
 LOOPS_HAVE_A_CLOCK = _CLOCK is not None
 
 
 @intrinsic
 def seconds_now(_typing_context):
-    """Return the seconds of a clock that is never set back, in a kernel; 0 where there is none."""
+    """Return the seconds of a monotonic clock, in a kernel; 0 on platforms without one."""
 
     def codegen(context, builder, _signature, _arguments):
         if _CLOCK is None:
@@ -46,24 +46,24 @@ def seconds_now(_typing_context):
 
 
 def _to_check(X):
-    """Tell whether a Numba type is that of `rows_to_check`."""
+    """Return whether a Numba type is that of `rows_to_check`."""
     return isinstance(X, types.BaseTuple) and len(X) == 5
 
 
 def _end_of_piece(X, start, stop):
-    """Return where to stop learning rows start … stop - 1 in order to look at them, in a kernel."""
+    """Return the end of the piece that is learnt before labels and scores are checked, in a kernel."""
     raise in_kernels_only("_end_of_piece")
 
 
 @overload(_end_of_piece, jit_options=INLINE)
 def _end_of_piece_of_kind(X, start, stop):
     if _to_check(X):
-        return lambda X, start, stop: min(start + _LOOKED_AT, stop)
+        return lambda X, start, stop: min(start + _PIECE, stop)
     return lambda X, start, stop: stop
 
 
 def _are_codes(X, codes, scores):
-    """Tell whether labels are positions of classes, in a kernel; only those of rows to check may be none."""
+    """Return whether all labels are class codes, in a kernel; only `rows_to_check` can have others."""
     raise in_kernels_only("_are_codes")
 
 
@@ -74,7 +74,7 @@ def _are_codes_of_kind(X, codes, scores):
     many = scores.ndim == 2
 
     def checked(X, codes, scores):
-        # Unsigned, what is negative is larger than any position.
+        # As unsigned integers, negative labels are larger than any code.
         largest = np.uint32(0)
         for i in range(codes.shape[0]):
             largest = max(largest, np.uint32(codes[i]))
@@ -86,13 +86,13 @@ def _are_codes_of_kind(X, codes, scores):
     return checked
 
 
-def _look_at_scores(X, scores):
-    """Note that a score of rows to check is not finite, as the row may be then, in a kernel."""
-    raise in_kernels_only("_look_at_scores")
+def _check_scores(X, scores):
+    """Refuse `rows_to_check` if a score is not finite, since a row may be the reason, in a kernel."""
+    raise in_kernels_only("_check_scores")
 
 
-@overload(_look_at_scores)
-def _look_at_scores_of_kind(X, scores):
+@overload(_check_scores)
+def _check_scores_of_kind(X, scores):
     if not _to_check(X):
         return lambda X, scores: None
 
@@ -104,22 +104,22 @@ def _look_at_scores_of_kind(X, scores):
 
 
 def learning_loop(function: Callable[..., Any]) -> Any:
-    """Compile a loop over rows so that one call of it notes updates and seconds at several rows.
+    """Compile a loop over rows; one call records updates and seconds at several checkpoints.
 
     Parameters
     ----------
     function : function
         ``f(X, codes, scores, *state)`` as `compiled` takes it: learns the rows in order and returns
-        ``(mistakes, updates)``. What it keeps from row to row is in the arrays of `state`.
+        ``(mistakes, updates)``. All that it remembers from row to row is in the arrays of `state`.
 
     Returns
     -------
     numba.core.dispatcher.Dispatcher
-        ``loop(X, codes, scores, stops, updates, seconds, *state)``: `function` on the rows up to each of
-        `stops` (int64, ascending), then on the rest; after each stop the updates so far and the seconds
-        since the call are written into `updates` (int64) and `seconds` (float64). Returns
-        ``(mistakes, updates)``. Of `rows_to_check` the labels and the scores are looked at, too: `refused` is
-        then also of labels that are no positions of classes, and of scores that are not finite.
+        ``loop(X, codes, scores, stops, updates, seconds, *state)`` calls `function` on the rows up to each of
+        `stops` (int64, ascending), then on the rest. After each stop it writes the updates so far and the
+        seconds since the call into `updates` (int64) and `seconds` (float64). It returns
+        ``(mistakes, updates)``. For `rows_to_check` it also checks labels and scores, and sets `refused` if a
+        label is no class code or a score is not finite.
     """
     learn = register_jitable(function)
 
@@ -134,7 +134,7 @@ def learning_loop(function: Callable[..., Any]) -> Any:
                 if not _are_codes(X, labels, rows_scores):
                     return mistakes, changed
                 more = learn(part(X, start, end), labels, rows_scores, *state)
-                _look_at_scores(X, rows_scores)
+                _check_scores(X, rows_scores)
                 mistakes += more[0]
                 changed += more[1]
                 start = end
@@ -142,7 +142,7 @@ def learning_loop(function: Callable[..., Any]) -> Any:
                 updates[i], seconds[i] = changed, seconds_now() - began
         return mistakes, changed
 
-    # The name that its compiled code is kept under.
+    # The name under which the compiled code is cached.
     loop.__module__ = function.__module__
     loop.__qualname__ = f"{function.__module__}.{function.__qualname__}{digest_of_other_code(function)}"
     return compiled(loop)

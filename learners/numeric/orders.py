@@ -1,4 +1,4 @@
-"""A matrix whose rows are read in an order: by kernels where they lie, or gathered into a new one."""
+"""Rows read in a given order: in place by kernels, or gathered into a new matrix."""
 
 from collections.abc import Iterator
 from typing import Any, TypeVar
@@ -11,33 +11,33 @@ from .rows import Matrix, Rows, as_rows, count_rows, read_only, row, row_range
 
 MatrixT = TypeVar("MatrixT", bound=Matrix)
 
-# What is gathered is gathered in blocks of about this many bytes: long beside what a block costs, short
-# beside a stream that does not fit into memory.
+# Bytes that are gathered at once: enough to make the cost of a block negligible, little compared with a
+# stream that does not fit into memory.
 _BLOCK_BYTES = 1 << 22
 
 
 def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
-    """Return a matrix and the order in which its rows are read, in the form in which kernels take them.
+    """Combine a matrix and an order of its rows into the form that kernels take; nothing is copied.
 
     Parameters
     ----------
     X : ndarray of shape (n, d), csr_matrix or csr_array, or tuple (data, indices, indptr)
-        What `as_rows` takes; not copied.
+        As `as_rows` takes it.
     order : array-like of int of shape (m,)
         Row numbers, 0 … n - 1, in any order and with repetition.
 
     Returns
     -------
     tuple of ndarray
-        ``(values, order)`` or ``(data, indices, indptr, order)``, read-only; of m rows for `count_rows`,
-        `row_range` and kernels.
+        ``(values, order)`` or ``(data, indices, indptr, order)``, read-only. `count_rows`, `row_range` and
+        kernels see m rows.
 
     Raises
     ------
     IndexError
-        When a row number is outside 0 … n - 1: kernels do not look.
+        If a row number is outside 0 … n - 1. Kernels do not check.
     TypeError
-        For what `as_rows` does not take.
+        If `as_rows` does not take `X`.
 
     Examples
     --------
@@ -54,22 +54,19 @@ def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
 
 
 def _is_ordered(X: Rows) -> bool:
-    """Tell whether rows are a matrix and an order."""
+    """Return whether rows are a matrix with an order."""
     return isinstance(X, tuple) and len(X) in (2, 4)
 
 
 def _in_order(X: Rows) -> Rows:
-    """Return rows without an order of their own: gathered where they have one."""
+    """Return rows without an order, gathered if they have one."""
     if not _is_ordered(X):
         return X
     return take_rows(X[:-1] if len(X) == 4 else X[0], X[-1])
 
 
 def blocks_in_order(X: Rows) -> Iterator[tuple[int, int, Rows]]:
-    """Yield rows without an order of their own, gathered where they have one, a few MB at a time.
-
-    Each time: start, stop and the rows between.
-    """
+    """Yield ``(start, stop, rows)``, a few MB at a time; rows with an order are gathered."""
     n = count_rows(X)
     size = max(1, n)
     if _is_ordered(X):
@@ -126,7 +123,7 @@ def take_rows(X: MatrixT, order: ArrayLike) -> MatrixT:
     Raises
     ------
     IndexError
-        When a row number is outside 0 … n - 1.
+        If a row number is outside 0 … n - 1.
 
     Examples
     --------

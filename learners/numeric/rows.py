@@ -1,12 +1,11 @@
-"""What a learner does with one row, once for dense and once for CSR, chosen when a kernel is compiled.
+"""Operations on one row, for dense and for CSR rows; the kernel's compiler chooses between them.
 
-A matrix enters a kernel as a 2-D C-contiguous array or as a CSR tuple ``(data, indices, indptr)``; either may
-come with the order in which its rows are read, as ``(array, order)`` or ``(data, indices, indptr, order)``.
-CSR that nobody has looked at is ``(data, indices, indptr, n_features, refused)`` (see `rows_to_check`). A row
-is a 1-D array (in an order a tuple of that and of the row to come, which is fetched meanwhile) or a tuple
-``(data, indices)``. Weights and all other state are float64 arrays indexed by feature, and so is the
-arithmetic: a float32 stream and the same values in float64 give the same outcome.
-(Over 300 lines: all that tells the kinds of rows apart.)
+A matrix enters a kernel as a 2-D C-contiguous array or as a CSR tuple ``(data, indices, indptr)``. Either may
+have the order in which its rows are read: ``(array, order)`` or ``(data, indices, indptr, order)``.
+Unvalidated CSR is ``(data, indices, indptr, n_features, refused)``, see `rows_to_check`. A row is a 1-D array
+or a tuple ``(data, indices)``; a dense row read in an order is a tuple of the row and the next row, which is
+prefetched. Weights and all other state are float64 arrays indexed by feature. All arithmetic is in float64,
+so a float32 stream gives the same outcome as the same values in float64.
 """
 
 from ctypes import addressof, c_char
@@ -28,7 +27,7 @@ from .views import borrowed, stretch
 Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
 
-# How many parts a CSR matrix without an order has, before it is checked and after.
+# Lengths of the tuple of a CSR matrix without an order: unvalidated, validated.
 _CSR = (5, 3)
 
 _dot = lane_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
@@ -38,15 +37,15 @@ _dot_and_weighted_squares = lane_sums(2, lambda ir, w, s, x: [ir.fmul(w, x), ir.
 _times_zero = lane_sums(1, lambda ir, x: [ir.fmul(x, x.type(0.0))])
 
 
-# A vector that straddles two cache lines costs a second access. And a load at the same place of its page as a
-# store before it waits for that store (x86 compares 12 bits of addresses first): arrays that are walked
-# together start a third of a page apart.
+# A vector that straddles two cache lines costs a second access. A load waits for an earlier store at the same
+# offset in another page, because x86 compares the low 12 bits of addresses first. So arrays start at a cache
+# line, and arrays that are read together start a third of a page apart.
 _LINE, _PAGE = 64, 4096
 _THIRD = 21 * _LINE
 
 
-# So many numbers are written in some tens of microseconds: to give the interpreter away meanwhile, as NumPy
-# does, and to be given it back takes longer.
+# Up to this many numbers are written in some tens of microseconds. Releasing the GIL and getting it back
+# would take longer.
 _FEW = 1 << 15
 
 
@@ -55,19 +54,19 @@ def _fill(state, value):
         state[i] = value
 
 
-_fill_held, _fill_released = compiled(_fill, nogil=False), compiled(_fill)
+_fill_holding_gil, _fill_releasing_gil = compiled(_fill, nogil=False), compiled(_fill)
 
 
 def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np.float64]:
-    """Return a float64 array of shape (n_features,) that lies where kernels are fastest.
+    """Return a float64 array of shape (n_features,), aligned so that kernels are fastest.
 
     Parameters
     ----------
     n_features : int
     value : float, default=0.0
-        What it is filled with.
+        Fills the array.
     place : {0, 1, 2}, default=0
-        Different for the arrays of one learner.
+        A different number for each array of one learner, see `_THIRD`.
 
     Returns
     -------
@@ -78,17 +77,18 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     >>> new_state(3, 1.0).tolist()
     [1.0, 1.0, 1.0]
     """
-    # Zeros need no memory until they are touched; anything else is written once.
+    # The operating system provides zeros only when they are touched; other values are written once.
     memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)
     start = -addressof(c_char.from_buffer(memory.data)) % _PAGE + place * _THIRD
     state = np.ndarray(n_features, np.float64, memory, start)
     if value != 0.0:
-        (_fill_held if n_features <= _FEW else _fill_released)(state, value)
+        fill = _fill_holding_gil if n_features <= _FEW else _fill_releasing_gil
+        fill(state, value)
     return state
 
 
 def in_kernels_only(name: str) -> TypeError:
-    """Return the error for a primitive that is called from Python."""
+    """Return the error for a function that only kernels can call."""
     return TypeError(f"{name}() is compiled into kernels and cannot be called from Python")
 
 
@@ -175,7 +175,7 @@ def _part(X, start, stop):
 
 
 def n_entries(x):
-    """Return how many features a row stores (dense: all; CSR: its non-zeros), in a kernel."""
+    """Return the number of stored features of a row (dense: all; CSR: its non-zeros), in a kernel."""
     raise in_kernels_only("n_entries")
 
 
@@ -189,7 +189,7 @@ def _n_entries(x):
 def entry(x, k):
     """Return ``(feature, value)`` of the k-th stored feature of a row, in a kernel.
 
-    The feature is unsigned, which spares the loops Numba's test for negative indices.
+    The feature is unsigned, so that Numba does not test for negative indices.
     """
     raise in_kernels_only("entry")
 
@@ -223,7 +223,7 @@ def weighted_squared_norm(s, x):
 
 @register_jitable(**INLINE)
 def dot_and_weighted_squared_norm(w, s, x):
-    """Return ``(Σ_j w_j x_j, Σ_j s_j x_j²)`` in one read of the row."""
+    """Return ``(Σ_j w_j x_j, Σ_j s_j x_j²)``, reading the row once."""
     return _dot_and_weighted_squares((w, s), x)
 
 
@@ -237,7 +237,7 @@ def add_scaled(w, a, x):
 
 @register_jitable(**INLINE)
 def add_step(w, eta, a, x):
-    """Add ``η (a x)`` to `w` in place: the gradient is rounded first, as where it is written down."""
+    """Add ``η (a x)`` to `w` in place; the gradient ``a x`` is rounded first, as in the papers' formulas."""
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
         w[j] += eta * (a * x_j)
@@ -252,7 +252,7 @@ def linear_scores(X, w, scores):
 
 @compiled
 def first_nonfinite_row(X):
-    """Return the first row that holds a NaN or an infinity, -1 if none does."""
+    """Return the first row that contains NaN or infinity, -1 if there is none."""
     for i in range(n_rows(X)):
         # 0 x is 0 for every finite x and NaN otherwise.
         if _times_zero((), row(X, i)) != 0.0:
@@ -261,7 +261,7 @@ def first_nonfinite_row(X):
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return `array` or a read-only view of it: memory-mapped or not, one compiled signature."""
+    """Return `array` as a read-only view, so that memory-mapped and other arrays share compiled code."""
     if array.flags.writeable:
         array = array.view()
         array.setflags(write=False)
@@ -269,7 +269,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_rows(X: Matrix) -> Rows:
-    """Return a matrix in the form in which kernels take it, without copying its values.
+    """Return a matrix in the form that kernels take, without copying its values.
 
     Parameters
     ----------
@@ -280,19 +280,19 @@ def as_rows(X: Matrix) -> Rows:
     Returns
     -------
     ndarray or tuple of ndarray
-        Read-only views; the indices of a CSR matrix are int32 wherever they fit, so that 32- and 64-bit
-        matrices share one compiled kernel. A tuple is taken to come from here or from `ordered_rows`, and
-        returned as it is.
+        Read-only views. The indices of a CSR matrix are int32 if they fit, so that 32- and 64-bit matrices
+        share one compiled kernel. A tuple must come from here or from `ordered_rows` and is returned
+        unchanged.
 
     Raises
     ------
     TypeError
-        For sparse matrices of another format, and for what is no matrix.
+        If `X` is a sparse matrix of another format, or no matrix.
     """
     if isinstance(X, tuple):
         return X
     if isinstance(X, np.ndarray):
-        # np.memmap and other subclasses would each compile anew.
+        # Kernels would be compiled again for np.memmap and every other subclass.
         return read_only(np.asarray(X))
     if not (sp.issparse(X) and X.format == "csr"):
         raise TypeError(f"rows must be a NumPy array or a CSR matrix, got {_kind_of(X)}")
@@ -307,39 +307,39 @@ def _kind_of(X: Any) -> str:
 
 
 def _readable(array: NDArray[Any]) -> NDArray[Any]:
-    # Contiguous as nearly every CSR matrix is; a strided one (`.real` of a complex matrix) is copied.
+    # Nearly every CSR matrix is contiguous. A strided one (`.real` of a complex matrix) is copied.
     return read_only(array if array.flags.c_contiguous else np.ascontiguousarray(array))
 
 
 def rows_to_check(X: sp.csr_matrix | sp.csr_array) -> tuple[Any, ...]:
-    """Return a CSR matrix in a form in which kernels look at the indices of each row when they come to it.
+    """Return an unvalidated CSR matrix in a form whose rows kernels check as they read them.
 
-    A row whose indices do not rise strictly within 0 … d - 1 is taken for one without entries.
+    A row whose indices do not rise strictly within 0 … d - 1 is read as a row without entries.
 
     Parameters
     ----------
     X : csr_matrix or csr_array of shape (n, d)
-        float32 or float64, with indices of 32 bits; nothing of it has been looked at.
+        float32 or float64, with 32-bit indices.
 
     Returns
     -------
     tuple
-        ``(data, indices, indptr, n_features, refused)``: the last an array of shape (1,), True when a kernel
-        has come to such a row. A `learning_loop` also looks at labels and scores.
+        ``(data, indices, indptr, n_features, refused)``. `refused` is a bool array of shape (1,), set to True
+        by a kernel that reads such a row. A `learning_loop` also checks labels and scores.
     """
     arrays = _readable(X.data), _readable(X.indices), _readable(X.indptr)
     return *arrays, X.shape[1], np.zeros(1, np.bool_)
 
 
 def count_rows(X: Rows) -> int:
-    """Return the number of rows of what `as_rows` or `ordered_rows` returned."""
+    """Return the number of rows of a matrix from `as_rows` or `ordered_rows`."""
     if not isinstance(X, tuple):
         return X.shape[0]
     return len(X[2]) - 1 if len(X) in _CSR else len(X[-1])
 
 
 def row_range(X: Rows, start: int, stop: int) -> Rows:
-    """Return rows start … stop - 1 of what `as_rows` or `ordered_rows` returned, without copying.
+    """Return rows start … stop - 1 of a matrix from `as_rows` or `ordered_rows`, without copying.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What metrics are made of along a stream: counts by class, sums of losses, pairs in the right order."""
+"""Inputs of metrics along a stream: counts by class, sums of losses, correctly ordered pairs."""
 
 import numpy as np
 from numba.extending import register_jitable
@@ -14,8 +14,7 @@ PREDICTED, RIGHT_GIVEN, OCCURRED_GIVEN, RIGHT_CLEAN, OCCURRED_CLEAN = range(5)
 
 @register_jitable
 def _add_two(scores, given, clean, table):
-    # Sums of zeros and ones vectorise, of rows that are known to lie next to each other; entries of a table
-    # that a label names do not.
+    # Sums of zeros and ones over contiguous rows vectorise; indexing a table by label does not.
     p1 = y1 = z1 = py = pz = 0
     n = scores.shape[0]
     for t in range(n):
@@ -73,13 +72,13 @@ def _log_loss(f, y):
 
 
 def _lose(scores, given, clean, log_odds, stops, sums, at):
-    # Row by row, one after the other: a sum does not depend on where the stream is cut.
+    # Added row by row, so that a sum does not depend on where the stream is cut.
     start = 0
     for i in range(stops.shape[0] + 1):
         stop = stops[i] if i < stops.shape[0] else scores.shape[0]
         for t in range(start, stop):
             f, y, z = scores[t], given[t], clean[t]
-            # A margin that is no number makes its loss, and the sum, none.
+            # A NaN margin makes the loss, and so the sum, NaN.
             m = 1.0 - signed_margin(f, y)
             sums[0] += 0.0 if m < 0.0 else m
             m = 1.0 - signed_margin(f, z)
@@ -103,7 +102,7 @@ def _up_to(tree, place):
 
 
 def _pairs(places, codes, n_places, stops, won):
-    # Fenwick trees of the rows so far, by place of their score, for each class; and how many have each place.
+    # For each class: a Fenwick tree of the rows so far by the rank of their score, and the rows at each rank.
     trees = np.zeros((2, n_places + 1), np.int64)
     equal = np.zeros((2, n_places), np.int64)
     seen = np.zeros(2, np.int64)
@@ -130,8 +129,8 @@ def _predict(scores, codes):
         codes[t] = predicted_code(scores[t])
 
 
-_tally_held, _tally_released = compiled(_tally, nogil=False), compiled(_tally)
-_lose_held, _lose_released = compiled(_lose, nogil=False), compiled(_lose)
+_tally_holding_gil, _tally_releasing_gil = compiled(_tally, nogil=False), compiled(_tally)
+_lose_holding_gil, _lose_releasing_gil = compiled(_lose, nogil=False), compiled(_lose)
 _pairs_kernel = compiled(_pairs)
 _predict_kernel = compiled(_predict)
 
@@ -155,10 +154,10 @@ def tally_classes(
         Before the updates.
     given, clean : ndarray of int32, shape (n,)
     stops : ndarray of int64, shape (m,)
-        Numbers of rows, ascending, n at the most.
+        Numbers of rows, ascending, at most n.
     table : ndarray of int64, shape (5, K)
-        What was counted before; it is added to. Rows by class: predicted, right and occurred by the labels
-        given, right and occurred by the clean ones.
+        The counts so far, updated in place. Its rows: predictions; correct predictions and occurrences by
+        given labels; the same two by clean labels.
 
     Returns
     -------
@@ -166,7 +165,7 @@ def tally_classes(
         `table` after each stop.
     """
     tables = np.empty((len(stops), *table.shape), np.int64)
-    tally = _tally_held if scores.size <= FEW else _tally_released
+    tally = _tally_holding_gil if scores.size <= FEW else _tally_releasing_gil
     tally(_by_row(scores), given, clean, stops, table, tables)
     return tables
 
@@ -179,17 +178,17 @@ def sum_losses(
     stops: NDArray[np.int64],
     sums: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Add up hinge loss ``max(0, 1 - margin)`` and, where scores are log odds, log loss.
+    """Add up hinge loss ``max(0, 1 - margin)`` and, if scores are log odds, log loss.
 
     Parameters
     ----------
     scores, given, clean, stops
         As for `tally_classes`.
     log_odds : bool
-        Whether a single score is the logarithm of the odds of class 1, K scores those of probabilities up to
-        a constant.
+        Whether a single score is the log odds of class 1, and K scores are log probabilities up to a
+        constant.
     sums : ndarray of float64, shape (4,)
-        Sums before, which are added to: hinge loss by labels given and by clean ones, then log loss.
+        The sums so far, updated in place: hinge loss by given and by clean labels, then log loss likewise.
 
     Returns
     -------
@@ -197,7 +196,7 @@ def sum_losses(
         `sums` after each stop.
     """
     at = np.empty((len(stops), len(sums)))
-    lose = _lose_held if scores.size <= FEW else _lose_released
+    lose = _lose_holding_gil if scores.size <= FEW else _lose_releasing_gil
     lose(_by_row(scores), given, clean, log_odds, stops, sums, at)
     return at
 
@@ -205,21 +204,21 @@ def sum_losses(
 def pairs_in_order(
     scores: NDArray[np.float64], codes: NDArray[np.int32], stops: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Count the pairs of a row of class 1 and one of class 0 of which the first has the larger score.
+    """Count the pairs of a row of class 1 and a row of class 0 in which the first has the larger score.
 
     Parameters
     ----------
     scores : ndarray of float64, shape (n,)
-        Numbers or infinite.
+        Finite or infinite, not NaN.
     codes : ndarray of int32, shape (n,)
         0 or 1.
     stops : ndarray of int64, shape (m,)
-        Numbers of rows, ascending, n at the most.
+        Numbers of rows, ascending, at most n.
 
     Returns
     -------
     ndarray of int64, shape (m,)
-        Twice their number among the rows up to each stop; a tie counts as half a pair.
+        Twice the number of such pairs among the rows up to each stop; a tie counts as half a pair.
     """
     values, places = np.unique(scores, return_inverse=True)
     won = np.empty(len(stops), np.int64)
@@ -228,7 +227,7 @@ def pairs_in_order(
 
 
 def predicted_codes(scores: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the class that each row's scores predict, as `count_wrong` has it.
+    """Return the class that the scores of each row predict, as `count_wrong` does.
 
     Parameters
     ----------

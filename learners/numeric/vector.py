@@ -1,12 +1,12 @@
-"""Passes over a row as explicit vector code: full speed, and the same value on every machine.
+"""Sums over a row as explicit vector code, with the same result on every machine.
 
-LLVM may not reorder floating-point sums, so a plain loop stays scalar; ``fastmath`` lets it, but then the
-value depends on how wide the machine's vectors are. Here the order is written down instead: two accumulators
-of L lanes take turns at the terms, L at a time (what is left for one alone goes to the first); they are
-added and folded in a fixed tree, and the last ``n mod L`` terms are added one by one. No fast-math flag and
-no fused multiply-add is used, so the value is a function of the inputs alone.
+LLVM may not reorder floating-point sums, so a plain loop stays scalar. ``fastmath`` allows it, but then the
+result depends on the width of the machine's vectors. This module fixes the order instead: two accumulators of
+L lanes take turns, L terms at a time (a single remaining block of L terms goes to the first). The
+accumulators are added and folded in a fixed tree, and the last ``n mod L`` terms are added one by one.
+Neither fast-math flags nor fused multiply-adds are used, so the result depends on the inputs alone.
 
-All arithmetic is in float64, whatever the precision of the data: a float32 row is widened as it is loaded.
+All arithmetic is in float64; a float32 row is widened as it is loaded.
 """
 
 from functools import reduce
@@ -20,13 +20,13 @@ from .arrays import DenseRow, FlatArray, is_sparse_row
 from .emitters import fold, spread
 
 # (lanes, accumulators, bits). Dense: 16 float64 lanes are two AVX-512, four AVX2 or eight NEON registers, and
-# two such accumulators hide the latency of an addition on all of them. Sparse: the weights are gathered one
-# by one anyway and rows are short, so a step of 8 leaves fewer terms to the scalar tail. The bits of a lane's
-# number tell the order in which lanes are folded. Dense: that of OpenBLAS for AVX2 (each of four vectors in
-# itself, then those), with which a dot product of up to 31 features is NumPy's to the last bit.
+# two such accumulators hide the latency of an addition on all of them. Sparse: weights are gathered one by
+# one and rows are short, so a step of 8 leaves fewer terms to the scalar tail. `bits` gives the order in
+# which lanes are folded. The dense order is that of OpenBLAS for AVX2 (first within each of four vectors,
+# then across them): a dot product of up to 31 features equals NumPy's to the last bit.
 _DENSE = (16, 2, (1, 2, 3, 0))
 _SPARSE = (4, 2, (1, 0))
-# Classes taken together: 32 float64 sums are eight AVX2 registers, which hides the latency of an addition.
+# Classes per vector: 32 float64 sums are eight AVX2 registers, which hide the latency of an addition.
 _CLASS_LANES = (32, 16, 8, 4)
 
 _DOUBLE = ir.DoubleType()
@@ -65,13 +65,13 @@ def lane_sums(n_sums, terms, with_scalars=False):
     Parameters
     ----------
     n_sums : int
-        How many sums are taken in one read of the row.
+        Number of sums, all taken in one pass over the row.
     terms : callable
         ``terms(builder, *state, x, *scalars)`` emits the terms of one feature, or of one vector of features,
-        as a list of `n_sums` float64 values; `state` are the values of the state arrays there, `x` those of
-        the row.
+        as a list of `n_sums` float64 values. `state` and `x` are the values of the state arrays and of the
+        row at these features.
     with_scalars : bool, default=False
-        Whether it takes scalars.
+        Whether the intrinsic takes scalars.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def lane_sums(n_sums, terms, with_scalars=False):
             )
 
             def emit(index, lanes):
-                # Without state (a norm) nothing is looked up by column.
+                # A norm has no state to gather.
                 columns = indices.load(builder, index, lanes) if arrays else None
                 gathered = [array.gather_double(builder, columns, lanes) for array in arrays]
                 value = data.load_double(builder, index, lanes)
@@ -130,18 +130,18 @@ def lane_sums(n_sums, terms, with_scalars=False):
 
 
 def lane_pass(n_sums, step):
-    """Build an intrinsic that changes state along a dense row and sums over the row, in one pass.
+    """Build an intrinsic that updates state along a dense row and sums over the row, in one pass.
 
-    So a learner applies the update of one row while it reads the next: the state is read once for both, and
-    memory is never idle. The sums are those, to the last bit, that `lane_sums` takes from the changed state.
+    A learner applies the update of one row while it reads the next, so the state is read once for both. The
+    sums equal those of `lane_sums` over the updated state to the last bit.
 
     Parameters
     ----------
     n_sums : int
-        How many sums are taken.
+        Number of sums.
     step : callable
-        ``step(builder, *state, x, *scalars)`` emits the work on one feature, or on one vector of features,
-        and returns the new state, a list with None for what stays as it is, and the list of `n_sums` terms.
+        ``step(builder, *state, x, *scalars)`` emits the update of one feature, or of one vector of features.
+        It returns the list of new state values, None for an unchanged one, and the list of `n_sums` terms.
 
     Returns
     -------
@@ -182,21 +182,21 @@ def lane_pass(n_sums, step):
 def class_sums(term):
     """Build an intrinsic that sums `term` over the features of a row, for all classes at once.
 
-    The classes are the lanes: the sum of each is taken feature by feature, so that a CSR row gives the value
-    of the same dense row to the last bit (the features it leaves out add 0).
+    Each lane is a class and adds feature by feature, so a CSR row gives the result of the same dense row to
+    the last bit: absent features add 0.
 
     Parameters
     ----------
     term : callable
         ``term(builder, *state, x, *scalars)`` emits the terms of one feature for one vector of classes, 0 for
-        x = 0; `state` are the values of the state arrays there, `x` and the scalars fill all lanes.
+        x = 0. `state` are the values of the state arrays there; `x` and the scalars fill all lanes.
 
     Returns
     -------
     intrinsic
-        ``f(state, x, scalars, sums)``: `state` is a tuple of float64 arrays of shape (n_features, width), x
-        a dense or CSR row, `scalars` a tuple of float64; writes to `sums`, float64 of shape (width,). The
-        width is a multiple of 4.
+        ``f(state, x, scalars, sums)`` writes to `sums`, float64 of shape (width,), width a multiple of 4.
+        `state` is a tuple of float64 arrays of shape (n_features, width), `x` a dense or CSR row, `scalars` a
+        tuple of float64.
     """
 
     @intrinsic
@@ -244,7 +244,7 @@ def class_sums(term):
 
 
 def _load_lanes(builder, pointer, index, lanes):
-    """Load `lanes` float64 values from an index on."""
+    """Load `lanes` float64 values, starting at an index."""
     address = builder.gep(pointer, [index])
     value = builder.load(builder.bitcast(address, ir.VectorType(_DOUBLE, lanes).as_pointer()))
     value.align = 8

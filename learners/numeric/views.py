@@ -1,8 +1,8 @@
-"""Views of arrays that nobody counts, for loops that take one a row.
+"""Views of arrays without reference counts, for loops that take a view per row.
 
-Numba counts who holds an array, and each view that is taken of it, by atomic additions, two for an array and
-a row: a fifth of PA-I's pass over CSR rows of 75 non-zeros. A loop that only looks at what its caller holds
-needs none of them.
+Numba counts references to an array and its views with atomic additions, two per array and row. They take a
+fifth of PA-I's pass over CSR rows of 75 non-zeros. A loop over arrays that its caller keeps alive does not
+need them.
 """
 
 from llvmlite import ir
@@ -28,10 +28,10 @@ def _uncounted(context, builder, kind, value):
 
 @intrinsic
 def borrowed(_typing_context, X):
-    """Return an array, or a tuple of arrays, numbers and tuples, uncounted, in a kernel.
+    """Return an array, or a tuple of arrays, numbers and tuples, without reference counts, in a kernel.
 
-    Only of an argument, which the caller holds: what a kernel has made itself is freed after its last counted
-    use, which would be this one. The kernel must not return it.
+    Use it for arguments only, which the caller keeps alive: an array that the kernel made itself could be
+    freed while the view is in use. The kernel must not return the view.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -42,9 +42,9 @@ def borrowed(_typing_context, X):
 
 @intrinsic
 def stretch(_typing_context, array, start, stop):
-    """Return elements start … stop - 1 of a 1-D C-contiguous array as `borrowed` does, in a kernel.
+    """Return elements start … stop - 1 of a 1-D C-contiguous array as a view like `borrowed`, in a kernel.
 
-    They are taken to be there: a slice would look, and count from the end what is negative.
+    Bounds are not checked, and negative positions do not count from the end.
     """
 
     def codegen(context, builder, signature, arguments):

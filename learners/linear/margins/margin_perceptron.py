@@ -1,7 +1,4 @@
-"""Perceptrons with margins.
-
-Over 300 lines: what predicts has a loop of its own each.
-"""
+"""Perceptrons with margins."""
 
 from collections.abc import Mapping
 from typing import Any

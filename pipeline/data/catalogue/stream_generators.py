@@ -1,8 +1,7 @@
 """Generators of streams that change, from the papers that studies of drift are made with.
 
 As those of `generators`: elementwise arithmetic on frozen random streams. They have no test part by default:
-what is learnt at last need not hold for rows of another time. (Over 300 lines: six generators, each with its
-definition.)
+what is learnt at last need not hold for rows of another time.
 """
 
 from __future__ import annotations
