@@ -1,1 +1,1 @@
-"""What all learners share as scikit-learn estimators: the interface, parameters, validation."""
+"""The scikit-learn estimator that all learners share: its interface, parameters and validation."""

@@ -1,7 +1,4 @@
-"""What all learners share: labels, validation, counters and the scikit-learn interface.
-
-A learner adds its parameters, its state arrays and one loop (see `OnlineClassifier`).
-"""
+"""The base class of all learners: labels, validation, counters and the scikit-learn interface."""
 
 from __future__ import annotations
 
@@ -39,34 +36,33 @@ _CSR_CLASSES = (sp.csr_matrix, sp.csr_array)
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
     """Base of the single-pass learners: dense or CSR rows, float32 or float64, two classes.
 
-    A learner that also takes more classes derives from `MulticlassClassifier`. A subclass has parameters in
-    ``__init__`` (the last one ``epochs=1``) and defines
+    A learner for more than two classes derives from `MulticlassClassifier`. A subclass takes its
+    parameters in ``__init__`` (the last one is ``epochs=1``) and defines
 
-    - ``_check_parameters()``: raise ValueError for a parameter that makes no sense;
+    - ``_check_parameters()``: raise ValueError for an invalid parameter;
     - ``_allocate(n_features)``: create the state arrays;
-    - ``_state``: the names of these;
+    - ``_state``: the names of the state arrays;
     - ``_pass(X, codes, scores)``: run the loop over the rows in order, write the score of each row BEFORE
       its update, return ``(mistakes, updates)``; codes are positions in ``classes_``, 0 or 1;
-    - ``coef_``, and ``_score(X, scores)`` where the score is not ``coef_ · x``.
+    - ``coef_``, and ``_score(X, scores)`` if the score is not ``coef_ · x``.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,) or, from learners of many classes, (K,)
-        The labels; of two, a positive score means ``classes_[1]``.
+    classes_ : ndarray of shape (2,) or, for learners of many classes, (K,)
+        The labels. With two classes, a positive score means ``classes_[1]``.
     n_features_in_ : int
     n_examples_ : int
-        Rows learnt from.
+        Number of rows learnt.
     n_mistakes_ : int
-        Rows whose signed margin was <= 0 before their update (a score of exactly 0 is a mistake, and so is
-        one that overflowed to NaN). With K > 2 classes the margin is that of the best wrong class.
+        Number of rows whose signed margin was <= 0 or NaN before their update: a score of exactly 0 is a
+        mistake, and so is one that overflowed. With K > 2 classes the margin is the score of the row's
+        class minus the best score of another class.
     n_updates_ : int
-        Rows for which the update rule asked for a step; a row of zeros is one for the Perceptrons, for which
-        it is a mistake, and for AdaGradRDA, and none for the others.
+        Number of rows for which the update rule made a step. A row of zeros counts as a step for the
+        Perceptrons, for which it is a mistake, and for AdaGradRDA; it does not for the other learners.
 
-    Notes
-    -----
-    ``coef_`` and ``sigma_`` show the state itself wherever it has their form: copy what later learning must
-    not change.
+    Notes ----- ``coef_`` and ``sigma_`` are views of the state if it has their form. Copy them to keep
+    them from changing.
     """
 
     epochs: int
@@ -76,25 +72,25 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     n_mistakes_: int
     n_updates_: int
 
-    #: Part of the pipeline's result keys: raised whenever a learner's outcomes change.
+    #: Part of the keys of stored results. Raise it whenever the learner's outcomes change.
     algorithm_version = 1
 
-    #: Whether it decides itself which labels it is given, so that no strategy can be put around it.
+    #: Whether the learner decides which labels it asks for; then no query strategy can wrap it.
     asks_for_labels = False
 
     _takes_many_classes = False
 
-    #: Whether the loops come to the rows of X by ``row(X, t)`` alone. They then take them as `ordered_rows`
-    #: returns them, else those are gathered, block by block; and as `rows_to_check` does.
+    #: Whether the loops read the rows of X through ``row(X, t)`` alone. Such loops take the forms of
+    #: `ordered_rows` and `rows_to_check`; for other loops, ordered rows are gathered block by block.
     _reads_orders = False
 
-    #: The attributes that hold the arrays of the model: `model_bytes_` sums them. One that a setting does
-    #: without is None. Without any name, they are all arrays under a name with an underscore first.
+    #: Names of the attributes with the arrays of the model, which `model_bytes_` sums; an unused array is
+    #: None. If empty, the model is all arrays whose attribute names start with an underscore.
     _state: tuple[str, ...] = ()
 
-    #: Whether a NaN or infinite feature makes the row's score one, whatever has been learnt: bad rows are
-    #: then found by their scores. Else they are looked for beforehand. Where `_reads_orders`, too, every loop
-    #: is a `learning_loop`: labels may come to it that nobody has looked at.
+    #: Whether a NaN or infinite feature always makes the score of its row NaN or infinite, so that scores
+    #: reveal bad rows. Otherwise rows are checked before learning. If `_reads_orders` is also True, every
+    #: loop must be a `learning_loop`, since labels may be unvalidated.
     _scores_tell = False
 
     if TYPE_CHECKING:
@@ -103,7 +99,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         def coef_(self) -> NDArray[np.float64]: ...
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for a parameter that makes no sense."""
+        """Raise ValueError for an invalid parameter."""
 
     def _allocate(self, n_features: int) -> None:
         """Create the state arrays for two classes."""
@@ -126,7 +122,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def _pass_classes(
         self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]
     ) -> tuple[int, int]:
-        """Do as `_pass` does, with scores of shape (n, K) and codes 0 … K - 1."""
+        """Learn rows like `_pass`, with scores of shape (n, K) and codes 0 … K - 1."""
         raise self._undefined("_pass_classes")
 
     def _score_classes(self, X: Rows, scores: NDArray[np.float64]) -> None:
@@ -140,29 +136,29 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def learn(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> NDArray[np.float64]:
         """Predict each row, then learn from it, in order.
 
-        How rows are cut into calls never changes the outcome.
+        Splitting the rows into several calls does not change the outcome.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            Read once, not kept; NaN and infinity are refused. Conforming input (C-contiguous or canonical
-            CSR, float32 or float64) is not copied.
+            Not kept; NaN and infinity are refused. Conforming input (C-contiguous or canonical CSR,
+            float32 or float64) is not copied.
         y : array-like of shape (n,)
             Labels.
         classes : array-like of shape (K,), default=None
-            All labels that will ever occur. Needed on the first call when `y` does not hold them all; later
-            calls may repeat it.
+            All labels of the stream. Required in the first call unless `y` contains all of them;
+            later calls may repeat it.
 
         Returns
         -------
         ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
-            Score of each row BEFORE the update on it; positive means ``classes_[1]``. Of more than two
-            classes, the score of each.
+            Score of each row BEFORE the update on it. With two classes, a positive score means
+            ``classes_[1]``; with more, there is a score per class.
 
         Raises
         ------
         ValueError
-            For bad parameters, rows or labels; nothing is learnt then.
+            For invalid parameters, rows or labels; nothing is learnt then.
 
         Examples
         --------
@@ -180,12 +176,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             return self._learn_once(X, y, classes, beforehand=True)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn from rows in order; `learn` without the scores.
+        """Learn from rows in order, like `learn`, and return the learner.
 
         Parameters
         ----------
         X, y, classes
-            As for `learn`.
+            See `learn`.
 
         Returns
         -------
@@ -195,12 +191,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Forget everything and pass over the rows `epochs` times.
+        """Reset the learner and pass over the rows `epochs` times.
 
         Parameters
         ----------
         X, y
-            As for `learn`; `y` holds all labels.
+            See `learn`; `y` contains all labels.
 
         Returns
         -------
@@ -218,7 +214,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the score of each row under the current model, changing nothing.
+        """Return the score of each row under the current model.
 
         Parameters
         ----------
@@ -227,7 +223,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
-            For a row that `learn` would get next, the score that it would return, to the last bit.
+            For the next row of a stream this is the score that `learn` returns, to the last bit.
         """
         check_is_fitted(self)
         return self.score_rows(finite_rows(self._validate_rows(X)))
@@ -235,8 +231,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row.
 
-        It is ``classes_[1]`` where the score is > 0, as scikit-learn has it; of more than two classes the one
-        with the largest score (ties: the first). `learn` counts a tie as a mistake all the same.
+        With two classes it is ``classes_[1]`` if the score is > 0, as in scikit-learn; with more it
+        is the class with the largest score, the first one on a tie. `learn` counts every tie as a
+        mistake.
 
         Parameters
         ----------
@@ -250,38 +247,39 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)
         return self.classes_.take(codes)
 
-    # The pipeline, which has validated a stream once for all learners, calls the next methods directly (see
+    # The pipeline validates a stream once for all learners and calls the following methods directly (see
     # `StreamLearner`).
 
     @property
     def indifferent_to_absent_features(self) -> bool:
-        """Whether nothing changes, to the last bit, when features that never occur are left out.
+        """Whether leaving out features that never occur changes nothing, to the last bit.
 
-        The others are then numbered anew, in their order, and `begin` is told how many they are.
+        The pipeline then renumbers the other features in their order and passes their number to
+        `begin`.
         """
         return False
 
     def check_parameters(self) -> None:
-        """Raise ValueError for a parameter that makes no sense, in one line that names it."""
+        """Raise ValueError for an invalid parameter, in one line that names it."""
         check_count(self, "epochs")
         self._check_parameters()
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
-        """Forget everything and prepare for a stream.
+        """Reset the learner and prepare it for a stream.
 
         Parameters
         ----------
         classes : ndarray of shape (K,)
-            The labels, sorted and distinct: two, or more where the learner takes more.
+            The labels, sorted and distinct; more than two only for learners of many classes.
         n_features : int
         n_occurring : int, default=None
-            How many of the features occur, where only these are numbered in the rows to come, in their order;
-            for learners that are `indifferent_to_absent_features`. None: all are numbered.
+            Number of features that occur, if the rows are renumbered to these; only for learners that
+            are `indifferent_to_absent_features`. None: all features are numbered.
 
         Raises
         ------
         ValueError
-            For bad parameters, and for a full covariance of more than 4 GiB.
+            For invalid parameters, and for a full covariance of more than 4 GiB.
         """
         self.check_parameters()
         numbered = n_features if n_occurring is None else n_occurring
@@ -294,15 +292,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.n_examples_ = self.n_mistakes_ = self.n_updates_ = 0
 
     def learn_rows(self, X: Matrix, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Do as `learn` does, without validation and after `begin`.
+        """Learn like `learn`, without validation; call `begin` first.
 
         Parameters
         ----------
         X : ndarray, CSR matrix or tuple
-            What `as_rows` takes or `ordered_rows` returns: finite, with column indices below `n_features`.
-            Others crash or give nonsense.
+            Rows that `as_rows` takes or `ordered_rows` returns: finite, with column indices below
+            `n_features`. Other rows crash or give nonsense.
         codes : ndarray of integers, shape (n,)
-            The labels as positions in ``classes_``: others crash or give nonsense. int32 is not copied.
+            The labels as positions in ``classes_``; others crash or give nonsense. int32 is not
+            copied.
 
         Returns
         -------
@@ -319,14 +318,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return scores
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        """Do as `learn_rows` does, and note what has been counted after some of the rows.
+        """Learn like `learn_rows` and record counts at checkpoints.
 
         Parameters
         ----------
         X, codes
-            As for `learn_rows`.
+            See `learn_rows`.
         stops : ndarray of int64, shape (m,)
-            Numbers of rows, ascending, n at the most.
+            Numbers of rows, ascending, at most n.
 
         Returns
         -------
@@ -335,30 +334,30 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return learn_in_pieces(self, as_rows(X), codes, stops)
 
     def end_of_pass(self, last: bool) -> None:
-        """Take note that the stream has been passed over: `fit` and the pipeline say so, `learn` never does.
+        """End a pass over the stream; `fit` and the pipeline call it, `learn` never does.
 
-        Most learners have nothing to do then.
+        Most learners do nothing.
 
         Parameters
         ----------
         last : bool
-            Whether it was the last pass; else the same rows come again, in the same order.
+            Whether it was the last pass; otherwise the same rows follow again in the same order.
         """
 
     def counters(self) -> dict[str, int]:
-        """Return what the learner has counted so far, by the names of the columns in the store."""
+        """Return the learner's counts so far, by column of the store."""
         return {"updates": self.n_updates_, "model_bytes": self.model_bytes_}
 
     def switches(self) -> list[int] | None:
-        """Return the numbers of the rows at which it became a more complex model, None if it never does."""
+        """Return the row numbers at which the model became more complex, None if it cannot."""
         return None
 
     def inner_learners(self) -> list[OnlineClassifier]:
-        """Return learners, not begun, whose loops this one runs besides its own."""
+        """Return fresh learners whose loops this learner runs besides its own."""
         return []
 
     def score_rows(self, X: Matrix) -> NDArray[np.float64]:
-        """Do as `decision_function` does, without validation; `X` as for `learn_rows`."""
+        """Return scores like `decision_function`, without validation; `X` as for `learn_rows`."""
         X = as_rows(X)
         scores = self._new_scores(count_rows(X))
         score = self._score if scores.ndim == 1 else self._score_classes
@@ -367,7 +366,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return scores
 
     def _readable(self, X: Rows) -> Iterable[tuple[int, int, Rows]]:
-        """Return rows as the loops read them: start, stop and rows."""
+        """Yield ``(start, stop, rows)`` in the form that the loops read."""
         return [(0, count_rows(X), X)] if self._reads_orders else blocks_in_order(X)
 
     def _new_scores(self, n: int) -> NDArray[np.float64]:
@@ -375,7 +374,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return np.empty(n if n_classes == 2 else (n, n_classes))
 
     def _validate_first(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
-        """Start afresh; return a matrix that `safe_rows` takes and label codes."""
+        """Reset the learner; return a matrix for `safe_rows` and label codes."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
@@ -387,7 +386,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return X, codes
 
     def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[Any]]:
-        """Return the matrix of a later chunk, as `_validate_first` does, and labels for `label_codes`."""
+        """Return the matrix of a later chunk for `safe_rows`, and its labels for `label_codes`."""
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
@@ -401,7 +400,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return X, y
 
     def _validate_rows(self, X: Any) -> Any:
-        """Return a matrix that `safe_rows` takes, of as many features as the first call's."""
+        """Return a matrix for `safe_rows` with as many features as in the first call."""
         dense = type(X) in (np.ndarray, np.memmap)
         if dense or isinstance(X, _CSR_CLASSES):
             shape = X.shape
@@ -414,27 +413,27 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
                 and not hasattr(self, "feature_names_in_")
             ):
                 return X
-        # scikit-learn says what is wrong, or converts; this costs more than learning from a short chunk.
+        # scikit-learn converts it or raises; this takes longer than learning from a short chunk.
         return validate_data(
             self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
 
     def _small_state(self, X: Any) -> list[NDArray[Any]] | None:
-        """Return the state's arrays where to copy them costs less than to look for bad rows beforehand."""
+        """Return the state arrays if copying them costs less than checking the rows beforehand, else None."""
         if not (self._scores_tell and self._state):
             return None
         n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
-        # Copied bytes are read, written and, mostly, fetched before they are written. A weight a feature is
-        # the least that there is: for single rows no more is asked.
+        # A copied byte is read, written and mostly fetched before it is written. Every learner has at least
+        # one weight per feature, which settles the question for single rows.
         if 3 * 8 * self.n_features_in_ > n_bytes:
             return None
         arrays = [array for name in self._state if (array := getattr(self, name)) is not None]
         return arrays if 3 * sum([array.nbytes for array in arrays]) <= n_bytes else None
 
     def _learn_once(self, X: Any, y: Any, classes: Any, beforehand: bool) -> NDArray[np.float64]:
-        """Do as `learn` does; see `_learn_given`."""
+        """Learn like `learn`; see `_learn_given`."""
         if not self.__sklearn_is_fitted__():
-            # A stream whose first rows are refused has not begun.
+            # If the first rows are refused, the stream has not begun.
             with RolledBack(self):
                 X, codes = self._validate_first(X, y, classes)
                 return self._learn_given(X, codes, beforehand)[1]
@@ -448,7 +447,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_once(self, X: Any, y: Any, beforehand: bool) -> tuple[Rows, NDArray[np.int32]]:
         """Make the first pass of `fit`; return the rows and label codes for further ones."""
-        # The model is begun afresh in new arrays: the one before stays intact.
+        # The new model gets new arrays, so the previous one stays intact.
         with RolledBack(self):
             X, codes = self._validate_first(X, y, None)
             return self._learn_given(X, codes, beforehand)[0], codes
@@ -456,9 +455,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def _learn_given(
         self, X: Any, y: NDArray[Any], beforehand: bool, coded: bool = True
     ) -> tuple[Rows, NDArray[np.float64]]:
-        """Learn from a matrix and labels, or their codes, refusing bad ones; return rows and their scores.
+        """Learn from a matrix and labels or label codes; return the rows and their scores.
 
-        Unless all is to be checked `beforehand`, it raises NotLearntError when something may be wrong.
+        Unless everything is checked `beforehand`, raise NotLearntError if a row or label may be
+        invalid.
         """
         if beforehand or not self._scores_tell:
             codes = y if coded else label_codes(y, self.classes_)
@@ -472,7 +472,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def model_bytes_(self) -> int:
-        """Bytes of the model's arrays: weights, covariances and what else an update needs."""
+        """Size in bytes of the model's arrays: weights, covariances and everything else that updates need."""
         names = self._state or [name for name in vars(self) if name.startswith("_")]
         arrays = [getattr(self, name) for name in names]
         return sum([array.nbytes for array in arrays if isinstance(array, np.ndarray)])

@@ -1,4 +1,5 @@
-"""Checks of hyper-parameters: one line that names the learner, the parameter, its value and what is right."""
+"""Checks of hyperparameters: one line that names the learner, the parameter, its value and the valid
+values."""
 
 import math
 import numbers
@@ -15,12 +16,12 @@ def _refuse(learner: BaseEstimator, name: str, requirement: str) -> NoReturn:
 
 
 def _is_number(value: Any) -> bool:
-    # To ask an abstract class takes longest; most parameters need not.
+    # Most values are floats; checking the abstract class takes longest.
     return type(value) is float or (isinstance(value, numbers.Real) and not isinstance(value, bool))
 
 
 def check_positive(learner: BaseEstimator, name: str, or_else: str = "") -> None:
-    """Raise ValueError unless the parameter is a finite number > 0; `or_else` says what the caller allows."""
+    """Raise ValueError unless the parameter is a finite number > 0; `or_else` adds what else is allowed."""
     value = getattr(learner, name)
     if not (_is_number(value) and 0.0 < value < math.inf):
         _refuse(learner, name, f"{or_else} or a finite number > 0" if or_else else "a finite number > 0")
@@ -29,8 +30,8 @@ def check_positive(learner: BaseEstimator, name: str, or_else: str = "") -> None
 def check_scale(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is a number from 1e-150 to 1e150.
 
-    Then its square, its reciprocal and the ratio of two such numbers are in the range of float64; where they
-    are not, weights become NaN.
+    Squares, reciprocals and ratios of such numbers are in the range of float64; otherwise weights become
+    NaN.
     """
     check_positive(learner, name)
     if not 1e-150 <= float(getattr(learner, name)) <= 1e150:

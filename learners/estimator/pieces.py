@@ -1,4 +1,4 @@
-"""Learning along a stream piece by piece, for learners whose loops do not note what they count."""
+"""Learn a stream piece by piece, for learners whose loops record no counts themselves."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..numeric.rows import Rows, count_rows, row_range
 
 
 class Passage(NamedTuple):
-    """What is known of rows that a learner has learnt.
+    """Scores, seconds and counts from learning some rows.
 
     Attributes
     ----------
     scores : ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
-        Of each row, before the update on it.
+        Score of each row before the update on it.
     seconds : sequence of float, length m
-        From the first of the rows up to each stop.
-    counts : mapping of str to sequence of int (or None: not counted yet), each of length m
-        What `StreamLearner.counters` would have returned after each stop, count by count.
+        Seconds from the first row to each stop.
+    counts : mapping of str to sequence of int or None, each of length m
+        `StreamLearner.counters` after each stop, by name; None if not counted yet.
     """
 
     scores: NDArray[np.float64]
@@ -31,28 +31,28 @@ class Passage(NamedTuple):
 
 
 class Counting(Protocol):
-    """What is asked of a learner here; see `StreamLearner`."""
+    """The methods that `learn_in_pieces` needs; see `StreamLearner`."""
 
     def learn_rows(self, X: Any, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Predict each row, then learn from it, in order."""
 
     def counters(self) -> Mapping[str, int]:
-        """Return what the learner has counted so far."""
+        """Return the learner's counts so far."""
 
 
 def learn_in_pieces(
     learner: Counting, X: Rows, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]
 ) -> Passage:
-    """Call `learn_rows` up to each stop, and look at the clock and the counters there.
+    """Call `learn_rows` up to each stop and record the time and the counters there.
 
     Parameters
     ----------
     learner : StreamLearner
     X : ndarray or tuple
-        Rows as `as_rows` or `ordered_rows` returns them.
+        Rows from `as_rows` or `ordered_rows`.
     codes : ndarray of integers, shape (n,)
     stops : ndarray of int64, shape (m,)
-        Numbers of rows, ascending, n at the most.
+        Numbers of rows, ascending, at most n.
 
     Returns
     -------

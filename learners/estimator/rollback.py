@@ -1,4 +1,4 @@
-"""A learner as it was, when something is refused half-way."""
+"""Restore a learner if input is refused halfway."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 
 
 class RolledBack:
-    """Give an object the attributes back that it had before a ``with`` block, should that raise.
+    """Restore an object's attributes if a ``with`` block raises.
 
-    A class, for a generator takes longer to be entered and left.
+    This is a class because entering and leaving a generator takes longer.
 
     Parameters
     ----------
     learner : object
     arrays : sequence of ndarray or None
-        Those of its arrays that the block may write to: they are copied first, and given their values back.
-        All others are given back as they are by then.
+        The arrays that the block may write to; their values are copied first and restored. Other arrays
+        are restored as objects, not by value.
     """
 
     __slots__ = ("_before", "_copies", "_learner")

@@ -1,4 +1,4 @@
-"""Checks of rows and labels that a user gives, and their form for loops."""
+"""Check rows and labels that a user passes, and bring them into the form that loops take."""
 
 from typing import Any
 
@@ -18,13 +18,13 @@ from ..numeric.rows import (
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
-# So few indices (256 KB) stay in a core's cache until they are learnt: what a check beforehand costs is not
-# worth compiling a loop a second time.
+# Up to this many indices (256 KB) stay in a core's cache between a check and learning, so checking beforehand
+# is cheap and a second compiled loop is not worth its compile time.
 _FEW_INDICES = 1 << 16
 
 
 def safe_rows(X: Any) -> Rows:
-    """Return a matrix as rows for loops, which look at neither alignment nor the bounds of CSR columns.
+    """Return a matrix as rows for loops, which check neither alignment nor the bounds of CSR columns.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def safe_rows(X: Any) -> Rows:
     Returns
     -------
     ndarray of shape (n, d) or tuple (data, indices, indptr)
-        Aligned or, of a CSR matrix, canonical; `X` itself where it is so already.
+        Aligned and, if CSR, canonical; `X` itself if it already is.
 
     Raises
     ------
@@ -49,45 +49,45 @@ def safe_rows(X: Any) -> Rows:
             raise ValueError(f"X is a CSR matrix with column indices outside 0 to {X.shape[1] - 1}")
         if not (indptr[0] >= 0 and np.all(indptr[:-1] <= indptr[1:]) and indptr[-1] <= len(indices)):
             raise ValueError("X is a CSR matrix whose indptr falls or points outside its indices")
-        # Squared norms are those of the row, so each column may occur only once.
+        # Squared norms are computed from stored entries, so each column may occur only once in a row.
         X = X.copy()
         X.sum_duplicates()
     return as_rows(X)
 
 
 class NotLearntError(Exception):
-    """Raised when a loop that checks rows has come to what may be wrong: all is to be checked beforehand."""
+    """Raised if a loop that checks rows met one that may be invalid: all rows are then checked beforehand."""
 
 
 def are_checked_later(rows: Rows) -> bool:
-    """Tell whether rows are looked at, with their labels and scores, when a loop comes to them."""
+    """Return whether the loop checks these rows, their labels and their scores as it reads them."""
     return isinstance(rows, tuple) and len(rows) == 5
 
 
 def checked_later(X: Any) -> Rows:
-    """Return a matrix as `safe_rows` does, or one whose rows are checked when a loop comes to them.
+    """Return a matrix like `safe_rows`, or unvalidated rows that the loop checks, if that is faster.
 
-    The latter where it spares time. After the loop `refuse_learnt` tells what it came to.
+    Call `refuse_learnt` after the loop.
 
     Parameters
     ----------
     X : ndarray of shape (n, d) or CSR matrix
-        As for `safe_rows`.
+        See `safe_rows`.
 
     Returns
     -------
     ndarray of shape (n, d) or tuple
-        What `safe_rows` or `rows_to_check` returns.
+        The result of `safe_rows` or `rows_to_check`.
 
     Raises
     ------
     ValueError
-        As for `safe_rows`.
+        See `safe_rows`.
     """
     if isinstance(X, np.ndarray):
         return safe_rows(X)
     indices = X.indices
-    # Indices that `as_rows` has to convert are read beforehand anyway.
+    # `as_rows` reads these indices beforehand anyway, to convert them.
     if indices.dtype != np.int32 or indices.size <= _FEW_INDICES:
         return safe_rows(X)
     return rows_to_check(X)
@@ -102,7 +102,7 @@ def _all_canonical(indices, indptr, n_columns):  # type: ignore[no-untyped-def]
 
 
 def _distinct(y: NDArray[Any]) -> NDArray[Any]:
-    """Return the sorted distinct labels, without sorting where integers are just two."""
+    """Return the sorted distinct labels, without sorting if they are just two integers."""
     if y.dtype.kind in "iu":
         two = np.array([y.min(), y.max()])
         if np.all((y == two[0]) | (y == two[1])):
@@ -111,7 +111,7 @@ def _distinct(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def _are_positions(classes: NDArray[Any]) -> bool:
-    """Tell whether sorted distinct classes are the integers 0 … K - 1."""
+    """Return whether sorted distinct classes are the integers 0 … K - 1."""
     return bool(classes.dtype.kind in "iu" and classes[0] == 0 and classes[-1] == len(classes) - 1)
 
 
@@ -124,28 +124,28 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> 
     classes : ndarray of shape (K,)
         Sorted and distinct, K >= 2.
     later : bool, default=False
-        Whether a loop looks at the positions once more: labels that may be these are then not looked at here.
+        Whether the loop checks the codes; labels that can be codes are then not checked here.
 
     Returns
     -------
     ndarray of int32, shape (n,)
-        `y` itself where that is what it holds.
+        `y` itself if it already contains the codes.
 
     Raises
     ------
     ValueError
-        For a label that is none of them; `later`, perhaps not.
+        For a label that is not in `classes`, unless the loop checks it `later`.
     """
     if (
         y.dtype == np.int32
         and y.flags.carray
         and _are_positions(classes)
-        # Unsigned, what is negative is larger than any position.
+        # As unsigned integers, negative labels are larger than any code.
         and (later or np.maximum.reduce(y.view(np.uint32), initial=0) < len(classes))
     ):
         return y
     if len(classes) == 2:
-        # Numbers of Python are compared in the type of the labels, without copying these.
+        # Python numbers are compared in the labels' dtype, without copying the labels.
         first, second = classes.tolist() if y.dtype.kind in "iu" else classes
         codes: NDArray[Any] = y == second
         known = codes | (y == first)
@@ -162,20 +162,14 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> 
 
 
 def _listed(classes: NDArray[Any]) -> str:
-    """Return the classes for a message: all, or the first few of many."""
+    """Return the classes for a message: all of them, or the first few."""
     if len(classes) <= 20:
         return str(classes.tolist())
     return f"{str(classes[:10].tolist())[:-1]}, … ({len(classes)} of them)]"
 
 
 def refuse_nonfinite(rows: Rows) -> None:
-    """Raise ValueError for a row with a NaN or infinity.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d) or tuple (data, indices, indptr)
-        What `safe_rows` returns.
-    """
+    """Raise ValueError for a row with NaN or infinity; `rows` as from `safe_rows`."""
     i = first_nonfinite_row(rows)
     if i >= 0:
         values = row_range(rows, i, i + 1)
@@ -186,51 +180,51 @@ def refuse_nonfinite(rows: Rows) -> None:
 
 
 def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
-    """Raise for rows that should not have been learnt.
+    """Raise if rows were learnt that are invalid or may be.
 
     Parameters
     ----------
     rows : ndarray of shape (n, d) or tuple
-        What `checked_later` returns.
+        From `checked_later`.
     scores : ndarray
-        Those of the rows: a NaN or infinite feature makes its row's one NaN or infinite.
+        Scores of the rows; a NaN or infinite feature makes the score of its row NaN or infinite.
 
     Raises
     ------
     NotLearntError
-        When a loop that looked at them came to a row that is not canonical, to a label that is no position of
-        a class, or to a score that is not finite: what is wrong, if anything, is found beforehand.
+        If the loop met a row that is not canonical, a label that is no code, or a score that is not
+        finite. The rows must then be checked beforehand, which names what is wrong.
     ValueError
-        For a row with a NaN or infinity.
+        For a row with NaN or infinity.
     """
     if are_checked_later(rows):
         if rows[4][0]:
             raise NotLearntError
         return
-    # Scores of good rows may overflow, too.
+    # Scores of valid rows may overflow, too.
     if first_nonfinite_row(read_only(scores.reshape(1, -1))) >= 0:
         refuse_nonfinite(rows)
 
 
 def finite_rows(X: Any) -> Rows:
-    """Return what `safe_rows` returns, or raise ValueError for a row with a NaN or infinity."""
+    """Return the rows like `safe_rows`, or raise ValueError for a row with NaN or infinity."""
     rows = safe_rows(X)
     refuse_nonfinite(rows)
     return rows
 
 
 def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_many: bool) -> NDArray[Any]:
-    """Return the sorted class labels of the first call of a learner.
+    """Return the sorted class labels of a learner's first call.
 
     Parameters
     ----------
     y : ndarray of shape (n,)
     classes : array-like or None
-        What the user says they are; None: those of `y`.
+        The classes given by the user; None: the labels in `y`.
     name : str
-        Of the learner, for messages.
+        Name of the learner, for messages.
     takes_many : bool
-        Whether it takes more than two classes.
+        Whether the learner takes more than two classes.
 
     Returns
     -------
@@ -240,7 +234,7 @@ def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_
     Raises
     ------
     ValueError
-        For fewer than two classes, and for more where the learner takes two only.
+        For fewer than two classes, and for more than two if the learner takes two only.
     """
     if classes is None:
         classes = _distinct(y)

@@ -1,1 +1,1 @@
-"""What the compiler sees: how a function is compiled, vectors of lanes, rows of a stream."""
+"""Functions that Numba compiles: how they are compiled, vectors of lanes, rows of a stream."""

@@ -1,9 +1,9 @@
-"""The one way a function of this project becomes machine code, and where that code is kept.
+"""Compile functions and cache the machine code on disk.
 
-Numba's disk cache looks at the file a function is written in, not at the files of the functions it calls, so
-an edit to a row primitive would leave stale kernels behind. The cache folder is therefore named by a hash of
-the learners' sources and, for a function of another package of the project, of that package's. New sources,
-new folder; a compiled function must call no other code than these.
+Numba's disk cache checks the file of a function, but not the files of the functions that it calls, so an edit
+of a row primitive would leave stale kernels behind. The cache folder is therefore named by a hash of the
+learners' sources and, for a function of another package of the project, of that package's sources. A compiled
+function must not call code outside these packages.
 """
 
 import contextlib
@@ -23,40 +23,40 @@ import numba
 import platformdirs
 from numba.core.caching import FunctionCache
 
-# Options of the primitives that kernels call once a row. LLVM keeps most of them out of line when left to
-# itself, and a call with arrays (seven words each, and a reference count) costs up to a fifth of a short row.
+# Options of the primitives that kernels call for each row. Left to itself, LLVM does not inline most of them,
+# and a call with arrays (seven words each, and a reference count) costs up to a fifth of a short row.
 INLINE = {"forceinline": True}
 
-# A folder of other sources (an older version) is removed once nobody has used it for this long.
+# The cache folder of other sources (an older version) is removed if it was not used for this long.
 _KEEP_SECONDS = 30 * 24 * 3600
 
 
-# Another process saves for milliseconds; whoever waits longer has met a file system without locks.
+# Saving takes another process milliseconds; a longer wait means that the file system has no working locks.
 _LOCK_SECONDS = 10.0
 
-# The folders on such a file system: nobody waits for their locks again.
+# Folders on such file systems: their locks are not tried again.
 _WITHOUT_LOCKS: set[Path] = set()
 
-# The learners, as a package and as a folder.
+# The package of the learners and its folder.
 _LEARNERS, _LEARNERS_FOLDER = __name__.rsplit(".", 2)[0], Path(__file__).parents[1]
 
 
 def _package_of(function: Callable[..., Any]) -> str:
-    """Return the package of the project that a function is defined in; the learners for one of other code."""
+    """Return the project package that a function is defined in, or the learners' package for outside code."""
     package = ".".join(function.__module__.split(".")[:2])
     namespace = _LEARNERS.split(".")[0]
     return package if package.startswith(f"{namespace}.") else _LEARNERS
 
 
 def digest_of_other_code(function: Callable[..., Any]) -> str:
-    """Return hex digits that change with the file of a function, nothing for one of the project's."""
+    """Return a hash of the file of a function from outside the project, or "" for a project function."""
     if function.__module__.startswith(f"{_LEARNERS.split('.')[0]}."):
         return ""
     return "-" + hashlib.sha256(Path(function.__code__.co_filename).read_bytes()).hexdigest()[:16]
 
 
 def _source_hash(package: str) -> str:
-    """Return 16 hex digits that change whenever a source file of the learners or of `package` does."""
+    """Return 16 hex digits that change whenever a source file of the learners or of `package` changes."""
     roots = [_LEARNERS_FOLDER]
     if package != _LEARNERS:
         roots.append(Path(sys.modules[package].__path__[0]))
@@ -73,25 +73,26 @@ def _remove_stale(parent: Path, keep: Path) -> None:
     for folder in parent.iterdir():
         with contextlib.suppress(OSError):
             if folder != keep and folder.stat().st_mtime < oldest:
-                # Renamed first: of two processes only one gets it, and nobody loads from half a folder.
+                # Renamed first, so that only one process removes it and no process loads from half a folder.
                 doomed = Path(tempfile.mkdtemp(prefix=".removing-", dir=parent))
                 folder.rename(doomed / folder.name)
                 shutil.rmtree(doomed, ignore_errors=True)
 
 
 def cache_folder(package: str = _LEARNERS) -> Path | None:
-    """Create and return the folder for compiled functions of the sources as they are.
+    """Create and return the cache folder for the current sources.
 
     Parameters
     ----------
     package : str, default="singlepass.learners"
-        The package of the project that the functions are defined in; it is imported.
+        The project package that the compiled functions are defined in; it is imported.
 
     Returns
     -------
     pathlib.Path or None
-        ``<base>/singlepass/numba/<hash>`` where the base is the environment variable ``SINGLEPASS_CACHE`` or
-        else the user's cache folder; None where it cannot be written: kernels then live in memory only.
+        ``<base>/singlepass/numba/<hash>``, where the base is the environment variable
+        ``SINGLEPASS_CACHE`` or the user's cache folder. None if it cannot be written to; kernels then
+        live in memory only.
     """
     base = os.environ.get("SINGLEPASS_CACHE") or platformdirs.user_cache_dir()
     try:
@@ -105,16 +106,16 @@ def cache_folder(package: str = _LEARNERS) -> Path | None:
     return folder
 
 
-# Found once a process.
+# Computed once per process.
 _folder_of = functools.cache(cache_folder)
 
 
 class _SharedCache(FunctionCache):
     """Numba's disk cache of one function, safe for several processes that compile at the same time.
 
-    Numba reads the index, picks a free file name and writes both; two processes doing so at once can take the
-    same name for different argument types, and the index then points at the wrong code. So one saves at a
-    time. Code that cannot be saved (disk full, folder gone) is still used from memory.
+    Numba reads the index, picks a free file name and writes both. Two processes doing so at once can pick
+    the same name for different argument types, and the index then points to the wrong code. So saving
+    takes a lock. Code that cannot be saved (disk full, folder removed) is still used from memory.
     """
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
@@ -124,14 +125,15 @@ class _SharedCache(FunctionCache):
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         if self._py_func.__closure__ is None:
             return super()._index_key(sig, codegen)
-        # Numba would hash what a function closes over, which for functions is different in every process.
-        # It is decided by the sources, which name the folder or, of other code, the function.
+        # Numba would hash the closure, and hashes of functions differ between processes. The sources
+        # determine the closure, and the folder or (for outside code) the function is already named by their
+        # hash.
         return sig, codegen.magic_tuple()
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with contextlib.ExitStack() as held:
             if self._folder not in _WITHOUT_LOCKS:
-                # A new one each time: a lock must not be taken on from the process this one was forked from.
+                # A new lock each time: a forked process must not inherit its parent's.
                 lock = filelock.FileLock(self._folder / "lock", timeout=_LOCK_SECONDS)
                 try:
                     held.enter_context(lock)
@@ -142,19 +144,19 @@ class _SharedCache(FunctionCache):
 
 
 def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
-    """Compile a function on first call, and keep the code on disk.
+    """Compile a function on first call, and cache the code on disk.
 
-    No fast-math: a result must not depend on the machine's vector width. ``error_model="numpy"``: a division
-    is a division, not a test and a Python exception, so that loops with divisions vectorise; kernels guard
-    their own denominators. Signatures are lazy.
+    Fast-math is off, so that results do not depend on the machine's vector width. With
+    ``error_model="numpy"`` a division is not checked for zero, so loops with divisions vectorise; kernels
+    guard their own denominators. Signatures are lazy.
 
     Parameters
     ----------
     function : function
         Plain loops over arrays, in the subset of Python that Numba compiles.
     nogil : bool, default=True
-        Whether other threads may have the interpreter meanwhile. What takes a few microseconds is better off
-        without: to be given the interpreter back takes ten times as long.
+        Whether to release the GIL. A function of a few microseconds should keep it: getting it back takes
+        ten times as long.
 
     Returns
     -------
@@ -164,12 +166,13 @@ def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
     folder = _folder_of(_package_of(function))
     if folder is None:
         return numba.njit(**options)(function)
-    # Numba reads the setting while it decorates. It is put back at once: it belongs to the user's own code.
+    # Numba reads this setting while it decorates. It is restored at once because it also applies to user
+    # code.
     users_choice = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
         dispatcher = numba.njit(**options)(function)
-        # What Numba's own cache=True does, with the class above.
+        # The same as Numba's cache=True, but with the class above.
         dispatcher._cache = _SharedCache(function, folder)
         return dispatcher
     finally:

@@ -1,4 +1,4 @@
-"""exp(x) of x <= 0, of one value or of a vector of them, the same on every machine."""
+"""exp(x) for x <= 0, for one value or a vector, with the same result on every machine."""
 
 import math
 
@@ -8,8 +8,8 @@ from numba.extending import intrinsic
 
 from .emitters import fused
 
-# By precision: bits of the mantissa, bits of the first part of ln 2 (so that n times it is exact), degree of
-# the Taylor polynomial (its error on ±(ln 2)/2 is below rounding), and the lowest x whose exp(x) is in the
+# By precision: bits of the mantissa; bits of the first part of ln 2, so that its product with n is exact;
+# degree of the Taylor polynomial, whose error on ±(ln 2)/2 is below rounding; the lowest x with exp(x) in the
 # normal range.
 _PRECISIONS = {types.float32: (23, 12, 7, -86.0), types.float64: (52, 32, 13, -707.0)}
 
@@ -18,10 +18,11 @@ _LN2_REST = 2.3190468138462996e-17
 
 
 def emit_exponential(builder, kind, x):
-    """Emit exp(x) of x <= 0, a scalar or a vector of float32 or float64, to about one unit in the last place.
+    """Emit exp(x) for x <= 0, a scalar or a vector of float32 or float64, to about one unit in the last
+    place.
 
-    After Cody and Waite: x = n ln 2 + r, exp(r) by a polynomial, n added to the exponent. Where exp(x) would
-    leave the normal range of the precision it is 0; NaN stays NaN.
+        After Cody and Waite: x = n ln 2 + r, exp(r) by a polynomial, n added to the exponent. The result is 0
+        if exp(x) would leave the normal range of the precision; NaN stays NaN.
     """
     mantissa, high_bits, degree, lowest = _PRECISIONS[kind]
     ln2_high = math.floor(math.log(2.0) * 2.0**high_bits) / 2.0**high_bits
@@ -36,7 +37,7 @@ def emit_exponential(builder, kind, x):
     def real(value):
         return constant(x.type, value)
 
-    # Added, it rounds to an integer, which then is in the last bits of the sum.
+    # Adding this number rounds to an integer, which is then in the last bits of the sum.
     rounder = real(1.5 * 2.0**mantissa)
     shifted = fused(builder, x, real(1.0 / math.log(2.0)), rounder)
     n = builder.fsub(shifted, rounder)
@@ -52,5 +53,5 @@ def emit_exponential(builder, kind, x):
 
 @intrinsic
 def exponential(_typing_context, x):
-    """Return exp(x) of an x <= 0, in a kernel."""
+    """Return exp(x) for x <= 0, in a kernel."""
     return x(x), lambda _context, builder, _signature, arguments: emit_exponential(builder, x, *arguments)

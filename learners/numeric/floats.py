@@ -1,8 +1,8 @@
-"""The limits of float64 that learners watch."""
+"""Limits of float64 that learners check."""
 
 import numpy as np
 
-# Below it a number loses digits, and what is divided by it may overflow.
+# Below this, numbers lose digits and dividing by them may overflow.
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
-# The relative distance of 1 to the next number.
+# The relative distance from 1 to the next number.
 EPSILON = float(np.finfo(np.float64).eps)

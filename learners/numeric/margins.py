@@ -1,4 +1,4 @@
-"""Margins: the label of a row as a sign, of more classes the best wrong one; what is a mistake."""
+"""Margins for two and for many classes, predictions, and counts of mistakes and ties."""
 
 from numba.extending import register_jitable
 
@@ -13,7 +13,7 @@ def signed(code):
 
 @register_jitable(**INLINE)
 def best_wrong(scores, y):
-    """Return the class other than `y` with the largest score, of equal ones the lowest; a NaN is largest."""
+    """Return the class other than `y` with the largest score; the lowest on a tie, the first NaN if any."""
     best = 1 if y == 0 else 0
     for z in range(best + 1, scores.shape[0]):
         if z != y and not scores[z] <= scores[best]:
@@ -25,17 +25,17 @@ def best_wrong(scores, y):
 
 @register_jitable(**INLINE)
 def signed_margin(f, y):
-    """Return how far the scores of a row are on the side of class `y`: a single one, or one a class."""
+    """Return the margin of class `y`: of the single score of two classes, or of the K scores of K classes."""
     return signed(y) * f[0] if f.shape[0] == 1 else f[y] - f[best_wrong(f, y)]
 
 
 @register_jitable(**INLINE)
 def predicted_code(f):
-    """Return the class that scores predict: 1 for a single score > 0, of K the first largest or no number."""
+    """Return the predicted class: 1 for a single score > 0; of K scores the first largest or first NaN."""
     if f.shape[0] == 1:
         return 1 if f[0] > 0.0 else 0
     predicted = 0
-    # Of scores that are no numbers the first, as NumPy's argmax has it.
+    # The first NaN wins, as in NumPy's argmax.
     for z in range(1, f.shape[0]):
         if f[predicted] == f[predicted] and not f[z] <= f[predicted]:
             predicted = z
@@ -44,18 +44,18 @@ def predicted_code(f):
 
 @compiled
 def count_mistakes(scores, codes, stops, counts):
-    """Count the rows whose signed margin is <= 0 or, a score having overflowed, not a number.
+    """Count the rows whose signed margin is <= 0, or NaN because a score overflowed.
 
     Parameters
     ----------
     scores : ndarray of float64, shape (n, 1) or (n, K)
-        Scores before the updates; a single one is positive for code 1.
+        Scores before the updates; a single score is positive for code 1.
     codes : ndarray of int32, shape (n,)
         The labels to judge by.
     stops : ndarray of int64, shape (m,)
-        Numbers of rows, ascending, n at the most.
+        Numbers of rows, ascending, at most n.
     counts : ndarray of int64, shape (m,)
-        Mistakes up to each stop are written to it.
+        Receives the mistakes up to each stop.
 
     Returns
     -------
@@ -75,17 +75,9 @@ def count_mistakes(scores, codes, stops, counts):
 
 @compiled
 def count_ties(scores, codes, stops, counts):
-    """Count the rows whose signed margin is exactly 0: mistakes, whatever class is predicted there.
+    """Count the rows whose signed margin is exactly 0; each is a mistake whatever class is predicted.
 
-    Parameters
-    ----------
-    scores, codes, stops, counts
-        As for `count_mistakes`.
-
-    Returns
-    -------
-    int
-        Ties among all rows.
+    The arguments and the result are those of `count_mistakes`.
     """
     tied = start = 0
     for i in range(stops.shape[0] + 1):
@@ -100,17 +92,7 @@ def count_ties(scores, codes, stops, counts):
 
 @compiled
 def count_wrong(scores, codes):
-    """Count the rows predicted as another class: code 1 for a score > 0, of K scores the first largest.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n, 1) or (n, K)
-    codes : ndarray of int32, shape (n,)
-
-    Returns
-    -------
-    int
-    """
+    """Count the rows predicted as another class, see `predicted_code`; scores have shape (n, 1) or (n, K)."""
     wrong = 0
     for t in range(scores.shape[0]):
         wrong += predicted_code(scores[t]) != codes[t]
