@@ -1,1 +1,1 @@
-"""What several linear learners are made of: covariances, steps, states of many classes."""
+"""Parts that several linear learners share: covariances, steps, the state of many classes."""

@@ -1,27 +1,27 @@
-"""The arc tangent from a table and a short series: the same on every machine, which the C library's is not.
+"""The arc tangent from a table and a short series, with the same result on every machine.
 
-With q near x, ``atan x = atan q + atan((x - q)/(1 + q x))``. The q are the middles of 128 intervals between 0
-and 1, and atan q is known to twice the digits: the error is at most 0.58 units in the last place, where the
-quotient's is largest beside the whole. Of the ways to do so this one also rounds as the C library with which
-the golden run of the tangent loss was made. That run is chaotic: it goes elsewhere if its 631st arc tangent,
-which is 0.4997 units from the float64 above, is rounded to that.
+C libraries differ in the last bit. With q near x, ``atan x = atan q + atan((x - q)/(1 + q x))``. The q are
+the middles of 128 intervals between 0 and 1, and atan q is stored with twice the digits. The error is at most
+0.58 units in the last place. Among equally accurate arrangements this one rounds like the C library that made
+the golden run of the tangent loss. That run is chaotic: it diverges if its 631st arc tangent, which is 0.4997
+units from the float64 above, is rounded up.
 """
 
 import numpy as np
 from numba.extending import register_jitable
 
 _INTERVALS = 128
-# Intervals without a table, of x and of 1/x: the numerators x - q would cancel digits of the result. So they
-# would in that of x which begins with 1/16: up to tan(1/16) the result has smaller units than x.
+# Intervals without a table, for x and for 1/x: their numerators x - q would cancel digits of the result. That
+# includes the interval of x that begins at 1/16, since up to tan(1/16) the result has smaller units than x.
 _WITHOUT = (9, 8)
-# What the next term would add, u¹⁷/17, is 2e-20 of u, for which |u| is 9/128 at most.
+# |u| is at most 9/128, so the next term, u¹⁷/17, would add 2e-20 of u.
 _TERMS = 7
-# Numbers of the table are found in units of 2^-120, as integers.
+# The table is computed in integers, in units of 2^-120.
 _BITS = 120
 
 
 def _of_ratio(numerator, denominator):
-    """Return atan of a ratio of at most 1/128 in units of 2^-120, by its series."""
+    """Return atan of a ratio of at most 1/128, in units of 2^-120, by its series."""
     power, total, odd = (numerator << _BITS) // denominator, 0, 1
     while power:
         total += power // odd if odd % 4 == 1 else -(power // odd)
@@ -38,7 +38,7 @@ def _two_floats(value):
 def _tables():
     """Return q, and the high and low parts of atan q (first rows) and of π/2 - atan q (second)."""
     size = 2 * _INTERVALS
-    # From one middle to the next by the theorem of addition; the last step is from the last middle to 1.
+    # The addition theorem leads from one middle to the next, and finally from the last middle to 1.
     ratios = [(1, size)] + [
         (2 * size, size**2 + (2 * k - 1) * (2 * k + 1)) for k in range(1, _INTERVALS)
     ] + [(1, 2 * size - 1)]  # fmt: skip
@@ -70,7 +70,7 @@ def arc_tangent(a):
     else:
         side, k = 1, np.uintp(_INTERVALS / x)
         q = _MIDDLES[1, k]
-        # The products of q, of eight digits, with either part of x are exact.
+        # q has eight digits, so its products with either part of x are exact.
         first = np.float64(np.float32(x))
         u = ((q * first - 1.0) + q * (x - first)) / (q + x)
     square, series = u * u, 0.0

@@ -1,7 +1,7 @@
-"""Loops of the learners whose weights go each its own way, by a rule of `feature_rules`.
+"""Loops of the learners with a separate update rule for each weight, see `feature_rules`.
 
-Where `largest` is not empty, it has the largest |x_j| of each feature so far, and what is learnt from and
-scored is ``x̃_j = x_j/M_j`` with the row's own |x_j| among them.
+If `largest` is not empty, it contains M_j, the largest |x_j| of each feature so far, including the current
+row. The learner then reads ``x̃_j = x_j/M_j`` instead of x_j.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from .losses import class_gradient, has_gradient, slope
 def _scaled(ir, w, largest, x):
     size = ir.select(ir.fcmp_ordered("<", x, zero_like(x)), ir.fneg(x), x)
     scale = ir.select(ir.fcmp_ordered(">", size, largest), size, largest)
-    # A feature that never occurred has no scale, and needs none.
+    # A feature that never occurred has scale 0; 1 avoids a division by it.
     scale = ir.select(ir.fcmp_ordered("==", scale, zero_like(x)), constant_like(x, 1.0), scale)
     return [ir.fmul(w, ir.fdiv(x, scale))]
 
@@ -44,7 +44,7 @@ def _scale_of(largest, j, x_j):
 
 @register_jitable
 def _widen(largest, x):
-    """Take note of the row in the scales of its features."""
+    """Update the scales of the row's features."""
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
         largest[j] = max(largest[j], abs(x_j))
@@ -52,7 +52,7 @@ def _widen(largest, x):
 
 @learning_loop
 def learn(X, codes, scores, w, numbers, largest, rule, loss):
-    """One pass for two classes: ``g = -y c(m) x̃``."""
+    """Make one pass for two classes; the gradient is ``g = -y c(m) x̃``."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -96,7 +96,7 @@ def _score_classes(W, largest, x, sums, scores):
 
 @learning_loop
 def learn_classes(X, codes, scores, W, numbers, largest, rule, loss, softmax):
-    """Do as `learn` does for more classes: the gradients of `class_gradient`, a weight for each class."""
+    """Make one pass for many classes with the gradients of `class_gradient`."""
     mistakes = updates = 0
     K, width = scores.shape[1], W.shape[1]
     sums, which, factors = np.empty(width), np.empty(K, np.int64), np.empty(K)

@@ -1,4 +1,4 @@
-"""Weights of classes: what an error on a row of each class costs."""
+"""Class weights: the cost of an error on a row of each class."""
 
 import numpy as np
 from numba import types
@@ -9,12 +9,12 @@ from ...numeric.rows import in_kernels_only
 
 
 def weights_by_code(learner):
-    """Return the ω of each class by its code, None for a learner without ``class_weight``.
+    """Return the weight ω of each class by its code, None for a learner without ``class_weight``.
 
     Raises
     ------
     ValueError
-        For a label that is no class.
+        If a label of ``class_weight`` is not a class.
     """
     if learner.class_weight is None:
         return None
@@ -31,7 +31,7 @@ def weights_by_code(learner):
 
 
 def weight_of(weights, code):
-    """Return the ω of a row's class, in a kernel; without weights it is 1, and compiled away."""
+    """Return the weight of a row's class, in a kernel; without weights it is the constant 1."""
     raise in_kernels_only("weight_of")
 
 

@@ -1,8 +1,8 @@
-"""What a learner of K classes does with one row: score all classes, move two blocks.
+"""Operations on one row for a learner of K classes: score all classes, update two of them.
 
-State is kept feature by feature, as (d, width) arrays of one number a class, padded to whole vectors: the
-scores of all classes need the numbers of a row's non-zero together, and find them in one cache line or a few
-(an array a class would cost a line each), and an update touches two columns at the row's non-zeros.
+State is a (d, width) array with one number per class, padded to whole vectors. The scores of all classes need
+the K numbers of each non-zero together, which are in one or a few cache lines; separate arrays per class
+would need a line each. An update changes two columns at the row's non-zeros.
 """
 
 import numpy as np
@@ -24,15 +24,15 @@ _variances = class_sums(lambda ir, s, x: ir.fmul(ir.fmul(s, x), x))
 
 
 def new_class_state(n_features, n_classes, value=0.0, place=0):
-    """Return a float64 array of shape (n_features, width), width the number of classes or a few more.
+    """Return a float64 array of shape (n_features, width), where width is n_classes, padded to whole vectors.
 
     Parameters
     ----------
     n_features, n_classes : int
     value : float, default=0.0
-        What it is filled with.
+        Fills the array.
     place : {0, 1, 2}, default=0
-        As for `new_state`.
+        See `new_state`.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def new_class_state(n_features, n_classes, value=0.0, place=0):
 
 
 def by_class(state, n_classes):
-    """Return a view of shape (n_classes, n_features) of what `new_class_state` returned."""
+    """Return a view of shape (n_classes, n_features) of an array from `new_class_state`."""
     return state[:, :n_classes].T
 
 
@@ -66,15 +66,15 @@ def new_class_covariance(shape, n_features, n_classes, scale=1.0):
     Returns
     -------
     sigma : ndarray of float64
-        "diagonal": as `new_class_state`. "full": of shape (1, rows, width), what `new_full_covariance`
-        returns for a vector of one block a class.
+        "diagonal": an array like that of `new_class_state`. "full": shape (1, rows, width), the matrix of
+        `new_full_covariance` for a vector with one block per class.
     buffer : ndarray of float64
-        Where a kernel keeps ΣΔf of a full Σ.
+        Kernels store ΣΔf of a full Σ in it.
 
     Raises
     ------
     ValueError
-        When a full matrix would take more than 4 GiB.
+        If a full matrix would take more than 4 GiB.
     """
     if shape == "diagonal":
         sigma = new_class_state(n_features, n_classes, scale, place=1)
@@ -84,7 +84,7 @@ def new_class_covariance(shape, n_features, n_classes, scale=1.0):
 
 
 def class_covariance(sigma, n_classes):
-    """Return Σ as users see it: of shape (K, d), or (Kd, Kd) with the blocks in the order of the classes."""
+    """Return Σ for users: shape (K, d), or (Kd, Kd) with the blocks in the order of the classes."""
     return by_class(sigma, n_classes) if sigma.ndim == 2 else full_matrix(sigma[0])
 
 
@@ -97,7 +97,7 @@ def score_classes(W, x, sums, scores):
 
 @register_jitable(**INLINE)
 def copy_scores(sums, scores):
-    """Copy the numbers of the classes, without those of the padding."""
+    """Copy the scores of the classes, leaving out the padding."""
     for z in range(scores.shape[0]):
         scores[z] = sums[z]
 
@@ -136,7 +136,7 @@ def _pair_variance(sigma, x, y, z, s):
     if sigma.ndim == 2:
 
         def diagonal(sigma, x, y, z, s):
-            # As with `entry`, unsigned numbers spare the loop tests for negative ones.
+            # As in `entry`, unsigned numbers save a test for negative indices.
             y, z = np.uintp(y), np.uintp(z)
             v = 0.0
             for k in range(n_entries(x)):
@@ -166,7 +166,8 @@ def _update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
             y, z = np.uintp(y), np.uintp(z)
             for k in range(n_entries(x)):
                 j, x_j = entry(x, k)
-                # All is read before anything is written: the compiler knows not that y and z differ.
+                # The compiler does not know that y and z differ, so everything is read before anything is
+                # written.
                 mu_y, mu_z, sigma_y, sigma_z = mu[j, y], mu[j, z], sigma[j, y], sigma[j, z]
                 own, other = sigma_y * x_j, sigma_z * x_j
                 mu[j, y] = mu_y + alpha * own
@@ -175,7 +176,7 @@ def _update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
                     sigma[j, y] = sigma_y / (1.0 + gamma * (own * x_j))
                     sigma[j, z] = sigma_z / (1.0 + gamma * (other * x_j))
                 else:
-                    # Positive but for rounding.
+                    # Negative only by rounding.
                     sigma[j, y] = max(sigma_y - (beta * own) * own, 0.0)
                     sigma[j, z] = max(sigma_z - (beta * other) * other, 0.0)
 

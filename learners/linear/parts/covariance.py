@@ -1,11 +1,11 @@
-"""Σ, the confidence of the second-order learners: what is done with it, for both of its shapes.
+"""The covariance Σ of second-order learners: the operations on it, for both of its shapes.
 
-"full": a 2-D array (see `full_covariance`). "diagonal": a (d,) array σ. Which one a kernel works on is chosen
-when it is compiled, so that an algorithm is written once. `s` is a buffer that holds Σx between the functions
-(not that of a diagonal and CSR rows): of shape (d,), and of a full Σ its row 0.
+"full" is a 2-D array (see `full_covariance`), "diagonal" a (d,) array σ. The compiler chooses between them,
+so an algorithm is written once. `s` is a buffer that passes Σx between the functions: of shape (d,), or row 0
+of it for a full Σ. A diagonal with CSR rows does not use it.
 
-With a diagonal, dense rows and the covariance projection, an update waits in `s` until the next row is there:
-both are then one pass over the state, and memory is read during the update.
+For a diagonal with dense rows and the covariance projection, an update is postponed in `s` until the next row
+is read. Both then take one pass over the state.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ from ...numeric.rows import (
 from ...numeric.vector import lane_pass
 from .full_covariance import full_matrix, new_full_covariance, subtract_outer, variance_of_row
 
-# An update that waits is (True, α, β).
+# A postponed update is (True, α, β).
 NOTHING_WAITS = (False, 0.0, 0.0)
 
 
@@ -45,12 +45,12 @@ def new_covariance(shape, n_features, scale=1.0):
     -------
     sigma : ndarray of float64, shape (rows, width) or (d,)
     buffer : ndarray of float64, shape (4, width) or (d,)
-        Where a kernel keeps Σx.
+        Kernels store Σx in it.
 
     Raises
     ------
     ValueError
-        When a full matrix would take more than 4 GiB.
+        If a full matrix would take more than 4 GiB.
     """
     if shape == "diagonal":
         return new_state(n_features, scale, place=1), new_state(n_features, place=2)
@@ -58,12 +58,12 @@ def new_covariance(shape, n_features, scale=1.0):
 
 
 def covariance_matrix(sigma):
-    """Return Σ as users see it: of shape (d, d), in an array of its own, or the diagonal itself."""
+    """Return Σ for users: a new array of shape (d, d), or the diagonal itself."""
     return sigma if sigma.ndim == 1 else full_matrix(sigma)
 
 
 def variance(sigma, x, s):
-    """Return ``v = xᵀΣx``, leaving Σx in `s`, in a kernel."""
+    """Return ``v = xᵀΣx`` and store Σx in `s`, in a kernel."""
     raise in_kernels_only("variance")
 
 
@@ -75,7 +75,7 @@ def _variance(sigma, x, s):
 
 
 def _shrink(ir, mu, sigma, s, alpha, beta):
-    """Emit ``μ += α Σx`` and ``σ_j -= β σ_j² x_j²`` on a diagonal, as `update` does it feature by feature."""
+    """Emit ``μ += α Σx`` and ``σ_j -= β σ_j² x_j²`` on a diagonal, with the same rounding as `update`."""
     mu = ir.fadd(mu, ir.fmul(alpha, s))
     shrunk = ir.fsub(sigma, ir.fmul(ir.fmul(beta, s), s))
     zero = zero_like(shrunk)
@@ -98,11 +98,11 @@ _update_and_score_dense = lane_pass(2, _update_and_score)
 
 
 def update_and_score(mu, sigma, s, waiting, x, with_variance):
-    """Make the update that waits, if one does; return μ·x and xᵀΣx of the next row and NOTHING_WAITS.
+    """Apply a postponed update; return μ·x and xᵀΣx of the next row and NOTHING_WAITS, in a kernel.
 
-    In a kernel. `waiting` is what `update` returned, NOTHING_WAITS at first. Σx is left in `s`. Where the
-    variance is work of its own (all but dense rows with a diagonal) it is taken only `with_variance`; else
-    `variance_at_hand` takes it once it is known to be needed.
+    `waiting` is the result of `update`, NOTHING_WAITS at first. Σx is stored in `s`. Unless the variance
+    comes for free (dense rows with a diagonal), it is computed only `with_variance`; otherwise
+    `variance_at_hand` computes it once it is needed.
     """
     raise in_kernels_only("update_and_score")
 
@@ -112,7 +112,8 @@ def _update_and_score_of_shape(mu, sigma, s, waiting, x, with_variance):
     if sigma.ndim == 1 and not is_sparse_row(x):
 
         def dense(mu, sigma, s, waiting, x, with_variance):
-            # A flag of its own, known before the division by which α and β are: the branch waits for neither.
+            # A separate flag, known before the division that gives α and β, so that the branch need not wait
+            # for it.
             waits, alpha, beta = waiting
             if waits:
                 score, v = _update_and_score_dense((mu, sigma, s), x, (alpha, beta))
@@ -140,7 +141,7 @@ def _update_and_score_of_shape(mu, sigma, s, waiting, x, with_variance):
 
 
 def variance_at_hand(v, sigma, x, s):
-    """Return ``xᵀΣx`` after `update_and_score` without it returned `v` for the same row, in a kernel."""
+    """Return ``xᵀΣx``, given the `v` that `update_and_score` returned for the same row, in a kernel."""
     raise in_kernels_only("variance_at_hand")
 
 
@@ -152,11 +153,12 @@ def _variance_at_hand(v, sigma, x, s):
 
 
 def update(mu, sigma, x, s, alpha, beta, gamma, precision):
-    """Move the mean and shrink the covariance after the variance was taken for the same row, in a kernel.
+    """Move the mean and shrink the covariance, after the variance of the same row, in a kernel.
 
-    ``μ += α Σx``; ``Σ -= β Σx xᵀΣ`` (full), the diagonal of that (diagonal, projection "covariance":
-    ``σ_j -= β σ_j² x_j²``) or the diagonal of the inverse's update ``Σ⁻¹ += γ x xᵀ`` (`precision` true:
-    ``1/σ_j += γ x_j²``). Returns what waits for `update_and_score` or, after the last row, `finish_update`.
+    ``μ += α Σx``. Full: ``Σ -= β Σx xᵀΣ``. Diagonal with projection "covariance": the diagonal of that,
+    ``σ_j -= β σ_j² x_j²``. Diagonal with `precision`: the diagonal of ``Σ⁻¹ += γ x xᵀ``,
+    ``1/σ_j += γ x_j²``. Returns the postponed update for `update_and_score` or, after the last row,
+    `finish_update`.
     """
     raise in_kernels_only("update")
 
@@ -172,14 +174,14 @@ def _update(mu, sigma, x, s, alpha, beta, gamma, precision):
                     j, x_j = entry(x, k)
                     sigma_x = sigma[j] * x_j
                     mu[j] += alpha * sigma_x
-                    # 1/(1/σ + γx²) without the inner division, which a collapsed σ would overflow.
+                    # Equals 1/(1/σ + γx²) without the inner division, which would overflow for a collapsed σ.
                     sigma[j] /= 1.0 + gamma * (sigma_x * x_j)
             elif sparse:
                 for k in range(n_entries(x)):
                     j, x_j = entry(x, k)
                     sigma_x = sigma[j] * x_j
                     mu[j] += alpha * sigma_x
-                    # β v < 1, so this stays positive but for rounding; a variance below 0 would be none.
+                    # β v < 1, so this is negative only by rounding.
                     shrunk = sigma[j] - (beta * sigma_x) * sigma_x
                     sigma[j] = shrunk if shrunk > 0.0 else 0.0
             else:
@@ -198,7 +200,7 @@ def _update(mu, sigma, x, s, alpha, beta, gamma, precision):
 
 
 def finish_update(mu, sigma, s, waiting):
-    """Make the update that waits after the last row, if one does, in a kernel."""
+    """Apply a postponed update after the last row, in a kernel."""
     raise in_kernels_only("finish_update")
 
 
@@ -210,7 +212,7 @@ def _finish_update(mu, sigma, s, waiting):
     def diagonal(mu, sigma, s, waiting):
         waits, alpha, beta = waiting
         if waits:
-            # A pass over any row does it; its sums go to waste.
+            # A pass over any row applies it; the sums are discarded.
             _update_and_score_dense((mu, sigma, s), s, (alpha, beta))
 
     return diagonal
@@ -218,22 +220,22 @@ def _finish_update(mu, sigma, s, waiting):
 
 @register_jitable(**INLINE)
 def is_usable(v):
-    """Tell whether the variance ``v = xᵀΣx`` allows an update.
+    """Return whether the variance ``v = xᵀΣx`` allows an update.
 
-    ``v = 0`` (x = 0, or a direction in which Σ has collapsed) leaves nothing to move or to divide by;
-    rounding can leave a full Σ a v just below 0; a v that overflowed says nothing. AROW and
-    CW pass over such rows; the second-order Perceptron leaves A as it is.
+    With ``v = 0`` (x = 0, or Σ collapsed in this direction) there is nothing to move and nothing to
+    divide by. Rounding can make v slightly negative for a full Σ, and v may overflow. AROW and CW skip
+    such rows; the second-order Perceptron does not change A.
     """
     return 0.0 < v < np.inf
 
 
 def check_covariance(learner):
-    """Raise ValueError for a `covariance` or, where the learner has one, a `projection` that is none."""
+    """Raise ValueError for an invalid `covariance` or, if the learner has one, `projection`."""
     check_option(learner, "covariance", ("diagonal", "full"))
     if hasattr(learner, "projection"):
         check_option(learner, "projection", ("covariance", "precision"))
 
 
 def projects_precision(projection):
-    """Return the flag that `update` takes for the parameter ``projection``."""
+    """Return the flag `precision` of `update` for the parameter ``projection``."""
     return projection == "precision"

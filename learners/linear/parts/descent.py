@@ -1,10 +1,10 @@
-"""Loops of online gradient descent, for two classes and many, with one step size or one for each feature.
+"""Loops of online gradient descent, for two and for many classes, with one step size or one per feature.
 
-With one step size ``w = scale v``: the shrinkage of a round is one product. The mean of the hypotheses is not
-summed up either: with A the sum of the scales so far, ``Σ_t w_t = A v - u``, where an update ``v += a x``
-adds to u what it is missing from the hypotheses before, A times ``a x``. So a round costs the row's
-non-zeros. With a step size for each feature, scale is 1 and A the number of rounds. An empty `u` is for no
-mean.
+With one step size, ``w = scale v``, so that the L2 shrinkage of a round is one product. The mean of the
+hypotheses is not summed explicitly either: with A, the sum of the scales so far, ``Σ_t w_t = A v - u``. An
+update ``v += a x`` adds A times ``a x`` to u, because the earlier hypotheses lack it. So a round costs only
+the row's non-zeros. With a step size per feature, scale is 1 and A is the number of rounds. `u` is empty if
+there is no mean.
 """
 
 import numpy as np
@@ -19,34 +19,34 @@ from .classes import score_classes
 from .losses import add_to_classes, class_gradient, has_gradient, weighted_slope
 from .rates import adagrad_step, step_size
 
-# A scale below this is multiplied out, which costs d. Without the mean only the range of float64 asks for it;
-# with it, ``A v - u`` cancels by as many digits as the scale has lost: three here.
+# A smaller scale is multiplied into v, which costs d operations. Without the mean only the range of float64
+# requires it. With the mean, ``A v - u`` loses as many digits as the scale has lost, here three.
 _SMALLEST_SCALE, _SMALLEST_WITH_MEAN = 2.0**-300, 2.0**-10
 
 
 @register_jitable
 def _shrunk(v, u, scale, scales, factor):
-    """Return ``(scale, A)`` after a shrinkage of w by a factor, multiplied out where it leaves the range."""
+    """Return ``(scale, A)`` after w is shrunk by a factor; multiply a scale that is too small into v."""
     smaller = scale * factor
     if smaller > (_SMALLEST_WITH_MEAN if u.size > 0 else _SMALLEST_SCALE):
         return smaller, scales
     if u.size > 0:
         u -= scales * v
-    # A factor <= 0, of a step that is too long for its l2, is meant as it is.
+    # A factor <= 0 means that the step is too long for its l2; it is applied literally.
     v *= smaller
     return 1.0, 0.0
 
 
 @register_jitable
 def _score(v, u, scale, scales, rounds, x):
-    """Return the score of the mean of the hypotheses so far, or of the last one without a mean."""
+    """Return the score of the mean of the hypotheses so far, or of the last one if there is no mean."""
     s = dot(v, x)
     return (scales * s - dot(u, x)) / max(rounds, 1) if u.size > 0 else scale * s
 
 
 @learning_loop
 def learn(X, codes, scores, v, u, scalars, factors, loss, falls, eta, l2, rounds):
-    """One pass of Zinkevich (2003) with the shrinkage of an L2 norm; `scalars` are the scale and A."""
+    """Make one pass of Zinkevich (2003) with L2 shrinkage; `scalars` are the scale and A."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
     for t in range(n_rows(X)):
@@ -73,7 +73,7 @@ def learn(X, codes, scores, v, u, scalars, factors, loss, falls, eta, l2, rounds
 
 @register_jitable
 def _adapt(w, u, G, j, g, eta, delta, rounds):
-    """Let feature j take its step of AdaGrad."""
+    """Make AdaGrad's step for feature j."""
     step, G[j] = adagrad_step(G[j], g, eta, delta)
     w[j] += step
     if u.size > 0:
@@ -82,7 +82,7 @@ def _adapt(w, u, G, j, g, eta, delta, rounds):
 
 @learning_loop
 def learn_adaptively(X, codes, scores, w, u, G, factors, loss, eta, l2, delta, rounds):
-    """One pass of Duchi et al. (2011), the primal form: ``w_j -= η g_j/(δ + √G_j)``."""
+    """Make one pass of Duchi et al. (2011) in the primal form, ``w_j -= η g_j/(δ + √G_j)``."""
     mistakes = updates = 0
     gradient = np.zeros(w.shape[0] if l2 > 0.0 else 0)
     for t in range(n_rows(X)):
@@ -93,7 +93,7 @@ def learn_adaptively(X, codes, scores, w, u, G, factors, loss, eta, l2, delta, r
         c = weighted_slope(loss, y * s, factors[codes[t]])
         steps = has_gradient(c, s, x)
         if l2 > 0.0:
-            # The norm's gradient is in every feature.
+            # The gradient of the norm is non-zero in every feature.
             gradient[:] = l2 * w
             if steps:
                 add_scaled(gradient, -y * c, x)
@@ -118,7 +118,7 @@ def score_rows(X, v, u, scale, scales, rounds, scores):
 
 @register_jitable
 def _score_classes(V, U, scale, scales, rounds, x, sums, missing, last, scores):
-    """Write the scores of the last hypothesis into `last`, those that predict into `scores`."""
+    """Write the scores of the last hypothesis into `last`, those used for prediction into `scores`."""
     score_classes(V, x, sums, scores)
     for z in range(scores.shape[0]):
         last[z] = scale * scores[z]
@@ -137,7 +137,7 @@ def _is_mistake(s, y):
 
 @learning_loop
 def learn_classes(X, codes, scores, V, U, scalars, loss, softmax, falls, eta, l2, rounds, weights):
-    """Do as `learn` does, with the gradients of `class_gradient`."""
+    """Make one pass for many classes with the gradients of `class_gradient`; see `learn`."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
     K = scores.shape[1]

@@ -1,12 +1,12 @@
-"""A full Σ: a symmetric matrix B, and apart from it the last few updates, ``Σ = B - Σ_t u_t u_tᵀ``.
+"""A full Σ as a symmetric matrix B minus the last few updates, ``Σ = B - Σ_t u_t u_tᵀ``.
 
-An update would read and write all of Σ to subtract one outer product. So it is only noted, and every
-MOST_TERMS updates all of them are subtracted together, at the speed of a matrix product; a product with Σ
-then reads half of B once, which is all that an update costs in memory. How many are noted is part of the
-state: when they are subtracted does not depend on how rows are cut into calls.
+Subtracting each outer product at once would read and write all of Σ per update. Instead the u_t are stored,
+and every MOST_TERMS updates all of them are subtracted together, at the speed of a matrix product. A product
+with Σ reads half of B once, and that is all memory traffic of an update. The number of stored updates is part
+of the state, so splitting the rows into calls does not change when they are subtracted.
 
-One array holds it, so that a kernel's arguments are those of a diagonal: the rows of B, MOST_TERMS rows for
-the u_t, and a last row with numbers about it. B is padded with zeros to whole blocks.
+One array stores everything, so that kernels take the same arguments as for a diagonal: the rows of B,
+MOST_TERMS rows for the u_t, and a last row with numbers about it. B is padded with zeros to whole blocks.
 """
 
 import math
@@ -19,27 +19,28 @@ from ...numeric.compiled import INLINE, compiled
 from ...numeric.rows import dot, entry, in_kernels_only, n_entries, new_state
 from .symmetric_tiles import LANES, STRIP, multiply_rows, subtract_products
 
-# A (d, d) matrix above this is refused: d = 23,170 is far beyond what d² work per example makes sense for,
-# and a limit of its own fails alike on every machine, where asking for the free memory would not.
+# Larger (d, d) matrices are refused: d = 23,170 is far beyond what d² work per example makes sense for. A
+# fixed limit fails on every machine alike, a limit by free memory would not.
 _MAX_BYTES = 4 * 2**30
 
-#: Updates that are subtracted together. Each that is noted costs every product a little, each subtraction a
-#: pass over B: at d = 784 an update takes 40 µs with 8, 36 with 16, 24 or 32, at 256 and 123 least with 16.
+#: Updates that are subtracted together. A stored update makes every product a little slower, a subtraction is
+#: a pass over B: at d = 784 an update takes 40 µs with 8, 36 with 16, 24 or 32; at 256 and 123 it is fastest
+#: with 16.
 MOST_TERMS = 16
 
-# Where the last row keeps how many updates are noted, the number of features, and that of the classes.
+# Positions in the last row: the number of stored updates, of features and of classes.
 _NOTED, _FEATURES, _CLASSES = 0, 1, 2
 
-# Rows of the buffer besides 0, which has Σx: x, the values of its non-zeros and, as integers, where they are.
+# Rows of the buffer after row 0 (Σx): x, the values of its non-zeros, and their positions as integers.
 _VECTOR, _VALUES, _PLACES = 1, 2, 3
 
-# Where fewer than half of a vector's entries are not 0, a product reads whole rows of B for these alone, else
-# half of B: less to read, and faster (measured: up to 0.45 of the entries at d = 123, 0.5 at 256 and 784).
+# If fewer than 1/2 of a vector's entries are non-zero, a product reads the whole rows of B of these entries,
+# otherwise half of B (measured: faster up to 0.45 of the entries at d = 123, 0.5 at 256 and 784).
 _FEW = 2
 
 
 def check_full_size(n_features, n_classes=1):
-    """Raise ValueError when a full matrix of a block for each of `n_classes` would take more than 4 GiB."""
+    """Raise ValueError if a full matrix with a block for each of `n_classes` would take more than 4 GiB."""
     n_bytes = 8 * (n_features * n_classes) ** 2
     if n_bytes > _MAX_BYTES:
         classes = f" and {n_classes} classes" if n_classes > 1 else ""
@@ -59,37 +60,37 @@ def new_full_covariance(n_features, scale=1.0, n_classes=1):
         d.
     scale : float, default=1.0
     n_classes : int, default=1
-        K; 1 for what has one block only.
+        K; 1 for a learner of two classes, which has one block.
 
     Returns
     -------
     sigma : ndarray of float64, shape (rows, width)
-        What the functions of this module take: Kd rows of Σ and more.
+        The Kd rows of Σ and more; the functions of this module take it.
     buffer : ndarray of float64, shape (4, width)
-        Where a kernel keeps Σx, in row 0, and x, as a vector and as a list of its non-zeros.
+        Kernels store Σx in row 0, then x as a vector and as a list of its non-zeros.
 
     Raises
     ------
     ValueError
-        When the matrix would take more than 4 GiB.
+        If the matrix would take more than 4 GiB.
     """
     check_full_size(n_features, n_classes)
     n = n_features * n_classes
     n_blocks = -(-n // LANES)
-    # Rows an odd number of cache lines apart: at a power of two the same column of all rows would fall into
-    # a few places of the cache (d = 512: a tile of the subtraction takes twice as long).
+    # Rows start an odd number of cache lines apart. With a power of two, the same column of all rows would
+    # share a few cache sets (d = 512: a tile of the subtraction takes twice as long).
     width = LANES * (n_blocks | 1)
     n_rows = LANES * n_blocks + MOST_TERMS + 1
     sigma = new_state(n_rows * width, place=1).reshape(n_rows, width)
     np.fill_diagonal(sigma[:n, :n], scale)
     sigma[-1, [_FEATURES, _CLASSES]] = n_features, n_classes
-    # The list also takes what is noted.
+    # The list also holds the stored updates.
     width += MOST_TERMS
     return sigma, new_state(4 * width, place=2).reshape(4, width)
 
 
 def full_matrix(sigma):
-    """Return Σ itself, of shape (Kd, Kd) and exactly symmetric, in an array of its own."""
+    """Return Σ as a new, exactly symmetric array of shape (Kd, Kd)."""
     n = int(sigma[-1, _FEATURES]) * int(sigma[-1, _CLASSES])
     whole = sigma.copy()
     subtract_noted(whole)
@@ -104,17 +105,17 @@ def n_classes_of(sigma):
 
 @register_jitable
 def variance_of_row(sigma, x, buffer):
-    """Return xᵀΣx, leaving Σx in ``buffer[0]``."""
+    """Return xᵀΣx and store Σx in ``buffer[0]``."""
     buffer[_VECTOR] = 0.0
     return _multiply(sigma, buffer, _place_row(x, 1.0, 0, buffer, 0), _is_listed(x))
 
 
 @register_jitable
 def variance_of_difference(sigma, x, y, z, buffer):
-    """Return ΔfᵀΣΔf of the Δf that is x in block y and -x in block z, leaving ΣΔf in ``buffer[0]``."""
+    """Return ΔfᵀΣΔf and store ΣΔf in ``buffer[0]``, where Δf is x in block y and -x in block z."""
     d = int(sigma[sigma.shape[0] - 1, _FEATURES])
     buffer[_VECTOR] = 0.0
-    # In the order in which a vector has them.
+    # Blocks are placed in their order in the vector.
     first, sign = (y, 1.0) if y < z else (z, -1.0)
     n_nonzeros = _place_row(x, sign, first * d, buffer, 0)
     n_nonzeros = _place_row(x, -sign, (y + z - first) * d, buffer, n_nonzeros)
@@ -122,7 +123,7 @@ def variance_of_difference(sigma, x, y, z, buffer):
 
 
 def _is_listed(x):
-    """Tell whether `_place_row` lists the non-zeros of such a row (CSR), in a kernel."""
+    """Return whether `_place_row` lists the non-zeros of such a row (CSR), in a kernel."""
     raise in_kernels_only("_is_listed")
 
 
@@ -135,7 +136,8 @@ def _is_listed_of_kind(x):
 def _place_row(x, a, start, buffer, n_nonzeros):
     """Write a times a row into a part of the vector (dense) or of its list of non-zeros (CSR), in a kernel.
 
-    Returns how many non-zeros the vector has with it. The vector is 0 before; its parts come in order.
+    Returns the number of non-zeros of the vector so far. The vector must be 0 before; parts come in
+    order.
     """
     raise in_kernels_only("_place_row")
 
@@ -167,9 +169,9 @@ def _place_row_of_kind(x, a, start, buffer, n_nonzeros):
 
 @compiled
 def _multiply(sigma, buffer, n_nonzeros, listed):
-    """Write Σx into ``buffer[0]`` and return xᵀΣx of an x that `_place_row` placed.
+    """Write Σx into ``buffer[0]`` and return xᵀΣx, for an x that `_place_row` placed.
 
-    From the number of its non-zeros on, what is done is the same for dense and CSR rows, to the last bit.
+    Given the number of non-zeros, dense and CSR rows take the same steps, to the last bit.
     """
     n = sigma.shape[0] - MOST_TERMS - 1
     s, x = buffer[0, :n], buffer[_VECTOR, :n]
@@ -186,13 +188,13 @@ def _multiply(sigma, buffer, n_nonzeros, listed):
             x[places[k]] = values[k]
     first = last = n_nonzeros
     if few:
-        # The rows of B that are listed: B is symmetric, its rows are its columns.
+        # B is symmetric, so the columns of the non-zeros are its rows.
         s[:] = 0.0
         first = 0
     else:
         for i in range(0, n, STRIP):
             multiply_rows(sigma, i, x, s)
-    # What is noted joins the list: the array's row u, -u·x times.
+    # Stored updates join the list: row u of the array, times -u·x.
     for u in range(n, n + int(sigma[sigma.shape[0] - 1, _NOTED])):
         values[last] = -(dot(sigma[u], nonzeros) if few else dot(sigma[u, :n], x))
         places[last] = u
@@ -203,7 +205,7 @@ def _multiply(sigma, buffer, n_nonzeros, listed):
 
 @register_jitable
 def _add_rows(sigma, values, places, s):
-    """Add so many times each of the given rows to `s`, in order; s is loaded and stored once for four."""
+    """Add multiples of the given rows to `s`, in order; s is loaded and stored once for four rows."""
     whole = len(values) // 4 * 4
     for k in range(0, whole, 4):
         a, b, c, d = values[k], values[k + 1], values[k + 2], values[k + 3]
@@ -219,7 +221,7 @@ def _add_rows(sigma, values, places, s):
 
 @register_jitable
 def subtract_outer(sigma, buffer, beta):
-    """Make it ``Σ - β s sᵀ`` of the s in ``buffer[0]``, β >= 0."""
+    """Replace Σ by ``Σ - β s sᵀ`` with the s in ``buffer[0]`` and β >= 0."""
     n = sigma.shape[0] - MOST_TERMS - 1
     last = sigma[sigma.shape[0] - 1]
     noted = int(last[_NOTED])
@@ -233,7 +235,7 @@ def subtract_outer(sigma, buffer, beta):
 
 @register_jitable
 def _any_nonzero(terms, i):
-    """Tell whether the block of columns at i holds anything but zeros."""
+    """Return whether the block of columns at i has a non-zero entry."""
     for t in range(terms.shape[0]):
         for j in range(i, i + LANES):
             if terms[t, j] != 0.0:
@@ -243,7 +245,7 @@ def _any_nonzero(terms, i):
 
 @register_jitable
 def scale_matrix(sigma, factor):
-    """Make it ``factor Σ``; a power of two changes no digit."""
+    """Replace Σ by ``factor Σ``; a power of two changes no digit."""
     subtract_noted(sigma)
     n = sigma.shape[0] - MOST_TERMS - 1
     for i in range(n):
@@ -253,12 +255,12 @@ def scale_matrix(sigma, factor):
 
 @compiled
 def subtract_noted(sigma):
-    """Subtract what is noted from B, leaving that exactly symmetric."""
+    """Subtract the stored updates from B and keep it exactly symmetric."""
     n = sigma.shape[0] - MOST_TERMS - 1
     last = sigma[sigma.shape[0] - 1]
     noted = int(last[_NOTED])
     terms = sigma[n : n + noted]
-    # Of CSR rows the first updates are 0 nearly everywhere, and so is what they subtract.
+    # With CSR rows the first updates are 0 nearly everywhere, and so are their outer products.
     blocks, n_blocks = np.empty(n // LANES, np.intp), 0
     for i in range(0, n, LANES):
         if _any_nonzero(terms, i):

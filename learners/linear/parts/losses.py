@@ -1,6 +1,6 @@
-"""Losses of the margin and their gradients: of two classes a slope, of more a factor for each class's block.
+"""Losses of the margin and their gradients: a slope for two classes, a factor per class block for more.
 
-A loss is a number in kernels, asked for once a row: one compiled loop serves all of them.
+Kernels know a loss by its number and look it up once per row, so one compiled loop serves all losses.
 """
 
 import numpy as np
@@ -11,27 +11,27 @@ from ...numeric.rows import entry, n_entries
 from .arc_tangent import arc_tangent
 from .special import exp_of_negative, sigmoid
 
-#: The losses of gradient learners, by the numbers that kernels know them by.
+#: The losses of gradient learners; their positions are the numbers that kernels use.
 LOSSES = (
     "hinge", "squared_hinge", "modified_huber", "logistic", "sigmoid", "ramp", "unhinged", "savage",
     "tangent",
 )  # fmt: skip
 _HINGE, _SQUARED, _HUBER, _LOGISTIC, _SIGMOID, _RAMP, _UNHINGED, _SAVAGE, _TANGENT = range(9)
 
-#: The losses whose slope is never steeper than 1: what coin betting asks for.
+#: The losses whose slope is at most 1, as coin betting requires.
 BOUNDED_LOSSES = ("hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage")
 
-#: What a gradient is taken of with more than two classes.
+#: The functions whose gradient is taken with more than two classes.
 FORMS = ("softmax", "best_wrong")
 
-# A steeper slope is passed over: times a feature and a step it would leave float64. Only the squared hinge,
-# which has no bound, comes to such ones, when rows are many powers of ten apart.
+# Steeper slopes are skipped: times a feature and a step they would leave float64. Only the squared hinge
+# reaches them, if rows are many powers of ten apart.
 _STEEPEST = 1e130
 
 
 @register_jitable
 def slope(loss, m):
-    """Return ``c(m) = -dℓ/dm``, so that the gradient of a row is ``-y c(m) x``; of NaN 0 or NaN."""
+    """Return ``c(m) = -dℓ/dm``, so that a row's gradient is ``-y c(m) x``; 0 or NaN for NaN."""
     if loss == _HINGE:
         return 1.0 if 1.0 - m > 0.0 else 0.0
     if loss == _LOGISTIC:
@@ -54,7 +54,7 @@ def slope(loss, m):
 
 @register_jitable
 def weighted_slope(loss, m, factors):
-    """Return ``factors[0] c(m) + factors[1] c(-m)``: the slope of a loss made of those of both labels."""
+    """Return ``factors[0] c(m) + factors[1] c(-m)``, the slope of a loss that combines both labels."""
     c = slope(loss, m)
     if factors[1] != 0.0:
         return factors[0] * c + factors[1] * slope(loss, -m)
@@ -63,13 +63,13 @@ def weighted_slope(loss, m, factors):
 
 @register_jitable
 def is_step(c):
-    """Tell whether a slope asks for a step: not 0, no NaN, and not out of all bounds."""
+    """Return whether a slope makes a step: not 0, not NaN, not too steep."""
     return 0.0 < abs(c) < _STEEPEST
 
 
 @register_jitable
 def has_entries(x):
-    """Tell whether an entry is not 0: ‖x‖² of small ones may be."""
+    """Return whether a row has a non-zero entry; ‖x‖² may underflow to 0 for small ones."""
     for k in range(n_entries(x)):
         _, x_j = entry(x, k)
         if x_j != 0.0:
@@ -79,17 +79,17 @@ def has_entries(x):
 
 @register_jitable
 def has_gradient(c, m, x):
-    """Tell whether a row of slope c teaches: a row of zeros does not, and only for m = 0 can it be one."""
+    """Return whether a row of slope c has a gradient; a row of zeros has none, and its margin is 0."""
     return is_step(c) and (m != 0.0 or has_entries(x))
 
 
 @register_jitable
 def class_gradient(loss, softmax, s, y, x, which, factors):
-    """Return of how many classes the gradient is not 0.
+    """Return the number of classes whose gradient is not 0, and write these into `which`.
 
-    These are written into `which`, and into `factors` the a_z with which ``a_z x`` is the gradient in their
-    blocks: of the softmax ``p_z - [z = y]``, else -c(m) for y and c(m) for the best wrong class. A row whose
-    scores overflowed, and a row of zeros, has none.
+    The gradient of class z is ``a_z x``; the a_z are written into `factors`. For the softmax they are
+    ``p_z - [z = y]``, otherwise -c(m) for y and c(m) for the best wrong class. A row of zeros and a row
+    whose scores overflowed have no gradient.
     """
     z = best_wrong(s, y)
     m = s[y] - s[z]
@@ -111,7 +111,8 @@ def class_gradient(loss, softmax, s, y, x, which, factors):
     for k in range(s.shape[0]):
         a = factors[k] / total
         if k == y:
-            # p_y - 1 as minus the others' sum, which does not cancel: its place is kept.
+            # p_y - 1 is computed as minus the sum of the others, which does not cancel; its place is
+            # reserved.
             own = n
             which[n] = k
             n += 1
@@ -125,7 +126,7 @@ def class_gradient(loss, softmax, s, y, x, which, factors):
 
 @register_jitable
 def add_to_classes(W, scale, x, n, which, factors):
-    """Add ``scale a_z x`` to the block of each of the n classes that `class_gradient` has found."""
+    """Add ``scale a_z x`` to the blocks of the n classes that `class_gradient` found."""
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
         for i in range(n):

@@ -1,16 +1,16 @@
-"""Functions of one number that losses are made of, the same on every machine: the C library's are not."""
+"""Functions that losses need, with the same result on every machine; those of C libraries differ."""
 
 from numba.extending import register_jitable
 
 from ...numeric.exponential import exponential
 
-# exp(x) of less is below the normal range; it is then taken as a square.
+# Below this, exp(x) is below the normal range; it is then computed as a square.
 _LOWEST = -700.0
 
 
 @register_jitable
 def exp_of_negative(a):
-    """Return ``e^a`` of an a <= 0, down to the smallest float64."""
+    """Return ``e^a`` for a <= 0, down to the smallest float64."""
     if a < _LOWEST:
         root = exponential(0.5 * a)
         return root * root
@@ -30,7 +30,7 @@ def sigmoid(a):
 def hyperbolic_tangent(a):
     """Return ``tanh a = (1 - e^-2a)/(1 + e^-2a)``."""
     if abs(a) < 1e-3:
-        # The difference would cancel; what the series leaves out is of order a⁶.
+        # The difference would cancel; the series neglects terms of order a⁶.
         square = a * a
         return a * (1.0 - square * (1.0 / 3.0 - square * (2.0 / 15.0)))
     e = exp_of_negative(-2.0 * abs(a))

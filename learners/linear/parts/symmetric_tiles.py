@@ -1,7 +1,7 @@
-"""Two pieces of a symmetric matrix's work as explicit vector code: a product, a sum of outer products.
+"""Vector code for a symmetric matrix: a matrix-vector product and a sum of outer products.
 
-Matrices are float64, C-contiguous and a multiple of LANES wide; every order of terms is written down, so that
-a result is the same on every machine.
+Matrices are float64, C-contiguous and a multiple of LANES wide. The order of all terms is fixed, so results
+are the same on every machine.
 """
 
 import llvmlite.binding as llvm
@@ -12,14 +12,14 @@ from numba.extending import intrinsic
 
 from ...numeric.emitters import fold, select, spread
 
-#: Matrices are cut into blocks of so many rows and columns: a cache line of float64.
+#: Matrices are divided into blocks with this many rows and columns: a cache line of float64.
 LANES = 8
 
-#: Rows that `multiply_rows` takes together: s is then loaded and stored once for four of them. (Eight are no
-#: faster, and more than 16 registers of 32 bytes hold.)
+#: Rows that `multiply_rows` processes together, so that s is loaded and stored once for four rows. Eight are
+#: no faster and do not fit into 16 registers of 32 bytes.
 STRIP = 4
 
-# Rows of a block whose sums are kept in registers at a time: there are 32 of 64 bytes or 16 of 32.
+# Rows of a block whose sums are in registers at the same time; there are 32 of 64 bytes or 16 of 32.
 _TILE = LANES if llvm.get_host_cpu_features().get("avx512f") else LANES // 2
 
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
@@ -28,7 +28,7 @@ _ZERO = ir.Constant(_VECTOR, [0.0] * LANES)
 
 def _load(builder, pointer, index):
     value = builder.load(builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer()))
-    # Of a model that was unpickled only the alignment of one element is certain.
+    # In an unpickled model only the alignment of one element is guaranteed.
     value.align = 8
     return value
 
@@ -39,13 +39,13 @@ def _store(builder, pointer, index, value):
 
 
 def _load_spread(builder, pointer, index):
-    """Return a vector whose lanes all hold one number of an array."""
+    """Return a vector with one number of an array in all lanes."""
     scalar = builder.load(builder.gep(pointer, [index]))
     return spread(builder, scalar, LANES)
 
 
 def _transpose(builder, rows):
-    """Return the columns of a block: its quarters change places, then the quarters of each, and so on."""
+    """Return the columns of a block: swap its off-diagonal quarters, then those of each quarter, …"""
     half = LANES
     while half > 1:
         half //= 2
@@ -59,12 +59,12 @@ def _transpose(builder, rows):
 
 @intrinsic
 def multiply_rows(_typing_context, B, i, x, s):
-    """Add to ``s = B x`` what rows i … i + STRIP - 1 of a symmetric B say, reading only their lower triangle.
+    """Add the contribution of rows i … i + STRIP - 1 of a symmetric B to ``s = B x``, reading its lower
+    triangle.
 
-    Each number there is used twice, for its row and for its column. Called with i = 0, STRIP, 2 STRIP, …:
-    row i begins s_i as the sum over its columns up to the end of its block, in LANES lanes that are folded in
-    a fixed tree; the rows behind the block then add their terms one by one. What `s` held before does not
-    matter.
+        Each number is used twice, for its row and for its column. Call it with i = 0, STRIP, 2 STRIP, …. Row
+        i starts s_i as the sum over its columns up to the end of its block, in LANES lanes that are folded in
+        a fixed tree; later rows add their terms one by one. The previous content of `s` does not matter.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -98,10 +98,10 @@ def multiply_rows(_typing_context, B, i, x, s):
 
 @intrinsic
 def subtract_products(_typing_context, B, i, j, U, n_terms):
-    """Subtract ``Σ_t u_t u_tᵀ`` from the block of B at (i, j), and leave its transpose at (j, i).
+    """Subtract ``Σ_t u_t u_tᵀ`` from the block of B at (i, j) and write its transpose to (j, i).
 
-    The u_t are the first `n_terms` rows of U, which is as wide as B; their products are summed in order of t
-    and subtracted at once.
+    The u_t are the first `n_terms` rows of U, which is as wide as B. Their products are summed in the
+    order of t and subtracted at once.
     """
 
     def codegen(context, builder, signature, arguments):

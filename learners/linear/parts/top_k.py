@@ -1,17 +1,17 @@
-"""AROW's update that heeds several wrong classes at once: the multipliers of eq. 27, solved exactly."""
+"""AROW's update with several constraints: the multipliers of eq. 27, solved exactly."""
 
 import numpy as np
 from numba.extending import register_jitable
 
 from ...numeric.rows import entry, n_entries
 
-# A class whose variance collapsed to 0 cannot be moved; its multiplier is then a limit, taken with this one.
+# A class with variance 0 cannot be moved; its multiplier is computed as a limit, with this variance.
 _SMALLEST_VARIANCE = 1e-150
 
 
 @register_jitable
 def violated(f, y, n_constraints):
-    """Return the wrong classes whose margin is below 1, best first (ties: lowest first), at most so many."""
+    """Return at most `n_constraints` wrong classes with margins below 1, best first (ties: lowest first)."""
     wrong = np.empty(f.shape[0], np.int64)
     n = 0
     for z in range(f.shape[0]):
@@ -24,13 +24,13 @@ def violated(f, y, n_constraints):
 
 @register_jitable
 def multipliers(f, y, wrong, variances, r, hinge, alpha):
-    """Solve the dual of eq. 27 exactly; write α_z of the first n classes of `wrong`, return n: the rest is 0.
+    """Solve the dual of eq. 27 exactly; write α_z of the first n classes of `wrong`, return n; the rest is 0.
 
-    With l_z = 1 - (f_y - f_z) and A = Σα the conditions of the optimum are, as Δf_zᵀΣΔf_u = v_y for z ≠ u,
-    ``α_z = max(0, (l_z - cA)/v_z)`` with c = v_y + r for the squared hinge. For the hinge c = v_y and
-    A <= 1/(2r): where that binds, ``α_z = max(0, (l_z - θ)/v_z)`` with θ such that A = 1/(2r). So the classes
-    with α > 0 are those of largest l, and taking them in one after the other finds them all: one pass gives
-    what Hildreth's sweeps converge to, the more slowly the smaller v_z/c.
+    With l_z = 1 - (f_y - f_z) and A = Σα, the optimality conditions are, since Δf_zᵀΣΔf_u = v_y for z ≠
+    u, ``α_z = max(0, (l_z - cA)/v_z)`` with c = v_y + r for the squared hinge. For the hinge c = v_y and
+    A <= 1/(2r); if that bound is active, ``α_z = max(0, (l_z - θ)/v_z)`` with θ such that A = 1/(2r). So
+    the classes with α > 0 are those with the largest l, and adding them one by one finds them all: one
+    pass gives the limit of Hildreth's sweeps, which converge more slowly the smaller v_z/c is.
     """
     largest = 1.0 / (2.0 * r)
     n, total = _active(f, y, wrong, variances, variances[y] + (0.0 if hinge else r), 1.0, 0.0, alpha)
@@ -41,11 +41,11 @@ def multipliers(f, y, wrong, variances, r, hinge, alpha):
 
 @register_jitable
 def _active(f, y, wrong, variances, c, one, bound, alpha):
-    """Take classes in while they are worth it; write their α, return how many there are and Σα.
+    """Add classes while their α is positive; write the α, return how many there are and Σα.
 
-    ``α_z v_z (one + c S) = one l_z + bound + c Σ_u (l_z - l_u)/v_u`` over the classes u taken in, with
-    S = Σ_u 1/v_u: that is (l_z - cA)/v_z for one = 1, bound = 0, and (l_z - θ)/v_z for one = 0, c = 1 and
-    A = bound. Losses enter as differences from the largest, lest l_z - cA cancel.
+    ``α_z v_z (one + c S) = one l_z + bound + c Σ_u (l_z - l_u)/v_u`` over the active classes u, with
+    S = Σ_u 1/v_u. That is (l_z - cA)/v_z for one = 1, bound = 0, and (l_z - θ)/v_z for one = 0, c = 1 and
+    A = bound. Losses enter as differences from the largest loss, so that l_z - cA does not cancel.
     """
     first = wrong[0]
     largest = 1.0 - (f[y] - f[first])
@@ -84,6 +84,6 @@ def update_classes(mu, sigma, x, steps, v, r, precision):
             if precision:
                 sigma_j[z] /= 1.0 + gamma * (sigma_x * x_j)
             else:
-                # Positive but for rounding.
+                # Negative only by rounding.
                 shrunk = sigma_j[z] - (beta * sigma_x) * sigma_x
                 sigma_j[z] = shrunk if shrunk > 0.0 else 0.0
