@@ -136,9 +136,9 @@ class QueryAll(OnlineClassifier):
 class Greedy(QueryAll):
     """Ask for one label of every `h` rows: of the row that the learner is least certain of.
 
-    Of each h consecutive rows the one with the smallest ``|f(x)|`` (ties: the first) is learnt when the last
-    of them has come; the other labels are never looked at. A stream that ends within such a group leaves it
-    unlearnt. With ``h=1`` it is `QueryAll`.
+    Of each h consecutive rows, the one with the smallest ``|f(x)|`` (ties: the first) is learnt after the
+    last of them; the other labels are never read. An incomplete group at the end of a stream is not learnt.
+    With ``h=1`` it is `QueryAll`.
 
     Parameters
     ----------
@@ -152,8 +152,8 @@ class Greedy(QueryAll):
     Notes
     -----
     The paper says "the label of the example with the largest uncertainty from the h most recently observed
-    examples" and that h = 1 is QueryAll. Groups that overlap would ask for as many labels as there are rows,
-    whatever h: with one question a row and one row a question, no label is saved.
+    examples" and that h = 1 is QueryAll. Overlapping groups would ask for one label per row for every h, and
+    so save no label.
 
     Within a group the model is the same, so the score of each row is the one before any update from it, and
     one row at a time is kept.
@@ -238,7 +238,7 @@ class Greedy(QueryAll):
 
 
 def _copy_of_row(X: Rows, i: int) -> Rows:
-    """Return row `i` of what `as_rows` returned as a matrix with memory of its own."""
+    """Return row `i` of a matrix from `as_rows` as a new matrix."""
     part = row_range(X, i, i + 1)
     if not isinstance(part, tuple):
         return part.copy()

@@ -18,16 +18,15 @@ class StreamLearner(Protocol):
 
     Every `OnlineClassifier` is one. The order of calls is ``begin``, then for each pass ``learn_along`` or
     ``learn_rows`` over its pieces and ``end_of_pass``; ``counters`` and ``switches`` at any time after
-    ``begin``. What a cell then tests is asked by ``score_rows`` of this package's own, by scikit-learn's
-    ``predict`` of others.
+    ``begin``. The test part is scored by ``score_rows``, or by ``predict`` for learners of other libraries.
 
     Attributes
     ----------
     epochs : int
         Passes over the stream that it asks for, 1 or more.
     indifferent_to_absent_features : bool
-        Whether its outcome is the same when features that never occur are left out and the others numbered
-        anew, in their order.
+        Whether its outcome does not change if features that never occur are left out and the others
+        renumbered in their order.
     """
 
     epochs: int

@@ -69,7 +69,7 @@ class _ByChance(QueryAll):
 
 
 class RandomQueries(_ByChance):
-    """Ask for a label with the same probability at every row: what the others must be better than.
+    """Ask for a label with the same probability at every row: the baseline for the other strategies.
 
     Parameters
     ----------
@@ -125,8 +125,8 @@ class _ByScore(_ByChance):
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         n, uniforms, norms = count_rows(X), self._uniforms(len(codes)), self._norms(X)
-        # Until a label is asked for the model stays as it is: rows are scored ahead, as many as the last
-        # stretch lets expect.
+        # Between queries the model does not change, so rows are scored ahead, as many as the last stretch
+        # suggests.
         start, ahead = 0, 1
         while start < n:
             stop = min(n, start + ahead)
@@ -134,7 +134,7 @@ class _ByScore(_ByChance):
             distances = np.abs(made)
             with np.errstate(all="ignore"):
                 b = self._b_of(norms[start:stop])
-                # What is no number, 0/0 or after an overflow, is asked for.
+                # NaN (0/0, or after an overflow) asks for the label.
                 asked = ~(uniforms[start:stop] >= b / (b + distances))
             i = int(asked.argmax())
             last = start + i if asked[i] else stop

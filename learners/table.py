@@ -24,17 +24,17 @@ class Row:
     name : str
         Of the class.
     module : str
-        Where it is: relative to this package, or absolute.
+        Its module, relative to this package or absolute.
     kind : {"linear", "kernel", "features", "svm", "baseline", "batch", "strategy"}
         "features" learners are linear in features that stand for a kernel, and have no support set;
-        a "baseline" looks at labels only;
+        a "baseline" reads labels only;
         "batch" learners are fitted to the whole training part at once and predict nothing along the stream;
         a "strategy" is wrapped around another learner.
     classes : {"two", "many"}
     source, parameters : str
-        What the README says of its origin and of its parameters.
+        Origin and parameters for the table in docs/learners.md.
     variants : tuple of dict
-        The settings in which the tests run it: one for each piece of code of its own.
+        The settings that tests run, one for each piece of separate code.
     many_classes_variants : tuple of dict
         Further ones with more than two classes.
     golden : dict of str to dict

@@ -10,7 +10,7 @@ from ..kernel.support.merging import keep_now, merge_or_drop
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 
-# Until something is merged all coefficients are ± 1/(λ t) but for rounding: those within it are the same.
+# Without mergers all coefficients are ± 1/(λ t) up to rounding: coefficients this close count as equal.
 _EQUAL = 1.0 + 1e-9
 
 
@@ -93,11 +93,11 @@ class BSGD(KernelClassifier):
 
     - "removal": p goes;
     - "merging": p and another one, n, become ``z = h x_p + (1 - h) x_n`` with the coefficient
-      ``a = α_p κ^((1-h)²) + α_n κ^(h²)``, ``κ = k(x_p, x_n)``. h in [0, 1] is where the absolute value of
-      a is largest, found by golden section to 1e-10; n is, of those with the sign of α_p, the one with the
-      smallest loss ``α_p² + α_n² + 2 α_p α_n κ - a²`` (ties: the oldest). If there is none p goes.
+      ``a = α_p κ^((1-h)²) + α_n κ^(h²)``, ``κ = k(x_p, x_n)``. h in [0, 1] maximizes |a|, found by golden
+      section to 1e-10. n has the same sign as p and the smallest loss ``α_p² + α_n² + 2 α_p α_n κ - a²``
+      (ties: the oldest). If there is no such n, p is removed.
 
-    A merger takes the kernel values of p with the others of its sign, but for those with the new row.
+    A merger needs the kernel values of p with the others of its sign; those with the new row are known.
 
     Parameters
     ----------
@@ -123,10 +123,10 @@ class BSGD(KernelClassifier):
     Merged vectors are dense: with "merging" so are all support vectors, and CSR rows cost as much as dense
     ones.
 
-    The rule is the published formula; it was checked against figures of an independent implementation of
-    that, neither against the paper's text nor against public code. That partners have the sign of p is a
-    decision of this project. With the rbf kernel and "removal" all coefficients are alike but for rounding,
-    so that the oldest goes.
+    The rule is the published formula. It was checked against an independent implementation of that formula,
+    but neither against the paper's text nor against public code. The project decided that partners have the
+    sign of p. With the rbf kernel and "removal" all coefficients are equal up to rounding, so the oldest is
+    removed.
 
     See Also
     --------

@@ -18,7 +18,7 @@ from ..numeric.rows import add_scaled, count_rows, dot, row_range
 # processor but one. The outcome does not depend on it.
 _BLOCK_ROWS = 64
 
-# More than that would not fit a common machine beside the stream.
+# More features would not fit into the memory of a common machine together with the stream.
 _MAX_BYTES = 4 * 2**30
 
 

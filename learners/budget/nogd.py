@@ -90,8 +90,8 @@ class NOGD(KernelClassifier):
     there may be fewer features than `rank`. They are the same on every machine. The matrix ``E^-½ Vᵀ``, 8
     rank budget bytes, is counted in `model_bytes_`; before it, the Gram matrix of the support vectors.
 
-    Checked against figures of an independent implementation, which equals the authors' NysGD.m but for its
-    switch one loss later. KOL's takes eigenvalues in the order of the solver, and starts from w = 0.
+    Checked against an independent implementation, which equals the authors' NysGD.m except that it switches
+    one loss later. KOL's version takes eigenvalues in the order of the solver and starts from w = 0.
 
     See Also
     --------

@@ -111,8 +111,8 @@ class DistillCachePerceptron(_DistillCache):
     Of more than two classes, α is 1 for the right and -1 for the best wrong one, and margins are
     ``s_y - s_ỹ``.
 
-    A removal takes one kernel evaluation for each row that stays, but for the values with the current row,
-    which its prediction took.
+    A removal takes one kernel evaluation per remaining row, except for values with the current row, which its
+    prediction computed.
 
     Parameters
     ----------

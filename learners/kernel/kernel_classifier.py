@@ -25,8 +25,8 @@ from .values.row_storage import DenseRows
 #: Rows of a block at least. The outcome does not depend on it.
 BLOCK_ROWS = 60
 
-# With few support vectors what a block costs whatever their number would be as much as its products: it has
-# more rows then, up to so many times as many, as long as its kernel values are no more than these.
+# With few support vectors, the fixed cost of a block would be as large as its products. Such a block has more
+# rows, up to this factor, as long as its kernel values are no more than these.
 _MOST_TIMES, _BLOCK_VALUES = 4, 40_000
 
 # The same of dense rows for learners that let few of them join, the values in bytes. A row that joins is
@@ -48,7 +48,7 @@ def check_kernel(learner):
 
 
 def check_kernel_offset(learner):
-    """Raise ValueError for a `coef0` that is no number, or with which "poly" is no Mercer kernel."""
+    """Raise ValueError if `coef0` is not a number, or if "poly" is not a Mercer kernel with it."""
     check = check_nonnegative if learner.kernel == "poly" else check_number
     check(learner, "coef0")
 
@@ -88,19 +88,18 @@ class KernelClassifier(OnlineClassifier):
     dual_coef_ : ndarray of float64, shape (1, n_support_) or, with K > 2 classes, (K, n_support_)
         α, in that order; of more than two classes a row for each.
     model_bytes_ : int
-        Bytes that prediction and further learning need: rows, coefficients and what else is kept of each, the
-        learner's matrix. Kernel values kept to save time, but not needed, are none of them.
+        Bytes that prediction and further learning need: rows, coefficients, other numbers per row, and the
+        learner's matrix. Cached kernel values do not count.
 
-    Notes
-    -----
-    The rows of the first call decide: support vectors and kernel values are float32 or float64, the support
-    set is dense or CSR as they are; rows of another kind are converted to it. Coefficients are float64. Dense
-    and CSR rows of the same values give the same outcome to the last bit.
+    Notes ----- The rows of the first call decide: support vectors and kernel values are float32 or float64,
+    and the support set is dense or CSR, like those rows. Later rows are converted. Coefficients are float64.
+    Dense and CSR rows with the same values give the same outcome to the last bit.
 
     A row whose squared norm, or kernel value with itself, overflows is not learnt.
 
-    The distance of the rbf kernel is ``‖x‖² + ‖z‖² - 2 x·z``: rows that are long beside their distances lose
-    digits, of float32 all of them where ‖x‖² is 10⁷ times the squared distance. Centre such rows.
+    The distance in the rbf kernel is ``‖x‖² + ‖z‖² - 2 x·z``. It loses digits if rows are long compared with
+    their distances; in float32 it loses all of them if ‖x‖² is 10⁷ times the squared distance. Center such
+    rows.
     """
 
     _block_rows = BLOCK_ROWS
@@ -215,7 +214,7 @@ class KernelClassifier(OnlineClassifier):
             support.scores(row_range(X, start, stop), stop - start, scores[start:stop], room)
 
     def _support_to_score(self):
-        """Return the support set that scores are taken from, None while there is none."""
+        """Return the support set that scores are computed from, or None if there is none yet."""
         return self._support
 
     def _order(self):

@@ -181,8 +181,9 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
     """The Projectron: a mistake's row is projected onto the span of the support set where that costs little.
 
     On a mistake, with ``d = K_S⁻¹ k_t`` and δ the distance of k(x, ·) from the span: if ``δ <= eta``, then
-    ``α += y d`` and the support set stays as it is; else the row joins with α = y. With eta > 0 the support
-    set is finite for any stream in a bounded region; with eta = 0 predictions are the kernel Perceptron's.
+    ``α += y d`` and the support set does not change; otherwise the row joins it with α = y. With eta > 0 the
+    support set is finite for any stream in a bounded region. With eta = 0 predictions are the kernel
+    Perceptron's.
 
     Of more than two classes, the right one gains ``d`` (or the row) and the best wrong one loses it.
 
@@ -208,12 +209,10 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
     ValueError
         While learning with U, for rows whose k(x, x) exceeds 1; nothing is learnt then.
 
-    Notes
-    -----
-    The inverse of the Cholesky factor of K_S is kept in float64: 4 n² bytes for n support vectors, read once
-    on a mistake, or for two mistakes at a time. A δ² below 1e-12 k(x, x) (1e-6 where kernel values are
-    float32) is rounding and counts as 0. With an `eta` near 0 and float64 rows that are all but dependent,
-    rounding has a say in which of them join, and projections have few digits.
+    Notes ----- The inverse of the Cholesky factor of K_S is stored in float64: 4 n² bytes for n support
+    vectors, read once per mistake or per two mistakes. A δ² below 1e-12 k(x, x) (1e-6 for float32 kernel
+    values) is rounding and counts as 0. With an `eta` near 0 and nearly dependent float64 rows, rounding
+    influences which rows join, and projections have few digits.
 
     See Also
     --------

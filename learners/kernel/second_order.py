@@ -21,8 +21,8 @@ def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
     """Ridge regression on the rows whose margin was not above `margin`, row by row.
 
     ``view.square`` is the Cholesky factor L (see `cholesky`) of ``K + ridge I`` over these rows, `whitened`
-    is z = L⁻¹y, α = L⁻ᵀz. The inverse itself would do the same work, but loses all digits where `ridge` is
-    small beside K.
+    is z = L⁻¹y, and α = L⁻ᵀz. The inverse would cost the same work, but it loses all digits if `ridge` is
+    small compared with K.
     """
     mistakes = updates = evaluations = 0
     w = np.zeros((1, view.alpha.shape[0]))
@@ -71,8 +71,8 @@ class KernelSecondOrderPerceptron(KernelClassifier):
     The score is without the current row in the matrix, as in DOGMA: for the linear kernel it is
     ``1 + xᵀA⁻¹x`` times the score of `SecondOrderPerceptron` with full covariance, and of the same sign.
 
-    The Cholesky factor of ``K + a I`` is kept in float64: 8 n² bytes for n support vectors. Where a is below
-    the rounding of kernel values, 1e-14 k(x, x) (1e-6 k(x, x) where they are float32), it counts as that.
+    The Cholesky factor of ``K + a I`` is stored in float64: 8 n² bytes for n support vectors. An a below the
+    rounding of kernel values, 1e-14 k(x, x) (1e-6 k(x, x) for float32), is replaced by that.
 
     See Also
     --------
@@ -131,11 +131,9 @@ class KernelAROW(KernelClassifier):
     epochs : int, default=1
         Passes that `fit` makes.
 
-    Notes
-    -----
-    What is kept of π is the Cholesky factor of ``K + r I``, in float64: 8 n² bytes for n support vectors, and
-    they are all the rows with m < 1. Where r is below the rounding of kernel values, 1e-14 k(x, x) (1e-6
-    k(x, x) where they are float32), it counts as that.
+    Notes ----- π is stored as the Cholesky factor of ``K + r I``, in float64: 8 n² bytes for n support
+    vectors, which are all rows with m < 1. An r below the rounding of kernel values, 1e-14 k(x, x) (1e-6 k(x,
+    x) for float32), is replaced by that.
 
     See Also
     --------

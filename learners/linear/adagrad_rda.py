@@ -101,7 +101,7 @@ def _class_scores(X, U, rates, threshold, scores):
 
 
 class AdaGradRDA(MulticlassClassifier):
-    """AdaGrad with regularised dual averaging and the hinge loss: each feature has a step size of its own.
+    """AdaGrad with regularized dual averaging and the hinge loss: a step size per feature.
 
     On a row with hinge loss ``l = 1 - m > 0`` the gradient is ``g = -y x``: ``ū += g``, ``G += g²``. After t
     rows ``w_j = -sign(ū_j) η/(δ + √G_j) max(0, |ū_j| - λt)``.

@@ -130,14 +130,14 @@ class AROW(WeightedClassifier):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         With "hinge" (AROW-H) ``μ += min(1/(2r), l/v) y Σx``, and Σ as before.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, of K classes a (Kd, Kd) one: so much work and memory.
+        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ (``σ_j -= β σ_j² x_j²``) or of the updated Σ⁻¹
         (``1/σ_j += x_j²/r``).
     constraints : int >= 1 or "all", default=1
-        How many best wrong classes an update heeds: top-1, top-k or all. More than one need the diagonal:
-        with a full Σ that starts at I, ``Σ_z f(x, z)`` is orthogonal to every Δf. Two classes have one wrong
-        class, whatever is given.
+        Number of best wrong classes that an update considers: top-1, top-k or all. More than one need the
+        diagonal: with a full Σ that starts at I, ``Σ_z f(x, z)`` is orthogonal to every Δf. With two classes
+        there is only one wrong class.
     class_weight : dict of label to float, default=None
         ω > 0 by label, 1 for those that it does not name: r becomes ``r/ω_y``, in the mean and in Σ, so that
         loss and confidence of a row count ω times.

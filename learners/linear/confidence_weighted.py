@@ -88,7 +88,7 @@ class ConfidenceWeighted(MulticlassClassifier):
     constraint : {"variance", "stdev"}, default="variance"
         ``m >= φ v`` (Dredze et al. 2008) or ``m >= φ √v`` (Crammer et al. 2008).
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, of K classes a (Kd, Kd) one: so much work and memory.
+        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ or of the updated Σ⁻¹.
     epochs : int, default=1

@@ -12,7 +12,7 @@ from .linear_classifier import LinearClassifier
 from .parts.covariance import covariance_matrix, new_covariance, update, variance
 from .parts.full_covariance import scale_matrix
 
-# Where Σ has grown by so much it is scaled: far from what overflows, and an exact factor.
+# Σ is scaled when it has grown by this factor: an exact power of two, far below overflow.
 _LARGE = 2.0**200
 
 
@@ -68,10 +68,9 @@ class IELLIP(LinearClassifier):
     sigma_ : ndarray of float64, shape (d, d)
         Σ.
 
-    Notes
-    -----
-    That t counts all rows, not only mistakes, is LIBOL's reading, whose figures these are but for rows with a
-    score of exactly 0, here mistakes. It could not be checked against the paper's text.
+    Notes ----- LIBOL lets t count all rows, not only mistakes, and so does this class. It reproduces LIBOL's
+    results except for rows with a score of exactly 0, which are mistakes here. The paper's text was not
+    available to check.
 
     See Also
     --------
@@ -119,8 +118,8 @@ class IELLIP(LinearClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # A mistake is put right in one step, whatever was learnt before: the last one of scikit-learn's check
-        # data, whose classes overlap, leaves 79% right.
+        # A mistake is corrected in one step, regardless of what was learnt before. The last mistake on
+        # scikit-learn's check data, whose classes overlap, leaves 79% right.
         tags.classifier_tags.poor_score = True
         return tags
 

@@ -37,12 +37,12 @@ class LinearClassifier(OnlineClassifier):
 
     @property
     def scores_are_linear(self) -> bool:
-        """Whether rows are scored by one vector, but for scales that are taken from all rows so far."""
+        """Whether one vector scores all rows, apart from feature scales that depend on the rows so far."""
         return True
 
     @property
     def row_coef_(self) -> NDArray[np.float64]:
-        """What scores a row as it is given, shape (1, d) or (K, d): ``coef_`` over the scales of features."""
+        """Weights for rows as given, shape (1, d) or (K, d): ``coef_`` divided by the features' scales."""
         return self.coef_
 
     @property
@@ -57,7 +57,7 @@ class LinearClassifier(OnlineClassifier):
     def state_bytes(self, n_classes: int, n_features: int) -> int:
         """Return what the arrays of a model take that grow with the features, before it is made.
 
-        A full covariance is not told so: it is refused by a limit of its own.
+        This does not hold for a full covariance, which has its own size limit.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class LinearClassifier(OnlineClassifier):
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
         changed += before
-        # The bytes of the model stay as they are.
+        # The size of the model does not change.
         counts = {"updates": changed, "model_bytes": np.full(len(stops), self.model_bytes_)}
         return Passage(scores, seconds, counts)
 

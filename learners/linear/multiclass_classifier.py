@@ -20,8 +20,8 @@ class MulticlassClassifier(LinearClassifier):
 
     - ``_allocate_classes(n_features, n_classes)``: create the state arrays for K > 2 classes;
     - ``_loop_of_classes()``: as ``_loop``, for scores of shape (n, K) and codes 0 … K - 1;
-    - ``_weights``: of shape (d,) for two classes, what `new_class_state` returns for more; or ``coef_`` and
-      ``_score_classes(X, scores)`` of its own.
+    - ``_weights``: of shape (d,) for two classes, an array from `new_class_state` for more; or ``coef_`` and
+      ``_score_classes(X, scores)`` instead.
 
     With ``s_z`` the score of class z and ỹ the wrong class of largest score (ties: the lowest), the margin of
     a row is ``m = s_y - s_ỹ``; ``m <= 0`` is a mistake, and so is NaN.
@@ -56,8 +56,8 @@ class WeightedClassifier(MulticlassClassifier):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # scikit-learn's check of class_weight wants one class predicted of 87% of rows around the origin.
-        # Without an intercept a class wins half of them, whatever its weight.
+        # scikit-learn's check of class_weight requires one class to be predicted for 87% of rows around the
+        # origin. Without an intercept a class gets half of them, for any class weight.
         tags.classifier_tags.poor_score = True
         return tags
 

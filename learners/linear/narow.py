@@ -162,7 +162,7 @@ class NAROW(LinearClassifier):
         return _learn, (self._u, self._sigma, self._buffer, float(self.b))
 
     def _score(self, X, scores):
-        # A buffer of its own: several threads may predict with one fitted model.
+        # A new buffer, since several threads may predict with one fitted model.
         _scores(X, self._u, self._sigma, np.empty_like(self._buffer), float(self.b), scores)
 
     @property

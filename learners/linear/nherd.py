@@ -95,7 +95,7 @@ class NHERD(MulticlassClassifier):
         Aggressiveness, > 0. Rounding swamps a full Σ once ``C ‖x‖²`` comes near 1e15: scale such features
         down.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, of K classes a (Kd, Kd) one: so much work and memory.
+        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ (the paper's "drop",
         ``σ_j -= (C²v + 2C)/(1 + Cv)² σ_j² x_j²``) or of the updated Σ⁻¹ (its "project",

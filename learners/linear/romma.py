@@ -22,7 +22,7 @@ _SMALLEST_SCALE, _LARGEST_SCALE = 2.0**-100, 2.0**100
 _LARGEST_NORM, _REDUCTION = 2.0**600, 2.0**-300
 
 
-# What `_step` asks for: nothing, to begin anew, or to add to v.
+# Results of `_step`: do nothing, restart, add to v.
 _PASS_OVER, _ANEW, _ADD = range(3)
 
 
@@ -66,7 +66,7 @@ def _step(m, u, squares, scale, norm, error, target):
 
 @register_jitable
 def _is_exact(scale, norm, error):
-    """Tell whether ``scale v`` may stay as it is."""
+    """Return whether ``scale v`` is accurate enough to keep."""
     return _SMALLEST_SCALE < scale < _LARGEST_SCALE and norm <= _LARGEST_NORM and error <= _INEXACT * norm
 
 
@@ -74,7 +74,7 @@ def _is_exact(scale, norm, error):
 def _learn(X, codes, scores, v, scalars, aggressive):
     """One pass of Li & Long (2002), with ``w = scale v``: a round costs its non-zeros."""
     mistakes = updates = 0
-    # norm: ‖v‖²; error: what it may be wrong by
+    # norm: ‖v‖²; error: its rounding error
     scale, norm, error, target = scalars[0], scalars[1], scalars[2], scalars[3]
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])

@@ -173,8 +173,8 @@ class SecondOrderPerceptron(MulticlassClassifier):
         A starts at a·I; > 0. (LIBOL's parameter is 1/a.)
         Rounding swamps the full A⁻¹ once ``‖x‖²/a`` comes near 1e15.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``; "full" keeps A⁻¹,
-        (d, d) or, of K classes, (Kd, Kd): so much work and memory.
+        "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``. "full" keeps A⁻¹, a (d,
+        d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -239,7 +239,7 @@ class SecondOrderPerceptron(MulticlassClassifier):
         return _learn_classes_full, (self._u, self._A, self._buffer)
 
     def _score(self, X, scores):
-        # A buffer of its own: several threads may predict with one fitted model.
+        # A new buffer, since several threads may predict with one fitted model.
         _scores(X, self._u, self._A, np.empty_like(self._buffer), scores)
 
     def _score_classes(self, X, scores):

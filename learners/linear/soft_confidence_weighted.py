@@ -115,7 +115,7 @@ def _learn_classes(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
 class SoftConfidenceWeighted(MulticlassClassifier):
     """Soft Confidence-Weighted learning: CW that may leave a row wrong where it would cost too much.
 
-    With ``v = xᵀΣx`` the loss is ``φ√v - m``; where it is positive ``μ += α y Σx`` and ``Σ -= β Σx xᵀΣ`` with
+    With ``v = xᵀΣx`` the loss is ``φ√v - m``. If it is positive, ``μ += α y Σx`` and ``Σ -= β Σx xᵀΣ`` with
     ``β = αφ/(√u + αvφ)``, ``√u = (-αvφ + √(α²v²φ² + 4v))/2``.
 
     With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
@@ -128,11 +128,11 @@ class SoftConfidenceWeighted(MulticlassClassifier):
         squared loss, ``α = (-m(2n + φ²v) + γ)/(2(n² + nvφ²))`` where ``n = v + 1/(2C)`` and
         ``γ = φ√(φ²m²v² + 4nv(n + vφ²))`` (SCW-II). LIBOL's SCW-II has 2v and 2φ where the squares are.
     eta : float, default=0.9
-        The probability that a row shall be right with, 0.5 < eta < 1; ``φ = Φ⁻¹(η)``.
+        The probability with which a row shall be right, 0.5 < eta < 1; ``φ = Φ⁻¹(η)``.
     C : float, default=1.0
         Aggressiveness, > 0; without limit both variants are CW.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, of K classes a (Kd, Kd) one: so much work and memory.
+        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ or of the updated Σ⁻¹ (``1/σ_j += αφ/√u x_j²``).
     epochs : int, default=1

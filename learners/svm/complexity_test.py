@@ -18,7 +18,7 @@ class ComplexityTest(NamedTuple):
     variances: np.ndarray
     #: There is no test before this many losses.
     least: float
-    #: Level of the two-sided test, and where it is in the normal distribution.
+    #: Level of the two-sided test, and its quantile of the normal distribution.
     p_value: float
     critical: float
     #: Whether the variances are squared, as Levi and Ullman print it.
@@ -60,7 +60,7 @@ def _spreads(test):
 
 @register_jitable
 def may_be_significant(test):
-    """Tell whether `is_significant` need be asked, by the normal distribution.
+    """Return whether `is_significant` can be true, judged by the normal distribution.
 
     Student's t has heavier tails: what is not significant here is not there.
     """
@@ -72,7 +72,7 @@ def may_be_significant(test):
 
 
 def is_significant(test):
-    """Tell whether the two-sided t-test, degrees of freedom by Welch, finds the mean losses different."""
+    """Return whether Welch's two-sided t-test finds the mean losses different."""
     N, (first, second), (a, b) = test.n[0], test.means, _spreads(test)
     freedom = (N - 1.0) * (a + b) ** 2 / (a**2 + b**2)
     if not freedom > 0.0:

@@ -93,11 +93,11 @@ class IncrementalSVM(KernelClassifier):
     have left it are kept as far as 128 MiB reach. Rows and kernel values are float64. A row takes O(s n) for
     each change of a set on its way.
 
-    Conditions hold to 1e-8, or to 1e-11 C k(x, x) where that is more. Where rows depend on one another (equal
-    rows, more rows on the margin than the kernel has dimensions) or no row is on its margin, the optimum is
-    one of many. A row whose m is below 1 by no more than 1e-10 is not an update. Rounding is corrected at the
-    end of each way; the inverse is computed anew where that does not suffice, and k(x, x) of a row that
-    depends on the margin set is raised by 5e-12 of itself before it joins.
+    Conditions hold to 1e-8, or to 1e-11 C k(x, x) if that is larger. If rows are dependent (equal rows, or
+    more rows on the margin than the kernel has dimensions), or if no row is on its margin, the optimum is one
+    of many. A row with m less than 1e-10 below 1 is not an update. Rounding is corrected after every change
+    of a coefficient; if that does not suffice, the inverse is recomputed, and k(x, x) of a row that depends
+    on the margin set is raised by a factor of 1 + 5e-12 before it joins.
 
     See Also
     --------
@@ -195,8 +195,8 @@ class IncrementalSVM(KernelClassifier):
 
         Notes
         -----
-        A row with α > 0 takes a kernel evaluation for each row kept; another row is dropped as it is. The
-        counters of examples, mistakes and updates stay.
+        Removing a row with α > 0 takes a kernel evaluation per stored row; other rows are simply dropped. The
+        counters of examples, mistakes and updates do not change.
 
         Examples
         --------

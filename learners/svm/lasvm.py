@@ -13,7 +13,7 @@ from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from .solvers.lasvm_steps import LasvmSettings, extremes, finish_reprocess, process, reprocess
 
-# Examples of each class that are let in whatever their gradients, to start with.
+# The first examples of each class that join regardless of their gradients.
 _SEEDS = 5
 
 # Where what is known besides the rows is: the intercept; how many examples of each class there were.
@@ -199,7 +199,7 @@ class LASVM(RowCachingClassifier):
             self.optimize()
 
     def optimize(self) -> Self:
-        """Optimise over the support vectors until no pair is tau-violating, then drop those that are none.
+        """Optimise over the support vectors until no pair is tau-violating, then drop those with α = 0.
 
         It can be called at any time; learning may go on afterwards. The objective reaches its maximum over
         the examples that are support vectors now.

@@ -17,7 +17,7 @@ class LevelView(NamedTuple):
     """An LASVM of one level, as a loop takes it."""
 
     cached: CachedView
-    #: What it knows besides its rows.
+    #: Its state besides the rows.
     solution: np.ndarray
 
 

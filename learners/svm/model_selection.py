@@ -46,10 +46,10 @@ class OnlineModelSelection(RowCachingClassifier):
         nothing.
     kernel : {"rbf", "poly"}, default="rbf"
     gamma_init : "cv" or float, default="cv"
-        γ of the first level of the rbf kernel, > 0. With "cv" it is the γ among 2⁻¹⁵, 2⁻¹³, …, 2³ and 0.004,
-        with which the paper's levels begin, that makes the fewest errors (ties: the smallest) in a 5-fold
-        cross-validation on the first 100 examples, or on the first pass if it is shorter; both levels then
-        learn these anew. Until then γ is 1/n_features and nothing is switched.
+        γ of the first level of the rbf kernel, > 0. With "cv" it is the γ among 2⁻¹⁵, 2⁻¹³, …, 2³ and 0.004
+        (the paper's first level) with the fewest errors (ties: the smallest) in a 5-fold cross-validation on
+        the first 100 examples, or on the first pass if it is shorter. Both levels then learn these rows
+        again. Until then γ is 1/n_features and there is no switch.
     gamma, coef0 : float, default=1.0
         Of the polynomial kernel.
     tau : float, default=1e-3
@@ -270,7 +270,7 @@ class OnlineModelSelection(RowCachingClassifier):
         self.n_kernel_evaluations_ += model.learn(as_rows(X), codes, numbers, self._settings, blocks)
 
     def _choose_gamma(self, first):
-        """Choose γ by cross-validation on the first rows, which both models then learn anew."""
+        """Choose γ by cross-validation on the first rows; both models then learn these rows again."""
         X, codes = first.take(self._dtype, self._sparse)
         self._gamma_init, evaluations = choose_gamma(X, codes, self._settings, self.classes_)
         self.n_kernel_evaluations_ += evaluations

@@ -121,10 +121,10 @@ class RampSVM(RowCachingClassifier):
 class OnlineRampSVM(RampSVM):
     """OnlineSVMR: the SVM with the ramp loss of all rows so far, optimal again after each.
 
-    The ramp loss is ``min(2, max(0, 1 - y f(x)))``: a row on the wrong side of the other margin costs no more
-    than one on it, and is no support vector. Without bias. A row with ``0 <= 1 - y f(x) <= 2`` is an update:
-    coordinate steps, the one of largest gain first, then the active set V is formed anew, and so on until it
-    stays; the others are only remembered.
+    The ramp loss is ``min(2, max(0, 1 - y f(x)))``: a row beyond the other margin costs no more than one on
+    it and is no support vector. There is no bias. A row with ``0 <= 1 - y f(x) <= 2`` is an update:
+    coordinate steps, largest gain first, then the active set V is formed again, and so on until it does not
+    change. Other rows are only remembered.
 
     A row takes a kernel evaluation with each support vector to predict and one with itself; each change of a
     coefficient takes one with every row remembered.

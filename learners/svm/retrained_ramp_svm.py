@@ -1,4 +1,4 @@
-"""The naive online SVM with the ramp loss, which trains the one in a batch anew for each row."""
+"""The naive online SVM with the ramp loss: it trains a batch SVM again after each row."""
 
 from ..estimator.parameters import check_between
 from .ramp_svm import ALL, RampSVM, learn
@@ -10,10 +10,9 @@ class RetrainedRampSVM(RampSVM):
     It is what `OnlineRampSVM` saves, for short streams: each row costs as much as `OfflineRampSVM`. Every row
     is an update.
 
-    Kernel evaluations are those that each training needs by itself, one a row with itself and with every row
-    for each change of a coefficient, and one with each support vector to predict: what one training has
-    computed is not there for the next, so the number is that of the paper's Fig. 4a, not of what is computed
-    here.
+    Kernel evaluations are counted as if each training started from nothing: one per row with itself, one with
+    every row for each change of a coefficient, and one with each support vector to predict. This is the
+    number in the paper's Fig. 4a; the implementation computes fewer.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ def add(view, n, t, a):
 
 @register_jitable
 def move_row(view, source, target, t):
-    """Move a support vector to another slot while row t is learnt, all but its coefficients."""
+    """Move a support vector, except for its coefficients, to another slot while row t is learnt."""
     view.born[target] = view.born[source]
     view.origin[target] = view.origin[source]
     for s in range(t, view.own.shape[0]):

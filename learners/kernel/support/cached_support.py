@@ -161,8 +161,8 @@ def kernel_row(view, n, i):
     line = take_line(cache, i)
     values = line_values(cache, line)
     known = cache.filled[line]
-    # Of rows that joined since, most know their value with x_i themselves; runs of others are computed. (One
-    # call of `_compute`, here and wherever rows are asked for: every other one is compiled anew.)
+    # Most rows that joined since have their value with x_i cached; the others are computed in runs.
+    # (Everything goes through one call of `_compute`: every further call site would be compiled again.)
     first = known
     for j in range(known, n + 1):
         other = cache.line[j] if known > 0 and j < n else -1

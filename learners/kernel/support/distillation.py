@@ -1,8 +1,8 @@
 """A cache of rows that throws out what has become redundant, for two classes and for more.
 
-Beside each coefficient `rest` has f_z(x_i), the score that row i gets from the others: without its own term,
-which is never added, since taking it away again would leave rounding to decide ties. Coefficients are
-(slots,) of two classes and (K, slots) of more: Numba compiles the one branch that their dimension asks for.
+`rest` contains f_z(x_i) for each coefficient: the score of row i from all other rows. The row's own term is
+never added, since subtracting it again would leave ties to rounding. Coefficients have shape (slots,) for two
+classes and (K, slots) for more: Numba compiles the branch for their dimension.
 """
 
 import math
@@ -93,7 +93,7 @@ def add_and_distill(view, alpha, rest, n, t, s, a, beta, budget):
     beta : float
         The margin without itself from which on a row is redundant.
     budget : int
-        Where it is > 0 rows are removed, instead, while there are more.
+        If > 0, rows are removed while there are more than this, instead.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from ...numeric.compiled import compiled
 from ...numeric.floats import EPSILON
 from ...numeric.rows import dot
 
-# Two or three are usual; more would mean that a number is none.
+# Two or three are usual; more means that a value is NaN.
 _MOST_ROUNDS = 60
 
 
@@ -19,7 +19,7 @@ _MOST_ROUNDS = 60
 def _tridiagonal(A, e, Q):
     """Reduce A to tridiagonal form by Householder reflections, whose product becomes Q; A is overwritten.
 
-    Its diagonal is left in A, what is beside it in `e`.
+    Its diagonal is left in A, its off-diagonal in `e`.
     """
     n = A.shape[0]
     for k in range(n - 2):

@@ -2,10 +2,10 @@
 
 ``K_S = L Lᵀ`` and ``M = L⁻¹``. With ``z = M k`` a row x is at squared distance ``δ² = k(x, x) - ‖z‖²`` from
 the span, and its projection has the coefficients ``d = Mᵀ z``. Row i of M holds the coefficients of the i-th
-vector of an orthonormal basis of the span: a row that joins adds ``[-dᵀ, 1]/δ``, as in Gram-Schmidt.
-Unlike solves with L, both products take M row by row, in one pass: half a matrix is read once, and no value
-waits for the one before it. As soon as M is larger than the cache next to the processor, reading it is what
-takes the time: one reading may serve two rows. What a row gets does not depend on the other.
+vector of an orthonormal basis of the span: a row that joins adds ``[-dᵀ, 1]/δ``, as in Gram-Schmidt. Unlike
+solves with L, both products read M row by row, in one pass: half a matrix is read once, and no value depends
+on the previous one. Once M is larger than the cache, reading it takes most of the time, so one reading can
+serve two rows. The result for a row does not depend on the other row.
 
 ``view.square`` is the lower triangle of M in blocks of _PANEL × _PANEL values, zeros above the diagonal: each
 row of it is a block, first those of the first _PANEL rows of M, and so on. So M is read from front to back,
@@ -43,7 +43,7 @@ _SAMPLE = 8
 
 
 def factor_shape(slots):
-    """Return the shape of M, as it is kept, with room for so many rows, a multiple of _PANEL."""
+    """Return the shape of the array that stores M for `n` rows, a multiple of _PANEL."""
     return _first_block(slots), _PANEL * _PANEL
 
 
@@ -55,7 +55,7 @@ def _first_block(row):
 
 
 def _step_of(rows, takes_z, gives_d):
-    """Build the intrinsic of a step through M for so many rows, of its halves or both at once."""
+    """Build the intrinsic of a step through M for one or two rows, through one half of M or both."""
 
     @intrinsic
     def step(_typing_context, square, work, first):

@@ -13,8 +13,8 @@ from .block_view import move, replace
 _SECTION = (math.sqrt(5.0) - 1.0) / 2.0
 # The golden section ends when h is known so well.
 _BRACKET = 1e-10
-# At the first comparison two maxima that are equal, but for rounding, count as equal; so do losses beside the
-# smallest, and coefficients.
+# The first comparison treats maxima, coefficients and losses that differ by rounding only as equal; losses
+# are compared with the smallest.
 _EQUAL_MAXIMA, _EQUAL = 1.0 + 1e-12, 1e-9
 
 
@@ -86,7 +86,7 @@ def drop(view, rows, norms, n, slot, t):
 
 @compiled
 def merge_or_drop(view, rows, norms, n, p, t):
-    """Make the support vector in slot p one with another of its sign, or drop it if there is none.
+    """Merge the support vector in slot p with another one of the same sign, or drop it if there is none.
 
     ``z = h x_p + (1 - h) x_n`` takes n's place and number. Row t of the block has been kept (`keep_now`): z
     is put in its place there, so that its kernel values with the rows to come are computed as those of any
@@ -95,7 +95,7 @@ def merge_or_drop(view, rows, norms, n, p, t):
     Returns
     -------
     int
-        Kernel evaluations: those of p with the others of its sign, but for the values with row t.
+        Kernel evaluations: those of p with the others of its sign, without the cached values of row t.
     """
     products = np.empty((1, rows.shape[0]), rows.dtype)
     products_of_row(rows, p, 0, n, products)

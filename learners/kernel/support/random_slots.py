@@ -4,7 +4,7 @@ import numpy as np
 
 
 class RandomSlots:
-    """A frozen sequence of random slot numbers, of which as many are looked at as may be needed."""
+    """A frozen sequence of random slot numbers, of any length."""
 
     def __init__(self, seed, budget):
         # RandomState: NumPy keeps its streams the same for good.

@@ -121,7 +121,7 @@ class SupportSet:
         if self._keeps_square:
             self._square = grown(self._square, capacity, capacity)
         if self._keeps_factor:
-            # Of the old one only what is in use: memory that nobody has touched is none yet.
+            # Copy only the used part of the old array: memory that was never touched takes no space.
             used, _ = factor_shape(padded(self.size, LANES[8]))
             self._square = grown(self._square[:used], *factor_shape(capacity))
         self.rows.reserve(capacity)
@@ -203,13 +203,13 @@ class SupportSet:
         self.norms[slots], self._alpha[slots] = norms, alpha
 
     def subset(self, slots):
-        """Return the support vectors of the given slots as a set of their own, of two classes."""
+        """Return the support vectors of the given slots as a new set, of two classes."""
         part = SupportSet(self._function, self.rows.n_features, self._dtype, self._sparse)
         part.add_rows(self.matrix(slots), self.norms[slots], self.alpha[slots])
         return part
 
     def room(self, n):
-        """Return room to score blocks of up to `n` rows in: one of its own for each thread."""
+        """Return buffers to score blocks of up to `n` rows; each thread needs its own."""
         return BlockRoom(self.rows, n, len(self.norms))
 
     def values(self, block, n, room=None):

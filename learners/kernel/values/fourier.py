@@ -27,8 +27,9 @@ GROUP = {size: _VECTORS * lanes for size, lanes in LANES.items()}
 # Dense rows at a time: as many as leave the accumulators in the machine's registers.
 _ROWS = 4 if TILE_ROWS == 4 else 1
 
-# Dense rows are gone through as CSR where fewer than one of so many entries is not 0: a few rows at a time
-# make better use of what is loaded than one (measured at 123 to 784 features: as fast at three tenths).
+# Dense rows are processed as CSR if fewer than one in this many entries is non-zero: processing a few rows at
+# a time uses loaded values better than one row (measured at 123 to 784 features: equally fast at three
+# tenths).
 _FEW = 3
 
 

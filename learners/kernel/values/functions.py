@@ -105,7 +105,7 @@ def own_values(function, norms, own):
     number, gamma, coef0, degree = function
     values = norms.copy()
     if number == _RBF:
-        # At distance 0, whose exponential is 1, but for a norm that overflows.
+        # Distance 0, whose exponential is 1, unless the norm overflowed.
         for j in range(values.shape[0]):
             distance = (norms[j] + norms[j]) - (values[j] + values[j])
             values[j] = 1 - gamma * distance

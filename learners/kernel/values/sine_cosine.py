@@ -7,13 +7,13 @@ from numba import types
 
 from ...numeric.emitters import fused
 
-# π/2 in three parts: what rounding to float64 leaves out is exact here (the digits are those of π/2).
+# π/2 in three parts; their sum is exact to more digits than float64 has.
 _HALF_PI = (math.pi / 2.0, 6.123233995736766e-17, -1.4973849048591698e-33)
 # The same in float32, each part rounded to its 24 bits.
 _HALF_PI_SINGLE = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
 
 # By precision: bits of the mantissa, the parts of π/2, degrees of the Taylor polynomials of sine and cosine
-# (their errors on ±0.83 are below rounding), and the largest |x| that is looked at.
+# (their errors on ±0.83 are below rounding), and the largest |x| that is supported.
 _PRECISIONS = {
     types.float32: (23, _HALF_PI_SINGLE, 9, 10, 2.0**21),
     types.float64: (52, _HALF_PI, 17, 16, 2.0**48),

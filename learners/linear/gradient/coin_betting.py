@@ -129,7 +129,7 @@ class COCOB(_ScaledBettor):
 
 
 class COCOBBackprop(FeatureLearner):
-    """COCOB as it is used for deep networks: it learns the scale of gradients, and starts slowly.
+    """COCOB for deep networks (COCOB-Backprop): it learns the scale of gradients and starts slowly.
 
     On a row with gradient ``g = -y c(m) x``, for ``g_j != 0``: ``L_j = max(L_j, |g_j|)``, ``G_j += |g_j|``,
     ``B_j = max(B_j - g_j w_j, 0)``, ``θ_j -= g_j`` and then

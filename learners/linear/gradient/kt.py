@@ -62,7 +62,7 @@ def _longer(scaling, length, longest):
 
 @register_jitable
 def _share(scalars, epsilon, t):
-    """Return the share of what is owned that is bet in round t, from 1: w is so many times θ."""
+    """Return the fraction of the wealth that is bet in round t (from 1), as a factor of θ."""
     return (epsilon + scalars[0]) / t
 
 
@@ -162,11 +162,9 @@ class KT(MulticlassClassifier):
     coef_ : ndarray of float64, shape (1, d) or (K, d)
         w of the next round, the weights of x̃.
 
-    Notes
-    -----
-    The score is ``w·x̃``, with the row itself among those that are looked at for the longest; asking for a
-    score alone stores nothing. Rows without a reward count in t too. A bettor that has won 1e150 (which a
-    loss without a bound makes possible) bets no more.
+    Notes ----- The score is ``w·x̃``; the longest row includes the row itself, but computing a score stores
+    nothing. Rows without a reward count in t too. A bettor that has won 1e150, which is possible with an
+    unbounded loss, stops betting.
 
     See Also
     --------
@@ -238,5 +236,5 @@ class KT(MulticlassClassifier):
 
     @property
     def row_coef_(self) -> NDArray[np.float64]:
-        # The longest row is 0 as long as there is none, and without scaling.
+        # 0 before the first row, and without scaling.
         return self.coef_ / (self._scalars[1] or 1.0)

@@ -13,12 +13,12 @@ from ..parts.covariance import check_covariance, covariance_matrix, is_usable, n
 from ..parts.full_covariance import subtract_outer
 from ..parts.losses import LOSSES, has_gradient, slope
 
-# The losses that are exp-concave where weights are bounded: what the step's bound rests on.
+# The losses that are exp-concave if weights are bounded, which the regret bound needs.
 _LOSSES = ("logistic", "squared_hinge")
 
 
 def _step(w, sigma, x, s, y, c, gamma):
-    """Add ``g gᵀ`` of ``g = -y c x`` to A and take ``A⁻¹ g/γ`` from w; tell whether that could be done."""
+    """Add ``g gᵀ`` with ``g = -y c x`` to A, subtract ``A⁻¹ g/γ`` from w; return whether it was possible."""
     raise in_kernels_only("_step")
 
 
@@ -77,7 +77,7 @@ class OnlineNewtonStep(LinearClassifier):
     gamma : float, default=1.0
         γ > 0: steps are divided by it.
     epsilon : float, default=1.0
-        ε > 0: what A begins with.
+        ε > 0: A starts at ε I.
     loss : {"logistic", "squared_hinge"}, default="logistic"
         As in `OnlineGradientDescent`; the others are not exp-concave.
     covariance : {"full", "diagonal"}, default="full"

@@ -106,7 +106,7 @@ class VowpalWabbitCoin(LinearClassifier):
     Attributes
     ----------
     coef_ : ndarray of float64, shape (1, d)
-        w/N, with N as it is after the rows so far.
+        w/N, with N after the rows so far.
 
     Notes
     -----

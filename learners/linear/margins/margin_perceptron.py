@@ -35,7 +35,7 @@ def _has_entries(x):
 
 @register_jitable(**INLINE)
 def _asks(m, x, y, rule, caused, number):
-    """Tell whether a row of margin m is an update, and note that it is.
+    """Return whether a row of margin m is an update, and record it.
 
     `caused` has how many updates each row of a pass has been, or is empty; ``number[0]`` is that of this row.
     """
@@ -190,9 +190,9 @@ class MarginPerceptron(Perceptron):
         ``Σ_k c_k sgn(w_k·x)`` with c_k the rounds that w_k lasted, the update's own among them; memory and
         time of a row grow with the updates. The last two are for two classes.
     alpha_bound : int, default=None
-        Updates that a row may cause at most, >= 1, in all passes; None: any number.
+        Maximal number of updates per row, >= 1, over all passes; None: unlimited.
     lam : float, default=0.0
-        λ >= 0: what the margin of a row that has caused an update is taken to be larger by.
+        λ >= 0: added to the margin of a row that has caused an update.
     class_weight : dict of label to float, default=None
         ω > 0 by label, 1 for those that it does not name: an update is ``w += ω_y η y x``.
     epochs : int, default=1
@@ -255,7 +255,7 @@ class MarginPerceptron(Perceptron):
 
     @property
     def _scores_tell(self):
-        # A vote is a number, whatever the row.
+        # A vote is finite for every row.
         return self.output != "voted"
 
     @property

@@ -23,7 +23,7 @@ def weights_by_code(learner):
     for label, weight in learner.class_weight.items():
         if label not in codes:
             raise ValueError(
-                f"{type(learner).__name__}: class_weight names {label!r}, which is none of the classes "
+                f"{type(learner).__name__}: class_weight names {label!r}, but the classes are "
                 f"{', '.join(map(repr, codes))}"
             )
         weights[codes[label]] = weight

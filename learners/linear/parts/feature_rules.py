@@ -26,13 +26,13 @@ class FTRLRule(NamedTuple):
 
 
 class KTRule(NamedTuple):
-    """Krichevsky and Trofimov's bettor: what it begins with."""
+    """The constants of Krichevsky and Trofimov's bettor."""
 
     epsilon: float
 
 
 class COCOBRule(NamedTuple):
-    """COCOB: what each bettor begins with."""
+    """The constants of COCOB's bettors."""
 
     epsilon: float
 
@@ -52,7 +52,7 @@ class FreeGradRule(NamedTuple):
 #: How many numbers each rule keeps for a weight, besides the weight.
 NUMBERS = {FTRLRule: 2, KTRule: 3, COCOBRule: 3, BackpropRule: 4, FreeGradRule: 4}
 
-# Beyond it a bettor is too rich to go on: what it has won no longer fits into float64 with what is to come.
+# A bettor with more wealth stops, since further winnings would overflow float64.
 _RICHEST = 1e150
 
 # FreeGrad's exponent is cut there: e^700 is near the end of float64.
@@ -93,7 +93,7 @@ def _kt(rule, w, numbers, i, g):
 
 
 def _cocob(rule, w, numbers, i, g):
-    """Orabona and Tommasi (2017), Algorithm 1 with L = 1: what was won, Σr, Σ|r|."""
+    """Bet as in Orabona and Tommasi (2017), Algorithm 1 with L = 1; numbers: winnings, Σr, Σ|r|."""
     won, theta, total = numbers[3 * i] - g * w[i], numbers[3 * i + 1] - g, numbers[3 * i + 2] + abs(g)
     if abs(won) < _RICHEST:
         numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2] = won, theta, total

@@ -34,7 +34,7 @@ class Machine(NamedTuple):
     #: (rows,): the place of each in `margin`.
     place: np.ndarray
     #: (size + 1 or more, the same): inverse J⁻¹ of ``[[0, yᵀ], [y, Q]]`` over the margin set, with
-    #: ``Q_ij = y_i y_j K_ij``; without bias that of Q, beside a first row and column of zeros.
+    #: ``Q_ij = y_i y_j K_ij``. Without bias, the inverse of Q with a first row and column of zeros.
     inverse: np.ndarray
     #: (size + 1 or more,): sensitivities of the bias and of α over the margin set (eq. 10).
     beta: np.ndarray
@@ -156,7 +156,7 @@ def shrink(M, k):
 
 @compiled
 def rebuild(M, bias):
-    """Compute the inverse anew, row by row."""
+    """Recompute the inverse row by row."""
     size = M.size[0]
     M.size[0] = 0
     for p in range(size):

@@ -30,7 +30,7 @@ class IncrementalStore:
     n : int
         Number of rows.
     machine : Machine
-        Their state; made anew whenever there must be more room.
+        Their state; reallocated when it must grow.
     """
 
     def __init__(self, function, n_features, sparse):
@@ -38,7 +38,7 @@ class IncrementalStore:
         self._sparse = sparse
         self._rows = (SparseRows if sparse else DenseRows)(n_features, np.dtype(np.float64))
         self._norms, self._numbers = np.zeros(0), np.zeros(0, np.int64)
-        #: (slots,): whose kernel values are there; -1: nobody's.
+        #: (slots,): row whose kernel values are in the slot; -1: the slot is free.
         self._owner, self._hand = np.zeros(0, np.int64), 0
         numbers, places = np.zeros(0), np.zeros(0, np.int64)
         matrix = np.zeros((0, 0))
@@ -200,7 +200,7 @@ class IncrementalStore:
         self.n = last
 
     def place_of(self, number):
-        """Return where the row of a number in the stream is, -1 where it is not stored."""
+        """Return the position of a row by its number in the stream, -1 if it is not stored."""
         found = np.flatnonzero(self._numbers[: self.n] == number)
         return int(found[0]) if len(found) else -1
 

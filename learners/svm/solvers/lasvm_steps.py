@@ -96,7 +96,7 @@ def process(view, n, t, y, g, settings, seed):
         return n
     n, new = add(view, n, t, y, g), n
     cache_row(view, n, new, t)
-    # The new row with its partner; alone where there is no intercept: its step is then of any size.
+    # The new row with its partner, or alone without an intercept; then the step can have any size.
     if y > 0.0:
         i, high = new, g
     else:

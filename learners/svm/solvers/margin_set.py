@@ -50,8 +50,8 @@ def _follow(M, n, start, changes, out):
 def _sensitivities(M, row, c, n, start, bias):
     """Write `beta` and `gamma` for a growing α_c, `row` being its kernel values; return the noise of gamma.
 
-    The equations that define β are checked as they stand. Where the inverse has suffered they are solved
-    again, with the inverse as it is and then with a new one.
+    The equations that define β are checked. If rounding has damaged the inverse, they are solved again, first
+    with the same inverse and then with a new one.
     """
     size = M.size[0]
     y, β, γ = M.y, M.beta, M.gamma
@@ -188,7 +188,7 @@ def _next_event(M, c, n, C, rising, barred, slack, reach, floor):
 
 @compiled
 def leave(M, k):
-    """Take row k out of the margin set, whatever its α."""
+    """Remove row k from the margin set, for any α."""
     shrink(M, k)
     M.group[k] = REST
 

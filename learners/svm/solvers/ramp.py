@@ -53,7 +53,7 @@ def best_alpha(α, g, own, C):
 
 @register_jitable
 def largest(numbers, n):
-    """Return the first place of the largest of `n` numbers, none of them NaN, and it; -1 if none is > 0."""
+    """Return the position and value of the largest of `n` numbers (no NaN), or -1 if none is > 0."""
     # Numbers >= 0 have the order of their bits, and a maximum of integers vectorises.
     bits = numbers.view(np.int64)
     top, first = np.int64(0), 0
@@ -129,20 +129,21 @@ def objective(alpha, labels, g, n, C):
 
 @register_jitable
 def take_steps(view, n, rules, i, α, rounds, most):
-    """Give example i the coefficient α; optimise on V and form V anew, until it stays (Algorithm 1, 9 to 27).
+    """Set the coefficient of example i to α; optimise on V and form V again until it does not change
+    (Algorithm 1, lines 9 to 27).
 
-    It also ends, before V is formed anew, when the objective has not fallen since V was last formed. The
-    optimum on the new V would have let it fall: what is left is a matter of the tolerance, for which
-    examples with g of about 2 would come and go for hundreds of rounds.
+    It also stops if the objective has not fallen since V was last formed. The optimum on the new V would have
+    lowered it, so the rest is within the tolerance; examples with g of about 2 would enter and leave V for
+    hundreds of rounds.
 
     Parameters
     ----------
     i : int
         -1: begin with the best step.
     rounds : int
-        Return, before V is formed anew, when it was optimised so many times.
+        Return after V was optimised this many times.
     most : int
-        Return after so many changes.
+        Return after this many changes.
 
     Returns
     -------

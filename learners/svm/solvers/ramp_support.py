@@ -108,7 +108,7 @@ def score_of_support(view, n, t):
 
 @register_jitable
 def is_remembered(view, n, t):
-    """Tell whether row t of the block, which comes again, is an example."""
+    """Return whether row t of the block, which comes again, is an example."""
     block = view.cached.block
     number, found = block.first + t, False
     for i in range(n):

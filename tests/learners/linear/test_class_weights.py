@@ -243,8 +243,8 @@ def test_its_second_variant_is_gradient_descent_with_weights():
         ({"a": -1}, "class_weight of 'a' must be a number > 0, from 1e-150 to 1e150, got -1"),
         ({1: "2"}, "class_weight of 1 must be a number > 0, from 1e-150 to 1e150, got '2'"),
         ({1: float("nan")}, "class_weight of 1 must be a number > 0"),
-        ({7: 2.0}, "class_weight names 7, which is none of the classes 0, 1"),
-        ({"1": 2.0}, "class_weight names '1', which is none of the classes 0, 1"),
+        ({7: 2.0}, "class_weight names 7, but the classes are 0, 1"),
+        ({"1": 2.0}, "class_weight names '1', but the classes are 0, 1"),
     ],
 )
 def test_weights_that_make_no_sense(weights, said):
