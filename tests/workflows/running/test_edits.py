@@ -182,7 +182,7 @@ def test_a_sequence_of_edits(tmp_path: Path, names: list[str]) -> None:
     check_edits(tmp_path, names)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=st.lists(st.sampled_from(sorted(EDITS)), min_size=1, max_size=6))
 def test_any_sequence_of_edits(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
