@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 # A screen full.
 LONGEST = 2000
+# Of the names that a hint lists.
+_MOST_NAMES = 10
 
 
 class InputError(Exception):
@@ -28,7 +30,7 @@ class InputError(Exception):
 
 
 def did_you_mean(name: str, options: Iterable[str]) -> str:
-    """Return a hint such as ``"did you mean 'AROW'? "`` plus the names that exist.
+    """Return a hint such as ``"did you mean 'AROW'? "`` plus names that exist, ten at most.
 
     Parameters
     ----------
@@ -51,5 +53,11 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     # Compared without case: "arow" is as near to "AROW" as a name can be.
     by_lower = {option.lower(): option for option in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    listing = f"known: {', '.join(known)}" if known else "none are known"
+    # A long list hides the hint: the names most like the given one are enough.
+    alike = difflib.get_close_matches(name.lower(), by_lower, n=_MOST_NAMES, cutoff=0.0)
+    shown = (
+        sorted(by_lower[each] for each in alike) if near and len(known) > _MOST_NAMES else known[:_MOST_NAMES]
+    )
+    more = f", … ({len(known)} in all)" if len(shown) < len(known) else ""
+    listing = f"known: {', '.join(shown)}{more}" if known else "none are known"
     return f"did you mean {by_lower[near[0]]!r}? ({listing})" if near else listing

@@ -32,7 +32,7 @@ def show_outline(found: StudyOutline) -> None:
     put(f"{study.name}: {counted}; results in {found.out}\n")
     _show_cells(found)
     _show_data(found)
-    for line in (*_memory(found), *_time(found), *_missing(found)):
+    for line in (*_memory(found), *_time(found), *_missing(found), *_budgets(found)):
         put(line)
 
 
@@ -113,6 +113,19 @@ def _missing(found: StudyOutline) -> Iterator[str]:
             yield f"missing  {outlook.label}: {outlook.state}"
         elif outlook.tasks is None:
             yield f"unknown  {outlook.label}: how many tasks it has, until it is parsed; no cell of it counts"
+
+
+def _budgets(found: StudyOutline) -> Iterator[str]:
+    """Yield a line for each budget of support vectors that is larger than the stream."""
+    for outlook in found.outlooks:
+        for each in found.study.algorithms if outlook.rows else ():
+            given = each.grid.get("budget", [each.fixed.get("budget", 0)])
+            large = [value for value in given if isinstance(value, int) and value > (outlook.rows or 0)]
+            if large and each.runs_on(outlook.label):
+                yield (
+                    f"budget   {each.label}: {max(large):,} is more than the {outlook.rows:,} rows of "
+                    f"{outlook.label}: nothing is ever removed; give a smaller budget to compare"
+                )
 
 
 def _number(n: int, what: str) -> str:

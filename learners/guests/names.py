@@ -29,11 +29,11 @@ class FoundGuest(NamedTuple):
     Attributes
     ----------
     cls : type or None
-        None where its package is not installed.
+        None if its package is one of the extras and not installed.
     package : str
         The package and its version: two versions need not learn alike.
     problem : str
-        Why its cells cannot be computed, "" where they can.
+        Why its cells cannot be computed, or "".
     """
 
     cls: type[Any] | None
@@ -62,7 +62,7 @@ def find_guest(name: str) -> FoundGuest:
     Raises
     ------
     ValueError
-        The package is there and the module or the class is not; one line.
+        There is no such package, module or class, or the class cannot learn along a stream; one line.
     """
     module_name, _, class_name = name.partition(":")
     if name == VOWPAL_WABBIT:
@@ -71,9 +71,10 @@ def find_guest(name: str) -> FoundGuest:
     if not all(part.isidentifier() for part in module_name.split(".")):
         raise ValueError(f"{name!r} names no class: write 'module:Class'")
     if importlib.util.find_spec(top) is None:
-        extra = _EXTRAS.get(top)
-        how = f"pip install 'singlepass[{extra}]'" if extra else f"nothing is called {top!r} here"
-        return FoundGuest(None, f"{top} missing", f"{top} is not installed: {how}")
+        if top not in _EXTRAS:
+            raise ValueError(f"module {top!r} is not installed")
+        problem = f"{top} is not installed: pip install 'singlepass[{_EXTRAS[top]}]'"
+        return FoundGuest(None, f"{top} missing", problem)
     if name == VOWPAL_WABBIT:
         return FoundGuest(VowpalWabbit, _version(importlib.import_module(top)))
     try:
@@ -91,7 +92,9 @@ def find_guest(name: str) -> FoundGuest:
         raise ValueError(f"module {module_name!r} has no class {class_name!r}{hint}")
     if top == "capymoa" and is_classifier(found):
         found = as_named(found)
-    return FoundGuest(found, _version(module), lacking(found))
+    if problem := lacking(found):
+        raise ValueError(problem)
+    return FoundGuest(found, _version(module))
 
 
 def _version(module: ModuleType) -> str:

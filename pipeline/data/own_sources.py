@@ -39,7 +39,8 @@ class FileSource(ConvertedSource):
         # The suffix decides format and compression; the folder a file lies in decides nothing.
         hashes = [[path.suffixes[-2:], file_sha256(path)] for path in files]
         recipe = {"files": hashes, "options": _plain(options, leave_out="test")}
-        train, _ = self._parts(options, download=False)
+        train, test = self._parts(options, download=False)
+        _refuse_same_content(train, test)
         return recipe if len(train) == 1 else {**recipe, "train": len(train)}
 
     def parse(self, options: Options) -> Table:
@@ -108,6 +109,18 @@ class OpenMLSource(ConvertedSource):
 
     def locate(self) -> tuple[Path, ...]:
         return (openml_set(self.number)[1],)
+
+
+def _refuse_same_content(train: tuple[Path, ...], test: tuple[Path, ...]) -> None:
+    """Refuse a test file that is a copy of a training file."""
+    hashes = {file_sha256(path): path for path in train} if test else {}
+    for path in test:
+        same = hashes.get(file_sha256(path))
+        if same is not None:
+            raise InputError(
+                f"{path}: the test file has the same content as the training file {same}: give another one, "
+                "or leave test out, and a part of the rows is held out"
+            )
 
 
 def _plain(options: Options, *, leave_out: str = "") -> dict[str, Any]:

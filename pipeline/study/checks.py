@@ -13,7 +13,7 @@ from ..scoring import BASELINES, SCORINGS
 from .class_weights import CLASS_WEIGHT, weights_of
 from .learner_factory import ResolvedLearner
 from .planned_algorithm import grid_points, with_dataset_parameters
-from .slips import check_noise_rates
+from .slips import check_noise_rates, misplaced
 from .specs import AlgorithmSpec
 from .strategies import STRATEGIES
 from .study import Study
@@ -60,7 +60,7 @@ def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
     """Refuse an unknown parameter, or a value that the learner does not take."""
     for key in (*spec.fixed, *spec.grid, *spec.support_of):
         if not learner.takes(key):
-            hint = did_you_mean(key, learner.parameters)
+            hint = misplaced(key) or did_you_mean(key, learner.parameters)
             raise InputError(f"algorithm {spec.name!r} has no parameter {key!r}: {hint}")
     for point in grid_points(spec):
         if spec.strategy and point.get("epochs", 1) != 1:

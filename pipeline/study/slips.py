@@ -8,6 +8,7 @@ from typing import Any
 from .. import data
 from ..errors import InputError, did_you_mean
 from ..noise import Noise
+from .specs import DatasetSpec, RankingSpec
 from .study import Study
 
 # Keys that are lists of tables.
@@ -37,6 +38,29 @@ def check_keys(table: dict[str, Any], source: str) -> None:
             raise InputError(f"{source}: unknown key '{key}': {hint}")
         if key in _TABLES and isinstance(value, dict):
             raise InputError(f"{source}: [{key}] is one table of a list: write [[{key}]], in double brackets")
+
+
+def misplaced(key: str) -> str:
+    """Return what to do about a key of the study in one of its tables, "" for any other key.
+
+    TOML takes every key below a ``[[table]]`` for a part of it.
+    """
+    return f"'{key}' is a key of the study: put it above the first [[…]]" if key in Study.model_fields else ""
+
+
+def check_tables(table: dict[str, Any], source: str) -> None:
+    """Refuse keys of the study in its tables of data sets and rankings.
+
+    Raises
+    ------
+    InputError
+    """
+    for name, model in (("datasets", DatasetSpec), ("rankings", RankingSpec)):
+        entries = table.get(name)
+        for place, entry in enumerate(entries if isinstance(entries, list) else (), start=1):
+            for key in entry if isinstance(entry, dict) else ():
+                if key not in model.model_fields and misplaced(key):
+                    raise InputError(f"{source}: {name}[{place}]: {misplaced(key)}")
 
 
 def check_tests_are_read(study: Study, source: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..errors import InputError, did_you_mean
-from .slips import check_keys, check_tests_are_read
+from .slips import check_keys, check_tables, check_tests_are_read
 from .study import Study
 
 # What is right when its quotes are left out, by the kind that a key wants.
@@ -69,6 +69,7 @@ def parse_study(table: dict[str, Any], source: str = "study") -> Study:
     [0, 1, 2]
     """
     check_keys(table, source)
+    check_tables(table, source)
     try:
         study = Study.model_validate(table)
     except ValidationError as error:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from .test_cli import assert_one_line
@@ -186,6 +188,7 @@ def test_a_public_set_that_is_not_the_public_one(
 def test_convert_says_what_is_in_a_file(singlepass: Call, tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_text(CSV.replace("label", "kind"))
     (tmp_path / "g.svm").write_text("1 1:1\n-1 3:1\n")
+    (tmp_path / "t.svm").write_text("1 1:2\n-1 3:1\n")
     result = singlepass("data", "convert", "f.csv", "--target", "kind")
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("f: 20 rows, 1 features, 2 classes (x, y), fingerprint ")
@@ -202,7 +205,7 @@ def test_convert_says_what_is_in_a_file(singlepass: Call, tmp_path: Path) -> Non
     assert result.stdout.startswith("days: 2 rows, 3 features, 2 classes (x, y), fingerprint ")
     assert "  column 'day': 2 categories, a feature each" in result.stdout
     assert "  column 'a': 1 of 2 values missing, replaced by the mean of the training part" in result.stdout
-    wide = singlepass("data", "convert", "g.svm", "--option", "n_features=9", "--option", "test=g.svm")
+    wide = singlepass("data", "convert", "g.svm", "--option", "n_features=9", "--option", "test=t.svm")
     assert wide.stdout.startswith("g: 2 rows and 2 of a test part, 9 features, 2 classes (-1, 1), ")
 
 
@@ -222,3 +225,125 @@ def test_convert_refuses(
 ) -> None:
     (tmp_path / "f.csv").write_text(CSV)
     assert_one_line(singlepass("data", "convert", *arguments), *fragments)
+
+
+def _write_columns(path: Path, names: list[str]) -> None:
+    """Write a table with these columns and a label, in the format of the suffix."""
+    rng = np.random.RandomState(0)
+    table = pd.DataFrame({name: rng.uniform(size=30) for name in names} | {"label": list("xy") * 15})
+    if path.suffix == ".csv":
+        table.to_csv(path, index=False)
+    elif path.suffix == ".parquet":
+        table.to_parquet(path, index=False)
+    else:
+        rows = [f"@attribute {name} numeric" for name in names] + ["@attribute label {x,y}", "@data"]
+        values = [",".join(map(str, row)) for row in table.itertuples(index=False)]
+        path.write_text("\n".join(["@relation r", *rows, *values]) + "\n")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arff"])
+@pytest.mark.parametrize(
+    ("columns", "fault"),
+    [
+        (["Id", "a", "b"], "only test.{0} has Id;"),
+        (["a", "Id", "b"], "only test.{0} has Id;"),
+        (["a"], "only train.{0} has b;"),
+        (["a", "c"], "only test.{0} has c and only train.{0} has b;"),
+        (["b", "a"], "another order;"),
+    ],
+)
+def test_a_test_part_with_other_columns(
+    singlepass: Call, study: Callable[..., str], tmp_path: Path, suffix: str, columns: list[str], fault: str
+) -> None:
+    train, test = (tmp_path / f"{part}.{suffix}" for part in ("train", "test"))
+    _write_columns(train, ["a", "b"])
+    _write_columns(test, columns)
+    file = study(f'path = "train.{suffix}"\ntest = "test.{suffix}"', 'protocol = "holdout"')
+    fragments = f"{test}: its feature columns are not those of {train}: ", fault.format(suffix)
+    assert_one_line(singlepass("run", file), *fragments)
+    convert = singlepass("data", "convert", str(train), "--option", f"test={test}")
+    assert convert.returncode == 2
+    assert all(fragment in convert.stderr for fragment in fragments)
+
+
+def test_a_test_file_that_is_the_training_file(
+    singlepass: Call, study: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "train.csv").write_text(CSV)
+    (tmp_path / "copy.csv").write_text(CSV)
+    file = study('path = "train.csv"\ntest = "copy.csv"', 'protocol = "holdout"')
+    for command in ("plan", "run"):
+        fragments = "copy.csv: the test file has the same content as the training file", "train.csv"
+        result = singlepass(command, file)
+        assert result.returncode == 2
+        assert all(fragment in result.stderr for fragment in fragments)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "fragment"),
+    [
+        (CSV.replace(",", ";"), "", "found one column, 'a;label': the delimiter is probably ';'; set delim"),
+        (CSV.replace(",", "\t"), "", r'the delimiter is probably \'\t\'; set delimiter = "\t"'),
+        (CSV, 'delimiter = ";"', "found one column, 'a,label': the delimiter is probably ','"),
+        (
+            "a;label\n" + "".join(f"{i},5;{'xy'[i % 2]}\n" for i in range(20)),
+            'delimiter = ";"',
+            "line 2 (row 1), column 'a': '0,5' is not a number: it has a decimal comma; write decimal points",
+        ),
+    ],
+)
+def test_delimiters_and_decimal_commas(
+    singlepass: Call, study: Callable[..., str], tmp_path: Path, text: str, options: str, fragment: str
+) -> None:
+    (tmp_path / "f.csv").write_text(text)
+    assert_one_line(singlepass("run", study(f'path = "f.csv"\n{options}')), fragment.replace("\\'", "'"))
+
+
+def test_labels_that_differ_in_case_only_are_named(singlepass: Call, tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text(CSV.replace("3,y", "3,X"))
+    assert (
+        "'X' and 'x' differ in case only: they are two classes"
+        in singlepass("data", "convert", "f.csv").stdout
+    )
+
+
+def test_a_class_of_a_pair_that_is_not_there(singlepass: Call, study: Callable[..., str]) -> None:
+    result = singlepass("run", study('name = "digits"\ntask = "pair:3,12"'))
+    assert_one_line(result, "task 'pair:3,12': there is no class '12'; classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9")
+
+
+@pytest.mark.parametrize(
+    ("entry", "fragment"),
+    [
+        ('name = "digits"\nseeds = 3', "datasets[1]: 'seeds' is a key of the study: put it above the first"),
+        (
+            'name = "digits"\n[[algorithms]]\nname = "AROW"\nnoise = 0.1',
+            "algorithm 'AROW' has no parameter 'noise': 'noise' is a key of the study: put it above",
+        ),
+        (
+            'name = "digits"\n[[rankings]]\ntitle = "t"\nalgorithms = ["a", "b"]\nmetrics = ["f1"]',
+            "rankings[1]: 'metrics' is a key of the study: put it above the first [[…]]",
+        ),
+        (
+            'name = "digits"\n[[algorithms]]\nname = "sklearn.ensemble:RandomForestClassifier"',
+            "RandomForestClassifier has no partial_fit: what learns along a stream has the methods",
+        ),
+        (
+            'name = "digits"\n[[algorithms]]\nname = "nowhere.at.all:Class"',
+            "algorithm 'nowhere.at.all:Class': module 'nowhere' is not installed",
+        ),
+    ],
+)
+def test_what_no_run_can_begin_with(
+    singlepass: Call, study: Callable[..., str], entry: str, fragment: str
+) -> None:
+    file = study(entry)
+    for command in ("plan", "run"):
+        assert_one_line(singlepass(command, file), fragment)
+
+
+def test_a_budget_above_the_stream_is_named(singlepass: Call, study: Callable[..., str]) -> None:
+    entry = 'name = "breast-cancer"\n[[algorithms]]\nname = "Forgetron"\nbudget = {}'
+    line = "budget   Forgetron: 600 is more than the 569 rows of breast-cancer: nothing is ever removed"
+    assert line in " ".join(singlepass("plan", study(entry.format("[50, 600]"))).stdout.split("\n"))
+    assert "budget  " not in singlepass("plan", study(entry.format(569))).stdout

@@ -22,6 +22,10 @@ from .labels import is_number
 _BLOCK_BYTES = 1 << 20
 # A line that is not empty, as Arrow takes them.
 _ROW = re.compile(rb"[^\r\n]+")
+# Delimiters that are suggested if a line has none of the one that was asked for; how TOML writes them.
+_DELIMITERS = (";", "\t", "|", ",")
+_IN_TOML = {"\t": "\\t"}
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 # What stands for a missing number; of categories only the first two, since "NA" may be one.
 _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
@@ -47,6 +51,12 @@ class DelimitedFile(ColumnFile):
     ) -> None:
         start, text = first_line(path, limits)
         names = _fields(path, start, text, delimiter)
+        likely = next((each for each in _DELIMITERS if len(names) == 1 and each in text), None)
+        if likely is not None:
+            raise InputError(
+                f"{path}, line {start}: found one column, {names[0]!r}: the delimiter is probably "
+                f'{likely!r}; set delimiter = "{_IN_TOML.get(likely, likely)}"'
+            )
         if header is None:
             header = not any(is_number(name) for name in names)
         if not header:
@@ -195,6 +205,8 @@ def _what_to_do(fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequ
         for position, field in enumerate(fields)
         if kinds[position] == "number" and not is_number(field)
     ]
+    if _DECIMAL_COMMA.fullmatch(wrong[0][1]):
+        return ': it has a decimal comma; write decimal points (pandas reads the file with decimal=",")'
     if any(field in _MISSING for _, field in wrong):
         return f'; of a missing value: set missing = "mean" or "indicator"; else {remedy([wrong[0][0]])}'
     return f"; of a category: {remedy([name for name, _ in wrong])}"

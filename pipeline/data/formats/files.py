@@ -159,7 +159,7 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
     test = None
     if tests:
         found = [open_columns(path, options) for path in tests]
-        test = read_columns(found, asked, dtype=dtype, encoder=train.encoder)
+        test = read_columns(found, asked, dtype=dtype, training=train)
     table = combine(train, test)
     if options["dense"] == "":
         return table

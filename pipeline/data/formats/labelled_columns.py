@@ -58,7 +58,11 @@ class ColumnBlock:
 
 
 def read_columns(
-    files: Sequence[ColumnFile], asked: Asked, *, dtype: str = "", encoder: Encoder | None = None
+    files: Sequence[ColumnFile],
+    asked: Asked,
+    *,
+    dtype: str = "",
+    training: LabelledColumns | None = None,
 ) -> LabelledColumns:
     """Read files with columns, one after the other, as one.
 
@@ -69,8 +73,9 @@ def read_columns(
     asked : Asked
     dtype : str, default=""
         "float32" or "float64"; by default float32 where all numbers are stored so, else float64.
-    encoder : Encoder, optional
-        What the columns become; found out from the files themselves when it is not given.
+    training : LabelledColumns, optional
+        The training part, if these are the files of its test part: they must have its columns, and features
+        are made of them in the same way.
 
     Raises
     ------
@@ -79,11 +84,11 @@ def read_columns(
     """
     laid = [(file, lay_out(file, asked)) for file in files]
     first, layout = laid[0]
-    names = _features(first, layout)
-    for file, other in laid[1:]:
+    names = _features(first, layout) if training is None else training.features
+    for file, other in laid:
         if _features(file, other) != names:
-            raise other_columns(file.path, _features(file, other), first.path, names)
-    training, encoder = encoder is None, encoder or survey(laid, asked)
+            raise _other_columns(file.path, _features(file, other), (training or first).path, names)
+    encoder = survey(laid, asked) if training is None else training.encoder
     folder = cache_folder() / "streams"
     collected = _Collected(encoder, folder)
     for file, each in laid:
@@ -107,7 +112,7 @@ def read_columns(
                     f"{first.path}: the label {value!r} holds a NUL character: the file is damaged"
                 )
     labels = CodedLabels(np.array(values), codes)
-    notes = (*encoder.notes(), *collected.missing_notes(first.path)) if training else ()
+    notes = () if training else (*encoder.notes(), *collected.missing_notes(first.path))
     return LabelledColumns(first.path, names, X, labels, encoder, notes)
 
 
@@ -202,22 +207,35 @@ def combine(train: LabelledColumns, test: LabelledColumns | None) -> Table:
     Raises
     ------
     InputError
-        When their columns differ, or labels are wrong (see `encode_labels`).
+        When labels are wrong (see `encode_labels`).
     """
     if test is None:
         classes, y, _ = encode_labels(train.labels, train.path)
-        return Table(train.X, y, classes, notes=train.notes)
-    if test.features != train.features:
-        raise other_columns(test.path, test.features, train.path, train.features)
+        return Table(train.X, y, classes, notes=(*train.notes, *_case_notes(classes)))
     classes, y, y_test = encode_labels(train.labels, train.path, test.labels, test.path)
     X_test: Any = test.X.astype(train.X.dtype, copy=False)
-    return Table(train.X, y, classes, X_test, y_test, notes=train.notes)
+    return Table(train.X, y, classes, X_test, y_test, notes=(*train.notes, *_case_notes(classes)))
 
 
-def other_columns(path: Path, found: Sequence[str], first: Path, names: Sequence[str]) -> InputError:
+def _case_notes(classes: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each pair of classes whose names differ in case only."""
+    first: dict[str, str] = {}
+    for name in classes:
+        other = first.setdefault(name.casefold(), name)
+        if other != name:
+            yield f"the labels {other!r} and {name!r} differ in case only: they are two classes"
+
+
+def _other_columns(path: Path, found: Sequence[str], first: Path, names: Sequence[str]) -> InputError:
     """Return the error of a file whose columns are not those of another."""
+    extra, missing = (
+        [each for each in some if each not in others] for some, others in ((found, names), (names, found))
+    )
+    faults = [f"only {path.name} has {listed(extra)}"] if extra else []
+    faults += [f"only {first.name} has {listed(missing)}"] if missing else []
     return InputError(
-        f"{path}: its feature columns ({listed(found)}) are not those of {first.name} ({listed(names)})"
+        f"{path}: its feature columns are not those of {first}: {' and '.join(faults) or 'another order'}; "
+        "both need the same columns in the same order"
     )
 
 

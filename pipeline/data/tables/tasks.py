@@ -251,9 +251,13 @@ def _split_pair(label: str, argument: str, classes: Sequence[str]) -> tuple[str,
         a, b = ",".join(fields[:cut]).strip(), ",".join(fields[cut:]).strip()
         if a in classes and b in classes and a != b:
             return a, b
-    raise InputError(
-        f"data set {label!r}: task 'pair:{argument}' must name two different classes: {listed(classes)}"
+    unknown = [name for name in map(str.strip, fields) if name not in classes]
+    fault = (
+        f"there is no class {unknown[0]!r}"
+        if len(fields) == 2 and unknown
+        else "it must name two different classes"
     )
+    raise InputError(f"data set {label!r}: task 'pair:{argument}': {fault}; classes: {listed(classes)}")
 
 
 def listed(names: Sequence[str], limit: int = 10) -> str:

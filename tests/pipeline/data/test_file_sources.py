@@ -69,7 +69,7 @@ def test_a_changed_file_is_never_served_stale(write: Write) -> None:
 
 
 def test_a_changed_test_file_too(write: Write) -> None:
-    path, test = write("f.csv", rows(4)), write("t.csv", rows(4))
+    path, test = write("f.csv", rows(4)), write("t.csv", rows(5))
     ref = expand(path=path, options={"test": str(test)})[0]
     before = open_stream(ref)
     write("t.csv", rows(6))

@@ -103,8 +103,7 @@ def test_other_delimiters(write: Write) -> None:
         ("1,2\n3,x\n", ": which column is the label? set target = '2'"),
         ("a,b\n1,2\n", ": which column is the label? set target = 'b' or another; columns: a, b"),
         ("y,class\n1,2\n", ": which column is the label?"),
-        ("a;label\n1;x\n", ": which column is the label? set target = 'a;label' or another; columns: a;label "
-         "(only one: is the delimiter right?)"),
+        ("a;label\n1;x\n", ", line 1: found one column, 'a;label': the delimiter is probably ';'; set"),
         ("label\nx\n", ": the label 'label' is the only column"),
     ],
 )  # fmt: skip

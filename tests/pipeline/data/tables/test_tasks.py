@@ -69,7 +69,7 @@ def test_class_names_may_hold_commas() -> None:
         ("pears", ["unknown task 'pears'", "did you mean 'pairs'?"]),
         ("group:vowel", ["unknown task", "vowels"]),
         ("one-vs-rest:z", ["has no class 'z': a, b, c"]),
-        ("pair:a,z", ["'pair:a,z' must name two different classes: a, b, c"]),
+        ("pair:a,z", ["task 'pair:a,z': there is no class 'z'; classes: a, b, c"]),
         ("pair:a,a", ["two different classes"]),
         ("pair:a", ["two different classes"]),
     ],
