@@ -65,6 +65,7 @@ from .numeric.references import BaselineCounts as BaselineCounts
 from .numeric.references import References as References
 from .numeric.rows import as_rows as as_rows
 from .numeric.rows import row_range as row_range
+from .numeric.scaling import RunningScale as RunningScale
 from .numeric.tallies import pairs_in_order as pairs_in_order
 from .numeric.tallies import predicted_codes as predicted_codes
 from .numeric.tallies import sum_losses as sum_losses
@@ -141,6 +142,7 @@ __all__ = [
     "RandomizedBudgetPerceptron",
     "References",
     "RetrainedRampSVM",
+    "RunningScale",
     "SecondOrderPerceptron",
     "SelectiveSampling",
     "ShiftingPerceptron",

@@ -506,6 +506,7 @@ MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
     "OnlineClassifier": ".estimator.online_classifier",
     "Passage": ".estimator.pieces",
     "References": ".numeric.references",
+    "RunningScale": ".numeric.scaling",
     "StreamLearner": ".contract",
     "as_rows": ".numeric.rows",
     "available": ".registry",

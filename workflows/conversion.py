@@ -68,7 +68,8 @@ def _of_study(name: str) -> Iterator[str]:
             for ref in refs:
                 protocol = study.protocol_of(entry)
                 cut = protocol == "crossval" or (protocol == "holdout" and not data.has_test(ref))
-                if cut and data.fitted_on_training(ref):
+                fit = data.feature_fit(ref)
+                if fit == "online" or (fit and cut):
                     # What changes its features is computed of other rows then, of features as they stand.
                     data.open_stream(ref, raw=True)
         yield from map(_line, streams)

@@ -3,8 +3,9 @@
 `expand` turns a study entry into task references, `fingerprint` names their content, `open_stream` opens one
 wherever it is needed. `describe` lists what there is; `fetch` downloads and `convert` parses ahead of a run;
 `look` says what is known of an entry without either.
-What is computed of training rows (`fitted_on_training`), where those are cut by a protocol, is computed by
-`fitted`; `has_test` says whether the data have a test part of their own, `notes` how features were made.
+What is computed of training rows (`feature_fit`), where those are cut by a protocol, is computed by
+`fitted`, along a stream by `along_stream` and `standardised`; `has_test` says whether the data have a test
+part of their own, `notes` how features were made.
 Inside `watched`, files that are downloaded or parsed tell how far they are. `stream_blocks` reads a file in
 its order without conversion, `stream_rows` an opened stream, both in bounded memory. `pins_of` says which
 tables a study is about, `lacking` which of them a machine has not, `chunks` and `receive` bring them there.
@@ -22,7 +23,16 @@ from .given_sources import ArraySource, FrameSource, frame_path, keep_arrays, ke
 from .io.progress import watched
 from .outlook import Outlook, look
 from .pins import Pin, pin, unpin
-from .references import fitted, fitted_on_training, has_test, is_drawn, notes, task_classes
+from .references import (
+    along_stream,
+    feature_fit,
+    fitted,
+    has_test,
+    is_drawn,
+    notes,
+    standardised,
+    task_classes,
+)
 from .resolve import dataset_names, expand, fingerprint, label_of, main_name, open_stream
 from .sources import DatasetRow
 from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
@@ -41,6 +51,7 @@ __all__ = [
     "Pin",
     "Stream",
     "TaskRef",
+    "along_stream",
     "array_table",
     "cache_folder",
     "chunks",
@@ -50,10 +61,10 @@ __all__ = [
     "dataset_names",
     "describe",
     "expand",
+    "feature_fit",
     "fetch",
     "fingerprint",
     "fitted",
-    "fitted_on_training",
     "frame_path",
     "frame_table",
     "has_test",
@@ -70,6 +81,7 @@ __all__ = [
     "pin",
     "pins_of",
     "receive",
+    "standardised",
     "stream_blocks",
     "stream_rows",
     "task_classes",

@@ -17,7 +17,7 @@ from .memory_sources import GeneratorSource
 from .remote import absolute
 from .sources import Draw, Source
 from .tables.features import apply_feature_options
-from .tables.options import FEATURE_OPTIONS, Option, Options, Value, count_of
+from .tables.options import FEATURE_OPTIONS, ONLINE, Option, Options, Value, count_of
 from .tables.stream import Table, freeze, is_sparse
 from .tables.tasks import TaskRef
 
@@ -69,6 +69,10 @@ def composed_name(
         name, path = given.pop("name", None), given.pop("path", None)
         if (name is None) == (path is None) or given.keys() & _OF_THE_STREAM:
             raise InputError("compose: each source is a table with a 'name' or a 'path', and its options")
+        if given.get("standardize") == ONLINE:
+            raise InputError(
+                'compose: standardize = "online" goes along the whole stream: put it beside compose'
+            )
         named.append({"source": name if path is None else absolute(str(path), base), "options": given})
     return COMPOSED + json.dumps({"parts": named, "at": at, "width": width}, sort_keys=True)
 

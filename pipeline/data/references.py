@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .resolve import find_source
-from .tables.features import change_features, computed, fit_features
+from .tables.features import (
+    FeatureFit,
+    assembled,
+    change_features,
+    computed,
+    fit_features,
+    scaled_online,
+)
+from .tables.options import Value
 from .tables.stream import Rows
 from .tables.tasks import TaskRef, task_codes
 
+FeatureFitted: TypeAlias = Literal["", "on training rows", "online"]
 
-def fitted_on_training(ref: TaskRef) -> bool:
-    """Return whether a task's features are changed by what is computed of training rows, which are not told.
+
+def feature_fit(ref: TaskRef) -> FeatureFitted:
+    """Return which rows decide how a task's features are changed: none, training rows, or those so far.
 
     Where the data have a test part of their own, its training part is meant. Without one, a protocol that
     cuts a test part itself has to open the stream as it stands (`open_stream`, ``raw``) and to have its
-    features changed by the rows that it learns from (`fitted`).
+    features changed by the rows that it learns from (`fitted`). Whatever the protocol, so does a cell that
+    changes them along its stream (`along_stream`).
     """
-    source = find_source(ref.source)
-    return computed(source.options_of(ref))
+    return _feature_fit(ref.source, ref.label, ref.options)
+
+
+# Asked for by cells.
+@functools.lru_cache(maxsize=1024)
+def _feature_fit(source: str, label: str, given: tuple[tuple[str, Value], ...]) -> FeatureFitted:
+    options = find_source(source).options_of(TaskRef(label, source, "", label, given))
+    if scaled_online(options):
+        return "online"
+    return "on training rows" if computed(options) else ""
 
 
 def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
@@ -86,3 +109,31 @@ def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:
     source = find_source(ref.source)
     options = source.options_of(ref)
     return change_features(ref.label, X, fit_features(ref.label, X, options, rows), options)
+
+
+def along_stream(ref: TaskRef, blocks: Iterable[Any], n_rows: int) -> Any:
+    """Return rows that were standardised along a stream, with the task's ``bias`` and ``dtype``.
+
+    Parameters
+    ----------
+    ref : TaskRef
+    blocks : iterable of ndarray
+        The rows in their order.
+    n_rows : int
+        How many they are together.
+    """
+    return assembled(ref.label, blocks, n_rows, find_source(ref.source).options_of(ref))
+
+
+def standardised(ref: TaskRef, X: Any, mean: NDArray[np.float64], spread: NDArray[np.float64]) -> Any:
+    """Return rows standardised by a mean and a spread, with the task's ``bias`` and ``dtype``.
+
+    Parameters
+    ----------
+    ref : TaskRef
+    X : ndarray of shape (n, d)
+        As it stands; what is missing becomes 0.
+    mean, spread : ndarray of float64, shape (d,)
+    """
+    fit = FeatureFit(mean, mean, spread)
+    return change_features(ref.label, X, fit, find_source(ref.source).options_of(ref))

@@ -129,7 +129,8 @@ def expand(
         Label in results; by default the name, or the file's name without suffixes.
     options : mapping, optional
         Any set: ``bias`` (append a constant feature 1: the linear learners have no bias term),
-        ``standardize`` (mean 0, standard deviation 1 over the training part of the whole set), ``dtype``
+        ``standardize`` (mean 0, standard deviation 1 over the training part of the whole set; "online": over
+        the rows of the stream so far), ``dtype``
         ("float32" or "float64"), ``positive`` (the positive class of a binary task). Public sets: ``dense``
         (true: dense rows, false: CSR; by default as distributed), ``join`` (append the official test part to
         the training part), ``verify`` (false: take content that is not the known one). Generators:

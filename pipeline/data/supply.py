@@ -12,7 +12,7 @@ from .file_sources import ConvertedSource
 from .pins import Pin, pin_of
 from .resolve import find_source
 from .tables.cache import adopt, cache_folder, kept_folder, recipe_key
-from .tables.features import computed, raw_options
+from .tables.features import computed, raw_options, scaled_online
 from .tables.tasks import TaskRef
 
 # Bytes of a table in one message: large beside a message's cost, small beside the memory of a scheduler.
@@ -59,8 +59,8 @@ def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
         if isinstance(source, ConvertedSource):
             options = source.options_of(task)
             tables = [options]
-            if computed(options) and not source.has_test(options):
-                # A cell that cuts a test part itself computes of what is left.
+            if scaled_online(options) or (computed(options) and not source.has_test(options)):
+                # A cell that cuts a test part itself computes of what is left, or of the rows so far.
                 tables.append(raw_options(options))
             for each in tables:
                 pin = pin_of(source.name, each, source.recipe(each))

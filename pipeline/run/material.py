@@ -23,6 +23,7 @@ from ..randomness import random_state
 from ..study.cell import CellSpec
 from .disturbance import disturbed, shares_by_class
 from .excerpts import excerpt, held_bytes, matrix_bytes
+from .online_scaling import standardised_along
 from .splits import Fold, chosen_rows, split
 
 # Cells come seed by seed, and task by task within a seed: what they share is used again at once, then with
@@ -36,6 +37,7 @@ _ORDERS, _ORDERS_BYTES = 256, 1 << 24
 _REPETITIONS, _FEATURES_BYTES = 10, 1 << 26
 # For margins of a task's rows, where noise goes by them: eight bytes a row and repetition.
 _MARGINS_BYTES = 1 << 24
+_ALONG = "standardised along the stream"
 # What the objects of an order take, about.
 _OBJECTS = 1 << 12
 
@@ -130,9 +132,12 @@ class _Source:
         # Features that repetitions have each their own of, where they are few bytes.
         size = (
             min(_REPETITIONS * matrix_bytes(self.excerpt.parts[0][1]), _FEATURES_BYTES)
-            if spec.refitted
+            if spec.features
             else 0
         )
+        if spec.features == _ALONG:
+            # Each order has its own, which are kept with it.
+            room, size = room + size, 0
         self.features: LRUCache[Hashable, Any] = LRUCache(size, held_bytes)
         self.fitting = Condition()
         self.n_bytes = own + self.excerpt.n_bytes + room + size
@@ -156,14 +161,16 @@ class _Source:
         rows, part = part.rows, near.fold(part, 0)
         if test is not None:
             test = near.fold(test, 1 if test.X is stream.X_test else 0)
-        if spec.refitted:
+        if spec.features == _ALONG:
+            part, test = standardised_along(spec.dataset, part, test)
+        elif spec.features:
             # Neither the order nor a part that judges a grid decides what the training rows are.
             X = self.fitted(spec.dataset, np.sort(part.rows))
             part = replace(part, X=X, renumbered=None)
             test = None if test is None else replace(test, X=X, renumbered=None)
         # Noise is told of the features that a learner would have without it.
         noisy = self._given_labels(spec, part, rows, rng)
-        touched, own = noisy != part.codes, held_bytes(part.X) if spec.refitted else 0
+        touched, own = noisy != part.codes, held_bytes(part.X) if spec.features else 0
         if isinstance(spec.noise, FeatureNoise):
             part, touched = disturbed(part, spec.noise, rng)
             own += held_bytes(part.X)
@@ -195,7 +202,11 @@ class _Source:
                     f"data set {spec.dataset.label!r} joins no classes: noise has level = 'task'"
                 )
             codes, classes = origin.y[rows], origin.classes
-        about = Circumstances(classes, lambda: self._margins(part, codes, noise.level))
+        along = spec.features == _ALONG
+        about = Circumstances(
+            classes,
+            lambda: reference_margins(part.X, codes) if along else self._margins(part, codes, noise.level),
+        )
         noisy = noise.corrupt(codes, len(classes), rng, about)
         return noisy if origin is None else origin.codes[noisy]
 
@@ -292,7 +303,7 @@ def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
         reference = _known.get(name)
     source = reference() if reference is not None else None
     if source is None:
-        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=spec.refitted)
+        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=bool(spec.features))
         if stream.fingerprint != spec.fingerprint:
             raise InputError(f"{spec.dataset.label}: its data have changed since the study began; run again")
         source = _source(spec, stream)

@@ -218,7 +218,7 @@ def check_splits(cells: Iterable[Cell]) -> None:
         # Whether every fold has every class does not depend on the repetition.
         if spec.protocol == "prequential" or spec.dataset.label in folded:
             continue
-        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=spec.refitted)
+        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=bool(spec.features))
         if spec.protocol == "crossval":
             folded.add(spec.dataset.label)
         elif stream.y_test is not None:

@@ -150,11 +150,19 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
     row["drawn"] = data.is_drawn(cell.spec.dataset)
     if cell.spec.protocol == "holdout":
         row["own_test"] = given.stream.y_test is not None
+    row["scaling"] = _scaling(cell.spec)
     row["n_features"] = given.train.n_features
     row["changes"] = list(given.changes) or None
     row["noise_realised"] = given.noise_realised
     row["noise_by_class"] = given.noise_by_class
     return learnt.outcome
+
+
+def _scaling(spec: CellSpec) -> str | None:
+    """Return which rows decide how features are scaled and filled: those "so far", "learnt" or "all"."""
+    if spec.features:
+        return "so far" if spec.features == "standardised along the stream" else "learnt"
+    return "all" if data.feature_fit(spec.dataset) else None
 
 
 def _regrets(

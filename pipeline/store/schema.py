@@ -77,6 +77,9 @@ CELLS = pa.schema(
         # if written by an earlier version.
         pa.field("drawn", pa.bool_()),
         pa.field("own_test", pa.bool_()),
+        # Which rows decide how features are standardised and gaps are filled: "all" of the training part,
+        # those "learnt", or those of the stream "so far"; null where features are as they stand.
+        pa.field("scaling", pa.string()),
         pa.field("status", pa.string(), nullable=False),
         pa.field("error", pa.string()),
         pa.field("n_features", pa.int64()),

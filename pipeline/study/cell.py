@@ -21,6 +21,7 @@ CELL_VERSION = 4
 sorted_json = json.JSONEncoder(sort_keys=True).encode
 
 StageName = Literal["tune", "run"]
+FeatureWork = Literal["", "fitted on the training part", "standardised along the stream"]
 # (dataset, algorithm, noise), by label
 Group = tuple[str, str, Noise]
 
@@ -54,9 +55,9 @@ class CellSpec:
         How the stream goes by.
     kept : tuple of {"classes", "regret", "scores"}
         What metrics need besides mistakes; see `kept_for`.
-    refitted : bool
-        Whether what features are changed by (`standardize`, missing values) is computed of the rows that the
-        cell learns from, since the data have no test part of their own.
+    features : {"", "fitted on the training part", "standardised along the stream"}
+        What the cell itself computes to change features (`standardize`, missing values): of the rows that it
+        learns from, since the data have no test part of their own, or of its rows so far.
     """
 
     dataset: data.TaskRef
@@ -81,7 +82,7 @@ class CellSpec:
     test_curve: bool = False
     course: Course = USUAL
     kept: tuple[Kept, ...] = ()
-    refitted: bool = False
+    features: FeatureWork = ""
 
     @property
     def group(self) -> Group:
@@ -125,7 +126,7 @@ class CellSpec:
             **({"kept": list(self.kept)} if self.kept else {}),
         }
         # Left out of the others, whose keys are older.
-        return document | {"features": "fitted on the training part"} if self.refitted else document
+        return document | {"features": self.features} if self.features else document
 
 
 @dataclass(frozen=True)

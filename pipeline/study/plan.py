@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..noise import Noise
 from ..scoring import kept_for
 from .absent import refuse_left_out
-from .cell import Cell, CellSpec, Execution, Group, StageName
+from .cell import Cell, CellSpec, Execution, FeatureWork, Group, StageName
 from .cell_group import CellGroup, Params
 from .checks import Learners, check_study, check_tasks, draws_anew
 from .keys import TUNING_SEED
@@ -186,12 +186,20 @@ class Plan:
         return {key: winner[key] for key in grid} | algorithm.fixed
 
     @cached_property
-    def refitted(self) -> dict[str, frozenset[str]]:
-        """By protocol, the tasks whose features are changed by what is computed of the rows learnt from."""
-        fitted = [task for task in self.tasks if data.fitted_on_training(task)]
-        cut = frozenset(task.label for task in fitted if not data.has_test(task))
-        every = frozenset(task.label for task in fitted)
-        return {"prequential": frozenset(), "holdout": cut, "crossval": every}
+    def features(self) -> dict[str, FeatureWork]:
+        """What the cells of a task, by its label, compute to change features."""
+        return {task.label: self._features_of(task) for task in self.tasks}
+
+    def _features_of(self, task: data.TaskRef) -> FeatureWork:
+        fit = data.feature_fit(task)
+        if fit == "online":
+            return "standardised along the stream"
+        return "fitted on the training part" if fit and self.cuts_test(task) else ""
+
+    def cuts_test(self, task: data.TaskRef) -> bool:
+        """Return whether cells cut a test part from the rows of a task themselves."""
+        protocol = self.study.protocol_of(self.datasets[task.label])
+        return protocol == "crossval" or (protocol == "holdout" and not data.has_test(task))
 
     @cached_property
     def _entries(self) -> list[PlannedAlgorithm]:
@@ -248,7 +256,7 @@ class Plan:
             course=study.course_of(dataset, tuned=task.label in self._tuned),
             # Grids are judged by mistakes.
             kept=kept_for(study.metrics) if stage == "run" else (),
-            refitted=task.label in self.refitted[study.protocol_of(dataset)],
+            features=self.features[task.label],
         )
         return CellGroup(spec, execution, members)
 

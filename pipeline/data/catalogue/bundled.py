@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..tables.options import FEATURE_OPTIONS, Option
+from ..tables.options import FEATURE_OPTIONS, STANDARDIZE, Option
 from ..tables.stream import Table
 
 # Digits drawn with a loop or bow against the straight ones (Wang & Vucetic's task on USPS).
@@ -85,7 +85,7 @@ BUNDLED: dict[str, BundledSet] = {
             note="standardised over all 569 rows (standardize = false: raw units); 'benign' is positive",
             # Raw columns differ by a factor of 100,000 (areas against fractal dimensions): unscaled, a
             # linear learner sees the areas alone.
-            options={**FEATURE_OPTIONS, "standardize": Option("flag", True)},
+            options={**FEATURE_OPTIONS, "standardize": replace(STANDARDIZE, default=True)},
         ),
     )
 }

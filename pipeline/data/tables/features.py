@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...errors import InputError
 from ..io.spill import release
 from .cache import cache_folder
-from .options import Options, Value
+from .options import ONLINE, Options, Value
 from .spilling import SpillingMatrix
 from .stream import FloatArray, Matrix, Rows, Table, arrays_of, int32_csr, is_sparse
 
@@ -40,6 +40,11 @@ def computed(options: Options) -> bool:
     return bool(options.get("standardize")) or options.get("missing", "error") != "error"
 
 
+def scaled_online(options: Options) -> bool:
+    """Return whether each row is standardised by the rows of its stream so far."""
+    return options.get("standardize") == ONLINE
+
+
 def raw_options(options: Options) -> dict[str, Value]:
     """Return the options of the same table with its features as they stand, to be fitted elsewhere."""
     return {**options, "standardize": False, "bias": False, "dtype": "", _RAW: True}
@@ -48,7 +53,8 @@ def raw_options(options: Options) -> dict[str, Value]:
 def apply_feature_options(name: str, table: Table, options: Options) -> Table:
     """Fill missing values, then apply ``standardize``, ``bias`` and ``dtype``, in that order.
 
-    What is computed for it is computed of the whole training part of the table.
+    What is computed for it is computed of the whole training part of the table. Features that are scaled
+    online are left as they stand: their cells do it, each in the order of its stream.
 
     Parameters
     ----------
@@ -94,12 +100,12 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
     fill = mean = spread = None
     if options.get("missing", "error") != "error":
         fill = _means_of_known(X, rows)
-    if options["standardize"]:
-        if is_sparse(X):
-            raise InputError(
-                f"data set {name!r} is sparse: standardize would make it dense; leave standardize out, or "
-                "set dense = true"
-            )
+    if options["standardize"] and is_sparse(X):
+        raise InputError(
+            f"data set {name!r} is sparse: standardize would make it dense; leave standardize out, or "
+            "set dense = true"
+        )
+    if options["standardize"] and not scaled_online(options):
         # Sums run down the columns row by row, so that they do not depend on the machine's vector width.
         n = X.shape[0] if rows is None else len(rows)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -113,6 +119,16 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
             )
         spread[spread == 0.0] = 1.0
     return FeatureFit(fill, mean, spread)
+
+
+def assembled(name: str, blocks: Iterable[Any], n_rows: int, options: Options) -> Any:
+    """Return dense rows made block by block, with ``bias`` and ``dtype``; many are kept on disk."""
+    made, d, plain = SpillingMatrix(cache_folder() / "streams"), 0, FeatureFit(None, None, None)
+    for block in blocks:
+        changed = change_features(name, block, plain, options)
+        d = changed.shape[1]
+        made.append(changed)
+    return made.finish((n_rows, d))
 
 
 def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any:

@@ -28,7 +28,7 @@ class Option:
     maximum : int or None
         Largest one; None: any.
     choices : tuple of str
-        The accepted texts; empty accepts any.
+        The accepted texts; empty accepts any. Of a "flag": what it may be besides true and false.
     """
 
     kind: Literal["flag", "count", "number", "text", "names"]
@@ -38,11 +38,15 @@ class Option:
     choices: tuple[str, ...] = ()
 
 
+ONLINE = "online"
+STANDARDIZE = Option("flag", False, choices=(ONLINE,))
+
 # `bias`: the linear learners of the papers have no bias term; a constant feature of 1 stands in for it.
-# `standardize`: mean 0 and standard deviation 1, both measured on the whole training part of the source.
+# `standardize`: mean 0 and standard deviation 1, both measured on the whole training part of the source, or
+# on the rows of the stream so far.
 FEATURE_OPTIONS: dict[str, Option] = {
     "bias": Option("flag", False),
-    "standardize": Option("flag", False),
+    "standardize": STANDARDIZE,
     "dtype": Option("text", "", choices=("float32", "float64")),
 }
 
@@ -99,9 +103,10 @@ def names_of(options: Options, key: str) -> tuple[str, ...]:
 
 def _checked(owner: str, key: str, value: Value, option: Option) -> Value:
     if option.kind == "flag":
-        if isinstance(value, bool):
+        if isinstance(value, bool) or value in option.choices:
             return value
-        raise InputError(f"data set {owner!r}: {key} must be true or false, not {value!r}")
+        others = "".join(f' or "{choice}"' for choice in option.choices)
+        raise InputError(f"data set {owner!r}: {key} must be true or false{others}, not {value!r}")
     if option.kind in ("count", "number"):
         whole = option.kind == "count"
         # bool is an int in Python; n_train = true is a slip, not 1.

@@ -22,6 +22,11 @@ _PROTOCOLS = {
     "crossval": "Protocol: cross-validation. Every seed is a fold, streamed once and tested on clean labels.",
 }
 
+_SCALED = {
+    "all": "mean and spread of the whole training part",
+    "learnt": "mean and spread of all rows that are learnt",
+}
+
 
 def opening(view: StudyView) -> list[Block]:
     """Say what a reader wants to know first.
@@ -37,7 +42,7 @@ def opening(view: StudyView) -> list[Block]:
     """
     study, design = view.results.study, view.design
     blocks: list[Block] = [
-        Text(" ".join([_protocols(study), *_courses(view)]), "soft"),
+        Text(" ".join([_protocols(study), *_courses(view), *_looks_ahead(view)]), "soft"),
         Text(wording.headline(view.comparisons), "lead"),
         Facts(wording.facts(design, view.coverage)),
     ]
@@ -96,6 +101,23 @@ def _courses(view: StudyView) -> list[str]:
     if delay := study.get("delay"):
         due = ", just before the prediction of that one" if study.get("label_due") == "before" else ""
         texts.append(f"The label of an example comes {count(delay, 'example')} later{due}.")
+    return texts
+
+
+def _looks_ahead(view: StudyView) -> list[str]:
+    """Say where rows are scaled by later ones, and where test rows are older than rows that are learnt."""
+    cells, texts = view.cells, []
+    for kind, said in _SCALED.items():
+        if names := list(dict.fromkeys(cells.loc[cells["scaling"] == kind, "parent"])):
+            texts.append(f"Features of {few(names)} are scaled by {said}: the first rows look ahead.")
+    if texts:
+        texts.append('(standardize = "online" scales each row by those before it.)')
+    cut = (cells["protocol"] == "crossval") | cells["own_test"].eq(False)
+    if names := list(dict.fromkeys(cells.loc[cut & (cells["order"] != "given"), "parent"])):
+        texts.append(
+            f"Test rows of {few(names)} are drawn from all rows: where rows come in time, some of them are "
+            "older than rows that were learnt."
+        )
     return texts
 
 

@@ -1,0 +1,89 @@
+"""Standardise rows with the mean and variance of the rows so far, so that no row sees a later one."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .compiled import compiled
+
+
+@compiled
+def _standardise(X, out, counts, means, squares):
+    for t in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            x = X[t, j]
+            out[t, j] = 0.0
+            if math.isnan(x):
+                continue
+            counts[j] += 1
+            deviation = x - means[j]
+            means[j] += deviation / counts[j]
+            squares[j] += deviation * (x - means[j])
+            if squares[j] > 0.0:
+                out[t, j] = (x - means[j]) / math.sqrt(squares[j] / counts[j])
+
+
+class RunningScale:
+    """Mean and variance of each feature over the rows so far (Welford's recurrence).
+
+    Parameters
+    ----------
+    n_features : int
+
+    Attributes
+    ----------
+    counts : ndarray of int64, shape (d,)
+        How many known values each feature has had.
+    means, squares : ndarray of float64, shape (d,)
+        Their mean, and the sum of their squared deviations from it.
+
+    References
+    ----------
+    B. P. Welford (1962), Note on a method for calculating corrected sums of squares and products,
+    Technometrics 4(3).
+
+    Examples
+    --------
+    >>> scale = RunningScale(1)
+    >>> scale.standardised(np.array([[1.0], [3.0], [np.nan], [2.0]])).ravel().tolist()
+    [0.0, 1.0, 0.0, 0.0]
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self.counts = np.zeros(n_features, np.int64)
+        self.means, self.squares = np.zeros(n_features), np.zeros(n_features)
+
+    def standardised(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Return rows scaled one after the other, each by itself and the rows before it.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            NaN where a value is missing: it becomes 0, the mean, and is not counted.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, d)
+            0 where a feature has been constant so far.
+
+        Raises
+        ------
+        OverflowError
+            If a sum of squares is no longer a number; the message names the feature.
+        """
+        out = np.empty(X.shape)
+        _standardise(np.ascontiguousarray(X), out, self.counts, self.means, self.squares)
+        wrong = np.flatnonzero(~np.isfinite(self.squares))
+        if len(wrong):
+            raise OverflowError(
+                f"feature {wrong[0] + 1} has values too large to be standardised (their squares overflow)"
+            )
+        return out
+
+    @property
+    def spreads(self) -> NDArray[np.float64]:
+        """Standard deviation of each feature so far; 1 for a constant one."""
+        spreads: NDArray[np.float64] = np.sqrt(self.squares / np.maximum(self.counts, 1))
+        return np.where(spreads == 0.0, 1.0, spreads)
