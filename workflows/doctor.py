@@ -97,7 +97,7 @@ def examine_cluster(
             if cluster:
                 if script := job_script(cluster):
                     found.facts.append(("job script", script.strip()))
-                place, wait = stack.enter_context(started(cluster))
+                place, wait = stack.enter_context(started(cluster, one_worker=True))
             else:
                 place, wait = SchedulerPlace(scheduler, scheduler_file), 0.0
             longest = (wait or _PATIENCE) if patience is None else patience
@@ -134,9 +134,7 @@ def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
             ("a task", f"{checkup.a_task * 1e3:.2f} ms, of many that do nothing"),
         ]
     else:
-        found.problems.append(
-            "no worker came: is one started (`dask worker`, the queue), and does it reach the scheduler?"
-        )
+        found.problems.append(f"no worker came: {checkup.no_worker}")
     _compare_scheduler(found, checkup, here)
     _compare_settings(found, checkup)
     kinds: dict[tuple[object, ...], list[str]] = defaultdict(list)

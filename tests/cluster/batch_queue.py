@@ -1,6 +1,8 @@
 """A stand-in for Slurm's commands, whose jobs are processes here: ``batch_queue.py SPOOL NODES COMMAND ...``.
 
 A job waits until one of the nodes is free, then runs its script. All that is known of a job is in SPOOL/ID.
+A file "refusal" beside SPOOL is what sbatch prints instead of taking a job; one named "reason" is what squeue
+says of jobs that wait.
 It needs the standard library only, and starts in a moment.
 """
 
@@ -32,6 +34,11 @@ def install(folder: Path, nodes: int) -> Path:
     return spool
 
 
+def on_path(folder: Path) -> dict[str, str]:
+    """Return the environment of a client that finds the commands of `install` in this folder."""
+    return {"PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+
+
 def jobs(spool: Path) -> dict[str, str]:
     """Return the state of each job that has not ended, by its number."""
     found = {}
@@ -49,6 +56,8 @@ def end(spool: Path, number: str, how: signal.Signals) -> None:
 
 
 def _submit(spool: Path, nodes: str, script: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        sys.exit((spool.parent / "refusal").read_text())
     number = 1
     while True:
         with contextlib.suppress(FileExistsError):
@@ -58,7 +67,8 @@ def _submit(spool: Path, nodes: str, script: str) -> None:
     folder = spool / str(number)
     shutil.copy(script, folder / "script")
     job = [sys.executable, "-I", "-S", __file__, str(spool), nodes, "job", str(number)]
-    with (folder / "log").open("wb") as log:
+    # As Slurm does: in the folder that the job is submitted from.
+    with Path(f"slurm-{number}.out").open("wb") as log:
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(job, stdin=nothing, stdout=log, stderr=log, start_new_session=True)
     (folder / "pid").write_text(str(process.pid))
@@ -92,8 +102,19 @@ def main() -> None:
         for number in arguments:
             end(Path(spool), number, signal.SIGTERM)
     else:
-        for number, state in jobs(Path(spool)).items():
-            print(number, state)
+        _list(Path(spool), arguments)
+
+
+def _list(spool: Path, arguments: list[str]) -> None:
+    asked = arguments[arguments.index("-j") + 1].split(",") if "-j" in arguments else None
+    found = {number: state for number, state in jobs(spool).items() if asked is None or number in asked}
+    if asked is not None and len(asked) == 1 and not found:
+        sys.exit("slurm_load_jobs error: Invalid job id specified")
+    reason = "Resources"
+    with contextlib.suppress(FileNotFoundError):
+        reason = (spool.parent / "reason").read_text()
+    for number, state in found.items():
+        print(number, state, reason if state == "PENDING" else "None")
 
 
 if __name__ == "__main__":

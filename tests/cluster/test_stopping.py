@@ -52,8 +52,8 @@ def _start(
     (folder / "study.toml").write_text(narrow_study('name = "Slow"', seeds=cells))
     (folder / "slow.py").write_text(slow(seconds))
     arguments = ["--plugin", str(folder / "slow.py"), "--out", str(folder / "out"), *workers]
-    queue = {"PATH": f"{folder / 'queue' / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-    return processes.client("run", str(folder / "study.toml"), *arguments, env=queue)
+    environment = batch_queue.on_path(folder / "queue")
+    return processes.client("run", str(folder / "study.toml"), *arguments, env=environment)
 
 
 def _slurm(folder: Path, workers: str = "scale = 4") -> list[str]:

@@ -19,6 +19,7 @@ from ..environment import Environment, this_environment
 from .cluster_file import SCHEDULER_SETTINGS, class_of, read_cluster
 from .connection import SchedulerPlace, connected
 from .on_worker import message
+from .waiting import Waiting
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -74,6 +75,8 @@ class Checkup:
         By address; empty when none came.
     first_task, a_task : float
         Seconds until the first task was back, and of one of many; NaN without workers.
+    no_worker : str
+        Why no worker came.
     """
 
     scheduler: str
@@ -84,6 +87,7 @@ class Checkup:
     workers: dict[str, WorkerCheckup]
     first_task: float
     a_task: float
+    no_worker: str = ""
 
 
 def check_up(
@@ -118,7 +122,7 @@ async def _check_up(
 ) -> Checkup:
     async with connected(place, patience, note) as client:
         try:
-            await _wait_for_worker(client, place, patience, note)
+            no_worker = await _wait_for_worker(client, Waiting(place, patience, note))
             # There as long as the client is connected.
             scheduler: Any = client.scheduler
             there = (await scheduler.identity())["workers"]
@@ -143,6 +147,7 @@ async def _check_up(
                 },
                 first_task=first,
                 a_task=each,
+                no_worker=no_worker,
             )
         except (Exception, asyncio.CancelledError) as error:
             # Cancelled are also futures whose scheduler is gone.
@@ -153,15 +158,15 @@ async def _check_up(
             raise InputError(f"{place}: stopped answering while it was looked at ({reason})") from None
 
 
-async def _wait_for_worker(
-    client: Client, place: SchedulerPlace, patience: float, note: Callable[[str], None]
-) -> None:
-    began, said = time.monotonic(), False
-    while not await client.nthreads() and time.monotonic() - began <= patience:
-        if not said:
-            said = True
-            note(f"{place}: has no workers; waiting for one, {patience:g} s at most (--patience)")
+async def _wait_for_worker(client: Client, waiting: Waiting) -> str:
+    """Wait for a first worker; return why none came, "" if one did."""
+    while not await client.nthreads():
+        try:
+            await waiting.look(ready=False)
+        except InputError as error:
+            return str(error)
         await asyncio.sleep(_PAUSE_SECONDS)
+    return ""
 
 
 async def _ask(client: Client, function: Callable[..., Any], *args: Any) -> Mapping[str, Any]:

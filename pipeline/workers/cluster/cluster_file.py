@@ -20,7 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from ...errors import InputError, did_you_mean
 from .adaptive import Remaining, adaptive_for
-from .connection import SchedulerPlace, hush
+from .connection import SchedulerPlace, forget_errors, hush, message_of
+from .jobs import Starting
 
 # A worker takes three seconds to start, on a busy machine ten.
 _LOCAL_WAIT_MINUTES = 2.0
@@ -121,7 +122,9 @@ def read_cluster(text: str) -> ClusterFile:
 
 
 @contextlib.contextmanager
-def started(text: str, remaining: Remaining | None = None) -> Iterator[tuple[SchedulerPlace, float]]:
+def started(
+    text: str, remaining: Remaining | None = None, *, one_worker: bool = False
+) -> Iterator[tuple[SchedulerPlace, float]]:
     """Start a cluster, and end it afterwards.
 
     Parameters
@@ -130,6 +133,8 @@ def started(text: str, remaining: Remaining | None = None) -> Iterator[tuple[Sch
         ``local:N``, or the path of a file; see `ClusterFile`.
     remaining : Remaining or None, default=None
         What an adaptive cluster is scaled by; None: one cell.
+    one_worker : bool, default=False
+        Whether to ask for one worker, however many the file names; each host of an SSHCluster has its own.
 
     Yields
     ------
@@ -146,7 +151,10 @@ def started(text: str, remaining: Remaining | None = None) -> Iterator[tuple[Sch
     from distributed import SpecCluster
 
     hush()
+    forget_errors()
     file = read_cluster(text)
+    if one_worker:
+        file = _with_one_worker(file)
     make = class_of(file.class_, text)
     _check_kwargs(make, file, text)
     with dask.config.set(SCHEDULER_SETTINGS), contextlib.ExitStack() as stack:
@@ -165,15 +173,22 @@ def started(text: str, remaining: Remaining | None = None) -> Iterator[tuple[Sch
                 ours = by_work if isinstance(cluster, SpecCluster) else {}
                 cluster.adapt(minimum=file.adapt.minimum, maximum=file.adapt.maximum, **ours)
         except Exception as error:
-            lines = str(error).strip().splitlines() or [""]
             raise InputError(
-                f"--cluster {text}: {file.class_} cannot be started ({type(error).__name__}: {lines[0]})"
+                f"--cluster {text}: {file.class_} cannot be started ({message_of(error)})"
             ) from None
         address = cluster.scheduler_address
         security = getattr(cluster, "security", None)
         leftovers = _leftovers(cluster, file.class_, kwargs)
-        place = SchedulerPlace(address, security=security, brings_workers=True, leftovers=leftovers)
+        starting = Starting(cluster, file.class_)
+        place = SchedulerPlace(address, security=security, starting=starting, leftovers=leftovers)
         yield place, file.wait * 60
+
+
+def _with_one_worker(file: ClusterFile) -> ClusterFile:
+    change: dict[str, Any] = {"adapt": None, "scale": 1} if file.scale or file.adapt else {}
+    if file.kwargs.get("n_workers"):
+        change["kwargs"] = file.kwargs | {"n_workers": 1}
+    return file.model_copy(update=change)
 
 
 def _check_kwargs(make: Callable[..., Any], file: ClusterFile, text: str) -> None:
@@ -293,6 +308,12 @@ def _leftovers(cluster: Any, name: str, kwargs: dict[str, Any]) -> dict[str, str
 
 
 def _close(cluster: Any) -> None:
+    from distributed.core import Status
+
+    for job in list(getattr(cluster, "workers", {}).values()):
+        # One that was refused has no number; Dask takes it for one that is starting, and waits 10 s for it.
+        if getattr(job, "job_id", "") is None:
+            job.status = Status.failed
     with contextlib.suppress(Exception):
         cluster.close()
 

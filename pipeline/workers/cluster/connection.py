@@ -18,6 +18,8 @@ from ...errors import InputError
 if TYPE_CHECKING:
     from distributed import Client
 
+    from .jobs import Starting
+
 # One try to connect; a scheduler that answers does so in milliseconds.
 _CONNECT_SECONDS = 5.0
 # Between two tries.
@@ -42,8 +44,8 @@ class SchedulerPlace:
         JSON file that ``dask scheduler --scheduler-file`` wrote; one of the two.
     security : distributed.Security or None
         None: what Dask's own configuration says, TLS included.
-    brings_workers : bool
-        Whether its workers come by themselves, with the cluster that this process has started.
+    starting : Starting or None
+        The workers that this process has asked its own cluster for; None: they are started elsewhere.
     leftovers : dict of str to str
         What outlives this process when it is killed, for the store: the cluster's class, with the name of its
         jobs or the address of a scheduler elsewhere. Empty: nothing does.
@@ -52,7 +54,7 @@ class SchedulerPlace:
     address: str | None = None
     file: str | None = None
     security: Any = None
-    brings_workers: bool = False
+    starting: Starting | None = None
     leftovers: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -76,14 +78,53 @@ class SchedulerPlace:
             raise OSError("not the JSON file that `dask scheduler --scheduler-file` writes") from None
 
 
+def message_of(error: BaseException) -> str:
+    """Return an error in a line: what a queue's command has printed, if it is the error of one."""
+    text = str(error).strip()
+    printed = [line.strip() for line in text.partition("stderr:\n")[2].splitlines() if line.strip()]
+    if printed:
+        return "; ".join(printed)
+    return f"{type(error).__name__}: {text.partition(chr(10))[0]}"
+
+
+class _LastError(logging.Filter):
+    """Keeps the last error that a logger was told of, and shows none."""
+
+    message: str | None = None
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.exc_info and record.exc_info[1]:
+            # The error itself has the jobs in its frames, and a cluster waits for jobs that are alive.
+            self.message = message_of(record.exc_info[1])
+        return record.levelno >= logging.CRITICAL
+
+
+# Errors of callbacks, such as the one that submits jobs, reach these loggers and nothing else.
+_CALLBACK_LOGGERS = ("tornado.application", "asyncio")
+_last_error = _LastError()
+
+
 def hush() -> None:
     """Keep what Dask logs of connections that come and go from the terminal: it is told in one line here."""
     # Imported first: it sets up its logging when it is.
     import distributed  # noqa: F401
 
-    for name in ("distributed", "tornado.application", "asyncio", *logging.root.manager.loggerDict):
+    for name in (*_CALLBACK_LOGGERS, "distributed", *logging.root.manager.loggerDict):
         if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
+    for name in _CALLBACK_LOGGERS:
+        logging.getLogger(name).setLevel(logging.ERROR)
+        logging.getLogger(name).addFilter(_last_error)
+
+
+def last_error() -> str | None:
+    """Return the message of the last error of a callback since `forget_errors`, or None."""
+    return _last_error.message
+
+
+def forget_errors() -> None:
+    """Forget the errors of a cluster before."""
+    _last_error.message = None
 
 
 @contextlib.asynccontextmanager

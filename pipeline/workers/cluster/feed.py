@@ -13,7 +13,6 @@ from functools import partial
 from pickle import loads
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...errors import InputError
 from ...run.task import crashed
 from ...store.cell_result import CellResult
 from ...study.cell import Cell
@@ -22,6 +21,7 @@ from .connection import Lost, SchedulerPlace, connected
 from .loops import run_to_its_end
 from .on_worker import NotPrepared, cell_message
 from .tries import Ledger, Try
+from .waiting import Waiting
 from .workforce import Workforce
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ CELLS_PER_THREAD = 128
 _BATCH_SECONDS = 0.05
 # Between two looks at who is there.
 _LOOK_SECONDS = 0.5
-# So long nothing is said of workers that are not there: one takes as long to start.
-_QUIET_SECONDS = 5.0
 # A scheduler that has not answered for so long is taken for gone.
 _ANSWER_SECONDS = 30.0
 
@@ -145,7 +143,7 @@ class _Window:
         InputError
             There is no worker for as long as patience lasts, or one is not like this process.
         """
-        alone_since, said, looked = time.monotonic(), False, 0.0
+        waiting, looked = Waiting(place, patience, note), 0.0
         while True:
             _raise_if_cancelled()
             if time.monotonic() - looked >= _LOOK_SECONDS:
@@ -153,21 +151,7 @@ class _Window:
                 threads = await self._answer(self._client.nthreads)
                 self._threads = sum(threads.values())
                 await self._workforce.look(self._client, threads)
-                lacking = "has had no worker that answers" if threads else "has had no workers"
-                if self._workforce.ready or self._workforce.sending:
-                    if said:
-                        note(f"{place}: has workers")
-                    alone_since, said = looked, False
-                elif looked - alone_since > patience:
-                    raise InputError(
-                        f"{place}: {lacking} for {patience:g} s; what is finished is kept: start one "
-                        f"with `dask worker {place.address or '...'}`, and run again"
-                    )
-                elif not said and looked - alone_since > _QUIET_SECONDS:
-                    said = True
-                    by_hand = place.address and not place.brings_workers
-                    start = f" (`dask worker {place.address}` starts one)" if by_hand else ""
-                    note(f"{place}: {lacking}; waiting for one{start}, {patience:g} s at most (--patience)")
+                await waiting.look(self._workforce.ready or self._workforce.sending, there=bool(threads))
             if self._workforce.ready:
                 self._refill()
             idle = not self._out and not self._again and self._exhausted
