@@ -134,6 +134,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "workflows/notebook": (
         *_PAGE,
         "learners",
+        "learners/guests",
         "pipeline/data",
         "pipeline/study",
         "workflows/report/parts",

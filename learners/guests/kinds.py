@@ -11,6 +11,7 @@ from .guest import Guest
 from .returned import GuestError
 from .river import RiverGuest
 from .scikit_learn import PartialFitGuest
+from .template import Template
 from .vowpal_wabbit import VowpalWabbit, VowpalWabbitGuest
 
 # The methods of which a learner has some, and which it has, in words.
@@ -35,6 +36,8 @@ def adapter_of(learner: object) -> type[Guest] | None:
     -------
     type or None
     """
+    if isinstance(learner, Template):
+        learner = learner.thing
     if isinstance(learner, VowpalWabbit) or learner is VowpalWabbit:
         return VowpalWabbitGuest
     if isinstance(learner, CapyMOA) or (isinstance(learner, type) and issubclass(learner, CapyMOA)):

@@ -76,7 +76,7 @@ def find_guest(name: str) -> FoundGuest:
         problem = f"{top} is not installed: pip install 'singlepass[{_EXTRAS[top]}]'"
         return FoundGuest(None, f"{top} missing", problem)
     if name == VOWPAL_WABBIT:
-        return FoundGuest(VowpalWabbit, _version(importlib.import_module(top)))
+        return FoundGuest(VowpalWabbit, version_of(importlib.import_module(top)))
     try:
         module = importlib.import_module(module_name)
     except Exception as error:
@@ -94,10 +94,10 @@ def find_guest(name: str) -> FoundGuest:
         found = as_named(found)
     if problem := lacking(found):
         raise ValueError(problem)
-    return FoundGuest(found, _version(module))
+    return FoundGuest(found, version_of(module))
 
 
-def _version(module: ModuleType) -> str:
+def version_of(module: ModuleType) -> str:
     """Return the package of a module with its version; where there is none what is in the file."""
     for package in _distributions().get(module.__name__.partition(".")[0], ()):
         return f"{package} {metadata.version(package)}"

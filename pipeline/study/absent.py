@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 
 from ...learners import registry
+from ...learners.guests.given import find_given
 from ..errors import InputError
 from .learner_factory import ResolvedLearner, resolve_learner
 from .study import Study
@@ -67,3 +68,14 @@ def refuse_left_out(study: Study, plugins: Sequence[str]) -> None:
             if algorithm.name in reasons:
                 reason = reasons[algorithm.name]
                 raise InputError(f"algorithm {algorithm.label!r}: plugin file {plugin}: {reason}")
+
+
+def refuse_changed(study: Study) -> None:
+    """Refuse an object or class of a notebook whose code has changed since the study was made."""
+    for algorithm in study.algorithms:
+        given = find_given(algorithm.name)
+        if given is not None and given.changed:
+            raise InputError(
+                f"algorithm {algorithm.label!r}: code or values that it uses have changed since the study "
+                "was made: make the Study again"
+            )

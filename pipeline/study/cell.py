@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from ...learners.guests.given import Given
 from .. import data
 from ..noise import Noise
 from ..scoring import Kept
@@ -143,12 +144,15 @@ class Execution:
         Seconds of learning after which it is stopped.
     repetitions : int or None
         How many repetitions there are of it, where not as many as the study asks for; for the store.
+    given : Given or None
+        The learner itself, if it is an object or a class of a notebook: it is pickled with the cell.
     """
 
     grid: str | None = None
     plugins: tuple[str, ...] = ()
     time_limit: float | None = None
     repetitions: int | None = None
+    given: Given | None = None
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,14 @@ from functools import cached_property
 from typing import Any
 
 from ...learners import registry
+from ...learners.guests.given import find_given, names_given
 from ...learners.guests.kinds import takes_batches
 from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
+from ...learners.guests.template import STATES, Template
 from ..errors import InputError, did_you_mean
 from .class_weights import by_code
 from .strategies import KEYS, STRATEGIES
-
-# What a guest's own draws begin with, as constructors call it.
-_STATES = ("random_state", "seed")
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,8 @@ class ResolvedLearner:
     Attributes
     ----------
     name : str
-    factory : type or None
-        Its class; None where that cannot be had.
+    factory : type, Template or None
+        Its class, or the template of an object; None where that cannot be had.
     package : str
         Of a class named by its place: what it comes from, with the version.
     problem : str
@@ -38,7 +37,7 @@ class ResolvedLearner:
     """
 
     name: str
-    factory: type | None
+    factory: type | Template | None
     package: str = ""
     problem: str = ""
 
@@ -88,11 +87,17 @@ class ResolvedLearner:
 
     def state_parameter(self, params: Mapping[str, Any]) -> str | None:
         """Return the parameter that its own draws begin with, None where there is none that nobody sets."""
-        for name in () if self.built_in else _STATES:
+        for name in () if self.built_in else STATES:
             declared = self._signature.get(name)
             if declared is not None and declared.default is None and name not in params:
                 return name
         return None
+
+    @property
+    def by_partial_fit(self) -> bool:
+        """Whether it learns by ``partial_fit``."""
+        learner = self.factory.thing if isinstance(self.factory, Template) else self.factory
+        return hasattr(learner, "partial_fit")
 
     @property
     def version(self) -> int | str:
@@ -100,7 +105,7 @@ class ResolvedLearner:
 
         Nobody raises a version while writing a learner, and its old cells would be taken for its new ones.
         """
-        if self.package or self.factory is None:
+        if self.package or not isinstance(self.factory, type):
             return self.package
         declared: int = getattr(self.factory, "algorithm_version", 1)
         content = registry.content_of(self.factory)
@@ -225,6 +230,8 @@ def resolve_learner(name: str) -> ResolvedLearner:
     InputError
         There is none of this name.
     """
+    if names_given(name):
+        return _given_learner(name)
     known = registry.available()
     if name not in known and names_guest(name):
         try:
@@ -246,8 +253,22 @@ def resolve_learner(name: str) -> ResolvedLearner:
 
 # Asked for by every cell: what is found out of a class is found out once.
 @functools.lru_cache(maxsize=128)
-def _resolved(name: str, factory: type) -> ResolvedLearner:
-    return ResolvedLearner(name, factory)
+def _resolved(name: str, factory: type | Template, package: str = "") -> ResolvedLearner:
+    return ResolvedLearner(name, factory, package)
+
+
+def _given_learner(name: str) -> ResolvedLearner:
+    """Return the learner that was given to a study as an object or as a class of a notebook."""
+    given = find_given(name)
+    if given is None:
+        raise InputError(
+            f"algorithm {name!r} is an object or a class of a notebook, which this session does not have: "
+            "run the cell that makes it, and the study with it"
+        )
+    try:
+        return _resolved(name, given.factory, given.package)
+    except GuestError as error:
+        return ResolvedLearner(name, None, problem=str(error))
 
 
 def is_known(name: str) -> bool:

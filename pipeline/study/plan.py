@@ -11,11 +11,12 @@ from functools import cached_property
 from pathlib import Path
 
 from ...learners import registry
+from ...learners.guests.given import find_given
 from .. import data
 from ..errors import InputError
 from ..noise import Noise
 from ..scoring import kept_for
-from .absent import refuse_left_out
+from .absent import refuse_changed, refuse_left_out
 from .cell import Cell, CellSpec, Execution, FeatureWork, Group, StageName
 from .cell_group import CellGroup, Params
 from .checks import Learners, check_study, check_tasks, draws_anew
@@ -262,7 +263,8 @@ class Plan:
 
     def _entry(self, algorithm: AlgorithmSpec) -> PlannedAlgorithm:
         grid = json.dumps(algorithm.grid, sort_keys=True) if algorithm.grid else None
-        execution = Execution(grid, self.plugins, self.study.time_limit)
+        given = find_given(algorithm.name)
+        execution = Execution(grid, self.plugins, self.study.time_limit, given=given)
         return PlannedAlgorithm(
             algorithm, self.learners[algorithm.label].version, algorithm.strategy, execution
         )
@@ -304,6 +306,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
         except (OSError, ImportError, SyntaxError, ValueError) as error:
             raise InputError(str(error)) from None
     refuse_left_out(study, plugins)
+    refuse_changed(study)
     learners = {algorithm.label: resolve_learner(algorithm.name) for algorithm in study.algorithms}
     own = [with_canonical_numbers(each, learners[each.label]) for each in study.algorithms]
     study = study.model_copy(update={"algorithms": own})

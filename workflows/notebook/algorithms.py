@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from ...learners import QueryAll, registry
+from ...learners.guests.content import importable
+from ...learners.guests.given import give
 from ...pipeline.data import class_name
 from ...pipeline.errors import InputError
 from ...pipeline.study.class_weights import CLASS_WEIGHT
@@ -44,7 +47,10 @@ def _table(given: Any) -> dict[str, Any]:
         return {"name": given}
     if isinstance(given, Mapping):
         table: dict[str, Any] = plain(given)
-        return table
+        if isinstance(table["name"], str):
+            return table
+        own = estimator_table(table["name"])
+        return own | {**table, "name": own["name"]}
     return estimator_table(given)
 
 
@@ -54,8 +60,10 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
     Parameters
     ----------
     estimator : object or type
-        With ``get_params``, as scikit-learn's have. A learner is called by its own name, any other class
-        ``"module:Class"``, by the shortest module that has it. Parameters at their default are left out.
+        A learner of this package is called by its own name, any other class ``"module:Class"``, by the
+        shortest module that has it. Parameters at their default are left out. What a study file cannot say (a
+        pipeline, a class of the notebook, parameters that are objects) is given by value, and called by its
+        class and a digest.
 
     Returns
     -------
@@ -64,8 +72,7 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
     Raises
     ------
     InputError
-        It is no estimator, others could not import its class, or a parameter is nothing that a study file
-        can hold.
+        It cannot learn along a stream, or be copied.
 
     Examples
     --------
@@ -75,18 +82,43 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
     """
     if isinstance(estimator, type):
         # Nothing of it was given.
-        return {"name": _name(estimator)}
+        return _class_table(estimator)
     if isinstance(estimator, QueryAll):
         return estimator_table(estimator.learner) | _strategy_keys(estimator)
-    cls = type(estimator)
-    name = _name(cls)
-    given = estimator.get_params(deep=False)
+    parameters = _parameters(estimator)
+    return _given_table(estimator) if parameters is None else _class_table(type(estimator)) | parameters
+
+
+def _class_table(cls: type[Any]) -> dict[str, Any]:
+    name = _importable_name(cls)
+    return _given_table(cls) if name is None else {"name": name}
+
+
+def _given_table(thing: Any) -> dict[str, Any]:
+    """Return the table of an object or a class that is given by value."""
     try:
-        default = cls().get_params(deep=False)
-    except TypeError:
-        # What has no default has to be said.
-        default = {}
-    table: dict[str, Any] = {"name": name}
+        given = give(thing)
+    except ValueError as error:
+        raise InputError(f"algorithms: {error}") from None
+    return {"name": given.name, "label": given.label}
+
+
+def _parameters(estimator: Any) -> dict[str, Any] | None:
+    """Return the parameters that an estimator was given, or None if a study file cannot say them."""
+    cls, found = type(estimator), {}
+    ask = next((name for name in ("get_params", "_get_params") if hasattr(cls, name)), None)
+    if ask is None:
+        return None
+    # River's have no argument.
+    deep = {"deep": False} if ask == "get_params" else {}
+    default = {}
+    # What has no default has to be said.
+    with contextlib.suppress(Exception):
+        default = getattr(cls(), ask)(**deep)
+    try:
+        given = getattr(estimator, ask)(**deep)
+    except Exception:
+        return None
     for key, value in given.items():
         if key in default and _same(value, default[key]):
             continue
@@ -94,14 +126,10 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
         if key == CLASS_WEIGHT and isinstance(value, Mapping):
             # As the data name their classes: a label may be 1.0 or True.
             made = {class_name(label): plain(weight) for label, weight in value.items()}
-        is_plain = isinstance(made, dict if key == CLASS_WEIGHT else str | bool | int | float)
-        if not (is_plain or isinstance(made, str)):
-            raise InputError(
-                f"algorithms: {cls.__name__}({key}={value!r}): a study file holds numbers, texts and truth "
-                "values: leave the parameter out, or put the estimator into a plug-in"
-            )
-        table[key] = made
-    return table
+        elif not isinstance(made, str | bool | int | float):
+            return None
+        found[key] = made
+    return found
 
 
 def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
@@ -128,19 +156,13 @@ def _equal_numbers(value: Any, default: Any) -> bool:
     return all(isinstance(each, int | float) for each in pair) and pair[0] == pair[1]
 
 
-def _name(cls: type) -> str:
-    """Return how a study names a class."""
+def _importable_name(cls: type) -> str | None:
+    """Return how a study names a class, or None if no other process could import it."""
     for name, learner in registry.available().items():
         if learner is cls:
             return name
-    what = f"algorithms: {cls.__module__}.{cls.__qualname__}"
-    if not callable(getattr(cls, "get_params", None)):
-        raise InputError(f"{what} has no get_params: give a name, a table or an estimator")
-    if cls.__module__ == "__main__" or "<locals>" in cls.__qualname__:
-        raise InputError(
-            f"{what}: a class that is defined in a notebook cannot be found by workers: put it into a file "
-            "and name that in plugins = [...]"
-        )
+    if not importable(cls):
+        return None
     modules = cls.__module__.split(".")
     for n in range(1, len(modules) + 1):
         module = ".".join(modules[:n])

@@ -292,7 +292,7 @@ class _Run:
                 remedy = (
                     "batch = 32 in its table predicts and learns 32 at a time, which is another protocol "
                     "(docs/own-learner.md)"
-                    if hasattr(learner.factory, "partial_fit")
+                    if learner.by_partial_fit
                     else "max_examples takes fewer of them, time_limit ends its cells"
                 )
                 self.progress.note(

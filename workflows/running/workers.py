@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 
 import joblib
 
+from ...learners.guests.given import find_given
+from ...learners.guests.returned import GuestError
 from ...pipeline import data
 from ...pipeline.errors import InputError
 from ...pipeline.store.cell_result import CellResult
@@ -182,8 +184,19 @@ def workers(
 def _preparation(options: WorkerOptions, plan: Plan) -> Preparation:
     plugins = tuple(Plugin(path, Path(path).read_bytes()) for path in plan.plugins)
     must = bool(options.workers_write)
+    _check_sendable(plan)
     pins = data.pins_of(plan.tasks)
     return Preparation(uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must)
+
+
+def _check_sendable(plan: Plan) -> None:
+    """Refuse an object of a notebook that cannot be pickled."""
+    for algorithm in plan.study.algorithms:
+        given = find_given(algorithm.name)
+        try:
+            _ = given and given.content
+        except GuestError as error:
+            raise InputError(f"algorithm {algorithm.label!r}: {error}; threads need no copy of it") from None
 
 
 def shared(store: Store, preparation: Preparation) -> Preparation:

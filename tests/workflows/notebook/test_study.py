@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from singlepass.learners import (
     AROW,
@@ -138,27 +136,13 @@ def test_labels_of_algorithms_come_of_a_dictionary() -> None:
     ]
 
 
-class OfTests:
-    """A class with parameters that is none of anybody else's."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        return {}
-
-
-def test_a_class_of_a_notebook_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(OfTests, "__module__", "__main__")
-    with pytest.raises(InputError, match=r"OfTests: .* plugins = \[\.\.\.\]"):
-        estimator_table(OfTests())
-
-
 SEPARABLE = np.array([[0.0], [1.0]]), ["no", "yes"]
 
 
 @pytest.mark.parametrize(
     ("keys", "line"),
     [
-        ({"algorithms": [3]}, "has no get_params"),
-        ({"algorithms": make_pipeline(StandardScaler(), SGDClassifier())}, "a study file holds numbers"),
+        ({"algorithms": [3]}, "int has no predict"),
         ({"algorithms": RandomQueries(AROW(), random_state=3)}, "leave random_state out"),
         ({"algorithms": [AROW(r=0.1), AROW(r=1.0)]}, "two entries are called 'AROW'"),
         ({"datasets": []}, "datasets: List should have at least 1 item"),

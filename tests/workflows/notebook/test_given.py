@@ -1,0 +1,307 @@
+"""Objects and classes of a notebook take part, on threads and in processes; their cells are reused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from sklearn.datasets import load_breast_cancer
+from sklearn.decomposition import PCA
+from sklearn.linear_model import SGDClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
+
+from singlepass.learners.guests.given import give
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.store.schema import PROVENANCE
+from singlepass.workflows import Results, Study, compare, load, run
+from singlepass.workflows.report import write_report
+
+linear_model = pytest.importorskip("river.linear_model", reason="needs river: the extra `test`")
+forest = pytest.importorskip("river.forest")
+preprocessing = pytest.importorskip("river.preprocessing")
+
+X, Y = load_breast_cancer(return_X_y=True)
+DATA = {"mine": (X, Y)}
+# The least that will do, with a helper and a value of another cell.
+CELL = """
+import numpy as np
+
+SHARE = 0.5
+
+def votes(labels):
+    return np.mean(labels) > SHARE
+
+class Majority:
+    def __init__(self, last=10):
+        self.last, self.labels = last, []
+
+    def partial_fit(self, X, y):
+        self.labels = [*self.labels, *y][-self.last:]
+
+    def predict(self, X):
+        return np.full(len(X), int(votes(self.labels)) if self.labels else 0)
+"""
+
+
+def cell(source: str = CELL) -> dict[str, Any]:
+    """Execute a cell as a notebook does: nothing of it can be imported."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(source, names)
+    return names
+
+
+def three() -> dict[str, Any]:
+    return {
+        "river": preprocessing.StandardScaler() | linear_model.LogisticRegression(),
+        "pipeline": make_pipeline(Normalizer(), StandardScaler(), SGDClassifier(loss="log_loss")),
+        "class": cell()["Majority"],
+    }
+
+
+def found(algorithms: Any, out: Path | None = None, **keys: Any) -> Results:
+    return compare(DATA, algorithms, seeds=2, noise=0.1, out=out, progress=False, **keys)
+
+
+def in_order(results: Results) -> pd.DataFrame:
+    return results.cells.drop(columns=[*PROVENANCE]).sort_values("key", ignore_index=True)
+
+
+def computed(first: Results, again: Results) -> int:
+    """Return how many cells a second run has computed."""
+    before, after = (each.cells.set_index("key")["started"] for each in (first, again))
+    return sum(key not in before or before[key] != started for key, started in after.items())
+
+
+@pytest.fixture(scope="module")
+def on_threads(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return found(three(), tmp_path_factory.mktemp("threads"))
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_they_take_part_on_threads(on_threads: Results) -> None:
+    cells = on_threads.cells
+    assert (cells["status"] == "ok").all()
+    assert len(cells) == 6
+    assert {name.partition("-")[0] for name in cells["learner"]} == {
+        "object:LogisticRegression",
+        "object:SGDClassifier",
+        "object:Majority",
+    }
+    # They learn: the rarer class alone is a third.
+    errors = (cells["mistakes_clean"] / cells["n_examples"]).groupby(cells["algorithm"]).mean()
+    assert errors["river"] < 0.1
+    assert errors["pipeline"] < 0.2
+    assert errors["class"] < 0.5
+
+
+def test_they_take_part_in_other_processes(on_threads: Results, client: Client) -> None:
+    there = found(three(), client=client)
+    assert (there.cells["status"] == "ok").all()
+    pd.testing.assert_frame_equal(in_order(there), in_order(on_threads), check_exact=True)
+
+
+def test_a_river_object_counts_as_by_its_own_loop() -> None:
+    results = compare({"mine": {"X": X, "y": Y}}, three()["river"], seeds=1, order="given", progress=False)
+    model, mistakes = three()["river"], 0
+    for row, label in zip(X.tolist(), Y, strict=True):
+        features = dict(enumerate(row))
+        mistakes += bool(model.predict_one(features)) != bool(label)
+        model.learn_one(features, bool(label))
+    assert results.cells["mistakes_clean"].tolist() == [mistakes]
+
+
+def test_a_pipeline_counts_as_by_its_own_loop() -> None:
+    results = compare(
+        {"mine": {"X": X, "y": Y}},
+        make_pipeline(StandardScaler(), SGDClassifier(random_state=3)),
+        seeds=1,
+        order="given",
+        progress=False,
+    )
+    scaler, learner, mistakes = StandardScaler(), SGDClassifier(random_state=3), 1
+    for t in range(len(Y)):
+        row = X[t : t + 1]
+        if t:
+            mistakes += int(learner.predict(scaler.transform(row))[0] != Y[t])
+        learner.partial_fit(scaler.partial_fit(row).transform(row), Y[t : t + 1], classes=[0, 1])
+    assert results.cells["mistakes_clean"].tolist() == [mistakes]
+
+
+def test_what_is_unchanged_is_reused(on_threads: Results) -> None:
+    out = Path(on_threads.out)
+    assert computed(on_threads, found(three(), out)) == 0
+    # Whether it has learnt before does not matter.
+    trained = three()
+    trained["river"].learn_one({0: 1.0}, True)
+    assert computed(on_threads, found(trained, out)) == 0
+    # A comment and another line number change nothing.
+    moved = three() | {"class": cell("# Moved.\n\n" + CELL)["Majority"]}
+    assert computed(on_threads, found(moved, out)) == 0
+
+
+@pytest.mark.parametrize(
+    ("label", "changed"),
+    [
+        ("river", lambda: preprocessing.StandardScaler() | linear_model.LogisticRegression(l2=0.1)),
+        ("pipeline", lambda: make_pipeline(StandardScaler(), SGDClassifier(loss="log_loss"))),
+        ("class", lambda: cell(CELL.replace("SHARE = 0.5", "SHARE = 0.4"))["Majority"]),
+        ("class", lambda: cell(CELL.replace("> SHARE", ">= SHARE"))["Majority"]),
+        ("class", lambda: cell(CELL.replace("last=10", "last=11"))["Majority"]),
+        ("class", lambda: cell()["Majority"](11)),
+    ],
+)
+def test_what_has_changed_is_another_learner(label: str, changed: Any) -> None:
+    before, after = ({e.label: e.name for e in Study(datasets=DATA, algorithms=each).valid.algorithms}
+                     for each in (three(), three() | {label: changed()}))  # fmt: skip
+    assert {name for name in before if before[name] != after[name]} == {label}
+
+
+def test_names_are_alike_in_every_process(tmp_path: Path) -> None:
+    page = CELL + (
+        "from sklearn.pipeline import make_pipeline\n"
+        "from sklearn.linear_model import SGDClassifier\n"
+        "from sklearn.preprocessing import FunctionTransformer\n"
+        "from singlepass.learners.guests.given import give\n"
+        "learner = make_pipeline(FunctionTransformer(lambda X: X / {1.0, 2.0, 3.0}.pop()), SGDClassifier())\n"
+        "print(give(Majority).name, give(Majority(3)).name, give(learner).name)\n"
+    )
+    (tmp_path / "page.py").write_text(page)
+    said = {
+        subprocess.run(
+            [sys.executable, "page.py"],
+            cwd=tmp_path,
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "12"
+    }
+    assert len(said) == 1
+
+
+def test_results_are_read_without_the_objects(on_threads: Results, tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from singlepass.workflows import load\n"
+        "from singlepass.workflows.report import write_report\n"
+        "write_report(sys.argv[1], sys.argv[2])\n"
+        "print(load(sys.argv[1]).ranks().to_csv())\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code, on_threads.out, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout.strip() == load(on_threads.out).ranks().to_csv().strip()
+    assert "pipeline" in (tmp_path / "report.html").read_text()
+    write_report(on_threads.out, tmp_path)
+
+
+def test_parameters_of_a_pipeline_and_of_a_class_have_grids(tmp_path: Path) -> None:
+    results = found(
+        [
+            {"name": three()["pipeline"], "label": "tuned", "sgdclassifier__alpha": [1e-4, 1e-2]},
+            {"name": cell()["Majority"], "last": [1, 20], "label": "votes"},
+            {"name": three()["pipeline"], "label": "in batches", "batch": 32},
+        ],
+        tmp_path,
+    )
+    assert (results.cells["status"] == "ok").all()
+    assert (results.cells["stage"] == "tune").sum() == 4
+
+
+def test_draws_come_from_the_repetition() -> None:
+    # Its trees draw, in a step of a pipeline.
+    def drawing() -> Any:
+        return preprocessing.StandardScaler() | forest.ARFClassifier(n_models=2)
+
+    first, again = (
+        compare({"mine": (X[:200], Y[:200])}, drawing(), order="given", noise=0.0, seeds=2, progress=False)
+        for _ in range(2)
+    )
+    assert len(first.cells) == 2
+    pd.testing.assert_frame_equal(in_order(first), in_order(again), check_exact=True)
+    assert first.cells["mistakes_clean"].nunique() == 2
+
+
+def test_functions_of_a_cell_and_objects_within_objects(client: Client) -> None:
+    shift = cell("def shift(X):\n    return X + 1.0")["shift"]
+    algorithms = {
+        "function": make_pipeline(FunctionTransformer(shift), SGDClassifier()),
+        "within": OneVsRestClassifier(SGDClassifier()),
+        "instance": cell()["Majority"](5),
+        "last step": make_pipeline(StandardScaler(), cell()["Majority"](5)),
+    }
+    here, there = found(algorithms), found(algorithms, client=client)
+    assert (here.cells["status"] == "ok").all()
+    pd.testing.assert_frame_equal(in_order(there), in_order(here), check_exact=True)
+
+
+def test_a_plain_object_is_written_as_in_a_study_file() -> None:
+    study = Study(datasets=DATA, algorithms=[linear_model.LogisticRegression(l2=0.1), SGDClassifier()])
+    assert [each.name for each in study.valid.algorithms] == [
+        "river.linear_model:LogisticRegression",
+        "sklearn.linear_model:SGDClassifier",
+    ]
+
+
+HOLDS_A_LOCK = CELL + "\nimport threading\nclass Locked(Majority):\n    lock = threading.Lock()\n"
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "line"),
+    [
+        (make_pipeline(PCA(), SGDClassifier()), "step 'pca' (PCA) has no partial_fit"),
+        (Pipeline([("one", StandardScaler())]), "step 'one': StandardScaler has no predict"),
+        (make_pipeline(StandardScaler(), PCA()), "step 'pca': PCA has no predict"),
+        (cell(HOLDS_A_LOCK)["Locked"], "cannot pickle '_thread.lock'"),
+    ],
+)
+def test_what_cannot_take_part_is_refused_in_one_line(algorithm: Any, line: str) -> None:
+    with pytest.raises(InputError) as error:
+        Study(datasets=DATA, algorithms=algorithm)
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_study_made_before_its_code_changed_is_refused() -> None:
+    names = cell()
+    study = Study(datasets=DATA, algorithms=names["Majority"], seeds=1)
+    names["SHARE"] = 0.4
+    with pytest.raises(InputError, match="'Majority': code or values that it uses have changed"):
+        run(study, progress=False)
+
+
+def test_an_object_that_is_not_here_is_named() -> None:
+    study = Study(datasets=DATA, algorithms=cell()["Majority"], seeds=1)
+    table = study.table
+    table["algorithms"][0]["name"] = "object:Majority-0000000000000000"
+    with pytest.raises(InputError, match="run the cell that makes it"):
+        run(table, progress=False)
+
+
+def test_what_is_given_is_a_copy() -> None:
+    mine = cell()["Majority"](5)
+    given = give(mine)
+    mine.labels.append(1)
+    assert given.factory().labels == []
+    assert np.array_equal(given.factory().predict(X[:2]), [0, 0])
