@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
+from nbclient import NotebookClient
 from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
 from sklearn.linear_model import SGDClassifier
@@ -19,9 +24,13 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
-from singlepass.learners.guests.given import give
+from singlepass.learners.guests.given import Given, give
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import PROVENANCE
+from singlepass.pipeline.study.cell import Execution
+from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.workers.apart import run_apart
 from singlepass.workflows import Results, Study, compare, load, run
 from singlepass.workflows.report import write_report
 
@@ -305,3 +314,62 @@ def test_what_is_given_is_a_copy() -> None:
     mine.labels.append(1)
     assert given.factory().labels == []
     assert np.array_equal(given.factory().predict(X[:2]), [0, 0])
+
+
+def test_a_cell_in_a_subprocess_has_it() -> None:
+    study = Study(datasets="breast-cancer", algorithms=cell()["Majority"], seeds=1).valid
+    [planned] = make_plan(study).evaluation_cells({})
+    here, apart = run_cell(planned), run_apart(planned)
+    assert apart.row["status"] == "ok"
+    assert apart.row["mistakes_clean"] == here.row["mistakes_clean"]
+
+
+def test_what_cannot_be_unpickled_there_fails_its_cells() -> None:
+    study = Study(datasets="breast-cancer", algorithms=cell()["Majority"], seeds=1).valid
+    [planned] = make_plan(study).evaluation_cells({})
+    name = "object:Elsewhere-0123456789abcdef"
+    # As of a class whose module only the notebook's machine has.
+    given = Given(name, (), sent=pickle.dumps(Fraction(1)).replace(b"fractions", b"fractious"))
+    spec = replace(planned.spec, learner=name)
+    sent = pickle.loads(pickle.dumps(replace(planned, spec=spec, execution=Execution(given=given))))
+    row = run_cell(sent).row
+    assert row["status"] == "failed"
+    assert "cannot be unpickled here: ModuleNotFoundError: No module named 'fractious'" in row["error"]
+
+
+# What Jupyter's own packages say of themselves is none of this.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_cells_of_a_real_notebook(tmp_path: Path) -> None:
+    begin = (
+        "from distributed import Client, LocalCluster\n"
+        "from river import linear_model, preprocessing\n"
+        "from sklearn.linear_model import SGDClassifier\n"
+        "from sklearn.pipeline import make_pipeline\n"
+        "from sklearn.preprocessing import StandardScaler\n"
+        "from singlepass.workflows import compare\n"
+        "def again(**keys):\n"
+        "    algorithms = {\n"
+        "        'river': preprocessing.StandardScaler() | linear_model.LogisticRegression(),\n"
+        "        'pipeline': make_pipeline(StandardScaler(), SGDClassifier()),\n"
+        "        'class': Majority,\n"
+        "    }\n"
+        "    found = compare('breast-cancer', algorithms, seeds=1, progress=False, **keys)\n"
+        "    assert (found.cells['status'] == 'ok').all(), found.cells['error'].tolist()\n"
+        "    return set(found.cells['started']), set(found.cells['key'])\n"
+    )
+    sources = [
+        begin,
+        CELL,
+        "first, keys = again(out='out')",
+        # The cell is executed again.
+        CELL,
+        "assert again(out='out')[0] == first",
+        "with LocalCluster(n_workers=1, dashboard_address=':0') as cluster, Client(cluster) as client:\n"
+        "    assert again(client=client)[1] == keys",
+        CELL.replace("SHARE = 0.5", "SHARE = 0.4"),
+        "assert len(again(out='out')[0] - first) == 1",
+    ]
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    NotebookClient(
+        page, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    ).execute()
