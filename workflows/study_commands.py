@@ -205,9 +205,9 @@ def _absolute(plugins: tuple[str, ...]) -> tuple[str, ...]:
 def _report(results: str, to: str | None) -> None:
     from .report import write_report
 
-    # Results at a URL are reported into the current folder, local ones beside the results.
+    # Results at a URL are reported into a folder of their name here, local ones beside the results.
     if to is None:
-        to = "report" if "://" in results else results
+        to = f"report/{results.rstrip('/').rpartition('/')[2]}" if "://" in results else results
     written = write_report(results, Path(to))
     click.echo(f"report: {next(path for path in written if path.suffix == '.html')}")
 

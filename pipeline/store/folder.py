@@ -173,7 +173,9 @@ class Folder:
         return []
 
     def make(self, folder: str) -> None:
-        """Create a folder within."""
+        """Create a folder within; object stores have none, and a bucket is not ours to create."""
+        if self.puts_whole:
+            return
         with self.writing():
             self.fs.makedirs(self.path(folder), exist_ok=True)
 

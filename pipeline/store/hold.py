@@ -6,9 +6,10 @@ newcomer is refused; not renewed for a while, its holder is dead, and it is take
 own clock counts.
 
 Two that take over a dead holder's lease in the same moment both write, wait, and read: the one that was
-written over gives up. Both go on only when one of them stood still for longer than the wait between its last
-look and its writing; then the other stops renewing. Nothing is lost even then: parts have
-names of their own, a merged part is there before its members go, and readers count one row a cell.
+written over gives up. A holder that stood still for so long that it was taken for dead finds another one's
+lease when it goes on, and stops before it writes again (`Hold.check`). Nothing is lost by what it has
+written: parts have names of their own, a merged part is there before its members go, and readers count one
+row a cell.
 """
 
 from __future__ import annotations
@@ -107,8 +108,37 @@ def _read(folder: Folder, name: str) -> Holder | None:
     return None
 
 
+class Hold:
+    """A store that is held, until another client is seen to have it.
+
+    Parameters
+    ----------
+    url : str
+        The store's.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        #: Who has the store now, if this process has lost it.
+        self.successor: Holder | None = None
+
+    def check(self) -> None:
+        """Refuse to go on where another client has taken the store over.
+
+        Raises
+        ------
+        InputError
+            The line says who has it now.
+        """
+        if self.successor is not None:
+            raise InputError(
+                f"output {self._url}: this process stood still for too long, and {self.successor} holds it "
+                "now: this run stops; what it had written stays"
+            )
+
+
 @contextlib.contextmanager
-def held(folder: Folder, note: Callable[[str], None]) -> Iterator[None]:
+def held(folder: Folder, note: Callable[[str], None]) -> Iterator[Hold]:
     """Hold a store.
 
     Parameters
@@ -122,8 +152,9 @@ def held(folder: Folder, note: Callable[[str], None]) -> Iterator[None]:
     InputError
         Somebody else holds it: the line says who.
     """
-    with _locked(folder) if folder.is_local else _leased(folder, note):
-        yield
+    hold = Hold(folder.url)
+    with _locked(folder) if folder.is_local else _leased(folder, hold, note):
+        yield hold
 
 
 def holder_of(folder: Folder) -> Holder | None:
@@ -184,7 +215,7 @@ def _locked(folder: Folder) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _leased(folder: Folder, note: Callable[[str], None]) -> Iterator[None]:
+def _leased(folder: Folder, hold: Hold, note: Callable[[str], None]) -> Iterator[None]:
     _wait_for_the_dead(folder, note)
     mine = holder_here()
     folder.write(LEASE, mine.document())
@@ -194,7 +225,7 @@ def _leased(folder: Folder, note: Callable[[str], None]) -> Iterator[None]:
         raise _refused(folder, found)
     ended = threading.Event()
     # A daemon: a process that ends in any way stops renewing.
-    renewing = threading.Thread(target=_renew, args=(folder, mine, ended), daemon=True)
+    renewing = threading.Thread(target=_renew, args=(folder, mine, hold, ended), daemon=True)
     renewing.start()
     try:
         yield
@@ -226,13 +257,14 @@ def _wait_for_the_dead(folder: Folder, note: Callable[[str], None]) -> None:
         found = _read(folder, LEASE)
 
 
-def _renew(folder: Folder, mine: Holder, ended: threading.Event) -> None:
+def _renew(folder: Folder, mine: Holder, hold: Hold, ended: threading.Event) -> None:
     renewed = 0
     while not ended.wait(RENEWED_EVERY):
         # A network that is away for a moment: the next time will do.
         with contextlib.suppress(Exception):
             found = _read(folder, LEASE)
             if found is not None and found.token != mine.token:
+                hold.successor = found
                 return
             renewed += 1
             folder.write(LEASE, replace(mine, renewed=renewed).document())

@@ -23,7 +23,7 @@ from ..errors import InputError
 from .cell_result import CellResult
 from .compaction import Compaction, compact
 from .folder import Folder
-from .hold import Holder, held, holder_of, silence
+from .hold import Hold, Holder, held, holder_of, silence
 from .parts import Parts
 from .schema import PLAN, SCHEMAS, schema_of
 from .seals import check_parquet
@@ -62,6 +62,8 @@ class Store:
         self.folder = Folder(url)
         self.fs, self.root, self.url = self.folder.fs, self.folder.root, url
         self.set_aside: list[str] = []
+        #: Set by `exclusive`.
+        self.hold: Hold | None = None
         self._parts = Parts(self.folder)
 
     # -- writing -----------------------------------------------------------------------------------
@@ -121,6 +123,7 @@ class Store:
         results : list of CellResult
             Finished cells, failed ones included; of those of one cell the last is kept.
         """
+        self.check_hold()
         if results:
             results = list({each.row["key"]: each for each in results}.values())
             self._parts.write(*part_of([each.row for each in results], [each.curve for each in results]))
@@ -243,6 +246,17 @@ class Store:
         # An object store has no folders: a study that was begun is recorded before its first cell is.
         return bool(self._parts.names() or self.read_json("study.json"))
 
+    def check_hold(self) -> None:
+        """Refuse to go on where this process has held the store and another one has taken it over.
+
+        Raises
+        ------
+        InputError
+            The line says who has it now.
+        """
+        if self.hold is not None:
+            self.hold.check()
+
     def holder(self) -> Holder | None:
         """Return who holds the store, None for nobody."""
         return holder_of(self.folder)
@@ -267,6 +281,6 @@ def exclusive(store: Store, note: Callable[[str], None] = lambda line: None) -> 
     InputError
         Another run is writing to it, or it holds results of another version.
     """
-    with held(store.folder, note):
+    with held(store.folder, note) as store.hold:
         store.tidy()
         yield

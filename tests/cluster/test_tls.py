@@ -46,16 +46,36 @@ def test_a_cluster_with_tls(
     assert_same(tmp_path / "threads", tmp_path / "out")
 
     stranger = make_authority(tmp_path / "stranger")
-    for name, scheme, env in [("none", "tls", {}), ("plain", "tcp", {}), ("other", "tls", stranger)]:
-        where = ["--scheduler", f"{scheme}://127.0.0.1:{port}", "--patience", "5"]
+    authority = {name: value for name, value in certified.items() if "CA_FILE" in name}
+    strangers_certificate = stranger | authority
+    for name, scheme, env, line in [
+        ("none", "tls", {}, "Dask's settings name no certificate: set ca-file"),
+        ("plain", "tcp", {}, f"it speaks TLS: give its address as tls://127.0.0.1:{port}"),
+        ("other", "tls", stranger, "its certificate is not one that we trust"),
+        ("half", "tls", strangers_certificate, "it does not accept our certificate"),
+    ]:
+        # Long before its patience ends.
+        where = ["--scheduler", f"{scheme}://127.0.0.1:{port}", "--patience", "600"]
         refused = processes.client(*run, str(tmp_path / name), *where, env=env)
         assert refused.wait(60) == 2, refused.said
+        assert line in refused.stderr
         lines = refused.stderr.strip().splitlines()
         assert lines, "a client that is refused says nothing"
         assert lines[-1].startswith("singlepass: error:"), refused.stderr
         assert str(port) in lines[-1]
         assert "Traceback" not in refused.said
         assert stored_keys(tmp_path / name) == []
+
+
+def test_tls_to_a_plain_port(
+    processes: Processes, study: Path, tmp_path: Path, certified: dict[str, str]
+) -> None:
+    port = free_port()
+    processes.scheduler(port)
+    where = ["--scheduler", f"tls://127.0.0.1:{port}", "--patience", "600"]
+    refused = processes.client("run", str(study), "--out", str(tmp_path / "out"), *where, env=certified)
+    assert refused.wait(60) == 2, refused.said
+    assert f"it does not speak TLS: give its address as tcp://127.0.0.1:{port}" in refused.stderr
 
 
 def _listening(running: Running) -> set[str]:

@@ -260,6 +260,7 @@ class _Run:
             last_flush = time.monotonic()
 
         def collect(results: list[CellResult]) -> None:
+            self.store.check_hold()
             pending.extend(result for result in results if not result.stored)
             new = [result for result in results if not result.again]
             self.costs.learn(result.row for result in new)
@@ -302,6 +303,7 @@ class _Run:
 
     def end(self) -> None:
         """Tidy up after the last stage; a run that found everything there records the study as it is now."""
+        self.store.check_hold()
         # What several processes have written may be there twice, also when they did it for a run before.
         marked = is_marked(self.store)
         if marked:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import ssl
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError
+from .handshake import refusal
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -159,8 +159,8 @@ async def connected(
             break
         except (OSError, TimeoutError) as error:
             reason = _first_line(error)
-            if isinstance(error, ssl.SSLError):
-                raise InputError(f"{place}: refuses us ({reason}): check Dask's TLS settings") from None
+            if why := await asyncio.to_thread(_refusal, place):
+                raise InputError(f"{place}: {why}") from None
         if time.monotonic() - began > patience:
             raise InputError(
                 f"{place}: did not answer for {patience:g} s ({reason}); is one started (`dask scheduler`), "
@@ -176,6 +176,14 @@ async def connected(
         yield client
     finally:
         await _close(client)
+
+
+def _refusal(place: SchedulerPlace) -> str | None:
+    from distributed import Security
+
+    with contextlib.suppress(OSError):
+        return refusal(place.current(), place.security or Security())
+    return None
 
 
 async def _connect(place: SchedulerPlace) -> Client:

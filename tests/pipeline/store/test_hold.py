@@ -49,7 +49,8 @@ def remote(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     opened = Store(f"memory://{uuid4().hex}/study")
     opened.prepare()
     yield opened
-    opened.fs.rm(opened.root, recursive=True)
+    if opened.fs.exists(opened.root):
+        opened.fs.rm(opened.root, recursive=True)
 
 
 def elsewhere(pid: int = 1234) -> Holder:
@@ -187,3 +188,12 @@ def test_a_lease_that_was_lost_is_left_to_the_one_who_has_it(remote: Store) -> N
         time.sleep(0.6)
         assert remote.holder() == other
     assert remote.holder() == other
+
+
+def test_who_has_lost_the_lease_writes_no_more_and_names_the_holder(remote: Store) -> None:
+    with exclusive(remote):
+        remote.write([])
+        remote.folder.write(LEASE, elsewhere(pid=77).document())
+        time.sleep(0.6)
+        with pytest.raises(InputError, match=r"and process 77 on far since .* holds it now: this run stops"):
+            remote.write([])

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -20,7 +21,7 @@ import pytest
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store import hold
-from singlepass.pipeline.store.hold import LEASE
+from singlepass.pipeline.store.hold import LEASE, holder_here
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.workflows.running.run import run_study
@@ -164,3 +165,33 @@ def test_a_bucket_that_is_not_there_is_one_line(bucket: str, singlepass: Callabl
         assert result.returncode == 2
         assert result.stderr.startswith("singlepass: error: s3://nobody-has-it/study: no results here")
         assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_bucket_that_is_not_there_is_refused(
+    bucket: str, study_file: Path, singlepass: Callable[..., Any]
+) -> None:
+    refused = singlepass("run", study_file.name, "--out", "s3://nobody-has-made-this/r3")
+    assert refused.returncode == 2
+    assert "output s3://nobody-has-made-this/r3: cannot be written to" in refused.stderr
+    import s3fs
+
+    assert not s3fs.S3FileSystem().exists("nobody-has-made-this")
+
+
+def test_a_run_whose_lease_is_taken_over_stops(url: str, study_file: Path, silent: Any) -> None:
+    """As after a client was frozen: it goes on, finds another holder, and leaves the output to that one."""
+    study, _ = find_study(str(study_file))
+    taker = replace(holder_here(), host="far", pid=77, machine="another boot", token="other")
+    taken = False
+
+    def take(*_: object) -> None:
+        nonlocal taken
+        if not taken:
+            taken = True
+            Store(url).folder.write(LEASE, taker.document())
+        time.sleep(0.1)
+
+    silent.advance = take
+    with pytest.raises(InputError, match=r"process 77 on far since .* holds it now"):
+        run_study(study, url, progress=silent, options=WorkerOptions(threads=1))
+    assert Store(url).holder() == taker
