@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import sys
 import threading
+import traceback
 import warnings
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -352,7 +353,12 @@ def _run(path: Path, module_name: str) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[module_name]
-        raise ValueError(f"plugin file {path} cannot be run: {type(error).__name__}: {error}") from error
+        lines = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+        ]
+        # A syntax error names its line itself.
+        where = f", line {lines[-1]}" if lines else ""
+        raise ValueError(f"plugin file {path}{where}: {type(error).__name__}: {error}") from error
     return module
 
 

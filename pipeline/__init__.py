@@ -1,1 +1,1 @@
-"""Study → cells → stream → learner → Parquet → ranks: everything between a TOML file and its results."""
+"""Turn a study into results: plan cells, stream data through learners, store Parquet, rank."""

@@ -1,4 +1,4 @@
-"""What the order of scores comes to: the area under the ROC curve, average precision."""
+"""Compute the area under the ROC curve and average precision from scores."""
 
 from __future__ import annotations
 
@@ -9,20 +9,10 @@ from numpy.typing import NDArray
 def area_under_curve(
     scores: NDArray[np.float64], codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None
 ) -> float:
-    """Area under the ROC curve, ties counting half, as scikit-learn has it.
+    """Return the area under the ROC curve; ties count half, as in scikit-learn.
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,)
-    codes : ndarray of int32, shape (n,)
-        0 or 1.
-    weights : ndarray of float64, shape (n,), default=None
-        How much each row counts; None: all alike.
-
-    Returns
-    -------
-    float
-        NaN where a class does not occur or a score is no number.
+    `codes` are 0 or 1. `weights` weight the rows; None weights all rows equally. Returns NaN if a class does
+    not occur or a score is NaN.
 
     Examples
     --------
@@ -42,20 +32,10 @@ def area_under_curve(
 def average_precision(
     scores: NDArray[np.float64], codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None
 ) -> float:
-    """Average precision over the recall that each further score adds, as scikit-learn has it.
+    """Return the average precision, as scikit-learn defines it.
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,)
-    codes : ndarray of int32, shape (n,)
-        0 or 1.
-    weights : ndarray of float64, shape (n,), default=None
-        How much each row counts; None: all alike.
-
-    Returns
-    -------
-    float
-        NaN where class 1 does not occur or a score is no number.
+    `codes` are 0 or 1. `weights` weight the rows; None weights all rows equally. Returns NaN if class 1 does
+    not occur or a score is NaN.
 
     Examples
     --------
@@ -66,7 +46,7 @@ def average_precision(
         return float("nan")
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
-    # Rows of one score are taken at once.
+    # Rows with equal scores count as one step.
     last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(scores) - 1)
     seen = last + 1 if weights is None else np.cumsum(weights[order])[last]
     found = np.cumsum(codes[order] if weights is None else (weights * codes)[order])[last]

@@ -1,4 +1,4 @@
-"""Which code this is: an editable install has it change under one version."""
+"""Identify the code that runs: in an editable install it changes without a new version number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @functools.cache
 def code_digest() -> str:
-    """Return a digest of the sources that outcomes depend on: of learners and pipeline, not of workflows."""
+    """Return a digest of the sources that affect results: learners and pipeline, not workflows."""
     top = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for folder in ("learners", "pipeline"):

@@ -1,7 +1,7 @@
-"""What is counted along a stream: each a declaration, from which the store, metrics and the report are made.
+"""Declare each count along a stream once; the store, the metrics and the report derive from it.
 
-A learner counts what it likes in its `counters()`; what is declared here is kept. Mistakes are counted by the
-pipeline, from the scores.
+A learner may return any counts from `counters()`; only those declared here are stored. The pipeline counts
+mistakes itself, from the scores.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that is made of a count, by which algorithms may be compared: fewer are better.
+    """Define a number derived from a count, by which algorithms may be compared; lower is better.
 
     Attributes
     ----------
     name : str
         Identifier, also the stem of file names.
     label : str
-        How it is called in prose, in lower case.
+        Its name in prose, in lower case.
     per_example : bool
-        Whether it is the count divided by the number of examples.
+        Whether the count is divided by the number of examples.
     unit : float
-        What the count is divided by, such as 1,000 for kilobytes.
+        Divisor of the count, such as 1,000 for kilobytes.
     percent : bool
         Whether it is a share, shown as a percentage.
     decimals : int
@@ -40,12 +40,12 @@ class Measure:
 
 @dataclass(frozen=True)
 class Trace:
-    """How the report draws a count along the stream.
+    """Define how the report draws a count along the stream.
 
     Attributes
     ----------
     title, note : str
-        Heading of the pictures, and what to know of them.
+        Heading of the plots, and an explanation of them.
     log : bool
         Whether both axes are logarithmic.
     steps : bool
@@ -60,22 +60,22 @@ class Trace:
 
 @dataclass(frozen=True)
 class Count:
-    """A whole number counted along the stream.
+    """Define a whole number that is counted along the stream.
 
     Attributes
     ----------
     name : str
         Its column in the tables of cells and curves, and its name in `counters()`.
     label : str
-        How axes call it.
+        Its name on axes.
     attribute : str or None
-        Where a learner that is not of this package keeps it; None: the pipeline counts it, from the scores.
+        The attribute of a guest learner that contains it; None if the pipeline counts it from the scores.
     measures : tuple of Measure
-        What algorithms may be compared by.
+        The numbers derived from it, by which algorithms may be compared.
     trace : Trace or None
-        How it is drawn along the stream; None: not by itself.
+        How it is drawn along the stream; None if it has no plot.
     state : bool
-        Whether it says how large the model is, and does not add up along the stream.
+        Whether it is the current size of the model, which does not accumulate along the stream.
     """
 
     name: str
@@ -107,7 +107,7 @@ COUNTS: Mapping[str, Count] = {
                 Measure("mistakes_clean", "online mistakes against the clean labels"),
             ),
         ),
-        # Mistakes by the papers' count, though a class is predicted there.
+        # A tie counts as a mistake, as in the papers, although a class is predicted.
         Count("ties", "exact ties (clean labels)"),
         Count(
             "updates",
@@ -160,6 +160,6 @@ COUNTS: Mapping[str, Count] = {
     )
 }
 
-# Columns of curves: shares of mistakes over the latest examples, and with a fading factor, by the given and
-# by the clean labels.
+# Columns of curves: error rates over the latest examples and with a fading factor, by given and by clean
+# labels.
 LATEST_ERRORS = ("window_error", "window_error_clean", "fading_error", "fading_error_clean")

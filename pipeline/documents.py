@@ -1,6 +1,6 @@
-"""Small JSON documents with a checksum: a changed digit would be as good JSON as what was written.
+"""Read and write small JSON documents with a checksum, since a flipped digit is still valid JSON.
 
-What has no checksum was written before there were any, and is taken as it is.
+Documents without a checksum were written by earlier versions and are accepted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-# The last key of a document.
+# The checksum's key, the last of a document.
 _KEY = "crc32"
 
 
@@ -20,12 +20,9 @@ def seal_document(content: Mapping[str, Any]) -> bytes:
 
 
 def open_document(text: bytes) -> dict[str, Any]:
-    """Return what `seal_document` was given.
+    """Return the content of a document that `seal_document` wrote.
 
-    Raises
-    ------
-    ValueError
-        It is damaged, or no JSON object.
+    Raises ValueError if it is damaged or is not a JSON object.
 
     Examples
     --------
@@ -47,5 +44,5 @@ def open_document(text: bytes) -> dict[str, Any]:
 
 
 def _crc32(content: Mapping[str, Any]) -> str:
-    # Of what it says, however it is laid out.
+    # Computed from the content, so that whitespace and indentation do not matter.
     return f"{zlib.crc32(json.dumps(content).encode()):08x}"

@@ -1,22 +1,22 @@
-"""The one error that a user can cause, and the nearest-name hint that goes with it."""
+"""Define the error that a user's input causes, and the hint with the nearest name."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-# A screen full.
+# About one screen of text.
 LONGEST = 2000
-# Of the names that a hint lists.
+# Names that a hint lists at most.
 _MOST_NAMES = 10
 
 
 class InputError(Exception):
-    """Something the user gave is wrong.
+    """Report wrong input from the user.
 
     The message is one line that names the file, line, key or parameter and says what would be right. The
-    command line prints it without a traceback and exits with status 2; a notebook shows the line alone. It
-    may quote a file: of more than `LONGEST` characters the middle is left out.
+    command line prints it without a traceback and exits with status 2; a notebook shows the line alone. A
+    message may quote a file: if it exceeds `LONGEST` characters, its middle is cut out.
     """
 
     def __init__(self, message: str) -> None:
@@ -25,24 +25,12 @@ class InputError(Exception):
         super().__init__(message)
 
     def _render_traceback_(self) -> list[str]:
-        """Return what IPython shows in place of a traceback."""
+        """Return the line that IPython shows instead of a traceback."""
         return [f"{type(self).__name__}: {self}"]
 
 
 def did_you_mean(name: str, options: Iterable[str]) -> str:
-    """Return a hint such as ``"did you mean 'AROW'? "`` plus names that exist, ten at most.
-
-    Parameters
-    ----------
-    name : str
-        What the user wrote.
-    options : iterable of str
-        The names that would have been right.
-
-    Returns
-    -------
-    str
-        A phrase to end an error line with; never empty.
+    """Return a hint that names the nearest option and lists up to ten options; never empty.
 
     Examples
     --------
@@ -53,7 +41,7 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     # Compared without case: "arow" is as near to "AROW" as a name can be.
     by_lower = {option.lower(): option for option in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    # A long list hides the hint: the names most like the given one are enough.
+    # A long list hides the hint, so only the most similar names are listed.
     alike = difflib.get_close_matches(name.lower(), by_lower, n=_MOST_NAMES, cutoff=0.0)
     shown = (
         sorted(by_lower[each] for each in alike) if near and len(known) > _MOST_NAMES else known[:_MOST_NAMES]

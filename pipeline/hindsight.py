@@ -1,4 +1,4 @@
-"""The best weights in hindsight: those that lose least on a learner's stream, of a norm up to its own."""
+"""Find the weights of least loss on a learner's stream, of a norm at most the learner's."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-#: What the solver of cone programmes is installed with.
+#: The extra of this package that installs the cone solver.
 EXTRA = "regret"
-# What is left between a loss that weights have and one that no weights can be below, beside the loss; a loss
-# below that of one row at a margin of 0 is taken for that.
+# Largest accepted gap between the loss found and its proven lower bound, relative to the loss, or absolute if
+# the loss is below 1 (the hinge loss of one row at margin 0).
 TOLERANCE = 1e-6
-# Bytes that the solver takes at most: a worker has other cells to run besides.
+# Most bytes that the solver may take: a worker also runs other cells.
 MOST_BYTES = 4_000_000_000
-# What it takes: by number that is not zero, by row, and by the square of the fewer of rows and features.
+# The solver's memory per nonzero number, per row, and per square of the smaller of rows and features.
 # Measured at up to 9 million numbers (1.4 GB), 93,000 rows, and 8,000 rows of more features (1.6 GB).
 _BYTES_A_NUMBER, _BYTES_A_ROW, _BYTES_A_PAIR = 150, 1000, 25
-# Of the solver's own measures, far enough below what is asked for.
+# The solver's own tolerance, far below `TOLERANCE`.
 _PRECISION = 1e-9
-# Beyond it, lengths of scores are lost in rounding: the bound of a loss is a difference of such.
+# Above it rounding destroys the bound, which is a difference of numbers of this size.
 _LARGEST_SCORE = 1e15
 
 
 class HindsightError(ValueError):
-    """The best weights in hindsight cannot be computed; the words say why."""
+    """Report why the best weights in hindsight cannot be computed."""
 
 
 @dataclass(frozen=True)
 class Hindsight:
-    """The least sum of hinge losses.
+    """Hold the least sum of hinge losses.
 
     Attributes
     ----------
     loss : float
-        That some weights of the norm allowed have.
+        A loss that weights within the norm attain.
     bound : float
-        No weights of that norm have less, by duality.
+        A lower bound for all weights within the norm, by duality.
     """
 
     loss: float
@@ -48,11 +48,11 @@ class Hindsight:
 
     @property
     def gap(self) -> float:
-        """What is left between both, beside the loss."""
+        """Return the difference of loss and bound, relative to the loss if that exceeds 1."""
         return (self.loss - self.bound) / max(1.0, self.loss)
 
     def or_better(self, other: Hindsight) -> Hindsight:
-        """Return the less of the losses, and the larger of the bounds."""
+        """Return the smaller loss and the larger bound of the two."""
         return Hindsight(min(self.loss, other.loss), max(self.bound, other.bound))
 
 
@@ -62,30 +62,17 @@ def has_solver() -> bool:
 
 
 def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hindsight:
-    """Return the least sum of max(0, 1 - y w·x) over the weights w of a norm up to `radius`.
+    """Return the least sum of max(0, 1 - y w·x) over all weights w of norm at most `radius`.
 
-    Clarabel finds weights and dual variables α of the rows; what both are worth is computed here, from the
-    rows: no loss is below Σα - radius·‖Σ αyx‖ for any α from 0 to 1.
+    Clarabel finds weights and dual variables α of the rows. Their loss and bound are computed here from the
+    rows: for any α in [0, 1], the loss is at least Σα - radius·‖Σ αyx‖.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of float64, shape (n, d)
-    signs : ndarray of float64, shape (n,)
-        -1 or 1.
-    radius : float
-
-    Returns
-    -------
-    Hindsight
-        Its `gap` is `TOLERANCE` at most.
-
-    Raises
-    ------
-    HindsightError
-        The rows are too many, the scores too large, or the solver did not come so close.
+    `X` has shape (n, d), dense or CSR; `signs` are -1 or 1. The result's `gap` is at most `TOLERANCE`. Raises
+    HindsightError if there are too many rows, scores are too large, or the solver misses the tolerance.
     """
     rows, longest = _rows_of_margins(X, signs, radius)
-    # The best where all rows lack something: so small is the norm, or so few rows are not zeros.
+    # Try w ∝ Σ yx with all α = 1: optimal if every row has a margin below 1, because the norm is small or few
+    # rows are nonzero.
     best = _worth(rows, rows.T @ np.ones(len(signs)), np.ones(len(signs)))
     if best.gap <= TOLERANCE:
         return best
@@ -95,7 +82,8 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
             f"for so many rows and features the solver needs some {needed / 1e9:.1f} GB, more than "
             f"{MOST_BYTES / 1e9:g} GB"
         )
-    # Weights of norm 1 at most; where scores could be large, weights of scores of 1, which are as far below.
+    # First solve for weights of norm 1. If scores can be large, solve again in a unit in which scores are at
+    # most 1.
     for unit in dict.fromkeys((1.0, max(1.0, longest))):
         best = best.or_better(_worth(rows, *_solved(rows / unit, unit)))
         if best.gap <= TOLERANCE:
@@ -107,13 +95,13 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
 
 
 def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple[Any, float]:
-    """Return ``radius·y x`` of every row, without the features that are zero; and how long they are."""
+    """Return ``radius·y x`` of every row, without features that are always zero, and the largest row norm."""
     rows = sp.csr_array(X)
     rows = rows[:, np.unique(rows.indices[rows.data != 0.0])].astype(np.float64)
     size = float(np.abs(rows.data).max(initial=0.0))
     if size == 0.0 or radius == 0.0:
         return sp.csr_array((len(signs), 1)), 0.0
-    # No square of what is scaled so leaves the range of float64.
+    # Scaled to at most 1, so that squares stay within the range of float64.
     rows.data = rows.data / size
     lengths = np.sqrt((rows * rows).sum(axis=1))
     longest = math.exp(min(math.log(radius) + math.log(size) + math.log(lengths.max()), 700.0))
@@ -123,18 +111,18 @@ def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple
 
 
 def _solved(rows: Any, most: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return weights whose hinges sum up to least, as parts of `most`, their norm, and the rows' α."""
-    # An extra: studies without regret do without.
+    """Return the weights of least hinge loss, divided by their largest norm `most`, and the rows' α."""
+    # Imported here because it is an optional extra: studies without regret do not need it.
     import clarabel
 
     n, d = rows.shape
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    # The figure is the same on every machine.
+    # One thread and a fixed method give the same figure on every machine.
     settings.max_threads = 1
     settings.direct_solve_method = "faer"
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _PRECISION
-    # Of w and what rows lack, ξ: ξ >= 0, y w·x + ξ >= 1, and w within the ball.
+    # Variables: w and the slacks ξ, with ξ >= 0, y w·x + ξ >= 1 and ‖w‖ <= most.
     one = sp.eye_array(n)
     constraints = sp.block_array(
         [[None, -one], [-rows, -one], [sp.csr_array((1, d)), None], [-sp.eye_array(d), None]], format="csc"
@@ -151,7 +139,7 @@ def _solved(rows: Any, most: float) -> tuple[NDArray[np.float64], NDArray[np.flo
 
 
 def _worth(rows: Any, w: NDArray[np.float64], alpha: NDArray[np.float64]) -> Hindsight:
-    """Return the loss of weights, at norm 1 and as they are if that is less, and the bound of α."""
+    """Return the least loss of w at norm 1, of w with its norm capped at 1, and of zero; and α's bound."""
     norm = float(np.linalg.norm(w))
     tried = [w / norm if norm > 0.0 else w, w / max(1.0, norm), 0.0 * w]
     loss = min(float(np.maximum(0.0, 1.0 - rows @ each).sum()) for each in tried)

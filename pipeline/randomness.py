@@ -1,7 +1,7 @@
-"""Random streams that depend only on the study's root seed and on what they are for.
+"""Create random streams that depend only on the study's root seed and on their purpose.
 
 Every draw of the pipeline (sample, order, label noise, split) comes from here. The algorithm is never part of
-the key, so all algorithms of a (dataset, noise, seed) meet the same rows in the same order with the same
+the key. So all algorithms of a (dataset, noise, seed) see the same rows in the same order with the same
 flipped labels, and comparisons are paired.
 """
 
@@ -17,7 +17,7 @@ from .noise import CLEAN, Noise
 
 Purpose = Literal["draw", "split", "order", "noise", "learner"]
 
-# A sample or a split belongs to (dataset, seed) alone: noise levels are compared on the same test rows.
+# A sample or a split depends on (dataset, seed) alone: noise levels are compared on the same test rows.
 _WITHOUT_NOISE = ("draw", "split")
 
 
@@ -31,24 +31,10 @@ def random_state(
 ) -> np.random.RandomState:
     """Return the generator of one (dataset, noise, seed) for one purpose.
 
-    Parameters
-    ----------
-    root : int
-        The study's root seed, >= 0.
-    dataset : str
-        Label of the task, such as ``"digits[3-vs-rest]"``.
-    seed : int
-        The repetition, >= 0.
-    purpose : {"draw", "split", "order", "noise", "learner"}
-        What the numbers are for; "draw" and "split" ignore `noise`.
-    noise : Noise, default=no noise
-        That of the cell.
-
-    Returns
-    -------
-    numpy.random.RandomState
-        RandomState rather than Generator: NumPy keeps its streams frozen for ever (NEP 19), those of
-        Generator may change with a release, and results must be the same next year.
+    `root` and `seed` are at least 0; `dataset` is the label of the task, such as ``"digits[3-vs-rest]"``.
+    Purposes "draw" and "split" ignore `noise`. The generator is a RandomState, because NumPy never changes
+    its streams (NEP 19). Those of Generator may change with a release, and results must be the same next
+    year.
 
     Examples
     --------

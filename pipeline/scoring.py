@@ -1,7 +1,7 @@
-"""The metrics that a study can ask for by name, and the columns of the store that they are made of.
+"""Define the metrics that a study can request by name, and the store columns that they need.
 
-Most are measured three times: along the stream against the clean labels, under their own name; along the
-stream against the labels given (``given_…``); and on the test part (``test_…``).
+Most metrics have three variants: along the stream against the clean labels, under the plain name; along the
+stream against the given labels (``given_…``); and on the test part (``test_…``).
 """
 
 from __future__ import annotations
@@ -13,49 +13,51 @@ from typing import Final, Literal, TypeAlias
 from .counts import COUNTS
 
 Direction: TypeAlias = Literal["lower", "higher"]
-# What a cell keeps for metrics: counts by class, losses and the order of scores, or (of the learner's weights
-# at the end) its regret.
+# Data that a cell stores for metrics: counts by class, losses and ranking scores, or the regret of its
+# learner.
 Kept: TypeAlias = Literal["classes", "regret", "scores"]
 Side: TypeAlias = Literal["clean", "given", "test"]
 
-# Columns of cells and curves. Of counts by class a list with a number a class, in the order of the classes:
-# how often each was predicted, and, by either kind of labels, how often it occurred and was predicted then.
+# Columns of cells and curves. Counts by class are a list with one number per class, in class order: how often
+# the class was predicted and, for given and for clean labels, how often it occurred and how often it was
+# predicted rightly.
 BY_CLASS: Final = ("predicted", "right_given", "occurred_given", "right_clean", "occurred_clean")
-# What two references that see no features get right: the most frequent class so far, the label before.
+# Right predictions of two references that ignore features: the most frequent class so far, and the previous
+# label.
 REFERENCES: Final = ("majority_given", "majority_clean", "before_given", "before_clean")
-#: The learners that are these references, with their labels in a study that has `baselines`.
+#: The learners that are these references, with their labels in a study that sets `baselines`.
 BASELINES: Final[Mapping[str, str]] = {"MajorityClass": "majority class", "NoChange": "no change"}
 LOSSES: Final = ("hinge_loss_given", "hinge_loss_clean", "log_loss_given", "log_loss_clean")
 AREAS: Final = ("auc_given", "auc_clean")
-# Of cells alone: one number takes as long as a point of a curve would.
+# Columns of cells only: one such number takes as long as a point of a curve would.
 PRECISIONS: Final = ("average_precision_given", "average_precision_clean")
-# Of cells alone: what is compared with is the best for the whole stream.
+# Columns of cells only: regret compares with the best weights for the whole stream.
 REGRETS: Final = ("regret_given", "regret_clean")
-# Columns of curves: the same among the latest examples, where a study has a window, and with a fading factor.
+# Columns of curves: the same for the latest examples if the study sets a window, and with its fading factor.
 OF_LATEST: Final = (*BY_CLASS, *REFERENCES, *LOSSES, *AREAS, *PRECISIONS)
 BY_WINDOW: Final[Mapping[str, str]] = {f"window_{name}": name for name in OF_LATEST}
 BY_FADING: Final[Mapping[str, str]] = {f"fading_{name}": name for name in OF_LATEST}
-# Columns of cells: the same of the test part, which has one kind of labels.
+# Columns of cells: the same for the test part, which has one kind of labels.
 TEST_BY_CLASS: Final = ("test_predicted", "test_right", "test_occurred")
 TEST_SCORES: Final = ("test_hinge_loss", "test_log_loss", "test_auc", "test_average_precision")
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """A metric made of what a cell keeps when it is asked for.
+    """Define a metric that a cell measures only if the study requests it.
 
     Attributes
     ----------
     name : str
-        What a study calls it, also the stem of file names.
+        Its name in a study, also the stem of file names.
     measure : str
-        What is measured: the metric's name along the stream against the clean labels.
+        The quantity: the name of the variant along the stream against the clean labels.
     side : {"clean", "given", "test"}
-        Along the stream against clean labels or those given, or on the test part.
+        Along the stream against clean or given labels, or on the test part.
     label : str
-        How it is called in prose, in lower case.
+        Its name in prose, in lower case.
     sentence : str
-        What it is, for the report.
+        Its definition, for the report.
     direction : {"lower", "higher"}
         Which values are better.
     percent : bool
@@ -63,9 +65,9 @@ class Scoring:
     decimals : int
         Digits after the point when shown.
     needs : {"classes", "regret", "scores"}
-        What a cell must keep for it.
+        What a cell must store for it.
     two_classes : bool
-        Whether tasks of more classes have no such number.
+        Whether it is defined for tasks of two classes only.
     """
 
     name: str
@@ -93,7 +95,7 @@ class _Family:
     sides: tuple[Side, ...] = ("clean", "given", "test")
 
     def scorings(self) -> Iterable[Scoring]:
-        """Yield it side by side."""
+        """Yield the metric's variant for each of its sides."""
         for side in self.sides:
             label = f"test {self.label}" if side == "test" else f"online {self.label}"
             yield Scoring(
@@ -113,9 +115,9 @@ class _Family:
 _STREAM: tuple[Side, ...] = ("clean", "given")
 _POSITIVE = "the positive class, which is the second in order"
 _FAMILIES = (
-    # By what is predicted: an exact tie is a prediction here, and a mistake in the counts of mistakes.
+    # These use the predicted class: an exact tie counts as a prediction here, but as a mistake in the counts.
     _Family("error", "prediction error", "The share of wrong predictions.", "lower"),
-    # `test_accuracy` is measured whatever a study asks for.
+    # `test_accuracy` is always measured, so it needs no entry here.
     _Family("accuracy", "accuracy", "The share of right predictions.", sides=_STREAM),
     _Family(
         "balanced_accuracy",
@@ -239,33 +241,23 @@ _FAMILIES = (
     ),
 )
 
-#: Metrics that a cell measures when a study asks for them, by name.
+#: Metrics that a cell measures only if a study requests them, by name.
 SCORINGS: Mapping[str, Scoring] = {
     scoring.name: scoring for family in _FAMILIES for scoring in family.scorings()
 }
-#: What every cell measures, whatever is asked for.
+#: Metrics that every cell measures.
 ALWAYS: Final = (
     "test_accuracy",
     *(measure.name for count in COUNTS.values() for measure in count.measures),
     "examples_per_second",
     "ram_hours",
 )
-#: What `metrics` may name.
+#: Names that the key `metrics` may contain.
 METRIC_NAMES: Final = (*ALWAYS, *SCORINGS)
 
 
 def kept_for(names: Iterable[str]) -> tuple[Kept, ...]:
-    """Return what cells keep so that metrics can be made of it.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Of `METRIC_NAMES`.
-
-    Returns
-    -------
-    tuple of {"classes", "regret", "scores"}
-        In alphabetical order.
+    """Return what cells must store for these metrics, in alphabetical order.
 
     Examples
     --------
@@ -273,12 +265,12 @@ def kept_for(names: Iterable[str]) -> tuple[Kept, ...]:
     (('classes', 'scores'), ())
     """
     kept: set[Kept] = {SCORINGS[name].needs for name in names if name in SCORINGS}
-    # A regret is a difference of losses.
+    # Regret is a difference of losses, so it needs the scores too.
     return tuple(sorted(kept | {"scores"} if "regret" in kept else kept))
 
 
 def can_rank(name: str) -> bool:
-    """Return whether figures of two learners compare: those of regret have references of different norms."""
+    """Return whether a metric can rank; regret cannot, because each learner has its own reference."""
     return name not in SCORINGS or SCORINGS[name].needs != "regret"
 
 

@@ -1,6 +1,6 @@
-"""The command line and its workflows: run a study, report on its results, measure speed; also in a notebook.
+"""Provide the command line and its workflows (run a study, report, measure speed), and the notebook API.
 
-What a notebook uses is loaded with the first name taken from here: the command line answers at once. Type
+The notebook API is imported with the first name taken from here, so that the command line starts fast. Type
 checkers read ``__init__.pyi`` instead.
 """
 

@@ -1,4 +1,4 @@
-"""The command line. Every command imports what it needs when it is called: `--help` answers at once."""
+"""Define the command line. Commands import what they need when called, so that `--help` is fast."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .bench import BENCHMARKS, run_bench
 from .paper_commands import reproduce
 from .study_commands import doctor, plan, report, run
 
-# Whether this process was asked to end by SIGTERM: Slurm's time limit, `kubectl delete pod`, systemd.
+# Set when this process receives SIGTERM: Slurm's time limit, `kubectl delete pod`, systemd.
 _terminated = threading.Event()
 
 
 class _Commands(click.Group):
-    """Commands whose bad input is one line and exit status 2, also where `dask` calls them."""
+    """Report bad input as one line with exit status 2, also if `dask` calls the commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -37,14 +37,14 @@ class _Commands(click.Group):
 
 @contextlib.contextmanager
 def _termination_as_interrupt() -> Iterator[None]:
-    """Have SIGTERM do what Ctrl-C does."""
+    """Treat SIGTERM like Ctrl-C."""
 
     def interrupt(*_: object) -> None:
-        # It may be sent again while jobs are cancelled: only the first one counts.
+        # SIGTERM may arrive again while jobs are cancelled: only the first one counts.
         if _terminated.is_set():
             return
         _terminated.set()
-        # A script's background process ignores Ctrl-C.
+        # A script's background process ignores Ctrl-C, so its default handler is restored.
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.raise_signal(signal.SIGINT)
@@ -61,7 +61,7 @@ def _termination_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-# The name is that of the entry in `dask`'s own command line.
+# `dask`'s own command line lists the group under this name.
 @click.group("singlepass", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="singlepass")
 def app() -> None:
@@ -87,7 +87,7 @@ def status(results: str, as_json: bool) -> None:
 @click.argument("results")
 def compact(results: str) -> None:
     """Merge the files that a long run wrote to RESULTS (a folder or URL) into few, while nobody runs it."""
-    from .merging import compact_results
+    from .status import compact_results
 
     click.echo(compact_results(results, lambda line: click.echo(line, err=True)))
 
@@ -96,7 +96,7 @@ def compact(results: str) -> None:
 @click.argument("what", type=click.Choice(["learners", "datasets", "studies"]))
 @click.argument("names", nargs=-1)
 def list_(what: str, names: tuple[str, ...]) -> None:
-    """List learners, datasets or studies, or tell everything about the data sets NAMES."""
+    """List learners, datasets or studies, or tell everything about the learners or data sets NAMES."""
     from .listing import show
 
     show(what, names)
@@ -213,7 +213,7 @@ def convert(names: tuple[str, ...], target: str | None, options: tuple[str, ...]
 
 
 def main() -> None:
-    """Entry point: bad input is one line on standard error and exit status 2, never a traceback."""
+    """Run the command line: bad input is one line on standard error and exit status 2, never a traceback."""
     try:
         status = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -226,14 +226,14 @@ def main() -> None:
     except BrokenPipeError:
         if not _reader_is_gone():
             raise
-        # It has read enough (`| head`). What is still to be flushed goes nowhere.
+        # The reader has read enough (`| head`): discard what is still to be flushed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 
 
 def _reader_is_gone() -> bool:
-    """Tell whether standard output is the pipe that broke, not one to another process."""
+    """Return whether the broken pipe is standard output, not one to another process."""
     try:
         print(flush=True)
     except BrokenPipeError:
@@ -242,7 +242,7 @@ def _reader_is_gone() -> bool:
 
 
 def _stopped(interrupt: BaseException) -> NoReturn:
-    # Who was interrupted may know more than that all is kept.
+    # The interrupt may carry a more precise message.
     then = str(interrupt) or "run again to go on"
     click.echo(f"singlepass: stopped; what was finished is kept, {then}", err=True)
     sys.exit(128 + (signal.SIGTERM if _terminated.is_set() else signal.SIGINT))

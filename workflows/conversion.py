@@ -1,4 +1,4 @@
-"""`singlepass data convert`: read and check data sets ahead of a run, and say what is in them."""
+"""Implement `singlepass data convert`: read and check data sets ahead of a run, and describe them."""
 
 from __future__ import annotations
 
@@ -15,28 +15,13 @@ from .shipped import find_study, shipped_studies
 
 
 def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, ...]) -> Iterator[str]:
-    """Convert data sets one after the other.
+    """Convert data sets and yield lines that describe each table.
 
-    Parameters
-    ----------
-    names : tuple of str
-        Names of `singlepass list datasets`, paths (of files, folders, patterns), URLs, ``openml:NUMBER``, and
-        studies: their data sets, with the options that they have there.
-    target : str or None
-        Column of the labels.
-    options : tuple of str
-        ``key=value``, written as in a study.
-
-    Yields
-    ------
-    str
-        A line for every table: rows, features, classes, fingerprint; then how its features were made, where
-        that is not as they stand in the files.
-
-    Raises
-    ------
-    InputError
-        On the first thing that is not as it must be.
+    `names` are names of `singlepass list datasets`, paths (of files, folders, patterns), URLs,
+    ``openml:NUMBER``, and studies, which stand for their data sets with their options. `target` is the column
+    of the labels; `options` are ``key=value``, written as in a study. Each table yields a line with rows,
+    features, classes and fingerprint, and notes on features that differ from the file's columns. Raises
+    InputError at the first problem.
     """
     given = dict(map(_option, options))
     for name in names:
@@ -47,7 +32,7 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
                 )
             yield from _of_study(name)
             continue
-        # No data set's name has a suffix or a folder, nearly every file's has one.
+        # Names of data sets have no suffix and no folder; nearly all file names have a suffix.
         is_path = Path(name).is_file() or bool(Path(name).suffix) or "/" in name or _is_folder(name)
         entry: dict[str, Any] = {"path" if is_path else "name": name}
         with progress_display() as progress, data.watched(progress.read):
@@ -58,7 +43,7 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
 
 
 def _of_study(name: str) -> Iterator[str]:
-    """Convert what a run of a study would."""
+    """Convert the data sets of a study as its run would."""
     study, file = find_study(name)
     base = Path() if file is None else file.parent
     for entry in study.datasets:
@@ -70,7 +55,8 @@ def _of_study(name: str) -> Iterator[str]:
                 cut = protocol == "crossval" or (protocol == "holdout" and not data.has_test(ref))
                 fit = data.feature_fit(ref)
                 if fit == "online" or (fit and cut):
-                    # What changes its features is computed of other rows then, of features as they stand.
+                    # Cells fit the feature changes on their own rows then, so they need the unchanged
+                    # features.
                     data.open_stream(ref, raw=True)
         yield from map(_line, streams)
         yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))
@@ -82,7 +68,7 @@ def _is_folder(name: str) -> bool:
 
 
 def _option(text: str) -> tuple[str, Any]:
-    """Read an option as TOML does; what is no TOML value is text: a path, a delimiter."""
+    """Parse an option as TOML; a value that is not TOML, such as a path or a delimiter, is text."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise InputError(f"--option {text!r}: write KEY=VALUE, such as n_features=123")

@@ -1,4 +1,4 @@
-"""`singlepass doctor` of a cluster: is it as a study needs it?"""
+"""Implement `singlepass doctor` for a cluster: check that it meets a study's needs."""
 
 from __future__ import annotations
 
@@ -24,22 +24,24 @@ from .progress import progress_display
 # A study, its file, and plug-ins.
 Subject: TypeAlias = tuple[Study, Path | None, tuple[str, ...]]
 
-# Seconds for a scheduler that runs already: who asks a doctor wants to know now.
+# Seconds to wait for a running scheduler: short, because the user wants an answer now.
 _PATIENCE = 20.0
-# Workers that are alike are one line; so many kinds are shown, and so many tables that a worker lacks.
+# With less free disk, a converted text corpus and compiled kernels may not fit.
+ENOUGH_DISK = 2e9
+# Identical workers share a line; this many kinds are shown, and this many tables that a worker lacks.
 KINDS_SHOWN, LACKS_SHOWN = 10, 5
 
 
 @dataclass
 class Findings:
-    """What was found.
+    """Collect what a check found.
 
     Attributes
     ----------
     facts : list of (str, str)
-        What of which thing.
+        Name and value of each fact.
     problems : list of str
-        What is not as it must be.
+        What prevents or breaks a run.
     advice : list of str
         What could be better.
     """
@@ -49,10 +51,10 @@ class Findings:
     advice: list[str] = field(default_factory=list)
 
     def show(self) -> bool:
-        """Print it; return whether something is not as it must be."""
+        """Print the findings; return whether there are problems."""
         width = max((len(name) for name, _ in self.facts), default=0)
         for name, fact in self.facts:
-            # A job script is many lines.
+            # A job script has several lines.
             click.echo(f"{name}:\n{fact}\n" if "\n" in fact else f"{name:{width}}  {fact}")
         for line in self.advice:
             click.echo(f"better: {line}")
@@ -70,23 +72,19 @@ def examine_cluster(
     patience: float | None,
     subject: Subject | None,
 ) -> Findings:
-    """Start or reach a cluster, and look at it.
+    """Start or reach a cluster and check it.
 
-    Parameters
-    ----------
-    cluster, scheduler, scheduler_file : str or None
-        One of them, as in `WorkerOptions`.
-    patience : float or None
-        Seconds to wait for the scheduler and a first worker; None: as long as a run would.
-    subject : (Study, Path or None, tuple of str), or None
-        A study whose data is looked for on the workers, its file, and plug-ins.
+    One of `cluster`, `scheduler` and `scheduler_file` is set, as in `WorkerOptions`. `patience` is the number
+    of seconds to wait for the scheduler and a first worker; None waits as long as a run for a cluster that is
+    started here, and `_PATIENCE` for a running scheduler. `subject` is a study whose data the workers should
+    have, with its file and plug-ins.
     """
     found = Findings()
     pins: tuple[data.Pin, ...] = ()
     if subject is not None:
         study, file, plugins = subject
         try:
-            # What a run does first, too: files are downloaded and parsed here when they have to be.
+            # As at the start of a run, files are downloaded and parsed here if necessary.
             with progress_display() as progress, data.watched(progress.read):
                 plan = make_plan(study, base=Path() if file is None else file.parent, plugins=plugins)
                 pins = data.pins_of(plan.tasks)
@@ -112,16 +110,7 @@ def _say(line: str) -> None:
 
 
 def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
-    """Tell what a checkup has found.
-
-    Parameters
-    ----------
-    found : Findings
-        What is added to.
-    checkup : Checkup
-    n_tables : int
-        Tables that workers were asked for.
-    """
+    """Add the results of a checkup to `found`; `n_tables` counts the tables that workers need."""
     here = this_environment()
     encrypted = "TLS" if checkup.encrypted else "not encrypted: who reaches the port can run code"
     found.facts += [
@@ -160,15 +149,45 @@ def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
             found.problems.append(f"worker {where}: {what}: install what is installed here")
         elif unlike := differences(here, what):
             listed = ", ".join(f"{name} {there} instead of {own}" for name, own, there in unlike)
-            found.problems.append(f"worker {where}: {listed}; a run refuses it, or takes --allow-mismatch")
+            found.problems.append(
+                f"worker {where}: {listed}; a run gives it no cells unless --allow-mismatch is set"
+            )
+    _look_at_caches(found, checkup)
     if len(kinds) > KINDS_SHOWN:
         found.facts.append(("", f"… and {len(kinds) - KINDS_SHOWN:,} more kinds"))
     if n_tables:
         _compare_data(found, checkup, n_tables)
 
 
+def _look_at_caches(found: Findings, checkup: Checkup) -> None:
+    """Report the workers whose cache is full or nearly full, grouped by message."""
+    full: dict[str, list[str]] = defaultdict(list)
+    low: dict[str, list[str]] = defaultdict(list)
+    for address, worker in checkup.workers.items():
+        if isinstance(worker.environment, str):
+            # Without this package it has no cache.
+            continue
+        if isinstance(worker.cache_free, str):
+            full[worker.cache_free].append(address)
+        elif worker.cache_free < ENOUGH_DISK:
+            low[worker.environment.cache].append(address)
+    for cause, addresses in full.items():
+        found.problems.append(f"worker {_some(checkup, addresses)}: {cause}; a run gives it no cells")
+    for cache, addresses in low.items():
+        free = decimal(int(checkup.workers[addresses[0]].cache_free))
+        found.advice.append(f"worker {_some(checkup, addresses)}: cache {cache}: {free} free")
+
+
+def _some(checkup: Checkup, addresses: list[str]) -> str:
+    """Return the first of these workers with its host, and the number of the others."""
+    environment = checkup.workers[addresses[0]].environment
+    host = "" if isinstance(environment, str) else f" at {environment.host}"
+    more = f" and {len(addresses) - 1:,} more" if len(addresses) > 1 else ""
+    return f"{addresses[0]}{host}{more}"
+
+
 def _versions(here: Environment, there: Environment | str) -> str:
-    """Return the versions of a worker, those that differ marked."""
+    """Return the versions of a worker, with those that differ marked."""
     if isinstance(there, str):
         return there
     unlike = {name for name, _, _ in differences(here, there)}
@@ -181,7 +200,8 @@ def _compare_scheduler(found: Findings, checkup: Checkup, here: Environment) -> 
     shown = []
     for name, version in checkup.versions.items():
         own = here.versions.get(name)
-        # What outcomes depend on does not run there; Dask's own messages go back and forth.
+        # The scheduler computes no results, so its version of this package may differ; versions of Dask must
+        # match.
         unlike = name != "singlepass" and version != own
         shown.append(f"{name} {version or 'missing'}{f' (!, here {own})' if unlike else ''}")
         if unlike and name in ("dask", "distributed"):
@@ -208,7 +228,7 @@ def _compare_data(found: Findings, checkup: Checkup, n_tables: int) -> None:
     have_all = 0
     for address, worker in checkup.workers.items():
         if isinstance(worker.lacking, str):
-            # Why it cannot tell is why it cannot compute; said above.
+            # The reason is already reported with the worker's environment.
             continue
         have_all += not worker.lacking
         reasons = list(dict.fromkeys(lack.reason for lack in worker.lacking))

@@ -1,13 +1,15 @@
-"""What there is: learners, data sets, shipped studies, as tables on the terminal."""
+"""List learners, data sets and shipped studies as tables on the terminal."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 
 from rich.table import Table
 
 from ..learners import registry
+from ..learners.table import ROWS
 from ..pipeline import data
 from ..pipeline.errors import InputError, did_you_mean
 from .shipped import find_study, shipped_studies
@@ -22,6 +24,59 @@ def _learners() -> Table:
         summary = (inspect.getdoc(learner) or "").partition("\n")[0].replace("``", "")
         found.add_row(*plain(name, parameters, summary))
     return found
+
+
+def _learner(name: str) -> Table:
+    """Return a table of a learner's parameters, with their grids in shipped studies."""
+    learners = registry.available()
+    if name not in learners:
+        raise InputError(f"unknown learner {name!r}; {did_you_mean(name, learners)}")
+    learner, row = learners[name], ROWS.get(name)
+    doc = inspect.getdoc(learner) or ""
+    words = [doc.partition("\n")[0]]
+    if row is not None:
+        words.append(f"{row.source}. For {row.classes} classes; {row.kind}.")
+    described, grids = _described_parameters(doc), _shipped_grids(name)
+    found = table("parameter", "default", "meaning", "grids in shipped studies")
+    found.title, found.title_justify, found.title_style = (
+        plain(f"{name}: {' '.join(words)}".replace("``", ""))[0],
+        "left",
+        "",
+    )
+    for key, parameter in inspect.signature(learner).parameters.items():
+        default = "" if parameter.default is parameter.empty else repr(parameter.default)
+        found.add_row(*plain(key, default, described.get(key, ""), "; ".join(grids.get(key, ()))))
+    return found
+
+
+def _described_parameters(doc: str) -> dict[str, str]:
+    """Return the type and meaning of each parameter in a numpydoc docstring."""
+    section = doc.partition("\nParameters\n----------\n")[2]
+    section = re.split(r"\n\n\S[^\n]*\n-{3,}\n", section)[0]
+    described: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\S)", section):
+        head, _, meaning = entry.partition("\n")
+        names, _, kind = head.partition(" : ")
+        # The default is shown in another column.
+        kind = re.sub(r",? ?default=.*", "", kind)
+        said = " ".join(": ".join(part for part in (kind, meaning) if part).split())
+        described |= dict.fromkeys(names.split(", "), said.replace("``", ""))
+    return described
+
+
+def _shipped_grids(name: str) -> dict[str, list[str]]:
+    """Return the grids of a learner's parameters in shipped studies, each with the studies that use it."""
+    studies: dict[str, dict[str, list[str]]] = {}
+    for study in shipped_studies():
+        for algorithm in find_study(study)[0].algorithms:
+            for key, values in algorithm.grid.items() if algorithm.name == name else ():
+                named = studies.setdefault(key, {}).setdefault(str(values), [])
+                if study not in named:
+                    named.append(study)
+    return {
+        key: [f"{grid} ({', '.join(named)})" for grid, named in grids.items()]
+        for key, grids in studies.items()
+    }
 
 
 _SHOWN_CLASSES = 4
@@ -46,12 +101,12 @@ def _datasets() -> Table:
 
 def _shape(row: data.DatasetRow) -> str:
     rows, features = row.shape
-    # What nobody here has opened yet has no known size.
+    # The size of a data set is unknown until it is opened for the first time.
     return f"{rows:,} × {features:,}" if rows else "–"
 
 
 def _data_set(name: str) -> Table:
-    """Return everything about one data set."""
+    """Return a table of all facts about one data set."""
     known = {row.name: row for row in data.describe()}
     main = data.main_name(name)
     if main not in known:
@@ -86,26 +141,20 @@ def _studies() -> Table:
 
 
 def show(what: str, names: Sequence[str] = ()) -> None:
-    """Print a table.
+    """Print the list of `what`, or with `names` the details of these learners or data sets.
 
-    Parameters
-    ----------
-    what : {"learners", "datasets", "studies"}
-    names : sequence of str, default=()
-        Of data sets: everything about these, instead of a line about each there is.
-
-    Raises
-    ------
-    InputError
-        A name is unknown, or names were given of what has no more to tell.
+    Raises InputError if a name is unknown, or for names of studies, which have no further details.
     """
-    if names and what != "datasets":
-        raise InputError(f"list {what} takes no names, got {names[0]!r}: only data sets have more to tell")
-    tables: dict[str, Callable[[], Table]] = {
+    lists: dict[str, Callable[[], Table]] = {
         "learners": _learners,
         "datasets": _datasets,
         "studies": _studies,
     }
-    shown = [_data_set(name) for name in names] or [tables[what]()]
+    details: dict[str, Callable[[str], Table]] = {"learners": _learner, "datasets": _data_set}
+    if names and what not in details:
+        raise InputError(
+            f"list {what} takes no names, got {names[0]!r}: `singlepass plan {names[0]}` tells more"
+        )
+    shown = [details[what](name) for name in names] or [lists[what]()]
     for each in shown:
         put(each)

@@ -1,10 +1,9 @@
-"""`singlepass doctor` of this machine: is it as a study needs it?"""
+"""Implement `singlepass doctor` for this machine: check that it meets a study's needs."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -13,25 +12,20 @@ import psutil
 from rich.filesize import decimal
 
 from ..pipeline import data
-from ..pipeline.study.absent import known_learners, missing_learners
+from ..pipeline.errors import InputError
+from ..pipeline.study.learner_factory import known_learners, missing_learners
 from ..pipeline.workers.environment import this_environment
-from .doctor import Findings, Subject
+from .doctor import ENOUGH_DISK, Findings, Subject
 
-# With less than this a converted text corpus and compiled kernels may not fit.
-ENOUGH_DISK = 2e9
-# A line names so many data sets.
+# Data sets that a line names at most.
 _NAMED = 5
 
 
 def examine_machine(out: str, subject: Subject | None) -> Findings:
-    """Look at this machine.
+    """Check this machine.
 
-    Parameters
-    ----------
-    out : str
-        Folder or URL that results are to be written to.
-    subject : (Study, Path or None, tuple of str), or None
-        A study whose data is looked for, its file, and plug-ins.
+    `out` is the folder or URL for results. `subject` is a study whose data and learners are checked too, with
+    its file and plug-ins.
     """
     found = Findings()
     here = this_environment()
@@ -58,7 +52,7 @@ def examine_machine(out: str, subject: Subject | None) -> Findings:
             if look.missing:
                 found.problems.append(f"data set {look.label}: {look.state}")
         if waiting:
-            # A table is one of its options: what was converted with others is not there.
+            # A table depends on its options: one converted with other options does not count.
             named = ", ".join(waiting[:_NAMED]) + (", …" if len(waiting) > _NAMED else "")
             found.advice.append(
                 f"data {named}: to be parsed as this study wants them when it is run; ahead of it: "
@@ -70,15 +64,10 @@ def examine_machine(out: str, subject: Subject | None) -> Findings:
 def _look_at_cache(found: Findings) -> None:
     folder = data.cache_folder()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(b"0")
-        free = shutil.disk_usage(folder).free
-    except OSError as error:
+        free = data.cache_space()
+    except InputError as error:
         found.facts.append(("cache", f"{folder}: cannot be written"))
-        found.problems.append(
-            f"cache {folder}: cannot be written ({error.strerror}); set SINGLEPASS_CACHE to a folder that can"
-        )
+        found.problems.append(str(error))
         return
     found.facts.append(("cache", f"{folder}: can be written, {decimal(free)} free"))
     if free < ENOUGH_DISK:
@@ -86,13 +75,13 @@ def _look_at_cache(found: Findings) -> None:
 
 
 def _look_at_output(found: Findings, out: str) -> None:
-    """See whether a folder can be written, and whether its disk keeps two processes apart."""
+    """Check whether a folder can be written, and whether its file system has locks, which keep runs apart."""
     import filelock
 
     if "://" in out:
         found.facts.append(("output", f"{out}: a lease keeps two runs apart there"))
         return
-    # The folder itself may not be there yet.
+    # The folder itself may not exist yet.
     folder = Path(out).absolute()
     while not folder.exists():
         folder = folder.parent

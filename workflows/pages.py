@@ -31,12 +31,12 @@ def studies_table() -> str:
     return "\n".join([*lines, ""])
 
 
-# By page and by name of the generated part.
+# By the name of the page, which is also that of its generated part.
 PAGES = {"learners": learners_table, "studies": studies_table}
 
 
 def written(docs: Path, page: str) -> str:
-    """Return the text of a page with its table generated again."""
+    """Return the text of a page with its table regenerated."""
     return with_block((docs / f"{page}.md").read_text("utf-8"), page, PAGES[page]())
 
 

@@ -1,4 +1,4 @@
-"""The command about papers: `reproduce`."""
+"""Define the command about papers: `reproduce`."""
 
 from __future__ import annotations
 
@@ -44,10 +44,9 @@ def reproduce(
     if finished and threads is not None:
         raise click.UsageError("--threads is for running studies: --finished runs none")
     from ..pipeline.errors import InputError, did_you_mean
-    from .reproduce.page import write_page
+    from .reproduce.page import write_page, write_summary
     from .reproduce.papers import PAPERS
     from .reproduce.studies import read_studies, study_folder, study_names
-    from .reproduce.summary import write_summary
 
     if paper not in PAPERS:
         raise InputError(f"paper {paper!r} is not known: {did_you_mean(paper, PAPERS)}")

@@ -1,13 +1,15 @@
-"""What a study will take: cells, data and what is missing of them, memory, time; no results are written."""
+"""`singlepass plan`: what a study will take (cells, missing data, memory, time), without writing results."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import joblib
+from rich.filesize import decimal
 
 from ..pipeline import data
 from ..pipeline.errors import InputError
@@ -16,32 +18,31 @@ from ..pipeline.study.plan import Plan, make_plan
 from ..pipeline.study.planned_algorithm import with_dataset_parameters
 from ..pipeline.study.specs import DatasetSpec
 from ..pipeline.study.study import Study
-from .running.costs import COSTS, Costs
 from .running.run import refused_splits
 from .running.stages import Matched, Stage, Tuning
 from .running.trials import trials
-
-if TYPE_CHECKING:
-    pass
+from .running.work import COSTS, Costs
+from .status import span
+from .terminal import plain, put, table
 
 STAGES = ("tuning", "evaluation", "matched")
 
-# Number of the data set in the study, and label of the algorithm.
+# Index of the data set in the study, and label of the algorithm.
 Pair = tuple[int, str]
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What a store has of a plan.
+    """Count the cells of a plan that a store contains.
 
     Attributes
     ----------
     done, failed : Counter
-        Cells by stage, data set and algorithm; failed are those that failed, crashed or were stopped.
+        Cells by stage, data set and algorithm; `failed` includes crashed and stopped cells.
     costs : Costs
-        What cells have taken, by number of the data set and algorithm.
+        Times of finished cells, by index of the data set and algorithm.
     tried : tuple of str
-        Where no cell is finished: the algorithms whose short trial cells the costs are of.
+        If no cell is finished: the algorithms whose short trial cells gave the costs.
     """
 
     done: Counter[tuple[str, Pair]]
@@ -52,26 +53,25 @@ class Finished:
 
 @dataclass(frozen=True)
 class StudyOutline:
-    """What a study will take.
+    """Describe what a study will take.
 
     Attributes
     ----------
-    study : Study
     out : str
-        Where its results are or will be.
+        Folder or URL of its results, which may not exist yet.
     outlooks : list of data.Outlook
         Of its data sets, in their order.
     planned : Counter
         Cells by stage, data set and algorithm, as far as the number of tasks is known.
     repetitions : int
-        Of the data set and level of noise that has the most: fewer than seeds if the others would repeat one.
-    finished : Finished
+        The largest number of any data set and noise level: lower than the number of seeds if the others would
+        repeat one.
     covariances : dict of str to int
         Bytes of a full covariance, by algorithm and data set.
     file : str
-        What a line of error begins with: the study's file, where there is one.
+        Prefix of error lines: the study's file, if it has one.
     unsplit : str
-        Why data sets that are ready cannot be split as the study wants it.
+        Why data sets that are ready cannot be split as the study asks.
     """
 
     study: Study
@@ -86,12 +86,12 @@ class StudyOutline:
 
     @property
     def missing(self) -> list[data.Outlook]:
-        """The data sets that somebody has to see to."""
+        """Return the data sets that the user must provide or fix."""
         return [outlook for outlook in self.outlooks if outlook.missing]
 
     @property
     def refusal(self) -> str:
-        """What a run would end with before its first cell; empty where it can begin."""
+        """Return the error with which a run would stop before its first cell; empty if it can start."""
         return next((f"{self.file}{outlook.problem}" for outlook in self.missing), self.unsplit)
 
     def left(self) -> Counter[tuple[str, Pair]]:
@@ -99,7 +99,7 @@ class StudyOutline:
         return self.planned - self.finished.done - self.finished.failed
 
     def seconds_left(self) -> float | None:
-        """Return the time of one thread that the cells which are left take; None where nothing is known."""
+        """Return the seconds of one thread for the remaining cells, or None if unknown."""
         costs, total = self.finished.costs, 0.0
         for (_, pair), n in self.left().items():
             total += n * (costs.seconds(pair, self.outlooks[pair[0]].rows) or 0.0)
@@ -109,26 +109,11 @@ class StudyOutline:
 def outline(
     study: Study, out: str, *, file: Path | None = None, plugins: tuple[str, ...] = ()
 ) -> StudyOutline:
-    """Return what a study will take; nothing is downloaded, parsed or written for it but compiled code.
+    """Return what a study will take, without downloading, parsing or writing anything but compiled code.
 
-    Parameters
-    ----------
-    study : Study
-    out : str
-        Folder or fsspec URL of its results, there or not.
-    file : Path, default=None
-        The study's file: relative paths start from its folder.
-    plugins : tuple of str, default=()
-        Python files with further learners.
-
-    Returns
-    -------
-    StudyOutline
-
-    Raises
-    ------
-    InputError
-        Something in the study but its data is not as it must be, or the store cannot be read.
+    `out` is the folder or fsspec URL of its results, which need not exist. Relative paths start at the folder
+    of `file`. `plugins` are Python files with further learners. Raises InputError if anything in the study
+    except its data is wrong, or if the store cannot be read.
     """
     base = Path() if file is None else file.parent
     outlooks = [
@@ -178,15 +163,16 @@ def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[
 
 
 def _repetitions(plan: Plan, dataset: DatasetSpec) -> list[int]:
-    """Return how many repetitions a task of a data set has, for each level of noise."""
+    """Return the number of repetitions of a data set's tasks, for each level of noise."""
     tasks = [task for task in plan.tasks if plan.datasets[task.label] is dataset]
-    # Only files have to be parsed first, and files hold the same rows for every seed.
+    # Tasks of unparsed data are unknown, but only files need parsing, and their rows are the same for every
+    # seed.
     drawn = any(data.is_drawn(task) for task in tasks)
     return [len(plan.repetitions(dataset, noise, drawn=drawn)) for noise in plan.study.noise]
 
 
 def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
-    """Count what a store has of a plan."""
+    """Count the cells of a plan that a store contains."""
     found = Finished(Counter(), Counter(), Costs())
     if not store.exists():
         return found
@@ -209,7 +195,7 @@ def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
 def _with_trials(
     finished: Finished, plan: Plan, places: Mapping[str, int], outlooks: list[data.Outlook]
 ) -> Finished:
-    """Take the costs from trial cells."""
+    """Return `finished` with the costs of trial cells."""
     rows = {task.label: outlooks[places[task.label]].rows or 0 for task in plan.tasks}
     tried = trials(plan, rows)
     finished.costs.learn(row | {"dataset": places[row["dataset"]]} for row in tried)
@@ -227,7 +213,128 @@ def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict
             default = learner.make({}).get_params().get("covariance")
             chosen = algorithm.grid.get("covariance", [algorithm.fixed.get("covariance", default)])
             if "full" in chosen:
-                # One block a class where there are many.
+                # With more than two classes, a learner keeps one block per class.
                 side = (outlook.features or 0) * (outlook.classes if outlook.classes > 2 else 1)
                 found[f"{each.label} on {outlook.label}, {side:,} × {side:,}"] = 8 * side**2
     return found
+
+
+# Data sets that fit on a screen.
+DATASETS_SHOWN = 20
+
+
+def show_outline(found: StudyOutline) -> None:
+    """Print what a study will take."""
+    study = found.study
+    counts = {
+        "data set": len(found.outlooks),
+        "algorithm": len(study.algorithms),
+        "noise level": len(study.noise),
+        "seed": found.repetitions,
+    }
+    counted = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
+    # The number of seeds shown agrees with the cells below, with the run and with its report.
+    repeats = len(study.seeds) - found.repetitions
+    if repeats:
+        counted += f" ({repeats} more would repeat it: rows in their given order, without noise)"
+    put(f"{study.name}: {counted}; results in {found.out}\n")
+    _show_cells(found)
+    _show_data(found)
+    for line in (*_memory(found), *_time(found), *_missing(found), *_budgets(found)):
+        put(line)
+
+
+def _show_cells(found: StudyOutline) -> None:
+    columns = ("planned", "done", "failed", "left")
+    lines = table("cells", *columns, right=columns)
+    counters = (found.planned, found.finished.done, found.finished.failed, found.left())
+    for stage in STAGES:
+        sums = [sum(n for (name, _), n in counter.items() if name == stage) for counter in counters]
+        if sums[0]:
+            lines.add_row(*plain(stage, *(f"{n:,}" for n in sums)))
+    lines.add_row(*plain("together", *(f"{counter.total():,}" for counter in counters)))
+    put(lines)
+    put()
+
+
+def _show_data(found: StudyOutline) -> None:
+    right = ("tasks", "rows", "features", "in memory")
+    lines = table("data set", *right, "state", right=right)
+    for outlook, entry in [*zip(found.outlooks, found.study.datasets, strict=True)][:DATASETS_SHOWN]:
+        name = outlook.label if entry.task == "auto" else f"{outlook.label}, {entry.task}"
+        size = decimal(sum(outlook.n_bytes.values())) if outlook.n_bytes else "?"
+        numbers = ("?" if n is None else f"{n:,}" for n in (outlook.tasks, outlook.rows, outlook.features))
+        lines.add_row(*plain(name, *numbers, size, outlook.state.partition(":")[0]))
+    more = len(found.outlooks) - DATASETS_SHOWN
+    put(lines)
+    put(f"… and {more:,} more\n" if more > 0 else "")
+
+
+def _memory(found: StudyOutline) -> Iterator[str]:
+    kept: dict[str, int] = {}
+    own: dict[str, int] = {}
+    for outlook in found.outlooks:
+        (kept if outlook.kept else own).update(outlook.n_bytes)
+    if kept:
+        yield (
+            f"memory   tables of {decimal(sum(kept.values()))}, the largest {decimal(max(kept.values()))}: "
+            "mapped files, which all workers of a machine share"
+        )
+    if own:
+        yield (
+            f"memory   bundled and generated tables of up to {decimal(max(own.values()))}: each worker has "
+            "its own, of the last that it met"
+        )
+    if unknown := sum(not outlook.n_bytes for outlook in found.outlooks):
+        yield f"memory   of {_number(unknown, 'data set')} unknown until parsed"
+    if found.covariances:
+        name, largest = max(found.covariances.items(), key=lambda item: item[1])
+        yield f"memory   full covariances, one in each thread: about {decimal(largest)} at most ({name})"
+
+
+def _time(found: StudyOutline) -> Iterator[str]:
+    left = found.left()
+    if not left and not any(outlook.tasks is None for outlook in found.outlooks):
+        yield "time     nothing is left to do"
+        return
+    seconds = found.seconds_left()
+    if seconds is None:
+        yield "time     unknown: nothing finished yet"
+        return
+    cores = joblib.cpu_count()
+    pairs = {pair for _, pair in left}
+    guessed = sum(pair not in found.finished.costs for pair in pairs)
+    how = "by the cells that are finished"
+    if found.finished.tried:
+        how = f"a rough guess by short trial cells of {' and '.join(found.finished.tried)}"
+    if guessed:
+        how += f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm by those of others"
+    yield (
+        f"time     about {span(seconds)} of one thread, {span(seconds / cores)} with this machine's {cores}, "
+        f"{how}"
+    )
+
+
+def _missing(found: StudyOutline) -> Iterator[str]:
+    for outlook in found.outlooks:
+        if outlook.missing:
+            yield f"missing  {outlook.label}: {outlook.state}"
+        elif outlook.tasks is None:
+            yield f"unknown  {outlook.label}: how many tasks it has, until it is parsed; no cell of it counts"
+
+
+def _budgets(found: StudyOutline) -> Iterator[str]:
+    """Yield a line for each budget of support vectors that exceeds the stream."""
+    for outlook in found.outlooks:
+        for each in found.study.algorithms if outlook.rows else ():
+            given = each.grid.get("budget", [each.fixed.get("budget", 0)])
+            large = [value for value in given if isinstance(value, int) and value > (outlook.rows or 0)]
+            if large and each.runs_on(outlook.label):
+                yield (
+                    f"budget   {each.label}: {max(large):,} is more than the {outlook.rows:,} rows of "
+                    f"{outlook.label}: nothing is ever removed; give a smaller budget to compare"
+                )
+
+
+def _number(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -1,11 +1,13 @@
-"""Progress on the terminal: bars with the time left, or plain lines where there is no terminal."""
+"""Show progress on standard error: bars with the time left, or plain lines without a terminal."""
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from datetime import timedelta
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.filesize import decimal
@@ -24,14 +26,16 @@ from rich.progress import (
 from rich.style import Style
 from rich.text import Text
 
-# What a line begins with that tells where a cluster shows what it does.
+from .running.progress import RunProgress
+
+# Prefix of the line with the address of a cluster's dashboard.
 DASHBOARD = "dashboard: "
 # Seconds between two plain lines.
 PLAIN_INTERVAL = 10.0
 
 
 class _AmountColumn(ProgressColumn):
-    """How much of how much: cells by number, files in kB, MB or GB."""
+    """Show the amount done and the total: numbers of cells, or kB, MB or GB of a file."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,12 +46,12 @@ class _AmountColumn(ProgressColumn):
 
 
 def time_left(seconds: float | None) -> str:
-    """Write a time left; empty as long as it is unknown, and once what was expected has passed."""
+    """Format the time left; empty if it is unknown or less than half a second."""
     return str(timedelta(seconds=round(seconds))) if seconds is not None and seconds >= 0.5 else ""
 
 
 class _LeftColumn(ProgressColumn):
-    """The time left: of cells what those that are finished have them expected to take, of files by rate."""
+    """Show the time left: for cells the expected time of the rest, for files by the rate so far."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,13 +61,13 @@ class _LeftColumn(ProgressColumn):
         if task.fields["in_bytes"]:
             return self.by_rate.render(task)
         until = task.fields["until"]
-        # Counted down: between two stages no cell ends.
+        # Counted down here, because no cell ends between two stages.
         left = None if until is None or task.finished else until - time.monotonic()
         return Text(time_left(left) or "-:--:--", style="progress.remaining")
 
 
 class _LinkColumn(ProgressColumn):
-    """Where a cluster shows what it does, once it is known."""
+    """Show a link to a cluster's dashboard once its address is known."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,11 +77,22 @@ class _LinkColumn(ProgressColumn):
         return Text("dashboard", Style(link=self.address)) if self.address else Text()
 
 
-class Bar:
-    """Bars on a terminal: one for the file that is being read, then one for the cells."""
+class _WorkersColumn(ProgressColumn):
+    """Show the state of a cluster's workers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.workers = ""
+
+    def render(self, task: Task) -> Text:
+        return Text(self.workers)
+
+
+class Bar(RunProgress):
+    """Show bars on a terminal: one for the file being read, then one for the cells."""
 
     def __init__(self, console: Console) -> None:
-        self.link = _LinkColumn()
+        self.link, self.workers = _LinkColumn(), _WorkersColumn()
         self.bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -86,6 +101,7 @@ class Bar:
             TimeElapsedColumn(),
             TextColumn("left"),
             _LeftColumn(),
+            self.workers,
             self.link,
             console=console,
         )
@@ -93,7 +109,7 @@ class Bar:
         self.file: tuple[str, TaskID] | None = None
 
     def start(self, total: int, already: int) -> None:
-        """Show the full length of the cells' bar and what was in the store."""
+        """Show the full length of the cells' bar and the cells already in the store."""
         self._end_file()
         self.cells = self.bar.add_task("cells", total=total, completed=already, in_bytes=False, until=None)
 
@@ -103,12 +119,16 @@ class Bar:
             self.bar.advance(self.cells, cells)
 
     def expect(self, seconds: float | None) -> None:
-        """Show how long the rest is expected to take."""
+        """Show the expected time for the rest."""
         if self.cells is not None:
             self.bar.update(self.cells, until=None if seconds is None else time.monotonic() + seconds)
 
+    def attend(self, workers: str) -> None:
+        """Show the state of the workers next to the bars."""
+        self.workers.workers = workers
+
     def read(self, name: str, done: int, total: int) -> None:
-        """Move the bar of a file; another name is another file."""
+        """Move the bar of a file; a new name starts a new bar."""
         if self.file is None or self.file[0] != name:
             self._end_file()
             self.file = name, self.bar.add_task(name, total=total or None, in_bytes=True, until=None)
@@ -120,12 +140,12 @@ class Bar:
             self.file = None
 
     def note(self, text: str) -> None:
-        """Print a line above the bar; the address of a dashboard stays in sight, as a link beside it."""
+        """Print a line above the bar; a dashboard's address also becomes a link next to the bar."""
         if text.startswith(DASHBOARD):
             self.link.address = text.removeprefix(DASHBOARD)
         self.bar.console.print(text, markup=False, highlight=False)
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> Self:
         self.bar.start()
         return self
 
@@ -135,35 +155,45 @@ class Bar:
         self.bar.stop()
 
 
-class LineProgress:
-    """One line now and then, for logs."""
+class LineProgress(RunProgress):
+    """Print a line from time to time, for logs."""
 
     def __init__(self) -> None:
         self.total = self.finished = self.reused = 0
-        self.file = ""
+        self.file = self.workers = ""
         self.left: float | None = None
         self.began = self.last = self.file_began = time.monotonic()
 
     def start(self, total: int, already: int) -> None:
-        """Remember how much there is to do."""
+        """Store the number of cells."""
         self.total, self.finished, self.reused = total, already, already
         self.began = time.monotonic()
 
     def advance(self, cells: int) -> None:
-        """Say how far the run is, every `PLAIN_INTERVAL` seconds."""
+        """Print the progress of the run, every `PLAIN_INTERVAL` seconds."""
         self.finished += cells
         now = time.monotonic()
         if now - self.last >= PLAIN_INTERVAL:
             self.last = now
             left = time_left(self.left) if self.finished < self.total else ""
-            self.note(f"{self.finished}/{self.total} cells{f', about {left} left' if left else ''}")
+            parts = [f"{self.finished}/{self.total} cells", left and f"about {left} left", self.workers]
+            self.note(", ".join(part for part in parts if part))
 
     def expect(self, seconds: float | None) -> None:
-        """Remember how long the rest is expected to take."""
+        """Store the expected time for the rest."""
         self.left = seconds
 
+    def attend(self, workers: str) -> None:
+        """Say who is at work with the next line, and at once when workers are lost or silent."""
+        changed = workers.partition(",")[2] != self.workers.partition(",")[2]
+        self.workers = workers
+        if changed:
+            self.last = -math.inf
+        if self.total:
+            self.advance(0)
+
     def read(self, name: str, done: int, total: int) -> None:
-        """Say how far a file is, every `PLAIN_INTERVAL` seconds."""
+        """Print the progress of a file, every `PLAIN_INTERVAL` seconds."""
         now = time.monotonic()
         if name != self.file:
             self.file, self.file_began = name, now
@@ -179,16 +209,8 @@ class LineProgress:
         """Print a line."""
         print(text, file=sys.stderr, flush=True)
 
-    def __enter__(self) -> LineProgress:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
-
 
 def progress_display() -> Bar | LineProgress:
-    """Return bars when standard error is a terminal, lines otherwise."""
+    """Return bars if standard error is a terminal, otherwise lines."""
     console = Console(stderr=True)
     return Bar(console) if console.is_terminal else LineProgress()

@@ -1,4 +1,4 @@
-"""The studies that come with the package, by name."""
+"""Find the studies that come with the package, by name."""
 
 from __future__ import annotations
 
@@ -12,28 +12,14 @@ FOLDER = Path(__file__).parent / "studies"
 
 
 def shipped_studies() -> dict[str, Path]:
-    """Return the shipped studies: name and file."""
+    """Return the files of the shipped studies, by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
 
 
 def find_study(name_or_path: str) -> tuple[Study, Path | None]:
-    """Return a study, and its file.
+    """Return a study by the name of a shipped one or by its TOML file, and the file (None if shipped).
 
-    Parameters
-    ----------
-    name_or_path : str
-        Name of a shipped study, or a TOML file.
-
-    Returns
-    -------
-    study : Study
-    file : Path or None
-        None for a shipped study.
-
-    Raises
-    ------
-    InputError
-        No study has this name and no file this path, or the file describes no valid study.
+    Raises InputError if neither exists, or if the file describes no valid study.
     """
     shipped = shipped_studies()
     if name_or_path in shipped:

@@ -1,41 +1,42 @@
-"""How far a run is, told by its store: while it runs, and from any machine that sees the results."""
+"""`singlepass status` and `compact`: a run's progress, read from its store; merge its many files into few."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from ..pipeline.analysis.failures import Failure, failures
 from ..pipeline.errors import InputError
 from ..pipeline.store.schema import STATUSES
-from ..pipeline.store.store import LEFTOVERS, PROGRESS, Store
+from ..pipeline.store.store import CLUSTER, PROGRESS, Store, exclusive
+from ..pipeline.workers.cluster.aside import Attendance
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# The rate is that of the last minutes: cells of a study differ, and workers come and go.
+# The rate covers the last minutes only: cells of a study differ, and workers come and go.
 RATE_OVER = timedelta(minutes=5)
-# Errors and workers that are named, the most frequent and the latest first.
+# Numbers of errors and workers listed, the most frequent errors and the latest workers first.
 ERRORS_SHOWN, WORKERS_SHOWN = 5, 20
-# A scheduler that is there answers at once.
+# A live scheduler answers at once.
 ANSWER_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class WorkerStatus:
-    """What a worker has done.
+    """Describe what a worker has done.
 
     Attributes
     ----------
-    name : str
-    cells : int
     seconds_ago : float
-        Since it finished its last cell, by this machine's clock and the worker's.
+        Since it finished its last cell, as the difference of this machine's clock and the worker's.
     """
 
     name: str
@@ -45,29 +46,31 @@ class WorkerStatus:
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How far a run is.
+    """Describe the progress of a run.
 
     Attributes
     ----------
-    url, study : str
     planned : int or None
         Cells of the plan; None before it is written.
     cells : dict
         Finished cells by status.
     per_minute : float
-        Cells a minute over the last minutes.
+        Cells per minute over the last minutes.
     seconds_left : float or None
-        At that rate; None where it cannot be told.
+        At that rate; None if unknown.
     holder : str
-        Who runs it; empty for nobody.
+        The process that runs it; empty if none does.
     silent_seconds : float or None
-        Since the holder last renewed a lease, by this machine's clock and that of the store; None for a lock.
+        Since the holder last renewed its lease, by this machine's clock and that of the store; None for a
+        lock.
+    attendance : Attendance or None
+        Workers of its cluster: connected now, lost, silent, unfit; None without a cluster.
     workers : list of WorkerStatus
-        Those that were seen last come first.
-    errors : dict
-        How many cells ended with each error.
+        Workers that have finished cells, the latest first.
+    failures : list of Failure
+        Cells without a result, by algorithm and error, largest group first.
     left : str
-        What the cluster of a run that was killed may have left; empty for nothing.
+        What the cluster of a killed run may have left behind; empty for nothing.
     """
 
     url: str
@@ -78,16 +81,17 @@ class RunStatus:
     seconds_left: float | None
     holder: str
     silent_seconds: float | None
+    attendance: Attendance | None
     workers: list[WorkerStatus]
-    errors: dict[str, int]
+    failures: list[Failure]
     left: str
 
     def json(self) -> str:
-        """Return it as JSON."""
+        """Return the status as JSON."""
         return json.dumps(asdict(self), indent=1, ensure_ascii=False)
 
     def lines(self) -> Iterator[str]:
-        """Yield it as lines."""
+        """Yield the status as lines for the terminal."""
         finished = sum(self.cells.values())
         planned = "" if self.planned is None else f" of {self.planned:,}"
         share = f" ({100 * finished / self.planned:.0f}%)" if self.planned else ""
@@ -104,44 +108,35 @@ class RunStatus:
         yield f"run by   {self.holder}{seen}" if self.holder else "run by   nobody now"
         if self.left:
             yield f"left     {self.left}"
+        there = [] if self.attendance is None else [f"now {self.attendance}"]
+        if there or self.workers:
+            yield "workers  " + "; ".join([*there, f"{len(self.workers):,} have finished cells"])
         if self.workers:
-            yield f"workers  {len(self.workers):,}"
             width = max(len(worker.name) for worker in self.workers[:WORKERS_SHOWN])
             for worker in self.workers[:WORKERS_SHOWN]:
                 ago = span(worker.seconds_ago)
                 yield f"  {worker.name:{width}}  {worker.cells:>9,} cells, last {ago} ago"
             if len(self.workers) > WORKERS_SHOWN:
                 yield f"  … and {len(self.workers) - WORKERS_SHOWN:,} more"
-        if self.errors:
+        if self.failures:
             yield "errors"
-            for error, n in list(self.errors.items())[:ERRORS_SHOWN]:
-                yield f"  {n:>7,} × {error}"
-            if len(self.errors) > ERRORS_SHOWN:
-                yield f"  … and {len(self.errors) - ERRORS_SHOWN:,} more kinds"
+            for failure in self.failures[:ERRORS_SHOWN]:
+                yield f"  {failure}"
+            if len(self.failures) > ERRORS_SHOWN:
+                yield f"  … and {len(self.failures) - ERRORS_SHOWN:,} more kinds"
 
 
 def run_status(url: str) -> RunStatus:
-    """Read how far a run is, and disturb nobody.
+    """Return a run's progress without taking its lock.
 
-    Parameters
-    ----------
-    url : str
-        What ``singlepass run`` writes to, a folder or an fsspec URL.
-
-    Returns
-    -------
-    RunStatus
-
-    Raises
-    ------
-    InputError
-        There is no store, or it cannot be read.
+    `url` is the folder or fsspec URL to which ``singlepass run`` writes. Raises InputError if there is no
+    store, or if it cannot be read.
     """
     store = Store(url)
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder that `singlepass run` writes to")
-    holder, silence = store.holder(), store.silence()
-    rows = _one_a_cell(store.new_rows(set(), (*PROGRESS, "error")))
+    holder, silence, cluster = store.holder(), store.silence(), store.read_json(CLUSTER)
+    rows = _one_a_cell(store.new_rows(set(), (*PROGRESS, "error", "algorithm", "dataset")))
     planned = store.read_json("plan.json").get("planned")
     own = _of_the_plan(rows, store, None if holder is None else holder.since)
     now = datetime.now(UTC)
@@ -157,14 +152,15 @@ def run_status(url: str) -> RunStatus:
         seconds_left=max(left, 0) / per_minute * 60 if per_minute and left is not None else None,
         holder="" if holder is None else str(holder),
         silent_seconds=None if silence is None else silence.total_seconds(),
+        attendance=None if holder is None or "workers" not in cluster else Attendance(**cluster["workers"]),
         workers=_workers(own, ended, now),
-        errors=_errors(own),
-        left="" if holder is not None else _left(store.read_json(LEFTOVERS)),
+        failures=failures(own),
+        left="" if holder is not None else _left(cluster),
     )
 
 
-def _left(leftovers: dict[str, str]) -> str:
-    """Return a line about what is left of the cluster of a run that was killed, as far as it can be known."""
+def _left(leftovers: dict[str, Any]) -> str:
+    """Return a line about jobs or a scheduler that a killed run has left behind; "" if none is found."""
     cluster, jobs = leftovers.get("cluster"), leftovers.get("jobs")
     if jobs:
         return f"jobs named {jobs} of {cluster}, whose client was killed; they end soon after they start"
@@ -179,14 +175,17 @@ def _left(leftovers: dict[str, str]) -> str:
 
 
 def _one_a_cell(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return of each cell the row that counts: a success, else what was begun last."""
+    """Return one row per cell: a success if there is one, otherwise the attempt that started last."""
     ranked = rows.assign(lost=rows["status"] != "ok")
     ranked = ranked.sort_values(["lost", "started"], ascending=[True, False], kind="stable")
     return ranked.drop_duplicates("key").drop(columns="lost")
 
 
 def _of_the_plan(rows: pd.DataFrame, store: Store, since: str | None) -> pd.DataFrame:
-    """Return the rows that count: the plan does not name the cells that judge grids until that is done."""
+    """Return the rows of planned cells and, during a run, rows computed since its start.
+
+    The latter include the tuning cells, which enter the plan only when tuning is complete.
+    """
     import pandas as pd
 
     try:
@@ -199,12 +198,12 @@ def _of_the_plan(rows: pd.DataFrame, store: Store, since: str | None) -> pd.Data
             new &= rows["started"] >= pd.Timestamp(since)
     else:
         new &= False
-    # A cell that is planned under two labels counts twice.
+    # The merge counts a cell twice if it is planned under two labels.
     return pd.concat([rows.merge(planned, on="key"), rows[new]])
 
 
 def _ended(rows: pd.DataFrame) -> pd.Series[pd.Timestamp]:
-    """Return when cells ended, as far as their rows say."""
+    """Return the times at which cells ended; missing if their rows lack it."""
     import pandas as pd
 
     return rows["started"] + pd.to_timedelta(rows["total_seconds"].astype(float), unit="s")
@@ -214,7 +213,7 @@ def _per_minute(ended: pd.Series[pd.Timestamp], now: datetime) -> float:
     recent = ended[ended > now - RATE_OVER]
     if recent.empty:
         return 0.0
-    # A run that has just begun did nothing before its first cell.
+    # A run that started recently is measured from its first cell.
     earlier = len(recent) < len(ended.dropna())
     minutes = (RATE_OVER if earlier else now - recent.min()).total_seconds() / 60
     return len(recent) / max(minutes, 1 / 60)
@@ -225,18 +224,13 @@ def _workers(rows: pd.DataFrame, ended: pd.Series[pd.Timestamp], now: datetime) 
 
     cells = rows["worker"].value_counts()
     latest = ended.groupby(rows["worker"]).max().dropna().sort_values(ascending=False)
-    # Two clocks: a worker's may be ahead.
+    # Clipped, because a worker's clock may be ahead of this one.
     ago = (pd.Timestamp(now) - latest).dt.total_seconds().clip(lower=0)
     return [WorkerStatus(str(name), int(cells[name]), float(ago[name])) for name in latest.index]
 
 
-def _errors(rows: pd.DataFrame) -> dict[str, int]:
-    errors = rows["error"].dropna().map(lambda error: (str(error).splitlines() or [""])[0])
-    return {str(error): int(n) for error, n in errors.value_counts().items()}
-
-
 def span(seconds: float) -> str:
-    """Return a span of time in the unit that suits it.
+    """Return a time span in a suitable unit.
 
     Examples
     --------
@@ -248,3 +242,30 @@ def span(seconds: float) -> str:
     if seconds < 7200:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
+
+
+def compact_results(url: str, note: Callable[[str], None]) -> str:
+    """Merge the parts of results, and return a line that describes the outcome.
+
+    `note` receives a line for each damaged part, and for what the merge waits for. Raises InputError if there
+    are no results or a run is writing to them.
+    """
+    began = time.perf_counter()
+    store = Store(url)
+    if not store.exists():
+        raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
+    store.prepare()
+    with exclusive(store, note):
+        for part in store.set_aside:
+            note(f"{part}: damaged, moved to {url}/damaged; `singlepass run` makes what it held again")
+        came_to = store.compact(above=0)
+    if came_to is None:
+        return f"{url}: holds no cells yet"
+    parts = "part" if came_to.after == 1 else "parts"
+    if came_to.before == came_to.after and not came_to.repeats:
+        return f"{url}: nothing to merge: {came_to.cells:,} cells in {came_to.after:,} {parts}"
+    dropped = f", {came_to.repeats:,} repeated rows dropped" if came_to.repeats else ""
+    return (
+        f"{url}: {came_to.before:,} parts became {came_to.after:,}, with {came_to.cells:,} cells{dropped}, "
+        f"{time.perf_counter() - began:.1f} s"
+    )

@@ -1,4 +1,4 @@
-"""The commands about a study: `run`, `plan`, `doctor`, `report`."""
+"""Define the commands about a study: `run`, `plan`, `doctor`, `report`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..pipeline.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-# Failed cells shown on the terminal; the report has them all.
-FAILED_SHOWN = 20
+# Kinds of failures shown on the terminal; the report lists them all.
+FAILURES_SHOWN = 20
 
 _out = click.option("--out", help="Folder or fsspec URL of the results.  [default: results/<study>]")
 _plugin = click.option(
@@ -44,7 +44,7 @@ def _cluster(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _one_cluster(cluster: str | None, scheduler: str | None, scheduler_file: str | None) -> bool:
-    """Return whether a cluster is named; refuse two."""
+    """Return whether a cluster is named; refuse more than one."""
     given = {"--cluster": cluster, "--scheduler": scheduler, "--scheduler-file": scheduler_file}
     named = [name for name, value in given.items() if value]
     if len(named) > 1:
@@ -144,8 +144,7 @@ def run(
 @_plugin
 def plan(study: str, out: str | None, plugins: tuple[str, ...]) -> None:
     """Tell what STUDY will take: cells, data, memory, time; what is done and what is missing."""
-    from .plan_lines import show_outline
-    from .planning import outline
+    from .planning import outline, show_outline
     from .shipped import find_study
 
     found, file = find_study(study)
@@ -192,7 +191,7 @@ def report(results: str, to: str | None) -> None:
 
 
 def _command_line(name: str) -> str:
-    """Return how a command was called, also as one of another program's."""
+    """Return the command line of a command, also if another program, such as `dask`, called it."""
     words = sys.argv[1:]
     given = words[words.index(name) + 1 :] if name in words else words
     return f"{click.get_current_context().command_path} {shlex.join(given)}"
@@ -205,7 +204,7 @@ def _absolute(plugins: tuple[str, ...]) -> tuple[str, ...]:
 def _report(results: str, to: str | None) -> None:
     from .report import write_report
 
-    # Results at a URL are reported into a folder of their name here, local ones beside the results.
+    # Reports of results at a URL go to a local folder of their name, others into the results' own folder.
     if to is None:
         to = f"report/{results.rstrip('/').rpartition('/')[2]}" if "://" in results else results
     written = write_report(results, Path(to))
@@ -213,11 +212,10 @@ def _report(results: str, to: str | None) -> None:
 
 
 def _show_failed(cells: pd.DataFrame) -> None:
-    failed = cells[cells["status"].isin(["failed", "crashed"])]
-    columns = ["status", "dataset", "algorithm", "params", "noise", "seed", "error"]
-    for status, dataset, algorithm, params, noise, seed, error in failed[columns].head(FAILED_SHOWN).values:
-        given = "" if params == "{}" else f" {params}"
-        words = " ".join(str(error).split())
-        click.echo(f"{status}: {dataset}, {algorithm}{given}, noise {noise}, seed {seed}: {words}", err=True)
-    if len(failed) > FAILED_SHOWN:
-        click.echo(f"… and {len(failed) - FAILED_SHOWN} more: see the report", err=True)
+    from ..pipeline.analysis.failures import failures
+
+    found = failures(cells[cells["status"].isin(["failed", "crashed"])])
+    for failure in found[:FAILURES_SHOWN]:
+        click.echo(failure, err=True)
+    if len(found) > FAILURES_SHOWN:
+        click.echo(f"… and {len(found) - FAILURES_SHOWN} more kinds: see the report", err=True)

@@ -1,4 +1,4 @@
-"""Tables on the terminal, and in what it is piped into."""
+"""Print tables to the terminal or into a pipe."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-# Longer than any row: rich must be given some width.
+# Wider than any row, because rich needs a width.
 _ENDLESS = 1 << 20
 
 
 def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
-    """Return an empty table.
+    """Return an empty table with these headings; the columns in `right`, which contain numbers, align right.
 
-    Parameters
-    ----------
-    *columns : str
-        Headings; the first column is never folded: a name that is cannot be copied.
-    right : tuple of str
-        Those of the columns that hold numbers.
+    The first column is never folded, because a folded name cannot be copied.
     """
     found = Table(box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
@@ -30,19 +25,14 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 
 
 def plain(*cells: str) -> list[Text]:
-    """Keep brackets as they are, which rich would read as styles (``usps[3-vs-5]``), and a cell in a line."""
+    """Return cells as text on one line each, with brackets that rich would otherwise read as styles."""
     return [Text(" ".join(cell.splitlines())) for cell in cells]
 
 
 def put(found: Table | str = "") -> None:
-    """Print a table or a line.
+    """Print a table or a line; brackets in a line are printed as they are.
 
-    Piped output is read by programs: there a row is one line, however long, that ends with its last word.
-
-    Parameters
-    ----------
-    found : Table or str
-        Brackets in a line stay as they are.
+    Programs read piped output: there a row is one line, however long, without trailing spaces.
     """
     out = Console()
     if out.is_terminal:
@@ -54,5 +44,5 @@ def put(found: Table | str = "") -> None:
         with wide.capture() as printed:
             wide.print(found)
         found = "\n".join(line.rstrip() for line in printed.get().splitlines())
-    # Not print: this ends in silence when whoever reads has gone.
+    # Not print: rich ends silently if the reader has closed the pipe.
     out.out(found, highlight=False)

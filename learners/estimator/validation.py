@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..numeric.canonical import is_canonical
 from ..numeric.compiled import compiled
 from ..numeric.rows import (
     Rows,
     as_rows,
     first_nonfinite_row,
+    is_canonical,
     read_only,
     row_range,
     rows_to_check,

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..estimator.parameters import check_positive, check_share
 from ..numeric.compiled import compiled
-from ..numeric.floats import SMALLEST_NORMAL
 from ..numeric.margins import signed
+from ..numeric.vector import SMALLEST_NORMAL
 from .kernel_classifier import KernelClassifier
 from .support.block_view import add, score_of
 

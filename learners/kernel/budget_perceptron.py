@@ -7,7 +7,7 @@ from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from .kernel_classifier import KernelClassifier
 from .support.block_view import add, replace, score_of
-from .support.random_slots import RandomSlots
+from .support.support_set import RandomSlots
 
 
 @compiled

@@ -4,13 +4,13 @@ import numpy as np
 
 from ..estimator.parameters import check_count, check_nonnegative, check_positive
 from ..numeric.compiled import compiled
-from ..numeric.floats import SMALLEST_NORMAL
 from ..numeric.margins import signed
+from ..numeric.vector import SMALLEST_NORMAL
 from .kernel_classifier import MulticlassKernelClassifier
 from .mira import mira_step, mira_step_of_two
 from .support.block_view import score_of
-from .support.class_scores import score_classes
 from .support.distillation import add_and_distill
+from .support.support_set import score_classes
 
 
 @compiled

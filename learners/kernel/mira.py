@@ -5,11 +5,11 @@ from numba.extending import register_jitable
 
 from ..estimator.parameters import check_positive
 from ..numeric.compiled import compiled
-from ..numeric.floats import SMALLEST_NORMAL
 from ..numeric.margins import signed
+from ..numeric.vector import SMALLEST_NORMAL
 from .kernel_classifier import MulticlassKernelClassifier
 from .support.block_view import add, replace_row, score_of
-from .support.class_scores import score_classes
+from .support.support_set import score_classes
 
 
 @register_jitable

@@ -4,11 +4,11 @@ import numpy as np
 
 from ..estimator.parameters import check_positive
 from ..numeric.compiled import compiled
-from ..numeric.floats import SMALLEST_NORMAL
 from ..numeric.margins import signed
+from ..numeric.vector import SMALLEST_NORMAL
 from .kernel_classifier import MulticlassKernelClassifier
 from .support.block_view import add, score_of
-from .support.class_scores import add_pair, score_classes
+from .support.support_set import add_pair, score_classes
 
 
 @compiled

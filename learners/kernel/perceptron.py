@@ -7,7 +7,7 @@ from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from .kernel_classifier import MulticlassKernelClassifier
 from .support.block_view import add, score_of
-from .support.class_scores import add_pair, score_classes
+from .support.support_set import add_pair, score_classes
 
 
 @compiled

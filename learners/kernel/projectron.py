@@ -8,11 +8,9 @@ from numba.extending import register_jitable
 from ..estimator.parameters import check_nonnegative, check_positive
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
-from ..numeric.rows import count_rows, n_rows, row, squared_norm
-from ..numeric.views import borrowed
+from ..numeric.rows import borrowed, count_rows, n_rows, row, squared_norm
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
 from .support.block_view import add, score_of
-from .support.class_scores import add_pair, score_classes
 from .support.inverse_factor import (
     grow_factor,
     likely_next,
@@ -21,6 +19,7 @@ from .support.inverse_factor import (
     projected_norm,
     room_to_project,
 )
+from .support.support_set import add_pair, score_classes
 
 
 @register_jitable

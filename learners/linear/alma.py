@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import check_between
 from ..numeric.compiled import compiled
-from ..numeric.floats import SMALLEST_NORMAL
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, n_rows, new_state, row
-from ..numeric.vector import lane_sums
+from ..numeric.vector import SMALLEST_NORMAL, lane_sums
 from .linear_classifier import LinearClassifier
 
 # A scale below this is multiplied out; that costs d, and the scale falls no faster than a power of k.

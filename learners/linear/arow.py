@@ -11,15 +11,19 @@ from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import n_rows, new_state, row
 from .multiclass_classifier import WeightedClassifier
-from .parts.class_weights import weight_of, weights_by_code
 from .parts.classes import (
     class_covariance,
     class_variances,
+    multipliers,
     new_class_covariance,
     new_class_state,
     pair_variance,
     score_classes,
+    update_classes,
     update_pair,
+    violated,
+    weight_of,
+    weights_by_code,
 )
 from .parts.covariance import (
     NOTHING_WAITS,
@@ -33,7 +37,6 @@ from .parts.covariance import (
     update_and_score,
     variance_at_hand,
 )
-from .parts.top_k import multipliers, update_classes, violated
 
 
 @learning_loop

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_positive, check_share
-from ..numeric.floats import SMALLEST_NORMAL
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import dot, n_rows, new_state, row
+from ..numeric.vector import SMALLEST_NORMAL
 from .linear_classifier import LinearClassifier
 from .parts.covariance import covariance_matrix, new_covariance, update, variance
 from .parts.full_covariance import scale_matrix

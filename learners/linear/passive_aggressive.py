@@ -9,14 +9,12 @@ from numba.extending import overload
 from ..estimator.parameters import check_option, check_positive
 from ..numeric.arrays import is_sparse_row
 from ..numeric.compiled import INLINE
-from ..numeric.floats import SMALLEST_NORMAL
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, in_kernels_only, n_rows, new_state, row, squared_norm
-from ..numeric.vector import lane_pass
+from ..numeric.vector import SMALLEST_NORMAL, lane_pass
 from .multiclass_classifier import WeightedClassifier
-from .parts.class_weights import weight_of, weights_by_code
-from .parts.classes import add_to_pair, new_class_state, score_classes
+from .parts.classes import add_to_pair, new_class_state, score_classes, weight_of, weights_by_code
 
 
 def _widen(ir, w, z, x):

@@ -13,8 +13,7 @@ from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, n_rows, row
 from .multiclass_classifier import WeightedClassifier, as_coef
-from .parts.class_weights import weight_of, weights_by_code
-from .parts.classes import add_to_pair, new_class_state, score_classes
+from .parts.classes import add_to_pair, new_class_state, score_classes, weight_of, weights_by_code
 
 
 @learning_loop

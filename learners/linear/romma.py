@@ -5,10 +5,10 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_bool
-from ..numeric.floats import EPSILON, SMALLEST_NORMAL
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, linear_scores, n_rows, new_state, row, squared_norm
+from ..numeric.vector import EPSILON, SMALLEST_NORMAL
 from .multiclass_classifier import MulticlassClassifier, as_coef
 from .parts.classes import add_to_pair, class_scores, new_class_state, score_classes
 

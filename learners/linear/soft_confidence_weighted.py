@@ -11,6 +11,7 @@ from ..estimator.parameters import check_between, check_option, check_positive
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import n_rows, new_state, row
+from .confidence_weighted import SMALLEST_VARIANCE, is_step, stdev_alpha, stdev_shrinkage
 from .multiclass_classifier import MulticlassClassifier
 from .parts.classes import (
     class_covariance,
@@ -31,7 +32,6 @@ from .parts.covariance import (
     update,
     update_and_score,
 )
-from .parts.steps import SMALLEST_VARIANCE, is_step, stdev_alpha, stdev_shrinkage
 
 
 @register_jitable

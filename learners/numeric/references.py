@@ -8,7 +8,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from .compiled import compiled
-from .counting import FEW
+from .tallies import FEW
 
 #: Positions in the counts: correct predictions of the majority class and of the previous label, against the
 #: given and the clean labels; then the next prediction of each.

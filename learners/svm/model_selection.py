@@ -1,10 +1,20 @@
-"""Online model selection: kernels of growing complexity, as the stream shows that they are worth it."""
+"""Online model selection: kernels of growing complexity, as long as the stream shows that they pay.
+
+Two LASVM of neighboring complexity learn next to each other. A two-sample t-test of their mean 0/1 losses
+tells whether the more complex one is better. The first γ is chosen by cross-validation of LASVM on the first
+rows of the stream.
+"""
+
+from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from numba.extending import register_jitable
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtr
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import (
@@ -16,12 +26,249 @@ from ..estimator.parameters import (
     check_positive,
 )
 from ..kernel.kernel_classifier import RowCachingClassifier, check_kernel_offset
+from ..kernel.support.block_view import score_of
+from ..kernel.support.cached_support import CachedSupport, CachedView
+from ..numeric.compiled import compiled
+from ..numeric.margins import signed
 from ..numeric.rows import as_rows, count_rows, row_range
-from .complexity_test import begin_anew, is_significant, new_test
-from .first_gamma import FirstRows, choose_gamma
-from .lasvm import LASVM
-from .level_pair import Level, learn_two
+from .lasvm import INTERCEPT, LASVM, learn, learn_row, new_solution
 from .solvers.lasvm_steps import LasvmSettings
+
+
+class ComplexityTest(NamedTuple):
+    """The losses of the simpler and the more complex model since the last switch, as a loop takes them."""
+
+    #: (1,): how many.
+    n: np.ndarray
+    #: (2,): their means and variances.
+    means: np.ndarray
+    variances: np.ndarray
+    #: There is no test before this many losses.
+    least: float
+    #: Level of the two-sided test, and its quantile of the normal distribution.
+    p_value: float
+    critical: float
+    #: Whether the variances are squared, as Levi and Ullman print it.
+    squared: bool
+
+
+def new_test(p_value, least, squared):
+    """Return a test of no losses yet."""
+    numbers = np.zeros(1), np.zeros(2), np.zeros(2)
+    critical = float(-ndtri(p_value / 2.0))
+    return ComplexityTest(*numbers, float(least), float(p_value), critical, bool(squared))
+
+
+def begin_anew(test):
+    """Forget the losses."""
+    for numbers in (test.n, test.means, test.variances):
+        numbers[:] = 0.0
+
+
+@register_jitable
+def note_losses(test, simple, complex_):
+    """Take down the losses of both models, 0.0 or 1.0."""
+    test.n[0] += 1.0
+    N = test.n[0]
+    for k, loss in enumerate((simple, complex_)):
+        test.means[k] = (test.means[k] * (N - 1.0) + loss) / N
+        deviation = (loss - test.means[k]) ** 2
+        test.variances[k] = (test.variances[k] * (N - 1.0) + deviation) / N
+
+
+@register_jitable
+def _spreads(test):
+    """Return what the test takes for the variances of the two losses."""
+    first, second = test.variances[0], test.variances[1]
+    if test.squared:
+        return first * first, second * second
+    return first, second
+
+
+@register_jitable
+def may_be_significant(test):
+    """Return whether `is_significant` can be true, judged by the normal distribution.
+
+    Student's t has heavier tails: what is not significant here is not there.
+    """
+    N = test.n[0]
+    gain = test.means[0] - test.means[1]
+    first, second = _spreads(test)
+    spread = (first + second) / N
+    return test.least <= N and spread > 0.0 and gain >= 0.0 and gain > test.critical * math.sqrt(spread)
+
+
+def is_significant(test):
+    """Return whether Welch's two-sided t-test finds the mean losses different."""
+    N, (first, second), (a, b) = test.n[0], test.means, _spreads(test)
+    freedom = (N - 1.0) * (a + b) ** 2 / (a**2 + b**2)
+    if not freedom > 0.0:
+        return False
+    return bool(2.0 * stdtr(freedom, -(first - second) / math.sqrt((a + b) / N)) < test.p_value)
+
+
+# γ is chosen on this many rows, among these values, by the errors in this many folds.
+_ROWS, _FOLDS = 100, 5
+# The levels that Levi and Ullman print begin with 0.004.
+_GAMMAS = tuple(sorted([0.004, *(2.0**k for k in range(-15, 4, 2))]))
+
+
+class FirstRows:
+    """Copies of the first rows of a stream and of their labels.
+
+    Parameters
+    ----------
+    n_features : int
+    """
+
+    def __init__(self, n_features):
+        self._n_features = n_features
+        self._rows, self._codes = [], []
+
+    def __len__(self):
+        return sum(len(codes) for codes in self._codes)
+
+    @property
+    def missing(self):
+        """How many rows are still to come."""
+        return _ROWS - len(self)
+
+    def add(self, X, codes):
+        """Keep a copy of rows, as `as_rows` returned them, and of their labels."""
+        if isinstance(X, tuple):
+            data, indices, indptr = X
+            part = slice(indptr[0], indptr[-1])
+            shape = count_rows(X), self._n_features
+            self._rows.append(
+                sp.csr_matrix((data[part], indices[part], indptr - indptr[0]), shape, copy=True)
+            )
+        else:
+            self._rows.append(X.copy())
+        self._codes.append(codes.copy())
+
+    def take(self, dtype, sparse):
+        """Return all rows, as one matrix of a kind, and their labels."""
+        if sparse:
+            rows = sp.vstack([sp.csr_matrix(part) for part in self._rows], format="csr")
+        else:
+            rows = np.concatenate(
+                [part.toarray() if isinstance(part, sp.csr_matrix) else part for part in self._rows]
+            )
+        return rows.astype(dtype, copy=False), np.concatenate(self._codes)
+
+
+def choose_gamma(X, codes, settings, classes):
+    """Return the γ with the fewest errors (ties: the smallest), and the kernel evaluations it took.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix
+    codes : ndarray of int32
+        Labels as positions in `classes`.
+    settings : LasvmSettings
+        Of the `LASVM`.
+    classes : ndarray of shape (2,)
+    """
+    tried = [_errors_in_folds(gamma, X, codes, settings, classes) for gamma in _GAMMAS]
+    errors, evaluations = zip(*tried, strict=True)
+    return _GAMMAS[int(np.argmin(errors))], sum(evaluations)
+
+
+def _errors_in_folds(gamma, X, codes, settings, classes):
+    """Return the errors on rows held out, over all folds, and kernel evaluations."""
+    folds, errors, evaluations = np.arange(len(codes)) % _FOLDS, 0, 0
+    for fold in range(_FOLDS):
+        rest, held_out = folds != fold, folds == fold
+        C, tau, intercept = settings
+        model = LASVM(C, tau, intercept, finish=True, gamma=gamma, cache_mb=1.0)
+        model.begin(classes, X.shape[1])
+        model.learn_rows(X[rest], codes[rest])
+        model.end_of_pass(last=True)
+        scores = model.score_rows(X[held_out])
+        errors += int(np.count_nonzero(~(np.where(codes[held_out] == 1, scores, -scores) > 0.0)))
+        evaluations += model.n_kernel_evaluations_ + len(scores) * model.n_support_
+    return errors, evaluations
+
+
+class LevelView(NamedTuple):
+    """An LASVM of one level, as a loop takes it."""
+
+    cached: CachedView
+    #: Its state besides the rows.
+    solution: np.ndarray
+
+
+class Progress(NamedTuple):
+    """What a loop over a block has done."""
+
+    #: Rows learnt.
+    learnt: int
+    #: Whether a switch may be due before the next.
+    may_switch: bool
+    #: How many rows the simpler and the more complex model keep.
+    sizes: tuple[int, int]
+    mistakes: int
+    updates: int
+    evaluations: int
+
+
+@compiled
+def learn_two(simple, other, sizes, codes, scores, settings, again, test, judged):
+    """Lines 7 to 19 of the algorithm of Levi and Ullman, up to the row that may be one for a switch.
+
+    With `judged` that was the first row, which then is learnt without being scored again.
+    """
+    view1, view2, solution1, solution2 = simple.cached, other.cached, simple.solution, other.solution
+    n1, n2 = sizes
+    mistakes = updates = evaluations = 0
+    for t in range(codes.shape[0]):
+        y = signed(codes[t])
+        f1, f2 = score_of(view1.block, n1, t), score_of(view2.block, n2, t)
+        if not (judged and t == 0):
+            scores[t] = f1 + solution1[INTERCEPT]
+            evaluations += n1 + n2
+            wrong1, wrong2 = not y * scores[t] > 0.0, not y * (f2 + solution2[INTERCEPT]) > 0.0
+            mistakes += wrong1
+            note_losses(test, 1.0 * wrong1, 1.0 * wrong2)
+            if may_be_significant(test):
+                return Progress(t, True, (n1, n2), mistakes, updates, evaluations)
+        n1, joined1 = learn_row(view1, n1, t, codes[t], f1, settings, again, solution1)
+        n2, joined2 = learn_row(view2, n2, t, codes[t], f2, settings, again, solution2)
+        updates += joined1
+        evaluations += joined1 + joined2
+    return Progress(codes.shape[0], False, (n1, n2), mistakes, updates, evaluations)
+
+
+class Level:
+    """An LASVM of one level: its rows, and what it knows besides."""
+
+    def __init__(self, function, n_features, dtype, sparse, cache_mb):
+        self.store = CachedSupport(function, n_features, dtype, sparse, cache_mb)
+        self.solution = new_solution()
+
+    @property
+    def size(self):
+        """How many rows it keeps."""
+        return self.store.support.size
+
+    def open_block(self, rows, n, first):
+        """Return the `LevelView` of a block."""
+        return LevelView(self.store.open_block(rows, n, first), self.solution)
+
+    def learn(self, X, codes, numbers, settings, blocks):
+        """Learn rows of the given numbers, the first of all; return the kernel evaluations."""
+        evaluations = 0
+        for start, stop in blocks:
+            model = self.open_block(row_range(X, start, stop), stop - start, start)
+            scores = np.empty(stop - start)
+            size, *_, taken = learn(
+                model.cached, self.size, codes[start:stop], scores, settings, False, self.solution
+            )
+            self.store.commit(size)
+            evaluations += taken
+        born = self.store.support.born
+        born[:] = numbers[born]
+        return evaluations
 
 
 class OnlineModelSelection(RowCachingClassifier):

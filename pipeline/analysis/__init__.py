@@ -1,1 +1,1 @@
-"""From stored cells to averages, ranks, tests and curves."""
+"""Compute averages, ranks, tests and curves from stored cells."""

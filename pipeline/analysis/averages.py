@@ -1,4 +1,4 @@
-"""From cells to tables: means and spread over seeds, and what is missing of them."""
+"""Average cells over seeds into tables of means and spread, and list missing seeds."""
 
 from __future__ import annotations
 
@@ -18,17 +18,9 @@ from .ranks import DroppedBlock
 
 
 def asked_metrics(study: Mapping[str, Any]) -> list[Metric]:
-    """Return the metrics that a study asks for, the one that ranks first.
+    """Return the metrics that a study requests, the one that ranks first.
 
-    Parameters
-    ----------
-    study : mapping
-        The validated study.
-
-    Returns
-    -------
-    list of Metric
-        Empty where it leaves them to what is measured; without those of a later version.
+    Empty if the study requests none. Metrics unknown to this version are skipped.
     """
     names = [name for name in study.get("metrics") or [] if name in METRICS]
     first = study.get("rank_by")
@@ -36,21 +28,8 @@ def asked_metrics(study: Mapping[str, Any]) -> list[Metric]:
 
 
 def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
-    """Return what algorithms are judged by: what the study asks for, else test accuracy, else clean error.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        The store's cells table.
-    study : mapping
-        The validated study.
-
-    Returns
-    -------
-    Metric
-        Where the study asks for none, "test_accuracy" if it was measured, else "clean_error".
-    """
-    # Studies of earlier versions may ask for ranks by a metric that cannot rank.
+    """Return the metric that ranks: the study's, else test accuracy if measured, else clean error."""
+    # Studies of earlier versions may rank by a metric that cannot rank.
     if asked := [metric for metric in asked_metrics(study) if can_rank(metric.name)]:
         return asked[0]
     measured = bool(evaluation_rows(cells, status="ok")["test_accuracy"].notna().any())
@@ -59,17 +38,18 @@ def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
 
 @dataclass(frozen=True)
 class Scores:
-    """Means over seeds of one metric at one noise rate.
+    """Hold the means over seeds of one metric at one noise rate.
 
     Attributes
     ----------
     mean, sd : DataFrame of float, shape (data sets, algorithms)
-        Mean and standard deviation (n - 1) over the `shared_seeds` of a data set; NaN without any (sd:
-        fewer than two).
+        Mean and standard deviation (n - 1) over the `shared_seeds` of a data set; NaN without any (sd: fewer
+        than two).
     count : DataFrame of int, same shape
         Seeds averaged.
     complete : DataFrame of bool, same shape
-        Whether the mean is over all shared seeds and no cell failed or was stopped; such means compare.
+        Whether the mean covers all shared seeds and no cell failed or was stopped. Only such means are
+        comparable.
     missing : dict of (dataset, algorithm) to str
         Which of the study's seeds have no value.
     """
@@ -81,22 +61,10 @@ class Scores:
     missing: dict[tuple[str, str], str]
 
     def complete_blocks(self, algorithms: list[str]) -> tuple[pd.DataFrame, list[DroppedBlock]]:
-        """Split the data sets into those on which all algorithms finished the same seeds and the others.
+        """Split the data sets into those that all `algorithms` finished on the same seeds, and the others.
 
-        A mean over other seeds than its rivals' is a mean over other orders and other flipped labels, so a
-        data set with a failed or stopped cell is dropped rather than patched.
-
-        Parameters
-        ----------
-        algorithms : list of str
-            The algorithms that take part.
-
-        Returns
-        -------
-        scores : DataFrame of float, shape (N, k)
-            Means of the complete data sets.
-        dropped : list of DroppedBlock
-            The other data sets, with what each lacks.
+        Returns the scores of the former and the gaps of the latter. A mean over different seeds is a mean
+        over different orders and flipped labels, so a data set with a failed or stopped cell is dropped.
         """
         complete = self.complete[algorithms].all(axis=1)
         dropped = [
@@ -120,7 +88,10 @@ def _lacking(seeds: list[int], present: set[int]) -> str:
 
 @dataclass(frozen=True)
 class _Tables:
-    """Means over seeds of one metric at one noise rate, data sets by algorithms; seeds with a value."""
+    """Hold means over seeds of one metric at one noise rate, data sets by algorithms.
+
+    `seeds` are the seeds that have a value.
+    """
 
     mean: pd.DataFrame
     sd: pd.DataFrame
@@ -130,55 +101,29 @@ class _Tables:
 
 
 class Averages:
-    """Means over seeds of a study's metrics, each worked out once for all parts of the study.
+    """Average a study's metrics over seeds, each computed once for all parts of the study.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The store's cells table.
+    `cells` is the store's cells table.
     """
 
     def __init__(self, cells: pd.DataFrame) -> None:
-        # In one order whatever that of the store: sums of floats depend on it.
+        # Sorted, because sums of floats depend on the order, and the store's order may vary.
         self._rows = evaluation_rows(cells).sort_values(["dataset", "algorithm", "seed"])
         self._measured: dict[str, set[str]] = {}
-        # By noise and algorithms, the rows of these with a column "shared"; and by metric too, their means.
+        # Rows with a column "shared", by (noise, algorithms); and their means, by (metric, noise,
+        # algorithms).
         self._parts: dict[tuple[str, tuple[str, ...]], pd.DataFrame] = {}
         self._tables: dict[tuple[str, str, tuple[str, ...]], _Tables] = {}
 
     def measured(self, metric: Metric) -> set[str]:
-        """Return the algorithms that have any value of a metric, at any noise rate.
-
-        Parameters
-        ----------
-        metric : Metric
-
-        Returns
-        -------
-        set of str
-        """
+        """Return the algorithms that have any value of a metric, at any noise rate."""
         if metric.name not in self._measured:
             rows = self._rows[self._rows["status"] == "ok"]
             self._measured[metric.name] = set(rows.loc[metric.of(rows).notna(), "algorithm"].unique())
         return self._measured[metric.name]
 
     def scores(self, metric: Metric, noise: Noise, design: Design) -> Scores:
-        """Average one metric over seeds for every data set and algorithm at one noise rate.
-
-        Parameters
-        ----------
-        metric : Metric
-            What to average.
-        noise : Noise
-            One of ``design.noise``.
-        design : Design
-            Data sets, algorithms and seeds to expect.
-
-        Returns
-        -------
-        Scores
-            Tables of shape (data sets, algorithms) in the design's order.
-        """
+        """Average one metric over seeds for every data set and algorithm at one noise rate."""
         tables = self._of(metric, noise, tuple(design.algorithms))
 
         def part(table: pd.DataFrame) -> pd.DataFrame:
@@ -203,24 +148,14 @@ class Averages:
         )
 
     def shortfalls(self, noise: Noise, design: Design) -> dict[tuple[str, str], Shortfall]:
-        """Return how far every (data set, algorithm) came that is not finished; see `progress.shortfalls`."""
+        """Return the progress of every unfinished (data set, algorithm); see `progress.shortfalls`."""
         return shortfalls(self._rows, noise, design)
 
     def long_table(self, metric: Metric, design: Design) -> pd.DataFrame:
         """Return mean and standard deviation over seeds as one row per (data set, noise, algorithm).
 
-        Parameters
-        ----------
-        metric : Metric
-            What to average.
-        design : Design
-            Data sets, algorithms, noise rates and seeds.
-
-        Returns
-        -------
-        DataFrame
-            Columns dataset, noise, algorithm, seeds (int), mean, sd (float); combinations without a result
-            are left out.
+        Columns: dataset, noise, algorithm, seeds (int), mean, sd (float). Combinations without a result are
+        left out.
         """
         parts = []
         for noise in design.noise:

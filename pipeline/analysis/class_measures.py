@@ -1,4 +1,4 @@
-"""Measures made of counts by class: right, predicted and occurred, of many cells or points at once."""
+"""Compute measures from counts by class, for many cells or points at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClassCounts:
-    """Counts by class.
+    """Hold counts by class.
 
     Attributes
     ----------
@@ -27,13 +27,13 @@ class ClassCounts:
 
     @property
     def total(self) -> Floats:
-        """Rows, shape (n,)."""
+        """Return the number of rows, shape (n,)."""
         total: Floats = self.occurred.sum(axis=1)
         return total
 
 
 def _ratio(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
-    """Divide, `otherwise` where that is by 0."""
+    """Divide, with `otherwise` as the result of a division by 0."""
     ratio: Floats = np.divide(above, below, out=np.full(np.shape(above), otherwise), where=below != 0)
     return ratio
 
@@ -61,17 +61,17 @@ def macro_f1(counts: ClassCounts) -> Floats:
 
 
 def precision(counts: ClassCounts) -> Floats:
-    """Return the precision of class 1 of two; 0 where it was never predicted."""
+    """Return the precision of class 1 of two; 0 if it was never predicted."""
     return _ratio(counts.right[:, 1], counts.predicted[:, 1], 0.0)
 
 
 def recall(counts: ClassCounts) -> Floats:
-    """Return the recall of class 1 of two; 0 where it never occurred."""
+    """Return the recall of class 1 of two; 0 if it never occurred."""
     return _ratio(counts.right[:, 1], counts.occurred[:, 1], 0.0)
 
 
 def f1(counts: ClassCounts) -> Floats:
-    """Return the F1 of class 1 of two; 0 where it was neither predicted nor occurred."""
+    """Return the F1 of class 1 of two; 0 if it was neither predicted nor occurred."""
     return _ratio(2 * counts.right[:, 1], counts.predicted[:, 1] + counts.occurred[:, 1], 0.0)
 
 
@@ -82,7 +82,7 @@ def g_mean(counts: ClassCounts) -> Floats:
 
 
 def mcc(counts: ClassCounts) -> Floats:
-    """Return Matthews' correlation, of more classes Gorodkin's; 0 where prediction or label is constant."""
+    """Return Matthews' correlation (Gorodkin's for more classes); 0 if predictions or labels are constant."""
     n = counts.total
     together = n * counts.right.sum(axis=1) - (counts.predicted * counts.occurred).sum(axis=1)
     predicted, occurred = (n**2 - (each**2).sum(axis=1) for each in (counts.predicted, counts.occurred))
@@ -90,31 +90,24 @@ def mcc(counts: ClassCounts) -> Floats:
 
 
 def kappa(counts: ClassCounts) -> Floats:
-    """Return Cohen's κ; NaN where prediction and label are constant and the same."""
+    """Return Cohen's κ; NaN if predictions and labels are one and the same class."""
     n = counts.total
     chance = (counts.predicted * counts.occurred).sum(axis=1)
     return _ratio(n * counts.right.sum(axis=1) - chance, n**2 - chance)
 
 
 def beyond(right: Floats, reference: Floats, total: Floats) -> Floats:
-    """Return (p - p₀)/(1 - p₀), p the accuracy and p₀ that of a reference; NaN where that is always right.
+    """Return (p - p₀)/(1 - p₀) for accuracy p and a reference's p₀; NaN if the reference is always right.
 
-    Parameters
-    ----------
-    right, reference : ndarray of float64, shape (n,)
-        Right predictions, and those of the reference.
-    total : ndarray of float64, shape (n,)
-        Rows.
+    `right` and `reference` are counts of right predictions, `total` counts rows, each of shape (n,).
 
-    Notes
-    -----
     I. Žliobaitė, A. Bifet, J. Read, B. Pfahringer, G. Holmes, "Evaluation methods and decision theory for
     classification of streaming data with temporal dependence", Machine Learning 98 (2015).
     """
     return _ratio(right - reference, total - reference)
 
 
-#: By what `Scoring.measure` calls them.
+#: By `Scoring.measure`.
 CLASS_MEASURES: Mapping[str, Callable[[ClassCounts], Floats]] = {
     function.__name__: function
     for function in (
@@ -130,5 +123,5 @@ CLASS_MEASURES: Mapping[str, Callable[[ClassCounts], Floats]] = {
         kappa,
     )
 }
-#: The reference of those that compare with one, as columns call it.
+#: The reference of each measure that compares with one, by its prefix in column names.
 REFERENCE_OF: Mapping[str, str] = {"kappa_m": "majority", "kappa_temporal": "before"}

@@ -1,4 +1,4 @@
-"""One comparison of all algorithms at one noise rate: ranks, tests, and what may be said of them."""
+"""Compare all algorithms at one noise rate by ranks and significance tests."""
 
 from __future__ import annotations
 
@@ -20,26 +20,22 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ranks of one metric at one noise rate, and tests, which are made when they are asked for.
+    """Hold the ranks of one metric at one noise rate; tests are computed on first use.
 
     Attributes
     ----------
-    metric : Metric
-        What was ranked.
-    noise : Noise
-        What was done to the labels.
     scores, ranks : DataFrame of float, shape (N, k)
         Means over seeds and ranks, on complete data sets only.
     mean_ranks : Series of float, length k
-        Best first; empty when no data set is complete.
+        Best first; empty if no data set is complete.
     dropped : list of DroppedBlock
-        Data sets left out, with what they lack.
+        Data sets left out, with the seeds that they lack.
     left_out : list of str
-        Algorithms without a single result in the whole study, which would empty every block.
+        Algorithms without any result in the whole study, which would leave no data set complete.
     bound : list of str, default=[]
-        Algorithms that take part on some of the data sets only and are not ranked among the others.
+        Algorithms restricted to some of the data sets, which are not ranked among the others.
     n_sources : int, default=0
-        Base sets that the ranked data sets are cut from: tasks of one base set are not independent.
+        Base sets of the ranked data sets: tasks of one base set are not independent.
     """
 
     metric: Metric
@@ -54,83 +50,66 @@ class Comparison:
 
     @property
     def n(self) -> int:
-        """Data sets ranked."""
+        """Return the number of data sets ranked."""
         return len(self.scores)
 
     @property
     def k(self) -> int:
-        """Algorithms ranked."""
+        """Return the number of algorithms ranked."""
         return self.scores.shape[1]
 
     @cached_property
     def friedman(self) -> Friedman | None:
-        """The Friedman test; None with fewer than two data sets or three algorithms."""
+        """Return the Friedman test, or None with fewer than two data sets or three algorithms."""
         return friedman(self.ranks) if self.n >= 2 and self.k >= 3 else None
 
     @cached_property
     def pairs(self) -> list[PairTest]:
-        """Wilcoxon–Holm for every pair; empty with fewer than two data sets."""
+        """Return the Wilcoxon–Holm tests of all pairs; empty with fewer than two data sets or algorithms."""
         if self.n < 2 or self.k < 2:
             return []
         return wilcoxon_holm(self.scores, [str(name) for name in self.scores], self.metric.direction)
 
     @cached_property
     def critical_difference(self) -> float | None:
-        """Nemenyi's, at level 0.05; None with fewer than two data sets or algorithms."""
+        """Return Nemenyi's critical difference at level 0.05, or None if either count is below two."""
         return nemenyi_difference(self.k, self.n, alpha=ALPHA) if self.n >= 2 and self.k >= 2 else None
 
     @property
     def smallest_p(self) -> float:
-        """The least Holm-adjusted p-value that N data sets allow."""
+        """Return the smallest Holm-adjusted p-value that N data sets allow."""
         return smallest_p(self.n, self.k) if self.n >= 1 else 1.0
 
     @property
     def too_few_sources(self) -> bool:
-        """Whether tests on as many independent data sets as there are base sets could tell no pair apart."""
+        """Return whether tests with one data set per base set could find no pair significant."""
         return 0 < self.n_sources < self.n and smallest_p(self.n_sources, self.k) > ALPHA
 
     @property
     def all_tied(self) -> bool:
-        """Whether every algorithm scores the same on every data set."""
+        """Return whether every algorithm scores the same on every data set."""
         return self.n > 0 and bool((self.ranks == (self.k + 1) / 2).all(axis=None))
 
     @property
     def overall(self) -> bool:
-        """Whether pairs may be looked at: Friedman finds differences, or there is only one pair."""
+        """Return whether pairs may be tested: Friedman finds differences or does not apply."""
         return self.friedman is None or self.friedman.p <= ALPHA
 
     @cached_property
     def different(self) -> set[frozenset[str]]:
-        """Pairs that differ significantly: Friedman first, then Wilcoxon–Holm, both at level 0.05."""
+        """Return the pairs that differ significantly (Friedman, then Wilcoxon–Holm, both at level 0.05)."""
         if not self.overall:
             return set()
         return {frozenset({pair.first, pair.second}) for pair in self.pairs if pair.p_holm <= ALPHA}
 
     @property
     def cliques(self) -> list[tuple[str, ...]]:
-        """Neighbours in mean rank that do not differ significantly."""
+        """Return the groups of neighbors in mean rank that do not differ significantly."""
         return cliques([str(name) for name in self.mean_ranks.index], self.different)
 
 
 def compare(averages: Averages, metric: Metric, noise: Noise, design: Design) -> Comparison:
-    """Rank all algorithms on the complete data sets of one noise rate and test the differences.
-
-    Parameters
-    ----------
-    averages : Averages
-        Of the study's cells.
-    metric : Metric
-        What to compare by; its direction decides which end is better.
-    noise : Noise
-        One of ``design.noise``.
-    design : Design
-        Data sets, algorithms and seeds to expect.
-
-    Returns
-    -------
-    Comparison
-        Complete as far as the data go.
-    """
+    """Rank all algorithms on the complete data sets of one noise rate and test the differences."""
     measured = averages.measured(metric)
     names = [name for name in design.everywhere if name in measured]
     complete, dropped = averages.scores(metric, noise, design).complete_blocks(names)
@@ -152,20 +131,11 @@ def compare(averages: Averages, metric: Metric, noise: Noise, design: Design) ->
 
 
 def overall_ranks(comparisons: list[Comparison]) -> pd.Series[float]:
-    """Average ranks over noise rates within each data set, then over data sets.
+    """Average ranks over noise rates within each data set, then over data sets; best first.
 
-    Descriptive only: the noise rates of one data set share its examples, so they are no further blocks and no
-    test is made of them.
-
-    Parameters
-    ----------
-    comparisons : list of Comparison
-        One per noise rate, of one metric.
-
-    Returns
-    -------
-    Series of float
-        Mean rank per algorithm over data sets complete at every rate, best first; empty without any.
+    `comparisons` has one entry per noise rate, of one metric. Only data sets complete at every rate count;
+    the result is empty without any. It is descriptive only: the noise rates of one data set share its
+    examples, so they are not further blocks, and no test is computed from them.
     """
     tables = [comparison.ranks for comparison in comparisons]
     if not tables:

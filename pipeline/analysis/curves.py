@@ -1,4 +1,4 @@
-"""Learning curves: mean and spread over seeds at common points of the stream."""
+"""Average learning curves over seeds at common points of the stream."""
 
 from __future__ import annotations
 
@@ -18,22 +18,20 @@ _GROUP = ("dataset", "noise", "algorithm")
 
 @dataclass(frozen=True)
 class Curve:
-    """One algorithm's learning curve on one data set at one noise rate.
+    """Hold one algorithm's learning curve on one data set at one noise rate.
 
     Attributes
     ----------
-    algorithm : str
-        Its label.
     t : ndarray of float64, shape (m,)
-        Examples seen, or what else the curve is a function of.
+        Examples seen, or another quantity on the x axis.
     mean, sd : ndarray of float64, shape (m,)
         Mean and standard deviation (n - 1) over seeds; sd is 0 for a single seed.
     seeds : int
         Seeds averaged.
     marks : tuple of float
-        Values of t that are to be marked.
+        Values of t to mark.
     changes : tuple of int
-        After how many examples the stream changes.
+        Numbers of examples after which the stream changes.
     """
 
     algorithm: str
@@ -46,19 +44,16 @@ class Curve:
 
 
 class CellCurves:
-    """The curves of single cells, by what the cells are of.
+    """Give access to the curves of single cells, by data set, noise and algorithm.
 
-    Parameters
-    ----------
-    cells, curves : DataFrame
-        Tables of the store: the cells whose curves count, and their points, one row per (key, t). A cell that
-        was stopped at its time limit, if given, counts as far as it came.
+    `cells` and `curves` are tables of the store; `curves` has one row per (key, t). A stopped cell counts up
+    to the point where it stopped.
     """
 
     def __init__(self, cells: pd.DataFrame, curves: pd.DataFrame) -> None:
         codes, keys = pd.factorize(curves["key"])
         self._curves = curves
-        # The rows of a cell one after the other, by rising t; from where each cell's begin.
+        # Row order: cell by cell, t rising. `starts` gives each cell's first row.
         self._order = np.lexsort((curves["t"].to_numpy(), codes))
         starts = np.searchsorted(codes[self._order], np.arange(len(keys) + 1))
         places = {key: slice(*bounds) for key, bounds in zip(keys, itertools.pairwise(starts), strict=True)}
@@ -74,43 +69,21 @@ class CellCurves:
         self._columns: dict[str, NDArray[np.float64]] = {}
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """Return a column of the curves table, the rows of a cell one after the other.
-
-        Parameters
-        ----------
-        name : str
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-            NaN where a cell has no such number.
-        """
+        """Return a column of the curves table, cell by cell; NaN if a cell has no such number."""
         if name not in self._columns:
             self._columns[name] = self._curves[name].to_numpy(np.float64)[self._order]
         return self._columns[name]
 
     def changes(self, dataset: str, noise: Noise, algorithm: str) -> tuple[int, ...]:
-        """Return after how many examples the stream of some cells changes."""
+        """Return the numbers of examples after which the stream of these cells changes."""
         return self._changes.get((dataset, noise.slug, algorithm), ())
 
     def series(
         self, dataset: str, noise: Noise, algorithm: str, column: str, against: str
     ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Return one column as a function of another, for each seed that has both.
+        """Return one column as a function of another, as (x, y) for each seed that has both, by rising seed.
 
-        Parameters
-        ----------
-        dataset, algorithm : str
-            Labels.
-        noise : Noise
-            What was done to the labels.
-        column, against : str
-            Columns of the curves table.
-
-        Returns
-        -------
-        list of (x, y)
-            By rising seed; arrays of equal length, x rising. Where x stands still, the last y counts.
+        x rises strictly. Of several points with the same x only the last is kept.
         """
         found = []
         for place in self._places.get((dataset, noise.slug, algorithm), ()):
@@ -133,30 +106,12 @@ def mean_curves(
     against: str = "t",
     from_zero: bool = True,
 ) -> list[Curve]:
-    """Average one column over the seeds of one data set and noise rate.
+    """Average one column over the seeds of one data set and noise rate, one curve per algorithm.
 
-    Parameters
-    ----------
-    curves : CellCurves
-        Of the study's cells.
-    dataset : str
-        Label of the data set.
-    noise : Noise
-        What was done to the labels.
-    algorithms : list of str
-        Algorithms in the order wanted; those without a curve are left out.
-    column : str, default="mistakes_clean"
-        A column of `curves`.
-    against : str, default="t"
-        The column that it is a function of; where that stands still, the last value counts.
-    from_zero : bool, default=True
-        Whether the column counts from 0 at the start of the stream.
-
-    Returns
-    -------
-    list of Curve
-        One per algorithm. Where seeds have checkpoints of their own they are interpolated linearly to the
-        union of all, from the latest start to the shortest stream.
+    The x values are those of column `against`; of points with the same x only the last counts. `from_zero`
+    says whether the column counts from 0 at the start of the stream. Algorithms without a curve are left out.
+    If seeds have different checkpoints, their curves are interpolated linearly to the union of all, from the
+    latest start to the end of the shortest stream.
     """
     found = []
     for algorithm in algorithms:

@@ -1,4 +1,4 @@
-"""What a study planned and how much of it is there, read off its cells."""
+"""Derive what a study compares, and how much of it is done, from its cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..noise import Noise, noise_of, parse_noise
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """Sort key under which "digits[2]" comes before "digits[10]".
+    """Return a sort key under which "digits[2]" comes before "digits[10]".
 
     Examples
     --------
@@ -25,29 +25,30 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 
 
 def _ordered(found: list[str], given: list[str]) -> list[str]:
-    """Names in the study's order, then whatever else was found, sorted."""
+    """Return names in the study's order, then all other names found, sorted."""
     rest = sorted(set(found) - set(given), key=natural_key)
     return list(dict.fromkeys(given)) + rest
 
 
 @dataclass(frozen=True)
 class Design:
-    """What a study compares, in the order its tables print it.
+    """Hold what a study compares, in the order in which its tables print it.
 
     Attributes
     ----------
     datasets, sources : list of str
-        Data set labels, and the base set each one is cut from.
+        Data set labels, and the base set of each.
     algorithms : list of str
         Labels in the study's order.
     noise : list of Noise
-        What is done to labels, by rising rate.
+        Noise of the labels, by rising rate.
     seeds : list of int
         Repetitions, rising.
     once : mapping of (str, str) to set of int
-        Of data sets, by label, and slugs of noise for which seeds move nothing: the repetition that there is.
+        The only repetition of those (data set label, noise slug) for which all seeds would give the same
+        result.
     bound : mapping of str to frozenset of str
-        Of algorithms that take part on some data sets only: the labels of these.
+        For algorithms restricted to some data sets: the labels of these.
     """
 
     datasets: list[str]
@@ -59,18 +60,18 @@ class Design:
     bound: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def runs(self, algorithm: str, dataset: str) -> bool:
-        """Return whether an algorithm takes part on a data set."""
+        """Return whether an algorithm runs on a data set."""
         return algorithm not in self.bound or dataset in self.bound[algorithm]
 
     @property
     def everywhere(self) -> list[str]:
-        """The algorithms that take part on every data set; all of them where fewer than two do."""
+        """Return the algorithms that run on every data set, or all algorithms if fewer than two do."""
         found = [name for name in self.algorithms if all(self.runs(name, each) for each in self.datasets)]
         return found if len(found) > 1 else self.algorithms
 
     @property
     def repetitions(self) -> int:
-        """Repetitions of the data set and noise level that has the most."""
+        """Return the largest number of repetitions of any data set and noise level."""
         return max(
             (len(self.seeds_of(name, noise)) for name in self.datasets for noise in self.noise), default=0
         )
@@ -82,7 +83,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of a study is in the store.
+    """Count how much of a study is in the store.
 
     Attributes
     ----------
@@ -91,7 +92,7 @@ class Coverage:
     tuning, lost : int
         Cells of the tuning grids, and those of them that failed or were stopped.
     planned, missing : int
-        Cells that the finished study has, tuning included, and those not yet in the store.
+        Cells of the finished study, tuning included, and those not yet in the store.
     """
 
     ok: int
@@ -104,39 +105,17 @@ class Coverage:
 
 
 def evaluation_rows(cells: pd.DataFrame, *, status: str | None = None) -> pd.DataFrame:
-    """Return the cells on the study's seeds (tuning cells left out), optionally of one status.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        The store's cells table.
-    status : {"ok", "failed", "stopped"} or None, default=None
-        Keep only these.
-
-    Returns
-    -------
-    DataFrame
-        The rows that match.
-    """
+    """Return the cells on the study's seeds, without tuning cells, optionally only those of one status."""
     rows = cells[cells["stage"] == "run"]
     return rows if status is None else rows[rows["status"] == status]
 
 
 def shared_seeds(rows: pd.DataFrame) -> pd.Series[bool]:
-    """Mark the first seeds of each data set and noise level, up to one that an algorithm has yet to run.
+    """Mark the leading seeds of each data set and noise level that all algorithms have run.
 
-    Studies run seed by seed, so these are what the algorithms of an unfinished study have in common. An
-    algorithm without a row on a data set and noise level does not count there.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Cells on the study's seeds, of the algorithms that are compared, however they ended.
-
-    Returns
-    -------
-    Series of bool
-        By the index of `rows`.
+    `rows` are the cells on the study's seeds of the compared algorithms, with any status. Studies run seed by
+    seed, so these seeds are what the algorithms of an unfinished study have in common. An algorithm without
+    any row on a data set and noise level is ignored there.
     """
     block = ["dataset", "noise"]
     begun = rows.groupby(block)["algorithm"].transform("nunique")
@@ -146,20 +125,7 @@ def shared_seeds(rows: pd.DataFrame) -> pd.Series[bool]:
 
 
 def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
-    """Work out what is compared, from the study and from what the store holds.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        The store's cells table.
-    study : mapping
-        The validated study; what it does not name is taken from the cells.
-
-    Returns
-    -------
-    Design
-        Names in the study's order.
-    """
+    """Return the design of a study, in the study's order; what it does not name is taken from the cells."""
     runs = evaluation_rows(cells)
     entries = [entry["label"] for entry in study.get("datasets", [])]
     place = {name: i for i, name in reversed(list(enumerate(entries)))}
@@ -187,7 +153,7 @@ def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
 
 
 def _once(runs: pd.DataFrame) -> dict[tuple[str, str], set[int]]:
-    """Return the only repetition of what seeds do not move."""
+    """Return the only repetition of data sets and noise that seeds do not affect."""
     once: dict[tuple[str, str], set[int]] = {}
     if "repetitions" in runs:
         single = runs[runs["repetitions"].notna()]
@@ -197,19 +163,7 @@ def _once(runs: pd.DataFrame) -> dict[tuple[str, str], set[int]]:
 
 
 def study_coverage(cells: pd.DataFrame, planned: int) -> Coverage:
-    """Count what the store holds of a study.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        The store's cells table.
-    planned : int
-        Cells that the finished study has, tuning included.
-
-    Returns
-    -------
-    Coverage
-    """
+    """Count a study's cells in the store; `planned` is the number of cells of the finished study."""
     runs = evaluation_rows(cells)
     return Coverage(
         ok=int((runs["status"] == "ok").sum()),

@@ -1,4 +1,4 @@
-"""The Friedman test over several data sets, and Nemenyi's critical difference of mean ranks.
+"""Compute the Friedman test over several data sets, and Nemenyi's critical difference of mean ranks.
 
 Both take ranks within data sets, one row per data set (scores already averaged over seeds): J. Demšar,
 "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7 (2006). Nemenyi's difference is shown
@@ -18,17 +18,16 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class Friedman:
-    """Outcome of the Friedman test and of its Iman–Davenport refinement.
+    """Hold the result of the Friedman test and of its Iman–Davenport refinement.
 
     Attributes
     ----------
     n, k : int
         Data sets and algorithms.
     chi2, chi2_p : float
-        Friedman's statistic, corrected for ties unless asked otherwise, and its p-value (k - 1 degrees of
-        freedom).
+        Friedman's statistic, by default corrected for ties, and its p-value (k - 1 degrees of freedom).
     f, f_p : float
-        Iman and Davenport's F and its p-value; F is infinite when every data set ranks alike.
+        Iman and Davenport's F and its p-value; F is infinite if all data sets have the same ranks.
     df : tuple of int
         Degrees of freedom of F: (k - 1, (k - 1)(n - 1)).
     """
@@ -43,10 +42,11 @@ class Friedman:
 
     @property
     def p(self) -> float:
-        """The p-value that decides: F's, or chi-square's where F is infinite.
+        """Return the p-value that decides: F's, or chi-square's if F is infinite.
 
-        When all data sets agree F's denominator vanishes and its p-value is 0 however few they are (two data
-        sets agree on three algorithms by chance once in six times), so chi-square, the cautious one, decides.
+        If all data sets agree, F's denominator vanishes and its p-value is 0 however few they are. Yet two
+        data sets agree on three algorithms by chance once in six times, so the more cautious chi-square
+        decides.
         """
         return self.f_p if math.isfinite(self.f) else self.chi2_p
 
@@ -54,26 +54,11 @@ class Friedman:
 def friedman(ranks: ArrayLike, *, correct_ties: bool = True) -> Friedman:
     """Test whether the algorithms' ranks differ at all.
 
-    Parameters
-    ----------
-    ranks : array_like of float, shape (n, k)
-        Ranks within each data set, ties averaged; n >= 2, k >= 3.
-    correct_ties : bool, default=True
-        Divide by the share of rank variance that ties leave, as R and SciPy do. Without it the statistic is
-        Demšar's formula, which ties make too small.
+    `ranks` has shape (n, k): ranks within each data set, ties averaged. `correct_ties` divides by the share
+    of rank variance that ties leave, as R and SciPy do; without it the statistic is Demšar's formula, which
+    ties make too small. If all algorithms tie everywhere, the statistic is 0 and the p-value 1. Raises
+    ValueError with fewer than two data sets or three algorithms.
 
-    Returns
-    -------
-    Friedman
-        Both statistics with their p-values; when all algorithms tie everywhere, statistic 0 and p-value 1.
-
-    Raises
-    ------
-    ValueError
-        With fewer than two data sets or fewer than three algorithms.
-
-    Notes
-    -----
     M. Friedman (1937); R. L. Iman and J. M. Davenport (1980); Demšar (2006), section 3.2.2.
 
     Examples
@@ -94,7 +79,7 @@ def friedman(ranks: ArrayLike, *, correct_ties: bool = True) -> Friedman:
     df = (k - 1, (k - 1) * (n - 1))
     chi2 = max(between, 0.0)
     room = n * (k - 1) - chi2
-    # All data sets ranking alike leaves `room` at rounding error, not at exactly 0.
+    # If all data sets have the same ranks, `room` is a rounding error, not exactly 0.
     f = math.inf if room < 1e-9 * n * (k - 1) else (n - 1) * chi2 / room
     return Friedman(
         n=n,
@@ -108,31 +93,13 @@ def friedman(ranks: ArrayLike, *, correct_ties: bool = True) -> Friedman:
 
 
 def nemenyi_difference(k: int, n: int, *, alpha: float = 0.05) -> float:
-    """Nemenyi's critical difference of mean ranks.
+    """Return Nemenyi's critical difference of mean ranks for k algorithms on n data sets.
 
-    Parameters
-    ----------
-    k : int
-        Algorithms, >= 2.
-    n : int
-        Data sets, >= 1.
-    alpha : float, default=0.05
-        Family-wise level.
+    Mean ranks that differ by more are significantly different at the family-wise level `alpha`. Raises
+    ValueError with fewer than two algorithms or no data set.
 
-    Returns
-    -------
-    float
-        Two mean ranks further apart than this differ significantly.
-
-    Raises
-    ------
-    ValueError
-        With fewer than two algorithms or no data set.
-
-    Notes
-    -----
     P. Nemenyi (1963); Demšar (2006), section 3.2.2: CD = q sqrt(k(k + 1)/(6n)), where q is the quantile of
-    the studentised range for k groups and infinite degrees of freedom, divided by sqrt 2.
+    the studentized range for k groups and infinite degrees of freedom, divided by sqrt 2.
 
     Examples
     --------

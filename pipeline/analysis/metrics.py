@@ -1,4 +1,4 @@
-"""The metrics that algorithms are compared by; which way is better is part of each."""
+"""Define the metrics by which algorithms are compared, each with the direction that is better."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from .class_measures import CLASS_MEASURES, REFERENCE_OF, ClassCounts, beyond
 
 @dataclass(frozen=True)
 class Metric:
-    """One number per cell, and which way is better.
+    """Define one number per cell, and which direction is better.
 
     Attributes
     ----------
     name : str
         Identifier, also the stem of file names.
     label : str
-        How it is called in prose, in lower case.
+        Its name in prose, in lower case.
     direction : {"lower", "higher"}
         Which values are better.
     of : callable
-        Maps the cells table, shape (n, …), to a Series of n floats; NaN where a cell has no such number.
+        Maps the cells table, shape (n, …), to a Series of n floats; NaN if a cell has no such number.
     percent : bool
         Whether values are shares, shown as percentages.
     decimals : int
         Digits after the point when shown.
     sentence : str
-        What it is, for the report; empty for what its label says.
+        Its definition, for the report; empty if the label says enough.
     scientific : bool
         Whether values are shown with a power of ten.
     whole : bool
-        Whether a cell has a whole number of it, such as mistakes.
+        Whether a single cell's value is a whole number, such as mistakes.
     """
 
     name: str
@@ -51,10 +51,10 @@ class Metric:
     whole: bool = False
 
     def digits(self, values: Iterable[float]) -> int:
-        """Return the digits after the point with which values that are compared are shown.
+        """Return the number of digits after the point for values that are shown together.
 
-        One more than `decimals` for shares of which the best is within a hundredth of 0 or 1: a tenth of a
-        point is much there. None for counts that are whole, such as those of single runs.
+        Shares whose best value is within 0.01 of 0 or 1 get one digit more than `decimals`, because a tenth
+        of a point matters there. Whole numbers, such as counts of single runs, get no digits.
 
         Examples
         --------
@@ -101,7 +101,7 @@ def _measured(count: str, measure: Measure) -> Callable[[pd.DataFrame], pd.Serie
 
 
 def _speed(cells: pd.DataFrame) -> pd.Series[float]:
-    # A stream too short for the clock took 0 s: no speed rather than an infinite one.
+    # A stream too short for the clock takes 0 s: its speed is NaN rather than infinite.
     seconds = cells["fit_seconds"].astype("float64")
     return cells["n_examples"].astype("float64") / seconds.where(seconds > 0)
 
@@ -111,27 +111,17 @@ def _ram_hours(cells: pd.DataFrame) -> pd.Series[float]:
 
 
 def _columns_of(side: str) -> tuple[str, str, str]:
-    """Name the columns of counts by class: right, predicted, occurred."""
+    """Return the names of the columns of counts by class: right, predicted, occurred."""
     if side == "test":
         return "test_right", "test_predicted", "test_occurred"
     return f"right_{side}", "predicted", f"occurred_{side}"
 
 
 def class_counts(rows: pd.DataFrame, side: str) -> Iterable[tuple[NDArray[np.intp], ClassCounts]]:
-    """Yield the counts by class of rows of cells or curves, rows of as many classes together.
+    """Yield counts by class for rows of cells or curves, together for rows with equally many classes.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        With the columns of counts by class, None or NaN where a row has none.
-    side : {"clean", "given", "test"}
-        Which labels, as `Scoring` has it.
-
-    Yields
-    ------
-    places : ndarray of int
-        Of the rows in the table.
-    counts : ClassCounts
+    `rows` has the columns of counts by class, None or NaN if a row has none. Each item consists of the
+    positions of the rows in the table and their counts.
     """
     lists = [rows[name].tolist() for name in _columns_of(side)]
     widths = np.array(
@@ -143,7 +133,7 @@ def class_counts(rows: pd.DataFrame, side: str) -> Iterable[tuple[NDArray[np.int
 
 
 def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
-    """Return a metric of what a cell kept; also of points of curves, but for average precision and regret."""
+    """Return a metric's function for rows of cells, or of curves except for average precision and regret."""
     measure, side = scoring.measure, scoring.side
     if scoring.needs != "classes":
         return _column(f"test_{measure}" if side == "test" else f"{measure}_{side}")
@@ -164,43 +154,25 @@ def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
 
 
 def has_windows(metric: Metric) -> bool:
-    """Return whether a metric can be told of the latest examples: one of those of the stream, but regret."""
+    """Return whether a metric exists over the latest examples: all along the stream except regret."""
     scoring = SCORINGS.get(metric.name)
     return scoring is not None and scoring.side != "test" and scoring.needs != "regret"
 
 
 def windowed(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return the values of a metric among the latest examples.
+    """Return the values of a metric over the latest examples, one per point of the curves table.
 
-    Parameters
-    ----------
-    metric : Metric
-        One that `has_windows`.
-    curves : DataFrame
-        The store's curves table.
-
-    Returns
-    -------
-    Series of float
-        A number a point, NaN where its study has no window or keeps nothing that the metric is made of.
+    The metric must satisfy `has_windows`. A value is NaN if the study sets no window or does not store what
+    the metric needs.
     """
     return _latest(metric, curves, BY_WINDOW)
 
 
 def faded(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return the values of a metric with the study's fading factor: α times the weight of the next example.
+    """Return the values of a metric with the study's fading factor, one per point of the curves table.
 
-    Parameters
-    ----------
-    metric : Metric
-        One that `has_windows`.
-    curves : DataFrame
-        The store's curves table.
-
-    Returns
-    -------
-    Series of float
-        A number a point, NaN where its study has no factor or keeps nothing that the metric is made of.
+    An example weighs α times as much as the next one. The metric must satisfy `has_windows`. A value is NaN
+    if the study sets no factor or does not store what the metric needs.
     """
     return _latest(metric, curves, BY_FADING)
 

@@ -1,8 +1,8 @@
-"""Pairs of algorithms: Wilcoxon's signed-rank test, Holm's correction, runs without differences.
+"""Compare pairs of algorithms: Wilcoxon's signed-rank test, Holm's correction, groups without differences.
 
 Every test takes one row per data set (scores already averaged over seeds). This is the main post-hoc test:
-its verdict on a pair does not depend on which other algorithms are ranked, as that of tests on mean ranks
-does (A. Benavoli, G. Corani, F. Mangili, JMLR 17 (2016)).
+its verdict on a pair does not depend on the other algorithms, unlike that of tests on mean ranks (A.
+Benavoli, G. Corani, F. Mangili, JMLR 17 (2016)).
 """
 
 from __future__ import annotations
@@ -22,18 +22,9 @@ from .signed_rank import signed_rank
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjust p-values by Holm's step-down procedure, which bounds the chance of any false claim.
 
-    Parameters
-    ----------
-    p_values : sequence of float
-        The p-values of one family of tests.
+    `p_values` are one family of tests; the adjusted values keep their order. A test is significant at level a
+    exactly if its adjusted value is at most a.
 
-    Returns
-    -------
-    list of float
-        Adjusted p-values in the order given: significant at level a exactly if <= a.
-
-    Notes
-    -----
     S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (1979).
 
     Examples
@@ -51,18 +42,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class PairTest:
-    """One pair of algorithms under Wilcoxon–Holm.
+    """Hold the Wilcoxon–Holm test of one pair of algorithms.
 
     Attributes
     ----------
-    first, second : str
-        The algorithms.
     wins, ties, losses : int
-        Data sets on which `first` is better than, level with and worse than `second`.
+        Data sets on which `first` is better than, equal to and worse than `second`.
     difference : float
         Mean over data sets of first minus second, in the metric's own unit and sign.
     statistic, p, p_holm : float
-        Wilcoxon's rank sum in favour of `first`, its p-value, and that adjusted for all pairs.
+        Wilcoxon's rank sum in favor of `first`, its p-value, and the p-value adjusted for all pairs.
     """
 
     first: str
@@ -79,19 +68,8 @@ class PairTest:
 def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction) -> list[PairTest]:
     """Compare every pair of algorithms by Wilcoxon's signed-rank test with Holm's correction.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n, k)
-        One row per data set, one column per algorithm, without gaps.
-    names : sequence of str, length k
-        The algorithms.
-    direction : {"lower", "higher"}
-        Which scores are better.
-
-    Returns
-    -------
-    list of PairTest, length k(k - 1)/2
-        In the order (0, 1), (0, 2), …, (k - 2, k - 1).
+    `scores` has one row per data set and one column per algorithm, without gaps. The k(k - 1)/2 tests come in
+    the order (0, 1), (0, 2), …, (k - 2, k - 1).
 
     Examples
     --------
@@ -101,7 +79,7 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
     """
     table = np.asarray(scores, dtype=np.float64)
     sign = 1.0 if direction == "higher" else -1.0
-    # Rounded by the size of the scores, not of the differences, which may be nothing but rounding error.
+    # Rounded relative to the scores, not to the differences, which may be mere rounding errors.
     scale = float(np.abs(table).max(initial=0.0)) or 1.0
     pairs = list(itertools.combinations(range(len(names)), 2))
     gains = [np.round(sign * (table[:, i] - table[:, j]) / scale, 12) for i, j in pairs]
@@ -124,19 +102,10 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
 
 
 def smallest_p(n: int, k: int) -> float:
-    """The smallest Holm-adjusted p-value that any pair can reach, however large its differences.
+    """Return the smallest Holm-adjusted p-value that any of k algorithms' pairs can reach on n data sets.
 
-    Parameters
-    ----------
-    n : int
-        Data sets.
-    k : int
-        Algorithms.
-
-    Returns
-    -------
-    float
-        ``min(1, pairs / 2**(n - 1))``: an exact two-sided signed-rank test of n data sets ends there.
+    It is ``min(1, pairs / 2**(n - 1))``, the smallest p-value of an exact two-sided signed-rank test, times
+    the number of pairs.
 
     Examples
     --------
@@ -147,20 +116,11 @@ def smallest_p(n: int, k: int) -> float:
 
 
 def cliques(order: Sequence[str], different: Collection[frozenset[str]]) -> list[tuple[str, ...]]:
-    """Runs of algorithms, in order of mean rank, within which no pair differs.
+    """Return the longest runs of algorithms, in order of mean rank, within which no pair differs.
 
-    Parameters
-    ----------
-    order : sequence of str
-        The algorithms, best mean rank first.
-    different : collection of frozenset of two str
-        The pairs that differ significantly.
-
-    Returns
-    -------
-    list of tuple of str
-        The longest such runs, two algorithms or more each, none inside another. A bar drawn over a run never
-        joins two algorithms that differ.
+    `order` lists the algorithms, best mean rank first; `different` lists the pairs that differ significantly.
+    Each run has at least two algorithms and none is inside another. A bar drawn over a run never joins two
+    algorithms that differ.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What of a study compares, and how far the rest came: cells that were stopped, failed or have not run."""
+"""Find which cells of a study are comparable, and how far stopped, failed and waiting cells came."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLOCK = ["dataset", "noise"]
 
 @dataclass(frozen=True)
 class Shortfall:
-    """How far an algorithm came on a data set at one noise rate where not all of its cells finished.
+    """Describe the progress of an algorithm whose cells on a data set and noise rate are not all finished.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Shortfall:
     reached : tuple of int
         The fewest and the most examples after which cells were stopped; empty if none was.
     examples : int
-        Length of the stream, of the longest cell that finished on the data set; 0 if none did.
+        Length of the longest stream that any cell finished on the data set; 0 if none did.
     """
 
     planned: int
@@ -38,7 +38,7 @@ class Shortfall:
 
 @dataclass(frozen=True)
 class NotRun:
-    """Cells that have not run, of successive seeds that lack the same data sets and algorithms."""
+    """Describe cells that have not run, of successive seeds that lack the same data sets and algorithms."""
 
     seeds: list[int]
     datasets: list[str]
@@ -47,10 +47,10 @@ class NotRun:
 
 
 def finished_rows(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells that means over seeds are made of.
+    """Return the cells that enter means over seeds.
 
-    They finished, on seeds that all algorithms of their data set and noise level share, and no cell of their
-    algorithm there failed or was stopped.
+    Their seeds are shared by all algorithms of the data set and noise level, and no cell of their algorithm
+    there failed or was stopped.
     """
     rows = evaluation_rows(cells)
     group = [rows[name] for name in (*_BLOCK, "algorithm")]
@@ -58,9 +58,9 @@ def finished_rows(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def comparable_rows(finished: pd.DataFrame, design: Design) -> pd.DataFrame:
-    """Return the finished rows of data sets and noise levels on which no algorithm lacks any.
+    """Return the finished rows of data sets and noise levels on which every algorithm finished.
 
-    Means over data sets are made of them. An algorithm that finished nowhere does not count.
+    Means over data sets use these rows. An algorithm without any finished row is ignored.
     """
     names = finished["algorithm"].unique()
     expected = {dataset: sum(design.runs(name, dataset) for name in names) for dataset in design.datasets}
@@ -69,20 +69,9 @@ def comparable_rows(finished: pd.DataFrame, design: Design) -> pd.DataFrame:
 
 
 def shortfalls(rows: pd.DataFrame, noise: Noise, design: Design) -> dict[tuple[str, str], Shortfall]:
-    """Return how far every (data set, algorithm) came that is not finished at one noise rate.
+    """Return the progress of every unfinished (data set, algorithm) at one noise rate.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Cells on the study's seeds, however they ended.
-    noise : Noise
-        One of ``design.noise``.
-    design : Design
-        What is expected.
-
-    Returns
-    -------
-    dict of (dataset, algorithm) to Shortfall
+    `rows` are the cells on the study's seeds, with any status.
     """
     finished = rows["status"] == "ok"
     longest = rows.loc[finished].groupby("dataset")["n_examples"].max().to_dict()
@@ -112,7 +101,7 @@ def shortfalls(rows: pd.DataFrame, noise: Noise, design: Design) -> dict[tuple[s
 
 
 def not_run(cells: pd.DataFrame, design: Design) -> list[NotRun]:
-    """Return which cells on the study's seeds have not run, of the data sets that have begun."""
+    """Return the cells on the study's seeds that have not run, for data sets with at least one cell."""
     rows = evaluation_rows(cells)
     there = set(zip(*(rows[name] for name in ("seed", "dataset", "noise", "algorithm")), strict=True))
     lacking: dict[int, list[tuple[str, str]]] = defaultdict(list)

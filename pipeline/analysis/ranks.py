@@ -1,7 +1,7 @@
-"""Ranks of algorithms within data sets, on complete blocks only.
+"""Rank algorithms within data sets, on complete blocks only.
 
-A *block* is one data set: its row of scores holds one number per algorithm, already averaged over seeds. The
-number of blocks N that enters every test is therefore the number of data sets and never the number of seeds.
+A *block* is one data set: its row of scores has one number per algorithm, already averaged over seeds. The
+number of blocks N that enters every test is therefore the number of data sets, never the number of seeds.
 """
 
 from __future__ import annotations
@@ -21,17 +21,7 @@ _DIGITS = 12
 
 
 def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round to 12 digits of the largest magnitude, so that equal results compare equal.
-
-    Parameters
-    ----------
-    values : ndarray of float64, any shape
-        Scores or differences of scores; NaN stays NaN.
-
-    Returns
-    -------
-    ndarray of float64, same shape
-        The values rounded.
+    """Round to 12 digits of the largest magnitude, so that equal results compare equal; NaN stays NaN.
 
     Examples
     --------
@@ -48,12 +38,10 @@ def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class DroppedBlock:
-    """A data set left out of the ranks, with what it lacks.
+    """Describe a data set left out of the ranks.
 
     Attributes
     ----------
-    dataset : str
-        Label of the data set.
     missing : dict of str to str
         For each algorithm without a complete result, what is missing, such as ``"seeds 3, 4"``.
     """
@@ -65,25 +53,9 @@ class DroppedBlock:
 def block_ranks(scores: pd.DataFrame, direction: Direction) -> pd.DataFrame:
     """Rank the algorithms within every data set; rank 1 is best, ties share the average rank.
 
-    Parameters
-    ----------
-    scores : DataFrame of float, shape (N data sets, k algorithms)
-        One score per data set and algorithm (the mean over seeds), without gaps.
-    direction : {"lower", "higher"}
-        Which scores are better.
+    `scores` has shape (N data sets, k algorithms); every row of ranks adds up to k(k + 1)/2. Raises
+    ValueError if a score is NaN, because a block with a gap has no ranks.
 
-    Returns
-    -------
-    DataFrame of float, shape (N, k)
-        Ranks from 1 to k; every row adds up to k(k + 1)/2.
-
-    Raises
-    ------
-    ValueError
-        If a score is NaN: a block with a gap has no ranks.
-
-    Notes
-    -----
     J. Demšar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7 (2006), section 3.2.2.
 
     Examples
@@ -102,17 +74,7 @@ def block_ranks(scores: pd.DataFrame, direction: Direction) -> pd.DataFrame:
 
 
 def mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
-    """Average the ranks over data sets, best algorithm first.
-
-    Parameters
-    ----------
-    ranks : DataFrame of float, shape (N, k)
-        The outcome of `block_ranks`.
-
-    Returns
-    -------
-    Series of float, length k
-        Mean rank of every algorithm, sorted; equal means keep the order of the columns.
+    """Average the ranks over data sets, best algorithm first; equal means keep the order of the columns.
 
     Examples
     --------

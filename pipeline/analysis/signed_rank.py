@@ -1,4 +1,4 @@
-"""Wilcoxon's signed-rank test, exact also where differences tie or vanish."""
+"""Compute Wilcoxon's signed-rank test, exact even if differences tie or vanish."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from scipy import stats
 
 from .ranks import snap
 
-# Up to here the null distribution of the signed-rank sum is enumerated, ties included (SciPy leaves ties to
-# the normal approximation from 14 data sets on); beyond it that approximation is right to three digits.
+# Up to this many data sets the null distribution of the rank sum is enumerated, ties included (SciPy uses the
+# normal approximation for ties from 14 data sets on). Beyond it that approximation is right to three digits.
 _EXACT_UP_TO = 100
 
 
 @dataclass(frozen=True)
 class SignedRank:
-    """Outcome of one two-sided Wilcoxon signed-rank test.
+    """Hold the result of one two-sided Wilcoxon signed-rank test.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class SignedRank:
     statistic : float
         Sum of the ranks of the positive differences.
     p : float
-        Two-sided p-value; 1 when nothing differs.
+        Two-sided p-value; 1 if nothing differs.
     """
 
     n: int
@@ -35,9 +35,9 @@ class SignedRank:
 
 
 def _exact_tails(ranks: NDArray[np.float64], statistic: float) -> tuple[float, float]:
-    """P(sum <= statistic) and P(sum >= statistic) when every rank counts with probability one half.
+    """Return P(sum <= statistic) and P(sum >= statistic) if every rank counts with probability one half.
 
-    Averaged ranks are multiples of one half: doubled they are integers, and the distribution of their sum is
+    Averaged ranks are multiples of one half. Doubled they are integers, and the distribution of their sum is
     one convolution per rank.
     """
     doubled = np.rint(2 * ranks).astype(np.int64)
@@ -52,21 +52,11 @@ def _exact_tails(ranks: NDArray[np.float64], statistic: float) -> tuple[float, f
 
 
 def signed_rank(differences: ArrayLike) -> SignedRank:
-    """Wilcoxon's signed-rank test of paired differences, exact for up to 100 data sets, ties included.
+    """Test paired differences by Wilcoxon's signed ranks, exactly for up to 100 data sets, ties included.
 
-    Parameters
-    ----------
-    differences : array_like of float, shape (n,)
-        One difference per data set.
+    `differences` has one value per data set.
 
-    Returns
-    -------
-    SignedRank
-        Statistic and two-sided p-value.
-
-    Notes
-    -----
-    F. Wilcoxon (1945). Zero differences are ranked and then left out (J. W. Pratt, 1959): a tie says that
+    F. Wilcoxon (1945). Zero differences are ranked and then left out (J. W. Pratt, 1959): a tie shows that
     small differences are common, which dropping it beforehand would hide.
 
     Examples

@@ -1,4 +1,4 @@
-"""The results of a study as its report reads them: cells and curves of the plan, and how they were made."""
+"""Read the results of a study for its report: cells and curves of the plan, and their provenance."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyResults:
-    """What a store holds of its study's current plan.
+    """Hold the results of a study's current plan.
 
     Attributes
     ----------
     cells, curves : DataFrame
-        The tables of the store, without rows that an earlier form of the study left behind.
+        The tables of the store, without rows of earlier versions of the study.
     study : dict
-        The validated study as it was run; a later version need not accept it.
+        The validated study as it was run; later versions of the package may not accept it.
     planned : int
         Cells of the plan, tuning included.
     provenance : dict
-        What the latest run was made with, and the number of runs.
+        Environment of the latest run, and the number of runs.
     tuning : list of Tuned
-        The outcome of every grid.
+        The result of every grid.
     """
 
     cells: pd.DataFrame
@@ -42,26 +42,14 @@ class StudyResults:
 
 
 def read_results(url: str) -> StudyResults:
-    """Read the results in a folder or at an fsspec URL.
+    """Read the results in a folder or at an fsspec URL that ``singlepass run`` wrote to.
 
-    Parameters
-    ----------
-    url : str
-        What ``singlepass run`` wrote to.
-
-    Returns
-    -------
-    StudyResults
-
-    Raises
-    ------
-    InputError
-        There are no results, or a part of them is damaged.
+    Raises InputError if there are no results or a part of them is damaged.
     """
     store = Store(url)
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
-    # Asked first: of results of another version this says what to do.
+    # Checked first, because it says what to do about results of another version.
     store.check_version()
     study, plan = store.read_json("study.json"), store.read_json("plan.json")
     for name, content in (("study.json", study), ("plan.json", plan)):
@@ -71,7 +59,7 @@ def read_results(url: str) -> StudyResults:
     planned = store.plan()
     keys = planned["key"].to_pylist()
     cells, curves = as_planned(store.cells(keys), planned), store.curves(keys)
-    # Uniform noise is written as its rate. Rows of an earlier version have no column of it.
+    # The rate of uniform noise. Results of earlier versions have no such column.
     rates = {noise: noise_of(noise).uniform_rate for noise in cells["noise"].unique()}
     cells["noise_rate"] = cells["noise"].map(rates).astype("float64")
     own_rules = {each["label"]: each["winner"] for each in study.get("algorithms", []) if each.get("winner")}

@@ -1,4 +1,4 @@
-"""Winners of the grids, read off the cells of the reserved seed."""
+"""Find the winners of the grids from the cells of the reserved seed."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
     from ..study.specs import Scalar, WinnerRule
 
-# What a rule adds to the criterion.
+# Words that a rule adds to the criterion.
 _AND: dict[WinnerRule, str] = {"best": "", "sparsest": "; within a standard error, support vectors"}
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The outcome of one grid, for one (dataset, algorithm, noise).
+    """Hold the result of one grid, for one (dataset, algorithm, noise).
 
     Attributes
     ----------
     grid : dict of str to list
         Parameters and the values tried.
     criterion : str
-        ``"online mistakes"`` or ``"validation mistakes"``, both against the noisy training labels; and what
-        the rule adds.
+        ``"online mistakes"`` or ``"validation mistakes"``, both against the noisy training labels, with the
+        words that the rule adds.
     scores : list of (params, mistakes) pairs
         In the grid's order; failed points are left out.
     winner : dict or None
-        All parameters of the best point; None when every point failed.
+        All parameters of the winning point; None if every point failed.
     at_edge : tuple of str
         Numeric parameters whose winning value is the smallest or largest tried: a wider grid might do better.
     """
@@ -50,7 +50,7 @@ class Tuned:
 
     @property
     def group(self) -> tuple[str, str, Noise]:
-        """Same as `CellSpec.group`."""
+        """Return the same triple as `CellSpec.group`."""
         return self.dataset, self.algorithm, self.noise
 
 
@@ -71,7 +71,7 @@ def _at_edge(winner: dict[str, Scalar], grid: dict[str, list[Scalar]]) -> tuple[
 
 @dataclass(frozen=True)
 class _Point:
-    """One point of a grid, as it was judged on `n` examples."""
+    """Hold one point of a grid, judged on `n` examples."""
 
     judged: int
     n: int
@@ -82,12 +82,12 @@ class _Point:
 
     @property
     def order(self) -> tuple[int, int, tuple[int, ...]]:
-        """The smallest is the best."""
+        """Return the sort key of the point; the smallest is the best."""
         return self.judged, self.mistakes, self.place
 
 
 class _Row(NamedTuple):
-    """What counts of a cell of a grid."""
+    """Hold the columns of a tuning cell that judging needs."""
 
     dataset: str
     algorithm: str
@@ -102,7 +102,7 @@ class _Row(NamedTuple):
     support_vectors: float
 
 
-# Whole numbers, NaN where a cell has none.
+# Whole numbers; NaN if a cell has none.
 _NUMBERS = ("mistakes", "n_examples", "validation_mistakes", "validation_examples", "support_vectors")
 
 
@@ -134,28 +134,16 @@ def _winner(points: list[_Point], rule: WinnerRule) -> _Point:
 def tuned_grids(
     cells: pd.DataFrame, rule: WinnerRule = "best", own_rules: Mapping[str, WinnerRule] | None = None
 ) -> list[Tuned]:
-    """Judge every grid by the cells of the reserved seed.
+    """Judge every grid by the cells of the reserved seed, sorted by (dataset, algorithm, noise).
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The cells table; only rows with stage "tune" count.
-    rule : {"best", "sparsest"}, default="best"
-        See `Study.winner`.
-    own_rules : mapping of str to {"best", "sparsest"}, default=None
-        By label, of algorithms that have another; see `Study.own_winners`.
-
-    Returns
-    -------
-    list of Tuned
-        One for each (dataset, algorithm, noise), in that order. Ties go to fewer online mistakes, then to the
-        point that comes first on the grid.
+    `rule` is the study's `winner`; `own_rules` are the rules of algorithms that set another, by label
+    (`Study.own_winners`). Ties go to fewer online mistakes, then to the point that comes first on the grid.
     """
     tuned = []
     table = cells.loc[cells["stage"] == "tune", list(_Row._fields)]
-    # A batch baseline makes no mistakes along the stream: its ties go to the grid's order.
+    # A batch baseline makes no online mistakes: its ties go to the first point of the grid.
     table = table.astype(dict.fromkeys(_NUMBERS, "float64")).fillna({"mistakes": 0})
-    # Plain rows: a data frame for each of hundreds of grids takes some thirty times as long.
+    # Plain rows, because a data frame for each of hundreds of grids takes about thirty times as long.
     rows = [_Row(*values) for values in zip(*(table[name].tolist() for name in table), strict=True)]
     for (dataset, algorithm, noise), group in itertools.groupby(sorted(rows, key=_group), key=_group):
         tried = list(group)

@@ -1,28 +1,29 @@
-"""Data sets: names and paths to streams. This is the only door.
+"""Open data sets by name or path as streams. Other packages import only from this module.
 
-`expand` turns a study entry into task references, `fingerprint` names their content, `open_stream` opens one
-wherever it is needed. `describe` lists what there is; `fetch` downloads and `convert` parses ahead of a run;
-`look` says what is known of an entry without either.
-What is computed of training rows (`feature_fit`), where those are cut by a protocol, is computed by
-`fitted`, along a stream by `along_stream` and `standardised`; `has_test` says whether the data have a test
-part of their own, `notes` how features were made.
-Inside `watched`, files that are downloaded or parsed tell how far they are. `stream_blocks` reads a file in
-its order without conversion, `stream_rows` an opened stream, both in bounded memory. `pins_of` says which
-tables a study is about, `lacking` which of them a machine has not, `chunks` and `receive` bring them there.
-Rows in memory become a table (`array_table`, `frame_table`) that the cache keeps under a name (`keep_arrays`,
-`keep_frame`).
+`expand` turns a study entry into task references, `fingerprint` identifies their content, and `open_stream`
+opens one wherever it is needed. `describe` lists the named data sets; `fetch` downloads and `convert` parses
+them ahead of a run; `look` previews an entry without doing either.
+
+`feature_fit` says whether features are changed by statistics of training rows. If a protocol cuts the test
+part, `fitted` changes them; `along_stream` and `standardised` do so along a stream. `has_test` says whether
+the data have an official test part, `notes` how features were made.
+
+Inside `watched`, downloads and conversions report their progress. `stream_blocks` reads a file in file order
+without conversion, `stream_rows` an opened stream, both in bounded memory. `pins_of` identifies the tables of
+a study, `lacking` lists those that a machine does not have, `chunks` and `receive` transfer them.
+`array_table` and `frame_table` turn rows in memory into a table; `keep_arrays` and `keep_frame` store it in
+the cache under a name.
 """
 
 from __future__ import annotations
 
-from .descriptions import convert, describe, fetch
 from .formats.arrays import array_table, frame_table
 from .formats.blocks import Block, stream_blocks, stream_rows
 from .formats.labels import class_name
 from .given_sources import ArraySource, FrameSource, frame_path, keep_arrays, keep_frame
 from .io.progress import watched
-from .outlook import Outlook, look
 from .pins import Pin, pin, unpin
+from .preview import Outlook, convert, describe, fetch, look
 from .references import (
     along_stream,
     feature_fit,
@@ -36,7 +37,7 @@ from .references import (
 from .resolve import dataset_names, expand, fingerprint, label_of, main_name, open_stream
 from .sources import DatasetRow
 from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
-from .tables.cache import cache_folder
+from .tables.cache import cache_folder, cache_space
 from .tables.stream import Stream
 from .tables.tasks import TaskRef
 
@@ -54,6 +55,7 @@ __all__ = [
     "along_stream",
     "array_table",
     "cache_folder",
+    "cache_space",
     "chunks",
     "class_name",
     "complete",

@@ -1,4 +1,4 @@
-"""Several sources as one stream that changes from each to the next, at once or by and by."""
+"""Compose several sources into one stream that changes from each to the next, abruptly or gradually."""
 
 from __future__ import annotations
 
@@ -21,39 +21,37 @@ from .tables.options import FEATURE_OPTIONS, ONLINE, Option, Options, Value, cou
 from .tables.stream import Table, freeze, is_sparse
 from .tables.tasks import TaskRef
 
-#: What the name of a composition begins with; the rest is JSON.
+#: Prefix of a composition's name; the rest is JSON.
 COMPOSED = "compose:"
-# Part of the fingerprint: raised whenever other rows are taken.
+# Part of the fingerprint; increase it whenever a composition takes other rows.
 _VERSION = 1
-# What is said of the stream, not of what it is made of: features are fitted to rows that are learnt from.
+# Options that belong to the stream and not to its sources: features are fitted to the rows that are learned
+# from.
 _OF_THE_STREAM = {"compose", "at", "width", "task", "openml", *FEATURE_OPTIONS}
-# Rows, where all parts are generators and nobody says.
+# Default number of rows if all parts are generators.
 _ROWS = 10_000
 
 
 def composed_name(
     parts: Sequence[Mapping[str, Any]], at: Sequence[float], width: int, base: str | Path
 ) -> str:
-    """Return the name by which a source is known that is composed of others.
+    """Return the name of a source that is composed of others.
 
     Parameters
     ----------
     parts : sequence of mapping
-        Each with ``name`` or ``path``, ``target`` of a file, and options.
+        Each has ``name`` or ``path``, ``target`` if it is a file, and options.
     at : sequence of float
-        Relative positions, rising, of the changes from each to the next; empty: equally far apart.
+        Relative positions of the changes, ascending; empty spaces them equally.
     width : int
-        Examples that a change takes.
+        Number of examples that a change takes.
     base : str or Path
-        Folder that relative paths start from.
-
-    Returns
-    -------
-    str
+        Folder from which relative paths start.
 
     Raises
     ------
     InputError
+        If there are fewer than two parts, or a position or a part is invalid.
     """
     if len(parts) < 2:
         raise InputError(f"compose: needs two sources or more, not {len(parts)}")
@@ -79,33 +77,27 @@ def composed_name(
 
 @dataclass(frozen=True)
 class Part:
-    """A source of a composition, with the options that it was given."""
+    """Contain one source of a composition and its given options."""
 
     source: Source
     given: Options
 
     @property
     def options(self) -> dict[str, Value]:
-        """Every option with its value."""
+        """All options with their values."""
         return self.source.options_of(self.ref(self.source.name))
 
     def ref(self, label: str) -> TaskRef:
-        """Return all of its classes as a task."""
+        """Return the task of all classes of this source."""
         return TaskRef(label, self.source.name, "multiclass", label, tuple(sorted(self.given.items())))
 
 
 class ComposedSource(Source):
-    """Rows of several sources: each time the next one of the source that is due.
+    """Take the rows of several sources, each time the next unused row of the source that is due.
 
-    Around a change at t₀ = at·n the row comes from the later source with probability
-    1 / (1 + exp(-4 (t - t₀) / width)), t counted from 1; with width 0 from then on. The stream ends where a
-    file has no more rows.
-
-    Parameters
-    ----------
-    name : str
-        See `composed_name`.
-    parts : sequence of Part
+    Around a change at t₀ = at·n, with t counted from 1, the row comes from the later source with probability
+    1 / (1 + exp(-4 (t - t₀) / width)). With width 0 all rows after t₀ come from it. The stream ends when the
+    due source has no more rows. For `name` see `composed_name`.
     """
 
     task_lists: Mapping[str, Mapping[str, str]] = {}
@@ -141,7 +133,7 @@ class ComposedSource(Source):
 
     @property
     def rows(self) -> int | None:
-        """How many rows there are unless it is said; None where only files tell."""
+        """The default number of rows, or None if it depends on files."""
         return _ROWS if all(isinstance(part.source, GeneratorSource) for part in self.parts) else None
 
     def table(self, options: Options, draw: Draw) -> Table:
@@ -158,7 +150,7 @@ class ComposedSource(Source):
         )
         for i, part in enumerate(self.parts):
             if drawn[i]:
-                # Enough, wherever a row is drawn from.
+                # Draw n rows from each generator, which suffices for every sequence of sources.
                 asked = {**part.options, "n_train": n, "n_test": 0}
                 tables[i] = part.source.table(asked, self._draw(draw, i))
         due = _due(draw.random_state(), n, at, self._said["width"])
@@ -175,12 +167,12 @@ class ComposedSource(Source):
 
 
 def _due(random_state: np.random.RandomState, n: int, at: Sequence[float], width: int) -> NDArray[np.int64]:
-    """Return which source is due at each of n rows."""
+    """Return the index of the source that is due for each of n rows."""
     due = np.zeros(n, np.int64)
     t = np.arange(1, n + 1)
     for i, a in enumerate(at, start=1):
         if width:
-            # Beyond this the exponential is 0 or overflows.
+            # Beyond ±700 the exponential overflows or is 0.
             slope = np.clip(-4.0 * (t - a * n) / width, -700.0, 700.0)
             due[random_state.random_sample(n) < 1.0 / (1.0 + np.exp(slope))] = i
         else:
@@ -189,7 +181,7 @@ def _due(random_state: np.random.RandomState, n: int, at: Sequence[float], width
 
 
 def _taken(tables: Mapping[int, Table], due: NDArray[np.int64], changes: tuple[int, ...]) -> Table:
-    """Return the next row of the source that is due, row by row."""
+    """Build the table by taking each row as the next one of its due source."""
     first = tables[0]
     if any(is_sparse(table.X) for table in tables.values()):
         raise InputError("compose: a source is sparse: set dense = true in its table")

@@ -1,4 +1,4 @@
-"""Sources of rows that were given in memory: kept in the cache, under a name made of their content."""
+"""Store rows given in memory in the cache, under a name derived from their content."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..errors import InputError
-from .file_sources import ConvertedSource
-from .own_sources import FileSource
+from .own_sources import ConvertedSource, FileSource
 from .tables.cache import cache_folder, converted_table, kept_folder, scratch_folder
 from .tables.options import FEATURE_OPTIONS, Option, Options
 from .tables.stream import Table, content_fingerprint, is_sparse
@@ -20,15 +19,15 @@ from .tables.stream import Table, content_fingerprint, is_sparse
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# As many hexadecimal digits of a sha256 as name a folder of the cache.
+# Number of hexadecimal digits of a sha256 that name a cache folder.
 _DIGITS = 32
 _OPTIONS = {"missing": Option("text", "error", choices=("error", "mean", "indicator")), **FEATURE_OPTIONS}
 
 
 class ArraySource(ConvertedSource):
-    """Arrays, kept as the converted table that a file with the same rows would be."""
+    """Read arrays from the cache, stored as the table that a file with the same rows would give."""
 
-    # What its name begins with, in references; and ends with, where there is a test part.
+    # Prefix of its name in references, and suffix if there is a test part.
     PREFIX, TESTED = "arrays:", ":test"
 
     def __init__(self, name: str) -> None:
@@ -57,7 +56,7 @@ class ArraySource(ConvertedSource):
 
 
 class FrameSource(FileSource):
-    """A data frame, kept as an Arrow file that is read as one of the user's own."""
+    """Read a data frame from the cache, stored as an Arrow file and read like a user's file."""
 
     PREFIX = "frame:"
 
@@ -72,18 +71,18 @@ class FrameSource(FileSource):
 
 
 def keep_arrays(table: Table) -> str:
-    """Keep a table in the cache of this machine.
+    """Store a table in the cache of this machine.
 
     Parameters
     ----------
     table : Table
-        See `array_table`.
+        From `array_table`.
 
     Returns
     -------
     str
-        What `expand` takes as the name of a data set. Made of the content: the same rows have the same name,
-        and are kept once.
+        A data set name for `expand`. It is derived from the content: the same rows have the same name and are
+        stored once.
     """
     digest = content_fingerprint(table)[:_DIGITS]
     if kept_folder({"arrays": digest}) is None:
@@ -92,17 +91,17 @@ def keep_arrays(table: Table) -> str:
 
 
 def keep_frame(table: pa.Table) -> str:
-    """Keep a data frame in the cache of this machine, by its content; see `keep_arrays`.
+    """Store a data frame in the cache of this machine, by its content; see `keep_arrays`.
 
     Parameters
     ----------
     table : pyarrow.Table
-        See `frame_table`.
+        From `frame_table`.
 
     Returns
     -------
     str
-        What `expand` takes as the name of a data set.
+        A data set name for `expand`.
     """
     from pyarrow import feather
 
@@ -113,7 +112,7 @@ def keep_frame(table: pa.Table) -> str:
         feather.write_feather(table, written, compression="uncompressed")
         with written.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
-        # Of two processes that keep the same frame the later one replaces the file by its equal.
+        # If two processes store the same frame, the later one replaces the file by an equal one.
         written.replace(frame_path(f"{FrameSource.PREFIX}{digest}"))
     except OSError as error:
         raise InputError(f"{folder}: the cache cannot be written ({error.strerror})") from None
@@ -124,7 +123,7 @@ def keep_frame(table: pa.Table) -> str:
 
 
 def frame_path(name: str) -> Path:
-    """Return the file of a data frame that is kept under a name."""
+    """Return the file in which the data frame of this name is stored."""
     return cache_folder() / "frames" / f"{name.removeprefix(FrameSource.PREFIX)}.arrow"
 
 
@@ -135,7 +134,7 @@ def _refuse_lost(name: str) -> NoReturn:
 
 
 def _marked(table: Table) -> Table:
-    """Return a table with a further feature for every one that lacks values: 1 where it does."""
+    """Add a feature for each feature with missing values: 1 where the value is missing."""
     if is_sparse(table.X):
         raise InputError('missing = "indicator" is for dense rows: give a dense array, or take "mean"')
     X: Any = table.X

@@ -1,4 +1,4 @@
-"""Sources without files: seeded generators, and the sets that come with scikit-learn."""
+"""Provide sources without files: seeded generators, and the sets that come with scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from .tables.tasks import TaskRef
 
 
 class GeneratorSource(Source):
-    """A seeded generator: other rows for every draw, so the fingerprint is that of the recipe."""
+    """Draw rows from a seeded generator.
+
+    Each draw gives other rows, so the fingerprint is that of the recipe.
+    """
 
     is_drawn = True
 
@@ -66,7 +69,7 @@ class GeneratorSource(Source):
 
 
 class BundledSource(FixedSource):
-    """A set that comes with scikit-learn."""
+    """Read a set that comes with scikit-learn."""
 
     def __init__(self, entry: BundledSet) -> None:
         self.entry = entry
@@ -102,8 +105,8 @@ class BundledSource(FixedSource):
         )
 
 
-# Sources in files have theirs written beside the parsed table.
+# Sources in files store their fingerprint in the cache with the parsed table.
 @cached(LRUCache(maxsize=64), lambda source, recipe, options: recipe_key(recipe), condition=Condition())
 def bundled_content(source: BundledSource, recipe: Mapping[str, Any], options: Options) -> str:
-    """Return the content fingerprint of a bundled set, computed once in this process."""
+    """Return the content fingerprint of a bundled set, computed once per process."""
     return content_fingerprint(shared_table(source, recipe, options))

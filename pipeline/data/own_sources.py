@@ -1,25 +1,275 @@
-"""Sources that a user names: files, folders, patterns and URLs, and data sets of OpenML."""
+"""Data sets in files: the user's own files, folders, patterns and URLs, OpenML, and public sets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import glob
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..errors import InputError
-from .file_sources import ConvertedSource
+from ..errors import InputError, did_you_mean
+from .catalogue.catalogue import CATALOGUE
 from .formats.files import OPENML_OPTIONS, file_options, format_by_suffix, read_files
 from .io.checksums import file_sha256
-from .places import files_at, name_at, suffixed
+from .pins import pinned
+from .public.declarations import Family, PublicSet, StandIn, arranged
+from .public.download import data_folder, locate, present
 from .public.openml import openml_set
-from .remote import is_url
+from .remote import copies, is_url, names_at
+from .sources import Dataset, DatasetRow, FixedSource, offered_tasks
+from .tables.cache import converted_classes, converted_fingerprint, converted_notes, converted_table
+from .tables.features import apply_feature_options
 from .tables.options import Option, Options, names_of
 from .tables.stream import Table
+from .tables.tasks import TaskRef
+
+
+def suffixed(place: str) -> str:
+    """Return the part of a place that contains the file suffix, without a URL's query."""
+    return place.partition("?")[0] if is_url(place) else place
+
+
+def name_at(place: str) -> str:
+    """Return the name of the first file at a place, without copying it."""
+    return names_at(place)[0] if is_url(place) else str(files_at(place)[0])
+
+
+def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
+    """Return the files of a place, sorted by name.
+
+    A place is a file, which need not exist; a folder, for all data files in it and below; a pattern (``*``,
+    ``?``, ``[…]``, ``**``); or a URL of any of these, which `download` allows to copy to this machine. Raises
+    InputError if there are no files, files of several formats, or a URL that cannot be read.
+    """
+    if is_url(place):
+        names = names_at(place, download=download)
+        kept = _of_one_format(place, names) if len(names) > 1 else list(names)
+        return copies(place, kept, download=download)
+    path = Path(place)
+    if path.is_dir():
+        inside = (each for each in sorted(path.rglob("*")) if each.is_file())
+        visible = [
+            str(each) for each in inside if not any(_hidden(part) for part in each.relative_to(path).parts)
+        ]
+        return tuple(map(Path, _of_one_format(place, visible)))
+    if not glob.has_magic(place) or path.exists():
+        return (path,)
+    found = sorted(name for name in glob.glob(place, recursive=True) if Path(name).is_file())
+    if not found:
+        raise InputError(f"{place}: no file is called so")
+    return tuple(map(Path, found))
+
+
+def _hidden(part: str) -> bool:
+    # Programs leave such files in folders: _SUCCESS, .crc files.
+    return part.startswith((".", "_"))
+
+
+def _of_one_format(place: str, names: Sequence[str]) -> list[str]:
+    """Return the data files among file names; raise InputError if their formats differ."""
+    formats = {name: format_by_suffix(PurePosixPath(name)) for name in names}
+    found = sorted({found for found in formats.values() if found})
+    if not found:
+        raise InputError(f"{place}: no data file in this folder (by suffix, such as .parquet or .csv)")
+    if len(found) > 1:
+        raise InputError(
+            f"{place}: files of several formats ({', '.join(found)}); name those that are meant, such as "
+            f'path = "{place.rstrip("/")}/*.{found[0]}"'
+        )
+    return [name for name in names if formats[name]]
+
+
+class ConvertedSource(FixedSource):
+    """Read a source from files that are parsed once and memory-mapped afterwards."""
+
+    @abstractmethod
+    def parse(self, options: Options) -> Table:
+        """Parse the files."""
+
+    @abstractmethod
+    def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
+        """Return the paths of the files; download missing ones if `download` is true.
+
+        Raises InputError if a file is not available.
+        """
+
+    def fetchable(self, options: Options) -> bool:
+        """Return whether missing files can be downloaded."""
+        return False
+
+    @abstractmethod
+    def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
+        """Return the cache recipe of the table that is parsed from these files."""
+
+    def recipe(self, options: Options) -> dict[str, Any]:
+        return pinned(self.name, options) or self.recipe_of(self.files(options), options)
+
+    def notes(self, options: Options) -> tuple[str, ...]:
+        return converted_notes(self.recipe(options))
+
+    def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
+        return converted_table(recipe, partial(self._parse_unchanged, recipe, options))
+
+    def content(self, options: Options) -> str:
+        recipe = self.recipe(options)
+        return converted_fingerprint(recipe, partial(self._parse_unchanged, recipe, options))
+
+    def classes(self, options: Options) -> tuple[str, ...]:
+        recipe = self.recipe(options)
+        return converted_classes(recipe, partial(self._parse_unchanged, recipe, options))
+
+    def _parse_unchanged(self, recipe: Mapping[str, Any], options: Options) -> Table:
+        table = apply_feature_options(self.name, self.parse(options), options)
+        if self.recipe_of(self.files(options), options) != recipe:
+            raise InputError(f"data set {self.name!r}: a file changed while it was being read; run again")
+        return table
+
+
+class PublicSource(ConvertedSource):
+    """Read a public set from the user's folder, the cache or the network."""
+
+    def __init__(self, entry: PublicSet) -> None:
+        self.entry = entry
+        self.name, self.groupings, self.task_lists = entry.name, entry.groupings, entry.task_lists
+
+    def options(self, given: Options) -> Mapping[str, Option]:
+        return self.entry.options
+
+    def classes(self, options: Options) -> tuple[str, ...]:
+        return self.entry.classes or super().classes(options)
+
+    def has_test(self, options: Options) -> bool:
+        return bool(self.entry.counts_test) and not options["join"]
+
+    def fetchable(self, options: Options) -> bool:
+        return self.state() == "can be fetched"
+
+    def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
+        if download:
+            return self.locate()
+        paths = {file.name: present(self.entry, file) for file in self.entry.files}
+        missing = [name for name, path in paths.items() if path is None]
+        if missing:
+            raise InputError(f"data set {self.name!r}: {missing[0]} is not there")
+        return tuple(path for path in paths.values() if path is not None)
+
+    def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
+        hashes = [file_sha256(path) for path in files]
+        return {"set": self.name, "version": self.entry.version, "files": hashes, "options": dict(options)}
+
+    def parse(self, options: Options) -> Table:
+        table = self.entry.read(self.locate(), verify=bool(options["verify"]))
+        return arranged(self.entry, table, dense=options["dense"], join=bool(options["join"]))
+
+    def locate(self) -> tuple[Path, ...]:
+        return locate(self.entry)
+
+    def describe(self) -> DatasetRow | None:
+        entry = self.entry
+        if entry.family:
+            return None
+        return DatasetRow(
+            name=self.name,
+            kind="public",
+            shape=(self.rows(), entry.n_features),
+            classes=entry.classes,
+            official_split=bool(entry.counts_test),
+            tasks=offered_tasks(entry.classes, *entry.groupings, *entry.task_lists),
+            licence=entry.licence,
+            note=entry.note,
+            state=self.state(),
+            title=entry.title,
+            source=entry.source,
+        )
+
+    def rows(self) -> int:
+        """Return the published number of rows, or that of the stand-in if only the stand-in is present."""
+        stand_in = self._stand_in()
+        return sum(self.entry.counts if stand_in is None else stand_in.counts) + sum(self.entry.counts_test)
+
+    def state(self) -> str:
+        """Return whether the files are present, in the words of `DatasetRow.state`."""
+        entry = self.entry
+        places = [present(entry, file) for file in entry.files]
+        missing = [file for file, place in zip(entry.files, places, strict=True) if place is None]
+        if missing:
+            wanting = [file.name for file in missing if not file.addresses]
+            if not wanting:
+                return "can be fetched"
+            source = f" ({entry.source})" if entry.source else ""
+            return f"needs your copy: put {', '.join(wanting)} in SINGLEPASS_DATA{source}"
+        folder = data_folder()
+        stand_in = self._stand_in()
+        if stand_in is not None:
+            return f"present ({stand_in.remark})"
+        own = folder is not None and all(folder in place.parents for place in places if place is not None)
+        return "present" if own else "present (cache)"
+
+    def _stand_in(self) -> StandIn | None:
+        entry = self.entry
+        places = [place.as_posix() for file in entry.files if (place := present(entry, file)) is not None]
+        for name, stand_in in entry.stand_ins.items():
+            if any(place.endswith(f"/{name}") for place in places):
+                return stand_in
+        return None
+
+
+class FamilyDataset(Dataset):
+    """Group public sets under one name; each task of the family has its own source."""
+
+    def __init__(self, family: Family) -> None:
+        self.family = family
+        self.members = {part: PublicSource(CATALOGUE[name]) for part, name in family.members.items()}
+
+    def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
+        """Return a task for each part that `task` names: all, a named list of parts, or one part."""
+        family = self.family
+        part = task.removeprefix(f"{family.task}:")
+        if task in ("auto", family.task):
+            parts = tuple(family.members)
+        elif part in family.groups:
+            parts = family.groups[part]
+        elif part in family.members:
+            parts = (part,)
+        else:
+            known = [family.task, *family.groups, *family.members]
+            raise InputError(f"data set {label!r}: unknown task {task!r}; {did_you_mean(part, known)}")
+        return [
+            replace(ref, parent=label)
+            for each in parts
+            for ref in self.members[each].tasks(f"{label}[{each}]", "binary", given)
+        ]
+
+    def locate(self) -> tuple[Path, ...]:
+        # The parts share their files.
+        return tuple(dict.fromkeys(path for member in self.members.values() for path in member.locate()))
+
+    def describe(self) -> DatasetRow:
+        """Describe a family: the total rows of its tasks, and the features of the widest one."""
+        members = list(self.members.values())
+        first = members[0].entry
+        same = all(member.entry.classes == first.classes for member in members)
+        parts = (*self.family.groups, *self.members)
+        return DatasetRow(
+            name=self.family.name,
+            kind="public",
+            shape=(sum(each.rows() for each in members), max(each.entry.n_features for each in members)),
+            classes=first.classes if same else tuple(self.members),
+            official_split=bool(first.counts_test),
+            tasks=(self.family.task, *(f"{self.family.task}:{part}" for part in parts)),
+            licence=first.licence,
+            note=first.note,
+            state=members[0].state(),
+            title=self.family.title,
+            source=first.source,
+        )
 
 
 class FileSource(ConvertedSource):
-    """The user's own data, with or without a test part, at a place (see `files_at`)."""
+    """Read the user's own data, with or without a test part, from a place (see `files_at`)."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -36,7 +286,7 @@ class FileSource(ConvertedSource):
         return *train, *test
 
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
-        # The suffix decides format and compression; the folder a file lies in decides nothing.
+        # The suffix determines format and compression; the folder of a file has no influence.
         hashes = [[path.suffixes[-2:], file_sha256(path)] for path in files]
         recipe = {"files": hashes, "options": _plain(options, leave_out="test")}
         train, test = self._parts(options, download=False)
@@ -48,7 +298,7 @@ class FileSource(ConvertedSource):
         try:
             return read_files(train, test, options)
         except InputError as error:
-            # Nobody has seen the names of copies.
+            # Users do not know the names of local copies, so show the URL instead.
             message = str(error)
             for place, paths in ((self.place, train), (str(options["test"]), test)):
                 for path in paths if is_url(place) else ():
@@ -69,9 +319,9 @@ class FileSource(ConvertedSource):
 
 
 class OpenMLSource(ConvertedSource):
-    """A data set of OpenML, by its number."""
+    """Read an OpenML data set by its number."""
 
-    # What its name begins with, in references and on the command line.
+    # Prefix of its name in references and on the command line.
     PREFIX = "openml:"
 
     def __init__(self, number: int) -> None:
@@ -112,7 +362,7 @@ class OpenMLSource(ConvertedSource):
 
 
 def _refuse_same_content(train: tuple[Path, ...], test: tuple[Path, ...]) -> None:
-    """Refuse a test file that is a copy of a training file."""
+    """Raise an error for a test file that is a copy of a training file."""
     hashes = {file_sha256(path): path for path in train} if test else {}
     for path in test:
         same = hashes.get(file_sha256(path))
@@ -124,7 +374,7 @@ def _refuse_same_content(train: tuple[Path, ...], test: tuple[Path, ...]) -> Non
 
 
 def _plain(options: Options, *, leave_out: str = "") -> dict[str, Any]:
-    """Return options as JSON has them."""
+    """Return options as JSON values."""
     return {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in options.items()

@@ -1,4 +1,4 @@
-"""Which table a data set is, on machines that may not have its files, or have other ones."""
+"""Pin data sets to tables, for machines that lack the files or have other versions of them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .tables.options import Options, Value
 
 @dataclass(frozen=True)
 class Pin:
-    """The table that a data set is, wherever its tasks are opened.
+    """Identify the table of a data set on every machine that opens its tasks.
 
     Attributes
     ----------
     source : str
         Name of the public set, or absolute path of the file.
     options : tuple of (name, value)
-        All of them, sorted by name.
+        All options, sorted by name.
     recipe : str
-        What decides the content of the table, the sha256 of the files included, as JSON.
+        Everything that determines the table's content, including the sha256 of the files, as JSON.
     """
 
     source: str
@@ -39,12 +39,12 @@ _pinned: dict[tuple[str, tuple[tuple[str, Value], ...]], Pin] = {}
 
 
 def pin(pins: Iterable[Pin]) -> None:
-    """Have this process take these tables for their data sets, whatever the files here say."""
+    """Make this process use these tables for their data sets, in place of its own files."""
     _pinned.update(((each.source, each.options), each) for each in pins)
 
 
 def unpin() -> None:
-    """Have this process look at its files again."""
+    """Make this process read its own files again."""
     _pinned.clear()
 
 
@@ -54,7 +54,7 @@ def pin_of(source: str, options: Options, recipe: dict[str, Any]) -> Pin:
 
 
 def pinned(source: str, options: Options) -> dict[str, Any] | None:
-    """Return the recipe of the table that was pinned for a data set, None where none was."""
+    """Return the recipe to which a data set is pinned, or None if it is not pinned."""
     found = _pinned.get((source, _sorted(options))) if _pinned else None
     return None if found is None else found.content
 

@@ -1,4 +1,4 @@
-"""What a task reference tells, and the features of a task whose training rows a protocol cuts."""
+"""Answer questions about a task reference, and change features by the training rows of a protocol."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ FeatureFitted: TypeAlias = Literal["", "on training rows", "online"]
 
 
 def feature_fit(ref: TaskRef) -> FeatureFitted:
-    """Return which rows decide how a task's features are changed: none, training rows, or those so far.
+    """Return which rows determine how a task's features are changed: none, training rows, or rows so far.
 
-    Where the data have a test part of their own, its training part is meant. Without one, a protocol that
-    cuts a test part itself has to open the stream as it stands (`open_stream`, ``raw``) and to have its
-    features changed by the rows that it learns from (`fitted`). Whatever the protocol, so does a cell that
-    changes them along its stream (`along_stream`).
+    If the data have an official test part, the training rows are its training part. Otherwise a protocol that
+    cuts a test part must open the stream with ``raw`` (`open_stream`) and change the features by the rows
+    that it learns from (`fitted`). A cell that changes them along its stream (`along_stream`) does so under
+    every protocol.
     """
     return _feature_fit(ref.source, ref.label, ref.options)
 
 
-# Asked for by cells.
+# Cached, because every cell calls it.
 @functools.lru_cache(maxsize=1024)
 def _feature_fit(source: str, label: str, given: tuple[tuple[str, Value], ...]) -> FeatureFitted:
     options = find_source(source).options_of(TaskRef(label, source, "", label, given))
@@ -46,12 +46,12 @@ def _feature_fit(source: str, label: str, given: tuple[tuple[str, Value], ...]) 
 
 
 def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    """Return the names of a task's classes, and of those that it joins, without opening the data.
+    """Return the names of a task's classes, and of those it joins, without opening declared data.
 
     Parameters
     ----------
     ref : TaskRef
-        Which task.
+        The task.
 
     Returns
     -------
@@ -73,36 +73,37 @@ def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]
 
 
 def is_drawn(ref: TaskRef) -> bool:
-    """Return whether a task has other rows in each repetition, as those of generators."""
+    """Return whether a task has different rows in each repetition, as generators do."""
     return _is_drawn(ref.source)
 
 
-# Asked for by cells, which take a tenth of a millisecond.
+# Cached, because every cell calls it, and a cell may take only a tenth of a millisecond.
 @functools.lru_cache(maxsize=1024)
 def _is_drawn(source: str) -> bool:
     return find_source(source).is_drawn
 
 
 def has_test(ref: TaskRef) -> bool:
-    """Return whether the data of a task have a test part of their own; they are not opened for it."""
+    """Return whether a task's data have an official test part, without opening the data."""
     source = find_source(ref.source)
     return source.has_test(source.options_of(ref))
 
 
 def notes(ref: TaskRef) -> tuple[str, ...]:
-    """Return what is to be known of how the features of a task were made, a line each."""
+    """Return notes on how the features of a task were made, one line each."""
     source = find_source(ref.source)
     return source.notes(source.options_of(ref))
 
 
 def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:
-    """Return features of a stream that was opened raw, changed as the task asks by what is computed of rows.
+    """Return features of a stream opened raw, changed as the task asks by statistics of training rows.
 
     Parameters
     ----------
     ref : TaskRef
+        The task.
     X : ndarray or CSR array
-        Of the stream, or an excerpt of it.
+        The stream's features, or a compact copy of some rows.
     rows : ndarray of int64
         The training rows of X, ascending.
     """
@@ -112,28 +113,31 @@ def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:
 
 
 def along_stream(ref: TaskRef, blocks: Iterable[Any], n_rows: int) -> Any:
-    """Return rows that were standardised along a stream, with the task's ``bias`` and ``dtype``.
+    """Return rows that were standardised along a stream, with the task's ``bias`` and ``dtype`` applied.
 
     Parameters
     ----------
     ref : TaskRef
+        The task.
     blocks : iterable of ndarray
-        The rows in their order.
+        The rows in stream order.
     n_rows : int
-        How many they are together.
+        Total number of rows.
     """
     return assembled(ref.label, blocks, n_rows, find_source(ref.source).options_of(ref))
 
 
 def standardised(ref: TaskRef, X: Any, mean: NDArray[np.float64], spread: NDArray[np.float64]) -> Any:
-    """Return rows standardised by a mean and a spread, with the task's ``bias`` and ``dtype``.
+    """Return rows standardised by given statistics, with the task's ``bias`` and ``dtype`` applied.
 
     Parameters
     ----------
     ref : TaskRef
+        The task.
     X : ndarray of shape (n, d)
-        As it stands; what is missing becomes 0.
+        Unchanged rows; missing values become 0.
     mean, spread : ndarray of float64, shape (d,)
+        Mean and standard deviation of each feature.
     """
     fit = FeatureFit(mean, mean, spread)
     return change_features(ref.label, X, fit, find_source(ref.source).options_of(ref))

@@ -1,4 +1,4 @@
-"""Files at a URL (object stores, web servers, whatever fsspec knows), copied to this machine once."""
+"""Copy files from a URL (object stores, web servers, all that fsspec supports) to this machine once."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def is_url(place: str) -> bool:
 
 
 def absolute(path: str | Path, base: str | Path) -> str:
-    """Return the name by which a file, a folder, a pattern or a URL is known everywhere on a machine."""
+    """Return an absolute name of a file, folder, pattern or URL that is valid everywhere on this machine."""
     if is_url(str(path)):
         return str(path)
-    # Not resolved: a symbolic link keeps the name, and the suffix, that the user gave.
+    # Symbolic links are not resolved, which keeps the name and the suffix that the user gave.
     return str(Path(base).expanduser().absolute() / Path(path).expanduser())
 
 
-# Within a process a URL is asked once: its cells then all read the same files.
+# Cached, so that all cells of a process read the same files of a URL.
 @cached(
     LRUCache(maxsize=256),
     lambda url, *, download=True: (url, download, cache_folder()),
@@ -42,10 +42,7 @@ def absolute(path: str | Path, base: str | Path) -> str:
 def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
     """Return the names of the files at a URL, as its file system calls them.
 
-    Raises
-    ------
-    InputError
-        There is none, or the URL cannot be read.
+    Raises InputError if there are none or the URL cannot be read.
     """
     if not download:
         noted = _folder(url) / "names"
@@ -77,20 +74,10 @@ def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
     condition=Condition(),
 )
 def copies(url: str, names: Sequence[str], *, download: bool = True) -> tuple[Path, ...]:
-    """Return the copies on this machine of files at a URL; made when there is none of their present content.
+    """Return this machine's copies of files at a URL; copy files whose current content it does not have.
 
-    Parameters
-    ----------
-    url : str
-    names : sequence of str
-        From `names_at`.
-    download : bool, default=True
-        Whether they may be made.
-
-    Raises
-    ------
-    InputError
-        The URL cannot be read, or the cache cannot be written.
+    `names` come from `names_at`. With `download` false the latest existing copies are used. Raises InputError
+    if the URL cannot be read or the cache cannot be written.
     """
     found = []
     for name in names:
@@ -102,7 +89,8 @@ def copies(url: str, names: Sequence[str], *, download: bool = True) -> tuple[Pa
             continue
         with _told(url):
             files, _ = _file_system(url)
-            # Changes with the content, wherever the file system tells (size and time, or a checksum).
+            # This key changes with the content if the file system reports changes (size and time, or a
+            # checksum).
             state = hashlib.sha256(str(files.ukey(name)).encode()).hexdigest()[:32]
             path = _folder(f"{url} {name}") / state / PurePosixPath(name.partition("?")[0]).name
             if not path.is_file():
@@ -134,14 +122,14 @@ def _file_system(url: str) -> tuple[Any, str]:
     import fsspec
 
     files, path = fsspec.core.url_to_fs(url)
-    # What was listed before may have changed.
+    # The listing may have changed since it was cached.
     files.invalidate_cache()
     return files, str(path)
 
 
 @contextmanager
 def _told(url: str) -> Iterator[None]:
-    """Make one line of whatever a file system, or the package behind it, raises."""
+    """Turn any exception of a file system or its package into an InputError of one line."""
     try:
         yield
     except InputError:

@@ -1,4 +1,4 @@
-"""Names and paths to data sets, study entries to task references, references to streams and fingerprints."""
+"""Resolve names and paths to data sets, study entries to task references, and references to streams."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from .catalogue.catalogue import ALIASES, CATALOGUE, FAMILIES
 from .catalogue.generators import GENERATORS
 from .catalogue.stream_generators import STREAM_GENERATORS
 from .composition import COMPOSED, ComposedSource, Part, composed_name
-from .file_sources import FamilyDataset, PublicSource
 from .given_sources import ArraySource, FrameSource
 from .memory_sources import BundledSource, GeneratorSource
-from .own_sources import FileSource, OpenMLSource
+from .own_sources import FamilyDataset, FileSource, OpenMLSource, PublicSource
 from .remote import absolute, is_url
 from .sources import Dataset, Draw, Source
 from .tables.features import raw_options
@@ -28,7 +27,7 @@ from .tables.options import Options, Value
 from .tables.stream import Stream
 from .tables.tasks import TaskRef, derive
 
-# What is declared, kind by kind, and the source that it makes.
+# The declarations of each kind, and the source class for them.
 _DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
     (BUNDLED, BundledSource),
     (GENERATORS, GeneratorSource),
@@ -38,42 +37,36 @@ _DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
 
 
 def named_datasets() -> Iterator[Dataset]:
-    """Yield every data set that needs no path, the parts of families among them."""
+    """Yield every data set that needs no path, including the parts of families."""
     for declared, make in _DECLARED:
         yield from map(make, declared.values())
     yield from map(FamilyDataset, FAMILIES.values())
 
 
 def dataset_names() -> list[str]:
-    """Return what a study may name, sorted."""
+    """Return all names that a study may use, sorted."""
     public = [name for name, entry in CATALOGUE.items() if not entry.family]
     return sorted([*BUNDLED, *GENERATORS, *STREAM_GENERATORS, *public, *FAMILIES, *ALIASES])
 
 
 def main_name(name: str) -> str:
-    """Return what `describe` calls a data set that has two names."""
+    """Return the name that `describe` uses for a data set with two names."""
     return ALIASES.get(name, name)
 
 
 def find_dataset(name: str) -> Dataset:
-    """Return what a study means by a name.
+    """Return the data set of a name in a study.
 
-    Raises
-    ------
-    InputError
-        When there is none of that name; the nearest is suggested.
+    Raises InputError, with the nearest name, if there is none.
     """
     name = main_name(name)
     return FamilyDataset(FAMILIES[name]) if name in FAMILIES else find_source(name)
 
 
 def find_source(name: str) -> Source:
-    """Return the source of a reference: that of a name, of an absolute path, or one composed of others.
+    """Return the source of a reference: by name or absolute path, or composed of others.
 
-    Raises
-    ------
-    InputError
-        When there is none of that name; the nearest is suggested.
+    Raises InputError, with the nearest name, if there is none.
     """
     if name.startswith(COMPOSED):
         said = json.loads(name.removeprefix(COMPOSED))["parts"]
@@ -110,39 +103,38 @@ def expand(
     at: Sequence[float] = (),
     width: int = 0,
 ) -> list[TaskRef]:
-    """Return the tasks that one ``[[datasets]]`` entry of a study stands for.
+    """Return the tasks that one ``[[datasets]]`` entry of a study selects.
 
     Parameters
     ----------
     name : str, optional
-        A name of `describe`; beside `path`, what the data set is called.
+        A name from `describe`; together with `path`, the data set's name in results.
     path : str or Path, optional
-        A file: svmlight, CSV, Parquet, Arrow or ARFF, by suffix; a folder or a pattern (``*``) of such files;
-        or a URL. Read (once) to learn its classes.
+        A file (svmlight, CSV, Parquet, Arrow or ARFF, by suffix), a folder or pattern (``*``) of such files,
+        or a URL. It is read once, to learn its classes.
     openml : int, optional
-        Number of a data set of OpenML.
+        Number of an OpenML data set.
     target : str or int, optional
-        Column of the labels, for files with columns; its number, from 1, in a CSV file without header.
+        Label column of files with columns; its number, from 1, in a CSV file without header.
     task : str, default="auto"
         See `name_tasks`: "pairs" gives K(K-1)/2 references, "one-vs-rest" K, the others one.
     label : str, optional
-        Label in results; by default the name, or the file's name without suffixes.
+        Label in results; by default the name, or the file name without suffixes.
     options : mapping, optional
-        Any set: ``bias`` (append a constant feature 1: the linear learners have no bias term),
+        For all sets: ``bias`` (append a constant feature 1, since the linear learners have no bias term),
         ``standardize`` (mean 0, standard deviation 1 over the training part of the whole set; "online": over
-        the rows of the stream so far), ``dtype``
-        ("float32" or "float64"), ``positive`` (the positive class of a binary task). Public sets: ``dense``
-        (true: dense rows, false: CSR; by default as distributed), ``join`` (append the official test part to
-        the training part), ``verify`` (false: take content that is not the known one). Generators:
-        ``n_train``, ``n_test``. Files: ``test`` (path of a test file), ``format``; of svmlight
-        ``n_features``, ``zero_based``, ``dense``; of CSV ``header``, ``delimiter``; of all with columns
+        the rows of the stream so far), ``dtype`` ("float32" or "float64"), ``positive`` (the positive class
+        of a binary task). Public sets: ``dense`` (true: dense rows, false: CSR; by default as distributed),
+        ``join`` (append the official test part to the training part), ``verify`` (false: accept unknown
+        content). Generators: ``n_train``, ``n_test``. Files: ``test`` (path of a test file), ``format``;
+        svmlight: ``n_features``, ``zero_based``, ``dense``; CSV: ``header``, ``delimiter``; all with columns:
         ``categorical``, ``text``, ``ignore``, ``order_by``, ``missing``, ``one_hot``, ``hash_bits``,
         ``hash_seed``, ``dense`` (docs/own-data.md).
     base : str or Path, default="."
-        Folder that relative paths start from (that of the study file).
+        Folder from which relative paths start (that of the study file).
     compose, at, width : optional
-        Instead of `name` and `path`: the tables of sources that make one stream, where it changes from each
-        to the next and how many examples that takes; see `composed_name`.
+        Instead of `name` and `path`: the tables of sources that make one stream, the positions of changes
+        between them, and the number of examples that a change takes; see `composed_name`.
 
     Returns
     -------
@@ -176,7 +168,7 @@ def named_source(
     at: Sequence[float] = (),
     width: int = 0,
 ) -> tuple[Dataset, str, dict[str, Value]]:
-    """Return the data set of an entry, what it is called by default, and its options; see `expand`."""
+    """Return the data set of an entry, its default label, and its options; see `expand`."""
     given = dict(options or {})
     if compose:
         return find_source(composed_name(compose, at, width, base)), "composition", given
@@ -194,7 +186,7 @@ def named_source(
 
 
 def label_of(path: str | Path) -> str:
-    """Return what a file, a folder, a pattern or a URL is called by default: its name without suffixes."""
+    """Return the default label of a file, folder, pattern or URL: its name without suffixes."""
     parts = [part for part in PurePosixPath(str(path).partition("?")[0]).parts if not glob.has_magic(part)]
     return parts[-1].split(".")[0] if parts else "data"
 
@@ -205,36 +197,35 @@ def fingerprint(ref: TaskRef) -> str:
     Parameters
     ----------
     ref : TaskRef
-        Which task.
+        The task.
 
     Returns
     -------
     str
-        sha256, hex. Of bundled sets and files: from shapes, dtypes, contents and class names of the source,
-        and the task. Of generators: from name, version, label (it seeds the draw) and options; nothing is
-        drawn.
+        sha256 in hex. For bundled sets and files it covers shapes, dtypes, contents and class names of the
+        source, and the task. For generators it covers name, version, label (which seeds the draw) and
+        options; nothing is drawn.
 
     Raises
     ------
     InputError
-        When the data cannot be found or are not what they should be.
+        If the data are missing or differ from the published ones.
     """
     return find_source(ref.source).fingerprint(ref)
 
 
 def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False) -> Stream:
-    """Open the stream of a task, and keep it in this process for the next cell that asks.
+    """Open the stream of a task, and cache it in this process for later cells.
 
     Parameters
     ----------
     ref : TaskRef
-        Which task. Files and ``SINGLEPASS_DATA`` are looked up on the machine that opens it.
+        The task. Files and ``SINGLEPASS_DATA`` are those of the machine that opens it.
     root, seed : int, default=0
-        The study's root seed and the repetition. Generators are drawn anew for each (root, label, seed);
-        the other sources do not depend on them.
+        The study's root seed and the repetition. Generators draw new rows for each (root, label, seed); the
+        other sources do not depend on them.
     raw : bool, default=False
-        Whether features are to be as they stand, for `fitted`: not filled, not standardised, without ``bias``
-        and ``dtype``.
+        Leave features unchanged, for `fitted`: not filled, not standardised, without ``bias`` and ``dtype``.
 
     Returns
     -------
@@ -244,7 +235,7 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False
     Raises
     ------
     InputError
-        When the data cannot be found or are not what they should be.
+        If the data are missing or differ from the published ones.
 
     Examples
     --------
@@ -255,16 +246,16 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False
     return shared_stream(find_source(ref.source), ref, Draw(root, ref.label, seed), raw)
 
 
-# A stream of a table is a few label arrays beside the shared table; one of a generator is its drawn rows
-# (2.4 MB for the defaults of arow-synthetic). The 45 pairs of a digit set fit, so that a study which walks
-# through them with every algorithm derives each once.
+# A stream is a few label arrays that refer to the shared table; one of a generator is its drawn rows (2.4 MB
+# for the defaults of arow-synthetic). The cache holds the 45 pairs of a digit set, so that a study that runs
+# every algorithm on all pairs derives each stream once.
 @cached(
     LRUCache(maxsize=64),
     lambda source, ref, draw, raw: (ref, raw, source.identity(_options(source, ref, raw), draw)),
     condition=Condition(),
 )
 def shared_stream(source: Source, ref: TaskRef, draw: Draw, raw: bool) -> Stream:
-    """Return the stream of a task, derived once in this process however many threads ask."""
+    """Return the stream of a task, derived once per process even if several threads ask for it."""
     table = source.table(_options(source, ref, raw), draw)
     return derive(ref, table, source.fingerprint(ref), source.groupings)
 

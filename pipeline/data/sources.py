@@ -1,4 +1,4 @@
-"""What the tasks of a data set are derived from: one contract for bundled sets, generators and files."""
+"""Define the interface of data sets from which tasks are derived: bundled sets, generators and files."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from .tables.tasks import Groupings, TaskLists, TaskRef, name_tasks, task_finger
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """One data set, described.
+    """One data set in the list of data sets.
 
     Attributes
     ----------
     name : str
         Name in a study.
     kind : {"bundled", "generator", "public"}
-        Where the rows come from.
+        Origin of the rows.
     shape : tuple of int
-        Rows (training and test part together) and features; 0 where only the user's copy tells.
+        Rows (training and test part together) and features; 0 if known only from the user's copy.
     classes : tuple of str
         Class names.
     official_split : bool
-        Whether there is a test part that everybody uses.
+        Whether there is an official test part.
     tasks : tuple of str
-        What ``task`` may be, besides single classes and pairs.
+        Accepted values of ``task``, besides single classes and pairs.
     licence, note : str
         Terms of use; scaling, order or content.
     state : str
-        ``"present"``, ``"present (cache)"``, ``"present (what stands in for it)"``, ``"can be fetched"`` or
+        ``"present"``, ``"present (cache)"``, ``"present (remark on the stand-in)"``, ``"can be fetched"`` or
         ``"needs your copy: …"``.
     title, source : str
-        What it is; who distributes it. Empty where the name says it.
+        A description, and the distributor; empty if the name says it.
     """
 
     name: str
@@ -60,49 +60,49 @@ class DatasetRow:
 
 
 class Draw(NamedTuple):
-    """For which study, task and repetition a stream is opened: generators draw anew for each."""
+    """Identify the study, task and repetition of a stream; generators draw other rows for each."""
 
     root: int
     label: str
     seed: int
 
     def random_state(self) -> np.random.RandomState:
-        """Return the generator of the rows."""
+        """Return the random generator that draws the rows."""
         return random_state(self.root, self.label, seed=self.seed, purpose="draw")
 
 
 class Dataset(ABC):
-    """What an entry of a study names: tasks, and what is known of them."""
+    """Define what a study entry can name: a set of tasks."""
 
     @abstractmethod
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
-        """Return the tasks of an entry (see `expand`) that calls the data set `label`."""
+        """Return the tasks of an entry (see `expand`) whose data set has this label."""
 
     def locate(self) -> tuple[Path, ...]:
-        """Return the public files, downloaded when missing."""
+        """Return the paths of the public files; download missing ones."""
         return ()
 
     def describe(self) -> DatasetRow | None:
-        """Return the data set's row in the list of all; None keeps it out."""
+        """Return the row for the list of data sets, or None to omit the data set."""
         return None
 
 
 class Source(Dataset):
-    """A data set whose tasks are all derived from one table."""
+    """Define a data set whose tasks are all derived from one table."""
 
     name: str
     groupings: Groupings
     task_lists: TaskLists
-    #: Whether its rows are drawn anew for each repetition.
+    #: Whether its rows are drawn again for each repetition.
     is_drawn = False
 
     @abstractmethod
     def options(self, given: Options) -> Mapping[str, Option]:
-        """Return the options that the source takes."""
+        """Return the options that the source accepts."""
 
     @abstractmethod
     def classes(self, options: Options) -> tuple[str, ...]:
-        """Return the class names, without opening the data when they are declared."""
+        """Return the class names; declared names do not require opening the data."""
 
     @abstractmethod
     def identity(self, options: Options, draw: Draw) -> Hashable:
@@ -114,18 +114,18 @@ class Source(Dataset):
 
     @abstractmethod
     def fingerprint(self, ref: TaskRef) -> str:
-        """Return the fingerprint of the data of a task."""
+        """Return the fingerprint of a task's data."""
 
     def has_test(self, options: Options) -> bool:
-        """Return whether there is a test part of the data's own, without opening them."""
+        """Return whether the data have an official test part, without opening them."""
         return False
 
     def notes(self, options: Options) -> tuple[str, ...]:
-        """Return what is to be known of how the features were made, once they are."""
+        """Return notes on how the features were made, if they have been made."""
         return ()
 
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
-        """Return the tasks of an entry: those that its classes, groupings and lists of tasks give."""
+        """Return the tasks of an entry, according to its classes, groupings and task lists."""
         given = dict(given)
         positive = str(given.pop("positive", ""))
         declared = self.options(given)
@@ -142,17 +142,17 @@ class Source(Dataset):
         return [TaskRef(each, self.name, resolved, label, kept) for each, resolved in found]
 
     def options_of(self, ref: TaskRef) -> dict[str, Value]:
-        """Return every option of a task with its value."""
+        """Return all options of a task with their values."""
         given = dict(ref.options)
         return resolve_options(ref.label, given, self.options(given))
 
 
 class FixedSource(Source):
-    """A source whose rows are there: the tasks share one table, and its content is what is fingerprinted."""
+    """Define a source with fixed rows: its tasks share one table, whose content gives the fingerprint."""
 
     @abstractmethod
     def recipe(self, options: Options) -> dict[str, Any]:
-        """Return what decides the content of the table, as JSON values."""
+        """Return everything that determines the table's content, as JSON values."""
 
     @abstractmethod
     def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
@@ -172,13 +172,13 @@ class FixedSource(Source):
         return task_fingerprint(self.content(self.options_of(ref)), ref.task, self.groupings)
 
 
-# Tables are memory-mapped or small, so keeping a few is cheap; every task of a set shares one.
+# Tables are memory-mapped or small, so caching a few is cheap; all tasks of a set share one.
 @cached(LRUCache(maxsize=16), lambda source, recipe, options: recipe_key(recipe), condition=Condition())
 def shared_table(source: FixedSource, recipe: Mapping[str, Any], options: Options) -> Table:
-    """Return the table of a source, read once in this process however many threads ask."""
+    """Return the table of a source, read once per process even if several threads ask for it."""
     return source.read(recipe, options)
 
 
 def offered_tasks(classes: tuple[str, ...], *groupings: str) -> tuple[str, ...]:
-    """Return what ``task`` may be, besides single classes and pairs."""
+    """Return the accepted values of ``task``, besides single classes and pairs."""
     return ("binary",) if len(classes) == 2 else ("one-vs-rest", "pairs", *groupings, "multiclass")

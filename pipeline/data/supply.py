@@ -1,4 +1,4 @@
-"""Bringing tables to a machine that lacks them."""
+"""Send tables to machines that lack them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
-from .file_sources import ConvertedSource
+from .own_sources import ConvertedSource
 from .pins import Pin, pin_of
 from .resolve import find_source
 from .tables.cache import adopt, cache_folder, kept_folder, recipe_key
 from .tables.features import computed, raw_options, scaled_online
 from .tables.tasks import TaskRef
 
-# Bytes of a table in one message: large beside a message's cost, small beside the memory of a scheduler.
+# Bytes of a table in one message: large compared with a message's overhead, small compared with a scheduler's
+# memory.
 CHUNK_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
 class Lack:
-    """A table that a machine has not.
+    """A table that a machine does not have.
 
     Attributes
     ----------
-    pin : Pin
     reason : str
-        Why its own files do not do: missing, or with another content.
+        Why its own files cannot be used: missing, or with another content.
     """
 
     pin: Pin
@@ -43,7 +43,7 @@ class Chunk:
     file : str
         Name in the table's folder.
     offset : int
-    content : bytes
+        Position of the first byte in the file.
     """
 
     file: str
@@ -52,7 +52,10 @@ class Chunk:
 
 
 def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
-    """Return the tables that tasks are derived from; bundled and generated ones are everywhere."""
+    """Return the tables from which tasks are derived, except bundled and generated ones.
+
+    Every machine has those already.
+    """
     pins: dict[Hashable, Pin] = {}
     for task in tasks:
         source = find_source(task.source)
@@ -60,7 +63,8 @@ def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
             options = source.options_of(task)
             tables = [options]
             if scaled_online(options) or (computed(options) and not source.has_test(options)):
-                # A cell that cuts a test part itself computes of what is left, or of the rows so far.
+                # A cell that cuts a test part itself, or scales online, computes statistics from unchanged
+                # features.
                 tables.append(raw_options(options))
             for each in tables:
                 pin = pin_of(source.name, each, source.recipe(each))
@@ -69,9 +73,9 @@ def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
 
 
 def lacking(pins: Iterable[Pin]) -> list[Lack]:
-    """Return which tables are neither in the cache of this machine nor to be made of its own files.
+    """Return the tables that are neither in this machine's cache nor can be made from its own files.
 
-    Nothing is downloaded for it, and nothing parsed.
+    Nothing is downloaded or parsed.
     """
     found = []
     for each in pins:
@@ -92,10 +96,10 @@ def lacking(pins: Iterable[Pin]) -> list[Lack]:
 
 
 def chunks(pinned: Pin) -> Iterator[Chunk]:
-    """Yield the files of a table that is in the cache of this machine, piece by piece."""
+    """Yield the files of a table in this machine's cache, piece by piece."""
     source, options = find_source(pinned.source), dict(pinned.options)
     if isinstance(source, ConvertedSource) and kept_folder(pinned.content) is None:
-        # Of two tables of a data set a study may have needed one.
+        # A data set may have two tables, of which the study has needed only one so far: parse this one now.
         source.content(options)
     folder = kept_folder(pinned.content)
     if folder is None:
@@ -111,13 +115,14 @@ def chunks(pinned: Pin) -> Iterator[Chunk]:
 
 
 def receive(name: str, chunk: Chunk) -> None:
-    """Write a piece of a table to a folder of this machine's cache that is called by a name.
+    """Write a piece of a table to a temporary folder in this machine's cache.
 
     Parameters
     ----------
     name : str
-        Letters and digits.
+        Name of the transfer: letters and digits.
     chunk : Chunk
+        The piece.
     """
     folder = _incoming(name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -127,12 +132,12 @@ def receive(name: str, chunk: Chunk) -> None:
 
 
 def complete(name: str, pinned: Pin) -> None:
-    """Have the cache of this machine take what was received under a name as a table.
+    """Move a received table into this machine's cache.
 
     Raises
     ------
     InputError
-        It is damaged, or the cache cannot be written.
+        If it is damaged, or the cache cannot be written.
     """
     try:
         adopt(pinned.content, _incoming(name))
@@ -141,7 +146,7 @@ def complete(name: str, pinned: Pin) -> None:
 
 
 def parcel(pinned: Pin, sender: str) -> str:
-    """Return a name for the files of a table on their way."""
+    """Return a name for the transfer of a table from a sender."""
     return f"{recipe_key(pinned.content)[:32]}{sender}"
 
 

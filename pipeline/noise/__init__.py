@@ -7,10 +7,9 @@ A model of noise is a class derived from `Noise`, uniform label noise, in a file
 
 from __future__ import annotations
 
-from .by_class import ClassNoise
+from .by_class import ClassNoise, PairNoise
 from .features import FeatureNoise
 from .margin import MarginNoise
-from .pair import PairNoise
 from .parse import noise_of, parse_noise
 from .uniform import CLEAN, Circumstances, Noise
 from .window import WindowNoise

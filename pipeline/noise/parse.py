@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .by_class import ClassNoise, table_of
+from .by_class import ClassNoise, PairNoise, table_of
 from .features import FeatureNoise
 from .margin import MarginNoise
-from .pair import PairNoise
 from .uniform import Noise
 from .window import WindowNoise
 

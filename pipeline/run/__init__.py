@@ -1,1 +1,1 @@
-"""What happens in a cell: its material, the stream through a learner, what is noted of it."""
+"""Run a cell: make its inputs, stream them through a learner, record the results."""

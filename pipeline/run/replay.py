@@ -1,4 +1,4 @@
-"""Models of a study, learnt again as their cells did: results keep what was counted, not the models."""
+"""Train the models of a finished study again: the results hold counts, not models."""
 
 from __future__ import annotations
 
@@ -18,35 +18,21 @@ from ..study.specs import DatasetSpec
 from ..study.study import Study
 from .task import Learnt, learn_cell
 
-# Integers that tell whether it is the same model.
+# Integer counts that must agree if the model is the same.
 _COUNTS = ("mistakes", "updates", "support_vectors")
 
 
 def learn_again(study: Study, row: Mapping[str, Any]) -> Learnt:
-    """Learn the model of a finished cell again.
+    """Train the model of a finished cell again; `row` is the cell's row of the cells table.
 
-    Parameters
-    ----------
-    study : Study
-        The study that the cell is of.
-    row : mapping
-        The cell's row of the cells table.
-
-    Returns
-    -------
-    Learnt
-
-    Raises
-    ------
-    InputError
-        One line: the data cannot be opened or are others by now, the learner is not there or is another
-        version, or the outcome differs from the row.
+    Raises InputError if the data cannot be opened or have changed, the learner is missing or has another
+    version, or the outcome differs from the row.
     """
-    # A clock could stop it where it did not stop the cell; a curve changes nothing and may cost much.
+    # Without a time limit, which could stop it earlier than the cell, and without the costly test curve.
     learnt = learn_cell(_unwatched(planned_cell(study, row)))
     for name in _COUNTS:
         then, now = row.get(name), learnt.outcome.row.get(name)
-        # Where a learner has no such count, a table has None or NaN, which differs from itself.
+        # A missing count is None or NaN in a table; NaN differs from itself.
         if now is not None and then is not None and then == then and int(then) != now:
             raise InputError(
                 f"{row['algorithm']!r} comes out with {name.replace('_', ' ')} {now:,}, not {int(then):,} "
@@ -60,29 +46,15 @@ def _unwatched(cell: Cell) -> Cell:
 
 
 def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
-    """Return the cell that a row of the cells table is the outcome of.
+    """Return the cell whose outcome is a row of the cells table; both have the same key.
 
-    Parameters
-    ----------
-    study : Study
-    row : mapping
-        Of a cell on one of the study's seeds.
-
-    Returns
-    -------
-    Cell
-        Its key is that of the row.
-
-    Raises
-    ------
-    InputError
-        The study, its data and its learners as they are now have no such cell.
+    Raises InputError if the study, its data and its learners no longer yield such a cell.
     """
     entry = next((entry for entry in study.algorithms if entry.label == row["algorithm"]), None)
     if entry is None or not is_known(entry.name):
         raise InputError(f"learner {row['learner']!r} is not there: your own ones need --plugin FILE")
     noise = noise_of(row["noise"])
-    # What won is in the row, whichever algorithm's grid it was.
+    # The winning parameters of the grid are in the row, whichever algorithm was tuned.
     group = row["dataset"], entry.tuned_as or row["algorithm"], noise
     params = json.loads(row["params"])
     supports = {
@@ -97,7 +69,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
         part = study.model_copy(
             update={
                 "datasets": [dataset],
-                # The others count for the parameters that the data set gives, not one by one.
+                # Other algorithms affect the parameters that the data set decides, so all stay.
                 "algorithms": [each for each in study.algorithms if is_known(each.name)],
                 "noise": [noise],
                 "seeds": [row["seed"]],
@@ -115,5 +87,5 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
 
 
 def _base(dataset: DatasetSpec, source: str) -> Path | None:
-    """Return the folder that a data set's paths started from: its file was then called `source`."""
+    """Return the folder to which a data set's path was relative: its full path was then `source`."""
     return None if dataset.path is None else Path(source.removesuffix(str(Path(dataset.path))))

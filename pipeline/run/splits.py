@@ -1,4 +1,4 @@
-"""Which rows a cell learns from, in which order, which ones it is tested on, and when it is looked at."""
+"""Choose the rows that a cell learns from, their order, its test rows and its checkpoints."""
 
 from __future__ import annotations
 
@@ -16,27 +16,26 @@ from ..errors import InputError
 from ..randomness import random_state
 from ..study.cell import Cell, CellSpec
 
-# Rows that kernels do not read where they lie are gathered into blocks of about this many bytes, so that a
-# block stays in the core's own cache between being gathered and being learnt from.
+# Rows that must be copied for a learner are gathered into blocks of about this many bytes, so that a block
+# stays in the core's own cache until it is learned.
 BLOCK_BYTES = 1 << 18
-# Rows that they do read where they lie are handed over this many at a time: scores, of which each class has
-# one a row, then take little memory beside a stream that does not fit into it.
+# Rows that are not copied are handed over this many at a time. Their scores, one per class and row, then take
+# little memory, even if the stream is larger than memory.
 BLOCK_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Rows of a matrix in the order they are read, with their clean codes.
+    """Rows of a matrix in reading order, with their clean codes.
 
     Attributes
     ----------
     X : ndarray or CSR matrix
-    rows : ndarray of int64, shape (n,)
-    codes : ndarray of int32, shape (n,)
+        The matrix; the fold has the rows numbered `rows` of it.
     renumbered : CSR matrix or None
-        X with only the features that occur in the task's parts, numbered in their order.
+        X with only the features that occur in the task's parts, renumbered in ascending order.
     given_block_rows : int or None
-        How many rows make a block, where that is not to be told from X.
+        Number of rows per block, if it does not follow from X.
     """
 
     X: Any
@@ -47,35 +46,35 @@ class Fold:
 
     @property
     def n_occurring(self) -> int | None:
-        """How many features `renumbered` has."""
+        """The number of features of `renumbered`."""
         return None if self.renumbered is None else int(self.renumbered.shape[1])
 
     @functools.cached_property
     def class_counts(self) -> NDArray[np.intp]:
-        """How often each class occurs, up to the last that does."""
+        """The number of rows of each class, up to the last class that occurs."""
         return np.bincount(self.codes)
 
     @property
     def n_features(self) -> int:
-        """How many features X has."""
+        """The number of features of X."""
         return int(self.X.shape[1])
 
     @functools.cached_property
     def in_order(self) -> Any:
-        """The rows as kernels take them, nothing copied."""
+        """The rows in the form that kernels take, without a copy."""
         return ordered_rows(self.X, self.rows)
 
     @functools.cached_property
     def in_order_renumbered(self) -> Any:
-        """The same of `renumbered`."""
+        """The rows of `renumbered` in the form that kernels take, without a copy."""
         return ordered_rows(self.renumbered, self.rows)
 
     def part(self, start: int, stop: int | None = None) -> Fold:
-        """Return a stretch of it."""
+        """Return rows start … stop - 1 of the fold as a fold."""
         return replace(self, rows=self.rows[start:stop], codes=self.codes[start:stop])
 
     def block_rows(self) -> int:
-        """How many rows make a block of about `BLOCK_BYTES`."""
+        """Return the number of rows in a block of about `BLOCK_BYTES`."""
         if self.given_block_rows is not None:
             return self.given_block_rows
         if isinstance(self.X, np.ndarray):
@@ -86,7 +85,7 @@ class Fold:
         return max(16, min(BLOCK_BYTES // max(1, row_bytes), BLOCK_ROWS))
 
     def blocks(self) -> Iterator[tuple[int, int, Any]]:
-        """Yield the part block by block: start, stop and the rows between them, gathered."""
+        """Yield (start, stop, rows) for each block; the rows are copied."""
         size = self.block_rows()
         for start in range(0, len(self.rows), size):
             stop = min(start + size, len(self.rows))
@@ -95,20 +94,11 @@ class Fold:
 
 @functools.lru_cache(maxsize=256)
 def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> NDArray[np.int64]:
-    """Return the numbers of examples after which a learning curve is read.
+    """Return the numbers of examples after which a learning curve has a point, for a stream of length n.
 
-    Parameters
-    ----------
-    n : int
-        Length of the stream.
-    spec : "log", int or tuple of int
-        "log": about 12 points a factor of ten, from 10 on; a number: that many equal steps; several: after
-        these numbers of examples, as far as the stream is that long, and at its end.
-
-    Returns
-    -------
-    ndarray of int64
-        Strictly increasing, the last one `n`; read-only, being shared by cells of one length.
+    `spec` is "log" (about 12 points per factor of ten, from 10 on), a number of equal steps, or a tuple of
+    numbers of examples, to which n is added. The array is strictly increasing and ends with n. It is
+    read-only, because cells of one length share it.
 
     Examples
     --------
@@ -131,10 +121,10 @@ def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> NDArray[np.int64]:
 
 
 def chosen_rows(spec: CellSpec, stream: data.Stream) -> NDArray[np.int64] | None:
-    """Return which of a stream's rows a cell's parts are cut from, ascending; None for all of them.
+    """Return the row numbers from which a cell's parts are cut, ascending; None for all rows.
 
-    It is one choice for all repetitions, so that folds are folds of one set: the first ones where the given
-    order counts.
+    All repetitions share one choice, so that folds are folds of one set. With the given order, these are the
+    first rows.
     """
     n = len(stream.y)
     if spec.max_examples is None or spec.max_examples >= n:
@@ -144,7 +134,7 @@ def chosen_rows(spec: CellSpec, stream: data.Stream) -> NDArray[np.int64] | None
     return _chosen(spec.root_seed, spec.dataset.label, n, spec.max_examples)
 
 
-# Asked for at every level of noise of a task, one task after the other.
+# Cached, because every noise level of a task needs it, one task after the other.
 @functools.lru_cache(maxsize=4)
 def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> NDArray[np.int64]:
     chosen = np.sort(random_state(root_seed, label, seed=0, purpose="split").permutation(n)[:n_chosen])
@@ -153,24 +143,10 @@ def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> NDArray[np.int
 
 
 def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
-    """Return the training part in its order, seeded or given, and the clean test part, if there is one.
+    """Return the training part in its order, seeded or given, and the clean test part or None.
 
-    The part held out to judge a grid is cut from the end of the training part later: it carries noise.
-
-    Parameters
-    ----------
-    spec : CellSpec
-    stream : data.Stream
-
-    Returns
-    -------
-    train : Fold
-    test : Fold or None
-
-    Raises
-    ------
-    InputError
-        A class has fewer rows than there are folds, or all its rows are in the test part of a split.
+    The part held out to judge a grid is cut from the end of the training part later, because it carries
+    noise. Raises InputError if a class has fewer rows than folds, or all its rows fall into the test part.
     """
     given = spec.course.order == "given"
     chosen = chosen_rows(spec, stream)
@@ -200,17 +176,9 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
 
 
 def check_splits(cells: Iterable[Cell]) -> None:
-    """Refuse splits that leave a class out, before a study's first cell is computed.
+    """Raise InputError if a split leaves a class out, before a study's first cell runs.
 
-    Parameters
-    ----------
-    cells : iterable of Cell
-        One for every task and repetition, see `Plan.split_cells`.
-
-    Raises
-    ------
-    InputError
-        As `split`, of the first such cell.
+    `cells` holds one cell for every task and repetition, see `Plan.split_cells`.
     """
     folded: set[str] = set()
     for cell in cells:
@@ -251,7 +219,7 @@ def _seeded_split(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) 
 
 
 def _fold(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
-    """Return training and test rows of a fold: the repetition's number, in one partition for all of them."""
+    """Return training and test rows of the fold with the repetition's number; all share one partition."""
     counts = np.bincount(stream.y[rows], minlength=len(stream.classes))
     if counts.min() < spec.folds:
         rarest = int(counts.argmin())
@@ -262,9 +230,9 @@ def _fold(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) -> Halve
             f"{remedy}leave the class out"
         )
     tuning = spec.stage == "tune"
-    # Tuning has a partition of its own, as it has a seed of its own.
+    # Tuning has a separate partition, as it has a separate seed.
     shuffled = rows[_permutation(spec, spec.seed if tuning else 0, len(rows))]
-    # Dealt out class by class, so that every fold has its share of each.
+    # Deal out the rows class by class, so that every fold has its share of each class.
     shuffled = shuffled[np.argsort(stream.y[shuffled], kind="stable")]
     held_out = np.arange(len(shuffled)) % spec.folds == (0 if tuning else spec.seed)
     return shuffled[~held_out], shuffled[held_out]

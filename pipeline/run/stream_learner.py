@@ -1,4 +1,4 @@
-"""Learners as a cell streams through them: this package's as they are, all others behind an adapter."""
+"""Call learners in a cell: this package's directly, all others through an adapter."""
 
 from __future__ import annotations
 
@@ -17,79 +17,44 @@ from ...learners.guests.guest import Guest
 from ...learners.guests.kinds import as_guest
 from ..counts import COUNTS
 from ..errors import InputError
-from .excerpts import matrix_bytes
+from .shared_inputs import matrix_bytes
 from .splits import BLOCK_ROWS, Fold
 
-# What a learner of somebody else's may count, by the store's columns.
+# Attributes in which other packages' learners may count, by column of the store.
 _ATTRIBUTES = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
 
-# Whether a smaller model fits is not asked: to look takes longer than many a cell.
+# Smaller models are not checked: the check takes longer than many cells.
 _SMALL_BYTES = 1 << 28
 
 
 def stream_learner(learner: Any, batch: int = 1) -> StreamLearner:
     """Return a learner with the methods that a cell calls.
 
-    Parameters
-    ----------
-    learner : object
-        A learner of this package, or one that an adapter of `learners.guests` knows.
-    batch : int, default=1
-        How many rows somebody else's predicts before it learns them.
-
-    Returns
-    -------
-    StreamLearner
-        A learner of this package itself; else, also of one derived from them, an adapter.
+    A learner of this package is returned unchanged. Any other, including a class derived from this package's,
+    gets an adapter of `learners.guests`, which predicts `batch` rows before it learns them.
     """
     return learner if is_own(learner) else as_guest(learner, batch, _ATTRIBUTES)
 
 
 def is_own(learner: Any) -> bool:
-    """Tell whether a learner is one of this package's, not one derived from them elsewhere.
-
-    Parameters
-    ----------
-    learner : estimator
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a learner's class is defined in this package, not merely derived from it elsewhere."""
     module = type(learner).__module__
     return isinstance(learner, OnlineClassifier) and module.startswith(f"{learners.__name__}.")
 
 
 def has_log_odds(learner: Any) -> bool:
-    """Tell whether a learner says that its scores are log odds, so that predictions have probabilities.
+    """Return whether a learner declares that its scores are log odds, which give probabilities.
 
-    Parameters
-    ----------
-    learner : StreamLearner
-        One with ``scores_are_log_odds = True`` says so: its score is the logarithm of the odds of the second
-        of two classes; of more classes the scores are logarithms of probabilities, up to a constant.
-
-    Returns
-    -------
-    bool
+    It does so by ``scores_are_log_odds = True``. For two classes the score is the log odds of the second. For
+    more classes the scores are log probabilities up to a constant.
     """
     return bool(getattr(learner, "scores_are_log_odds", False))
 
 
 def check_room(learner: StreamLearner, part: Fold, n_classes: int) -> None:
-    """Refuse a learner whose model would not fit into the memory that is free.
+    """Raise InputError if a learner's model would not fit into the free memory.
 
-    Parameters
-    ----------
-    learner : StreamLearner
-        One that can tell what its model will take has `state_bytes`; others are let pass.
-    part : Fold
-    n_classes : int
-
-    Raises
-    ------
-    InputError
-        Says what it would take, and what is free.
+    A learner declares its need by the method `state_bytes`; others are not checked.
     """
     tell = getattr(learner, "state_bytes", None)
     if tell is None:
@@ -108,39 +73,17 @@ def check_room(learner: StreamLearner, part: Fold, n_classes: int) -> None:
 
 
 def begin(learner: StreamLearner, classes: NDArray[np.int32], part: Fold) -> None:
-    """Prepare a learner for the rows of a fold.
-
-    Parameters
-    ----------
-    learner : StreamLearner
-    classes : ndarray of int32, shape (K,)
-    part : Fold
-
-    Raises
-    ------
-    InputError
-        Its model would not fit into memory.
-    """
+    """Prepare a learner for the rows of a fold; raise InputError if its model would not fit into memory."""
     check_room(learner, part, len(classes))
     n_occurring = part.n_occurring if learner.indifferent_to_absent_features else None
     learner.begin(classes, part.n_features, n_occurring)
 
 
 def blocks_of(learner: StreamLearner, part: Fold) -> Iterator[tuple[int, int, Callable[[int, int], Any]]]:
-    """Yield the rows of a fold a block at a time, in the form that a learner takes.
+    """Yield (start, stop, rows) for each block of a fold, in the form that a learner takes.
 
-    Parameters
-    ----------
-    learner : StreamLearner
-    part : Fold
-
-    Yields
-    ------
-    start, stop : int
-    rows : callable
-        Of two row numbers of the fold, from start to stop: the rows from the one to before the other. For
-        this package's learners read-only rows as kernels take them, where they lie; for others a matrix that
-        is theirs to change.
+    ``rows(first, last)`` returns rows first … last - 1 of the fold, within the block. For this package's
+    learners they are read-only and not copied; for others they are a matrix that the learner may change.
     """
     if isinstance(learner, Guest):
         for start, stop, X in part.blocks():
@@ -152,7 +95,7 @@ def blocks_of(learner: StreamLearner, part: Fold) -> Iterator[tuple[int, int, Ca
 
 
 def _stretch(X: Any, start: int, first: int, last: int) -> Any:
-    """Return rows first … last - 1 of a fold, of a block of it that begins with row `start`."""
+    """Return rows first … last - 1 of a fold from its block X, which begins with row `start`."""
     return X[first - start : last - start]
 
 
@@ -163,20 +106,7 @@ def _own_rows(learner: StreamLearner, part: Fold) -> Any:
 
 
 def mistakes_on(learner: Any, part: Fold, codes: NDArray[np.int32]) -> int:
-    """Count wrong predictions on a fold.
-
-    Parameters
-    ----------
-    learner : StreamLearner or estimator
-        A fitted one; of batch baselines the estimator.
-    part : Fold
-    codes : ndarray of int32, shape (n,)
-        The labels to judge by.
-
-    Returns
-    -------
-    int
-    """
+    """Count a fitted learner's, or batch estimator's, wrong predictions on a fold, judged by `codes`."""
     wrong = 0
     if is_own(learner):
         for start, stop, rows in blocks_of(learner, part):
@@ -189,35 +119,16 @@ def mistakes_on(learner: Any, part: Fold, codes: NDArray[np.int32]) -> int:
 
 
 def predictions(learner: Any, part: Fold) -> Iterator[tuple[int, int, NDArray[Any]]]:
-    """Yield what a learner that is not this package's predicts of a fold, a block at a time.
-
-    Parameters
-    ----------
-    learner : Guest or estimator
-    part : Fold
-
-    Yields
-    ------
-    start, stop : int
-    codes : ndarray of integers, shape (stop - start,)
-    """
+    """Yield (start, stop, predicted codes) for each block of a fold; for learners of other packages."""
     for start, stop, X in part.blocks():
         guest = isinstance(learner, Guest)
         yield start, stop, learner.predict_codes(learner.rows_of(X)) if guest else learner.predict(X)
 
 
 def batch_counters(learner: Any) -> dict[str, int]:
-    """Return what a batch baseline has counted, once it is fitted.
+    """Return the counts of a fitted batch baseline by column of the store.
 
-    Parameters
-    ----------
-    learner : estimator
-        A batch baseline of this package, which tells itself, or a support vector machine of scikit-learn's.
-
-    Returns
-    -------
-    dict of str to int
-        By the store's columns.
+    It has a method `counters` or, like scikit-learn's support vector machines, `support_vectors_`.
     """
     counters: dict[str, int] = learner.counters() if hasattr(learner, "counters") else {}
     support = getattr(learner, "support_vectors_", None)

@@ -1,4 +1,4 @@
-"""One cell: stream one (dataset, algorithm, noise, seed) once through a learner. The task that Dask runs."""
+"""Compute one cell, the task that Dask runs: stream its data through its learner, test the learner."""
 
 from __future__ import annotations
 
@@ -9,49 +9,113 @@ import socket
 import time
 import traceback
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from ...learners import registry, take_rows
+from ...learners import registry, take_rows, tied_predictions, wrong_predictions
 from ...learners.contract import StreamLearner
-from ...learners.guests.returned import GuestError
+from ...learners.guests.guest import Guest
+from ...learners.guests.returned import GuestError, checked_scores
 from .. import data
 from ..hindsight import HindsightError, best_in_hindsight
 from ..randomness import random_state
-from ..scoring import LOSSES, REGRETS
-from ..store.cell_result import CellResult
+from ..scoring import AREAS, LOSSES, PRECISIONS, REGRETS, TEST_BY_CLASS, TEST_SCORES
+from ..store.schema import CellResult
 from ..study.cell import Cell, CellSpec, sorted_json
 from ..study.learner_factory import ResolvedLearner, resolve_learner
 from ..study.specs import Scalar
-from .examination import class_counts, examined
-from .material import Material, material
-from .prequential import fit_batch, stream_through
+from .prequential import Patience, endless, fit_batch, stream_through
+from .recorder import Tallies
+from .shared_inputs import Material, material
 from .splits import Fold
-from .stopwatch import Patience, endless
-from .stream_learner import mistakes_on, stream_learner
+from .stream_learner import blocks_of, has_log_odds, is_own, mistakes_on, predictions, stream_learner
+
+_NOWHERE = np.empty(0, np.int64)
+# A test has one kind of labels; it uses the columns of the clean ones.
+_BY_CLASS = dict(zip(("predicted", "right_clean", "occurred_clean"), TEST_BY_CLASS, strict=True))
+_SCORES = dict(zip((LOSSES[1], LOSSES[3], AREAS[1], PRECISIONS[1]), TEST_SCORES, strict=True))
+
+
+def examined(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
+    """Test a fitted learner, or a batch baseline's estimator; return columns of the cells table.
+
+    `kept` says what metrics need: "classes", "scores", both or neither.
+    """
+    n = len(test.codes)
+    row = (_own if is_own(learner) else _other)(learner, test, n_classes, kept)
+    row["test_occurred"] = class_counts(test, n_classes)
+    return row | {"test_examples": n, "test_accuracy": 1 - row["test_mistakes"] / n}
+
+
+def class_counts(part: Fold, n_classes: int) -> list[int]:
+    """Return the number of rows of each class in a fold."""
+    counts: list[int] = part.class_counts.tolist()
+    return counts + [0] * (n_classes - len(counts))
+
+
+def _own(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
+    tallies = Tallies(test.codes, test.codes, n_classes, kept, has_log_odds(learner))
+    wrong = tied = 0
+    for start, stop, rows in blocks_of(learner, test):
+        scores, codes = learner.score_rows(rows(start, stop)), test.codes[start:stop]
+        wrong += wrong_predictions(scores, codes)
+        tied += tied_predictions(scores, codes)
+        if kept:
+            tallies.add(scores, _NOWHERE)
+    return {"test_mistakes": wrong, "test_ties": tied} | _columns(tallies)
+
+
+def _other(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
+    """Test a learner by its own predictions, which may differ from its scores; get scores only if needed."""
+    guest = isinstance(learner, Guest)
+    wanted = "scores" in kept and (learner.gives_scores if guest else hasattr(learner, "decision_function"))
+    tallies = Tallies(test.codes, test.codes, n_classes, ["scores"] if wanted else [], has_log_odds(learner))
+    predicted = np.empty(len(test.codes), np.int64)
+    for start, stop, codes in predictions(learner, test):
+        predicted[start:stop] = codes
+    for _, _, X in test.blocks() if wanted else ():
+        scores = learner.score_rows(learner.rows_of(X)) if guest else _scores(learner, X, n_classes)
+        tallies.add(scores, _NOWHERE)
+    right = predicted == test.codes
+    row: dict[str, Any] = {"test_mistakes": len(right) - int(np.count_nonzero(right))}
+    if "classes" in kept:
+        row["test_predicted"] = np.bincount(predicted, minlength=n_classes).tolist()
+        row["test_right"] = np.bincount(predicted[right], minlength=n_classes).tolist()
+    return row | _columns(tallies)
+
+
+def _scores(learner: Any, X: Any, n_classes: int) -> NDArray[np.float64]:
+    return checked_scores(learner.decision_function(X), "decision_function()", X.shape[0], n_classes)
+
+
+def _columns(tallies: Tallies) -> dict[str, Any]:
+    names = _BY_CLASS | _SCORES
+    return {names[name]: value for name, value in tallies.totals().items() if name in names}
 
 
 class RegretWarning(UserWarning):
-    """A cell has no regret: the best weights in hindsight were not found, or are not to be had."""
+    """A cell has no regret: the best weights in hindsight were not found, or do not exist."""
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """A cell's learner at the end of its stream, and what it has learnt from.
+    """A cell's learner at the end of its stream, with its inputs.
 
     Attributes
     ----------
     learner : object
-        As it was made.
+        The learner as it was created.
     streamed : StreamLearner or estimator
-        The same as the cell asks it; a batch baseline itself.
+        The learner behind the adapter that the cell calls; for a batch baseline the learner itself.
     material : Material
-        What it was given, and what it is tested on.
+        The inputs that it learned from and is tested on.
     outcome : CellResult
         What was counted along the stream.
     """
@@ -63,21 +127,11 @@ class Learnt:
 
 
 def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endless) -> Learnt:
-    """Make a cell's learner and let it learn the cell's stream.
+    """Create a cell's learner and train it on the cell's stream; the result is bitwise reproducible.
 
-    Parameters
-    ----------
-    cell : Cell
-    all_features : bool, default=True
-        Whether the learner must know features by their own numbers, for whoever looks into it or has it
-        predict; else those that do not occur may be left out, which changes nothing that is counted.
-    begins : Patience
-        Called when data are there and code is compiled: what comes is the cell's own time.
-
-    Returns
-    -------
-    Learnt
-        The same to the last bit whenever it is asked for.
+    With `all_features` the learner numbers all features as the data do, which a caller needs who inspects it
+    or predicts with it. Otherwise absent features may be left out, which changes no count. `begins` is called
+    when the data are loaded and the code is compiled: the cell's own time starts then.
     """
     _limit_blas()
     spec = cell.spec
@@ -110,7 +164,7 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endl
 
 
 def _resolved(cell: Cell) -> ResolvedLearner:
-    """Return the cell's learner, which must be the one that it was planned with."""
+    """Return the cell's learner; raise GuestError if its version is not the one in the plan."""
     name, own = cell.spec.learner, _own_learners(cell.execution.plugins)
     resolved = ResolvedLearner(name, own[name]) if name in own else resolve_learner(name)
     if resolved.package and resolved.version != cell.spec.algorithm_version:
@@ -119,7 +173,7 @@ def _resolved(cell: Cell) -> ResolvedLearner:
 
 
 def _state_of(spec: CellSpec) -> int:
-    """Return what draws of a guest or of a strategy begin with, alike wherever it is run."""
+    """Return the seed of a guest's or a strategy's random draws, the same on every machine."""
     drawn = random_state(
         spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="learner", noise=spec.noise
     )
@@ -134,12 +188,12 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
     learnt = learn_cell(cell, all_features=False, begins=begins)
     given, row = learnt.material, learnt.outcome.row
     if given.held_out is not None:
-        # Judged by the labels the learner is given, noise included, never by clean labels.
+        # Judged by the labels that the learner is given, noise included, never by clean labels.
         rest, noisy = given.held_out
         row["validation_mistakes"] = mistakes_on(learnt.streamed, rest, noisy)
         row["validation_examples"] = len(noisy)
     n_classes, counted, first = len(given.stream.classes), row["n_examples"], given.counted_from
-    # The whole of it has these counts for all cells that share it.
+    # Counts of the whole training part are cached for all cells that share it.
     whole = counted == len(given.train.rows)
     counted_part = given.train if whole else given.train.part(first, first + counted)
     row["occurred_clean"] = class_counts(counted_part, n_classes)
@@ -159,7 +213,7 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
 
 
 def _scaling(spec: CellSpec) -> str | None:
-    """Return which rows decide how features are scaled and filled: those "so far", "learnt" or "all"."""
+    """Return which rows determine scaling and imputation of features: "so far", "learnt", "all" or None."""
     if spec.features:
         return "so far" if spec.features == "standardised along the stream" else "learnt"
     return "all" if data.feature_fit(spec.dataset) else None
@@ -168,7 +222,7 @@ def _scaling(spec: CellSpec) -> str | None:
 def _regrets(
     learner: Any, part: Fold, noisy: NDArray[np.int32], losses: dict[str, Any], cell: Cell
 ) -> dict[str, float | None]:
-    """Return the regret of a linear learner on the rows that count, by the given and by the clean labels."""
+    """Return the regret of a linear learner on the rows that count, for the given and the clean labels."""
     found: dict[str, float | None] = dict.fromkeys(REGRETS)
     try:
         radius = _length_of_weights(getattr(learner, "learner_", learner))
@@ -183,7 +237,7 @@ def _regrets(
                 signs = np.where(codes == 1, 1.0, -1.0).astype(np.float64)
                 best[key] = best_in_hindsight(X, signs, radius).loss
             found[column] = total - best[key]
-    except Exception as error:  # whatever it is, the cell has its other figures
+    except Exception as error:  # any error: the cell keeps its other results
         why = str(error) if isinstance(error, HindsightError) else f"{type(error).__name__}: {error}"
         spec = cell.spec
         warnings.warn(
@@ -195,12 +249,12 @@ def _regrets(
 
 
 def _length_of_weights(learner: Any) -> float:
-    """Return the norm of what a linear learner scores rows with."""
+    """Return the norm of a linear learner's weights; raise HindsightError if it is infinite or undefined."""
     if not learner.scores_are_linear:
         raise HindsightError("it does not score with one vector")
     w = learner.row_coef_
     largest = float(np.abs(w).max(initial=0.0))
-    # Squares leave the range of float64 sooner than weights do.
+    # Scaled first, because squares overflow float64 sooner than weights do.
     length = largest * float(np.linalg.norm(w / largest)) if 0.0 < largest < math.inf else largest
     if not math.isfinite(length):
         raise HindsightError("its weights are no numbers")
@@ -208,7 +262,7 @@ def _length_of_weights(learner: Any) -> float:
 
 
 def _own_learners(paths: tuple[str, ...]) -> dict[str, type]:
-    """Return the learners of plug-in files: those of this cell, whatever else this process has loaded."""
+    """Return the learners of this cell's plug-in files only, whatever else this process has loaded."""
     return {name: learner for path in paths for name, learner in _learners_in(path, _state(path)).items()}
 
 
@@ -218,30 +272,22 @@ def _learners_in(path: str, state: tuple[int, ...]) -> dict[str, type]:
 
 
 def _state(path: str) -> tuple[int, ...]:
-    """Return what changes when a file is edited."""
+    """Return values that change when a file is edited."""
     status = os.stat(path)
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @functools.cache
 def _limit_blas() -> None:
-    """One BLAS thread per worker, for good: cells are the parallel axis."""
+    """Limit BLAS to one thread in this process: cells already run in parallel."""
     threadpool_limits(limits=1)
 
 
 def run_cell(cell: Cell, begins: Patience = endless) -> CellResult:
-    """Run one cell; a failure becomes a row, so that it never stops the others.
+    """Run one cell; an error becomes a row with status "failed", so that it never stops other cells.
 
-    Parameters
-    ----------
-    cell : Cell
-    begins : Patience
-        See `learn_cell`.
-
-    Returns
-    -------
-    CellResult
-        `row` has every column of the cells table; `curve` those of the curves table but the key.
+    For `begins` see `learn_cell`. `row` has every column of the cells table, `curve` every column of the
+    curves table except the key.
     """
     started = datetime.now(UTC)
     began = time.perf_counter()
@@ -266,27 +312,43 @@ def _host() -> str:
 
 
 def failed(cell: Cell, error: BaseException) -> CellResult:
-    """Return the outcome of a cell that ended without one of its own."""
+    """Return the outcome of a cell that raised an error."""
     said = f"{type(error).__name__}: {error}"
     if isinstance(error, GuestError):
         said = f"algorithm {cell.spec.algorithm!r}: {error}"
+    if place := _place_in(cell.execution.plugins, error):
+        said += f" ({place})"
     return CellResult(describe(cell) | {"status": "failed", "error": said})
 
 
+def _place_in(plugins: tuple[str, ...], error: BaseException) -> str:
+    """Return the last file and line of a plug-in in an error's traceback, or "" if there is none."""
+    files = {str(Path(plugin).resolve()) for plugin in plugins}
+    place = ""
+    each: BaseException | None = error
+    while each is not None:
+        for frame in traceback.extract_tb(each.__traceback__):
+            if frame.filename in files:
+                place = f"{Path(frame.filename).name}, line {frame.lineno}"
+        each = each.__cause__
+    return place
+
+
 def crashed(cell: Cell, reason: str) -> CellResult:
-    """Return the outcome of a cell that takes its process along, or never ends."""
+    """Return the outcome of a cell that crashed its process or reached its timeout."""
     return CellResult(describe(cell) | {"status": "crashed", "error": reason})
 
 
-# Few cells have parameters of their own. Typed: 1 and 1.0 and True are one key, and three texts.
+# Cached, because few cells have distinct parameters. Typed, because 1, 1.0 and True are equal keys with
+# different texts.
 @functools.lru_cache(maxsize=1024, typed=True)
 def _as_json(*params: str | Scalar) -> str:
-    """Return names and values, one after the other, as JSON."""
+    """Return alternating names and values as JSON."""
     return sorted_json(dict(zip(params[::2], params[1::2], strict=True)))
 
 
 def describe(cell: Cell) -> dict[str, Any]:
-    """Return the columns of the cells table that are known before the cell is run."""
+    """Return the columns of the cells table that are known before the cell runs."""
     spec = cell.spec
     return {
         "key": cell.key,

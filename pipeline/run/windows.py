@@ -1,4 +1,4 @@
-"""Figures of the latest examples: over a window, and with a fading factor."""
+"""Compute measures of the latest examples: over a window, and with a fading factor."""
 
 from __future__ import annotations
 
@@ -12,33 +12,21 @@ from ...learners import References, sum_losses, tally_classes
 from ..counts import LATEST_ERRORS
 from ..scoring import BY_CLASS, BY_FADING, BY_WINDOW, LOSSES, REFERENCES
 
-# The column of each, and the count of mistakes that it is made of.
+# Column of each windowed error, and the count of mistakes from which it is computed.
 WINDOW_ERRORS = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True))
 FADING_ERRORS = LATEST_ERRORS[2:]
-# Counts after every row are looked at in pieces of so many rows: with 26 classes they take 1.3 MB.
+# Counts after every row are computed for this many rows at a time: with 26 classes they take 1.3 MB.
 _PIECE = 1024
 
 
 def window_errors(
     columns: Mapping[str, Sequence[Any] | NDArray[Any]], noted: NDArray[np.int64], window: int, first: int
 ) -> dict[str, list[float | None]]:
-    """Return the shares of mistakes among the latest examples.
+    """Return the shares of mistakes among the latest `window` examples, by column of the curves.
 
-    Parameters
-    ----------
-    columns : mapping of str to sequence of int
-        Mistakes so far, by column.
-    noted : ndarray of int64, shape (m,)
-        After how many examples, ascending.
-    window : int
-        Examples to look back on; fewer near the beginning.
-    first : int
-        How many examples there are before those that count.
-
-    Returns
-    -------
-    dict of str to list of float or None
-        By column of the curves; None where it was not noted what there was a window ago.
+    `columns` holds the cumulative mistakes by column, `noted` (int64, ascending) the numbers of examples
+    after which they were noted, and `first` the number of examples that do not count. Near the beginning
+    fewer examples are used. A value is None if the count at the start of its window was not noted.
     """
     errors: dict[str, list[float | None]] = {name: [] for name in WINDOW_ERRORS}
     for name, count in WINDOW_ERRORS.items():
@@ -51,20 +39,10 @@ def window_errors(
 def window_counts(
     columns: Mapping[str, Sequence[Any] | NDArray[Any]], noted: NDArray[np.int64], window: int, first: int
 ) -> dict[str, list[Any]]:
-    """Return what metrics of counts by class and of losses are made of, among the latest examples.
+    """Return counts by class, of references and mean losses of the latest examples, by column of the curves.
 
-    Parameters
-    ----------
-    columns : mapping of str to sequence
-        Counts by class, those of the references and mean losses so far, by column; 0 where counting begins.
-    noted, window, first
-        As for `window_errors`.
-
-    Returns
-    -------
-    dict of str to list
-        By column of the curves, None where it was not noted what there was a window ago; empty where nothing
-        is kept.
+    `columns` holds their cumulative values; the other arguments are those of `window_errors`. A value is None
+    if the one at the start of its window was not noted. Columns that are not kept are left out.
     """
     found: dict[str, list[Any]] = {}
     for name, count in BY_WINDOW.items():
@@ -82,7 +60,7 @@ def window_counts(
 
 
 def _stretches(noted: NDArray[np.int64], window: int, first: int) -> Iterator[tuple[int, int | None, int]]:
-    """Yield each place in what was noted, that of a window ago (-1: the beginning), and the rows between."""
+    """Yield each noted point's index, that of its window's start (-1: beginning), and the rows between."""
     place = {0: -1} | {int(t): i for i, t in enumerate(noted)}
     for i, t in enumerate(noted.tolist()):
         began = max(first, t - window)
@@ -90,7 +68,7 @@ def _stretches(noted: NDArray[np.int64], window: int, first: int) -> Iterator[tu
 
 
 def are_mistakes(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tell which rows are mistakes: their signed margin is not above 0, as `count_mistakes` has it."""
+    """Return which rows are mistakes: those with signed margin not above 0, as in `count_mistakes`."""
     if scores.ndim == 1:
         return ~(np.where(codes == 1, scores, -scores) > 0.0)
     rows = np.arange(len(codes))
@@ -103,14 +81,8 @@ def are_mistakes(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArr
 class Fading:
     """Errors with a fading factor: S_t = 1[mistake] + α S_{t-1}, N_t = 1 + α N_{t-1}, error S_t / N_t.
 
-    Parameters
-    ----------
-    factor : float
-        α in (0, 1).
-    first : int
-        How many rows there are before those that count.
-    labels : tuple of ndarray of int32, shape (n,)
-        By which rows are judged, one error each.
+    `factor` is α in (0, 1). `first` is the number of rows that do not count. `labels` holds arrays of labels
+    (int32, shape (n,)); each gives one error.
 
     References
     ----------
@@ -120,25 +92,15 @@ class Fading:
     def __init__(self, factor: float, first: int, labels: Sequence[NDArray[np.int32]]) -> None:
         self._factor, self._first, self._labels = factor, first, labels
         self._seen = 0
-        # Of each kind of labels S, and at last N: a row more of what is summed up is always 1.
+        # S for each kind of labels, then N: N is the sum with the constant term 1.
         self._sums = np.zeros(len(labels) + 1)
 
     def errors(self, scores: NDArray[np.float64], stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        """Return the errors after some of the rows that come next.
+        """Return the errors after some of the next rows, by column of the curves; NaN if no row counts yet.
 
-        Parameters
-        ----------
-        scores : ndarray of float64, shape (n,) or (n, K)
-            Of these rows.
-        stops : ndarray of int64, shape (m,)
-            Numbers of rows, ascending, n at the most.
-
-        Returns
-        -------
-        dict of str to ndarray of float64, shape (m,)
-            By column of the curves; NaN where no row counts yet.
+        `scores` has shape (n,) or (n, K). `stops` holds numbers of these rows, ascending, at most n.
         """
-        # Imported where it is asked for: it takes as long as a small cell.
+        # Imported here, because the import takes as long as a small cell.
         from scipy.signal import lfilter
 
         n, seen = len(scores), self._seen
@@ -154,7 +116,7 @@ class Fading:
         return self._shares(at_stops)
 
     def latest(self) -> dict[str, float]:
-        """Return the errors after the last of the rows so far."""
+        """Return the errors after the last row so far."""
         return {name: float(value[0]) for name, value in self._shares(self._sums[:, np.newaxis]).items()}
 
     def _shares(self, sums: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -163,17 +125,11 @@ class Fading:
 
 
 class FadingCounts:
-    """What metrics are made of with a fading factor: every row counts α times as much as the next.
-
-    Parameters
-    ----------
-    factor : float
-        α in (0, 1).
-    """
+    """Fading sums from which metrics are computed: each row weighs `factor`, α in (0, 1), times the next."""
 
     def __init__(self, factor: float) -> None:
         self._factor = factor
-        # Column by column, as they stand one beside the other; the last is N, the sum of the weights.
+        # One sum per column, in the order of the terms; the last is N, the sum of the weights.
         self._sums: NDArray[np.float64] | None = None
         self._latest: dict[str, Any] = {}
 
@@ -185,24 +141,12 @@ class FadingCounts:
         counted: tuple[NDArray[np.int64], References] | None,
         losses: tuple[NDArray[np.float64], bool] | None,
     ) -> dict[str, NDArray[np.float64]]:
-        """Return the sums after some of the rows that come next, and mean losses.
+        """Return the fading sums and mean losses after some of the next rows, by column of the curves.
 
-        Parameters
-        ----------
-        scores : ndarray of float64, shape (n,) or (n, K)
-        labels : tuple of ndarray of int32, shape (n,)
-            Given and clean.
-        stops : ndarray of int64, shape (m,)
-            Numbers of rows, ascending, n at the most.
-        counted : tuple or None
-            `table` of `tally_classes` before these rows, and the references; both stay as they are.
-        losses : tuple or None
-            Sums of `sum_losses` before these rows, which stay as they are; whether scores are log odds.
-
-        Returns
-        -------
-        dict of str to ndarray
-            By column of the curves.
+        `scores` has shape (n,) or (n, K); `labels` are the given and the clean ones, shape (n,); `stops`
+        holds numbers of these rows, ascending, at most n. `counted` holds the table of `tally_classes` and
+        the references, `losses` the sums of `sum_losses` and whether scores are log odds, all as before these
+        rows; none of them is changed.
         """
         found = []
         own = None if counted is None else counted[0].copy()
@@ -232,7 +176,7 @@ class FadingCounts:
         return _named(after[stops], *named)
 
     def latest(self) -> dict[str, Any]:
-        """Return the sums after the last of the rows so far."""
+        """Return the fading sums after the last row so far."""
         return self._latest
 
     def _faded(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -245,14 +189,14 @@ class FadingCounts:
 
 
 def _steps(before: NDArray[Any], so_far: NDArray[Any]) -> NDArray[np.float64]:
-    """Return what each row adds to sums."""
+    """Return what each row adds to cumulative sums."""
     return np.diff(so_far, axis=0, prepend=before[np.newaxis]).astype(np.float64)
 
 
 def _named(
     sums: NDArray[np.float64], n_classes: int, losses: bool, log_odds: bool
 ) -> dict[str, NDArray[np.float64]]:
-    """Return columns of the curves: counts as they are, losses divided by the sum of the weights."""
+    """Return the columns of the curves: counts unchanged, losses divided by the sum of the weights."""
     names = dict(zip(BY_FADING.values(), BY_FADING, strict=True))
     found: dict[str, NDArray[np.float64]] = {}
     place = 0

@@ -1,1 +1,1 @@
-"""The Parquet store of a study."""
+"""Store the results of a study in Parquet files."""

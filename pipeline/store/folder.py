@@ -1,8 +1,8 @@
-"""The folder of a store: its files written whole or not at all, on a disk or in an object store.
+"""Access the folder of a store, on a disk or in an object store; files are written whole or not at all.
 
-A file is written under another name and renamed; on a local file system it is brought to the disk (`fsync`)
-before that and its folder after it, so that a power cut leaves it whole or not there at all. An object store
-does as much for every object that it is given, and would copy it to rename it.
+A file is written under a temporary name and renamed. On a local file system the file is flushed to the disk
+(`fsync`) before the renaming, and its folder after it: a power cut leaves the whole file or none. An object
+store writes every object whole, and would copy it to rename it, so there it is written directly.
 """
 
 from __future__ import annotations
@@ -18,35 +18,26 @@ import pyarrow as pa
 
 from ..errors import InputError
 
-# Where what is put under a name is there whole or not at all.
+# Protocols of object stores, which write each object whole or not at all.
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "memory"})
-# Objects of a remote store are asked for this many at once: an answer takes tens of milliseconds, and what is
-# answered is in memory, up to some 15 MB each.
+# Number of objects read at once from a remote store: an answer takes tens of milliseconds, and each object,
+# up to some 15 MB, is in memory.
 _AT_ONCE = 16
 
 
 class Folder:
-    """A folder of any fsspec file system.
-
-    Parameters
-    ----------
-    url : str
-        The folder, as the user calls it.
+    """A folder of any fsspec file system; raises InputError for an unknown kind of URL.
 
     Attributes
     ----------
-    fs : fsspec.AbstractFileSystem
+    url : str
+        The folder, as the user gave it.
     root : str
-        The folder, as the file system calls it.
+        The folder's path in the file system `fs`.
     is_local : bool
         Whether files can be locked, and opened by path.
     puts_whole : bool
         Whether it is an object store.
-
-    Raises
-    ------
-    InputError
-        Nobody knows such URLs here.
     """
 
     def __init__(self, url: str) -> None:
@@ -59,18 +50,12 @@ class Folder:
         self.puts_whole = not _OBJECT_STORES.isdisjoint(protocols)
 
     def path(self, name: str) -> str:
-        """Return a file of the folder, as the file system calls it."""
+        """Return the path of a file in the file system."""
         return f"{self.root}/{name}"
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Say in one line that the folder cannot be read.
-
-        Raises
-        ------
-        InputError
-            A permission, a network or an account is missing; what is not there is a FileNotFoundError still.
-        """
+        """Turn errors of reading into an InputError of one line, except FileNotFoundError."""
         try:
             yield
         except (InputError, FileNotFoundError, pa.ArrowException):
@@ -80,12 +65,7 @@ class Folder:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Say in one line that the folder cannot be written to.
-
-        Raises
-        ------
-        InputError
-        """
+        """Turn errors of writing into an InputError of one line."""
         try:
             yield
         except InputError:
@@ -98,20 +78,14 @@ class Folder:
             ) from None
 
     def _reason(self, error: Exception) -> str:
-        # Clients of object stores have errors of their own for a network or an account that is not there.
+        # Clients of object stores raise errors of various types for a missing network or account.
         if self.is_local and not isinstance(error, OSError):
             raise error
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return " ".join(str(reason).split())
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file whole, or not at all.
-
-        Raises
-        ------
-        InputError
-            It cannot be written.
-        """
+        """Write a file whole or not at all; raise InputError if that fails."""
         path, temporary = self.path(name), f"{self.path(name)}.{uuid.uuid4().hex}.tmp"
         with self.writing():
             if self.puts_whole:
@@ -125,25 +99,15 @@ class Folder:
                 self.fs.mv(temporary, path)
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file.
-
-        Raises
-        ------
-        FileNotFoundError
-        """
+        """Return the content of a file; raise FileNotFoundError if it does not exist."""
         with self.reading():
             content: bytes = self.fs.cat_file(self.path(name))
         return content
 
     def sources(self, names: Sequence[str]) -> Iterator[str | pa.Buffer | FileNotFoundError]:
-        """Yield for each file what Arrow reads it from, or that it is not there.
+        """Yield for each file its local path, its content if the folder is remote, or a FileNotFoundError.
 
-        It is the path where there is one; else the content, for which several are asked at once.
-
-        Raises
-        ------
-        InputError
-            A file cannot be read.
+        Remote files are read several at a time. Raises InputError if a remote file cannot be read.
         """
         if self.is_local:
             yield from map(self.path, names)
@@ -157,52 +121,47 @@ class Folder:
                 if isinstance(found, FileNotFoundError):
                     yield found
                 elif isinstance(found, Exception):
-                    # No reason to take a part for damaged.
+                    # A failed read does not mean that the part is damaged.
                     with self.reading():
                         raise found
                 else:
                     yield pa.py_buffer(found)
 
     def listed(self, folder: str) -> list[str]:
-        """Return the names in a folder within, sorted; none where it is not there."""
+        """Return the sorted names in a subfolder; empty if it does not exist."""
         with self.reading(), contextlib.suppress(FileNotFoundError):
-            # Others write here too: what this process has seen before is not what is there.
+            # Other processes write here too, so a cached listing may be outdated.
             self.fs.invalidate_cache(self.path(folder))
             found = self.fs.ls(self.path(folder), detail=False)
             return sorted(path.rsplit("/", 1)[-1] for path in found if not path.endswith("/"))
         return []
 
     def make(self, folder: str) -> None:
-        """Create a folder within; object stores have none, and a bucket is not ours to create."""
+        """Create a subfolder, except in object stores, which have none; buckets are the user's to create."""
         if self.puts_whole:
             return
         with self.writing():
             self.fs.makedirs(self.path(folder), exist_ok=True)
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if it exists."""
         with self.writing(), contextlib.suppress(FileNotFoundError):
             self.fs.rm_file(self.path(name))
 
     def move(self, name: str, to: str) -> None:
-        """Move a file within the folder, if it is there."""
+        """Move a file within the folder if it exists."""
         with self.writing(), contextlib.suppress(FileNotFoundError):
             self.fs.mv(self.path(name), self.path(to))
 
     def modified(self, name: str) -> datetime:
-        """Return when a file was written, by the file system's clock.
-
-        Raises
-        ------
-        FileNotFoundError
-        """
+        """Return when a file was written, by the file system's clock, or raise FileNotFoundError."""
         with self.reading():
             when: datetime = self.fs.modified(self.path(name))
         return when
 
 
 def _write_through(path: str, content: bytes) -> None:
-    """Write a file to the disk, or leave none."""
+    """Write a file to the disk with fsync; remove it after an error."""
     try:
         with open(path, "wb") as file:
             file.write(content)
@@ -215,7 +174,7 @@ def _write_through(path: str, content: bytes) -> None:
 
 
 def _sync_folder(path: str) -> None:
-    """Bring a folder's list of names to the disk, where the system can."""
+    """Flush a folder's list of names to the disk, if the system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)
         try:

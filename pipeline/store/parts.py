@@ -1,9 +1,12 @@
-"""The Parquet parts of a store: written whole, read whole, set aside when damaged.
+"""The Parquet parts of a store: write, read, merge, and set aside damaged ones.
 
 A part is two files of one name, in ``cells/`` and ``curves/``, each written whole, curves first: a cell
-counts as done when its row is there, and then its curve is there too. Names are random and never used twice:
-many processes may write parts at once, and nobody changes a part that has its name. Only the one who holds
-the store (see `hold`) removes parts, and only such whose rows are in another one by then.
+counts as done when its row exists, and then its curve exists too. Names are random and never reused, so
+many processes may write parts at once, and nobody changes a written part. Only the process that has the
+lock (see `locking`) removes parts, and only after their rows are in another part.
+
+Merging writes the merged part first and removes its sources then. If it is killed on the way, cells exist
+twice; readers count one row per cell.
 """
 
 from __future__ import annotations
@@ -11,80 +14,65 @@ from __future__ import annotations
 import contextlib
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..errors import InputError
+from .checksums import check_parquet
 from .folder import Folder
-from .schema import SCHEMAS, fits, refuse_other_versions, schema_of
-from .seals import check_parquet
-from .tables import JUDGED_BY, beaten_keys, joined, only, read_lean, to_parquet, without
+from .schema import SCHEMAS, as_now, fits, refuse_other_versions, schema_of
+from .tables import JUDGED_BY, beaten_keys, in_order, joined, only, read_lean, to_parquet, without
 
-# What is half written and older than this was left by a process that was killed. Nothing reads it, it takes
-# disk only; younger, a worker may be writing it, whoever it was that started the worker.
+# Incomplete parts older than this were left by killed processes. They only take disk space. Younger ones may
+# still be written by a worker.
 LEFT_AFTER = timedelta(hours=1)
-# A reader begins again when parts are merged under it, which the end of a run does once: this often at most.
+# A reader starts again if parts are merged while it reads. The end of a run merges once, so this is plenty.
 _TRIES = 20
-# Longer each time: on a busy machine what merges may take as long as what reads, and go on as often.
+# The pause grows with each try: on a busy machine a merge may take as long as the read.
 _PAUSE_SECONDS = 0.02
 
 _T = TypeVar("_T")
 
 
 class _MergedMeanwhile(Exception):
-    """A part that was listed is not there."""
+    """A listed part no longer exists."""
 
 
 class Parts:
-    """The parts in a folder.
-
-    Parameters
-    ----------
-    folder : Folder
-    """
+    """The parts in a folder."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder, self.url = folder, folder.url
 
     def prepare(self) -> None:
-        """Create the folders, and try to write into one.
-
-        Raises
-        ------
-        InputError
-            It cannot be written to.
-        """
+        """Create the folders and write a test file; raise InputError if that fails."""
         for within in SCHEMAS:
             self.folder.make(within)
         self.try_writing()
 
     def try_writing(self) -> None:
-        """Write a file for a moment, where the folders are.
-
-        Raises
-        ------
-        InputError
-            They cannot be written to.
-        """
+        """Write and remove a test file in existing folders; raise InputError if that fails."""
         with self._probe():
             pass
 
     def names(self) -> list[str]:
-        """Return the names of the parts, sorted."""
+        """Return the sorted names of the parts."""
         return [name for name in self.folder.listed("cells") if name.endswith(".parquet")]
 
     def write(self, cells: pa.Table, curves: pa.Table) -> None:
-        """Write one part."""
+        """Write one part; curves come first."""
         name = f"part-{uuid.uuid4().hex}.parquet"
         for within, table in (("curves", curves), ("cells", cells)):
             self.folder.write(f"{within}/{name}", to_parquet(table))
 
     def remove(self, name: str) -> None:
-        """Remove a part: cells first, for curves without cells are nobody's."""
+        """Remove a part; cells go first, because readers ignore curves without cells."""
         for within in SCHEMAS:
             self.folder.remove(f"{within}/{name}")
 
@@ -93,22 +81,11 @@ class Parts:
     def table(
         self, within: str, columns: Sequence[str] | None = None, keys: Sequence[str] | None = None
     ) -> pa.Table:
-        """Read every part; of several rows of a cell one counts, and the curve that is beside it.
+        """Return a table of all parts, with one row per cell, or the curve that belongs to it.
 
-        Columns without a value are of Arrow's null type.
-
-        Parameters
-        ----------
-        within : {"cells", "curves"}
-        columns : sequence of str, default=None
-            Those that are wanted; None: all, null where a part does not have them.
-        keys : sequence of str, default=None
-            Of the cells that are wanted; None: all.
-
-        Raises
-        ------
-        InputError
-            A part is damaged, or of another version.
+        `within` is "cells" or "curves". `columns` None stands for all columns, `keys` None for all cells.
+        Columns without a value are of Arrow's null type. Raises InputError if a part is damaged or of another
+        version.
         """
         wanted = list(SCHEMAS[within].names if columns is None else columns)
         planned = pa.array(keys or (), pa.string())
@@ -127,19 +104,10 @@ class Parts:
         return self.steadily(read)
 
     def read(self, names: Sequence[str], within: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Yield parts one after the other; within `steadily`, for one may be gone.
+        """Yield the given columns of the parts, one part at a time; call it within `steadily`.
 
-        Parameters
-        ----------
-        names : sequence of str
-        within : {"cells", "curves"}
-        columns : sequence of str
-            Of Arrow's null type where a part does not have them, or no value in them.
-
-        Raises
-        ------
-        InputError
-            A part is damaged, or of another version.
+        Columns that a part lacks, or that have no value in it, are of Arrow's null type. Raises InputError if
+        a part is damaged or of another version.
         """
         for name, source in zip(names, self._sources(names, within), strict=True):
             try:
@@ -152,8 +120,7 @@ class Parts:
             yield table
 
     def lengths(self, names: Sequence[str], within: str) -> list[int | None]:
-        """Return how many rows parts have; None where a part has columns that this singlepass does not
-        know."""
+        """Return the number of rows of each part, or None if the part has unknown columns."""
         counted = []
         for source in self._sources(names, within):
             with self._opened(source, within) as file:
@@ -162,13 +129,9 @@ class Parts:
         return counted
 
     def steadily(self, read: Callable[[], _T]) -> _T:
-        """Return what a function returns that lists and reads parts: called again when some were merged
-        meanwhile.
+        """Call a function that lists and reads parts, and again if parts were merged; return its result.
 
-        Raises
-        ------
-        InputError
-            A cell has no curve.
+        Raises InputError if a cell has no curve, or if parts are merged at every try.
         """
         for tries in range(_TRIES):
             time.sleep(tries * _PAUSE_SECONDS)
@@ -182,26 +145,18 @@ class Parts:
     # -- tidying, by the one who holds the store ---------------------------------------------------
 
     def check_version(self) -> None:
-        """Refuse parts of another version, by the first one that can be read.
-
-        Raises
-        ------
-        InputError
-        """
+        """Raise InputError if the first part is readable and of another version."""
         for source in self._sources(self.names()[:1], "cells"):
             with contextlib.suppress(OSError, pa.ArrowException), self._opened(source, "cells"):
                 pass
 
     def set_damaged_aside(self) -> list[str]:
-        """Move parts that cannot be read to ``damaged/``, and return their URLs.
+        """Move unreadable parts to ``damaged/``, and return their URLs.
 
-        Raises
-        ------
-        InputError
-            A part is of another version: it is not damaged, and all stay where they are.
+        Raises InputError, and moves nothing, if a part is of another version: such a part is not damaged.
         """
         names = self.names()
-        # An object store has a checksum of every object, and hands out no other content.
+        # An object store has a checksum for every object, and never returns changed content.
         curves = self.folder.listed("curves") if self.folder.puts_whole else self._intact(names, "curves")
         intact = set(curves).intersection(self._intact(names, "cells"))
         damaged = [name for name in names if name not in intact]
@@ -212,7 +167,7 @@ class Parts:
         return [f"{self.url}/cells/{name}" for name in damaged]
 
     def drop_leftovers(self) -> None:
-        """Remove what killed processes left half-written `LEFT_AFTER` ago, by the file system's clock."""
+        """Remove incomplete parts older than `LEFT_AFTER`, by the file system's clock."""
         whole = set(self.names())
         left = [f"{within}/{name}" for within in SCHEMAS for name in self.folder.listed(within)]
         left = [path for path in left if path.partition("/")[2] not in whole]
@@ -227,7 +182,7 @@ class Parts:
 
     @contextlib.contextmanager
     def _probe(self) -> Iterator[str]:
-        """Write an empty file for a moment."""
+        """Write an empty file, yield its name, and remove it."""
         probe = f"cells/.write-{uuid.uuid4().hex}"
         self.folder.write(probe, b"")
         try:
@@ -240,12 +195,12 @@ class Parts:
 
     @contextlib.contextmanager
     def _opened(self, source: Any, within: str) -> Iterator[pq.ParquetFile]:
-        """Open a part of a version that is readable."""
+        """Open a part; raise InputError if it has another version, pyarrow.ArrowInvalid if it is damaged."""
         if isinstance(source, FileNotFoundError):
             raise source
         try:
             check_parquet(source)
-            # Not `read_table`: it imports all of Arrow's data sets first.
+            # Not `read_table`, which imports all of Arrow's dataset module first.
             with pq.ParquetFile(source, page_checksum_verification=True) as file:
                 refuse_other_versions(file.schema_arrow, self.url)
                 if not fits(file.schema_arrow, within):
@@ -254,13 +209,13 @@ class Parts:
         except UnicodeDecodeError:
             raise pa.ArrowInvalid("a name in it is no text") from None
         except OSError as error:
-            # A number comes from the system, not from what is in the file: a permission, a disk, a network.
+            # An errno comes from the system (a permission, a disk, a network), not from the file's content.
             if error.errno is None or isinstance(error, FileNotFoundError):
                 raise
             raise InputError(f"{self.url}: cannot be read ({error.strerror or error})") from None
 
     def _intact(self, names: Sequence[str], within: str) -> Iterator[str]:
-        """Yield those of the parts whose pages have the checksums they were written with."""
+        """Yield the names of the parts whose pages match their checksums."""
         for name, source in zip(names, self._sources(names, within), strict=True):
             with contextlib.suppress(OSError, pa.ArrowException), self._opened(source, within) as file:
                 for group in range(file.num_row_groups):
@@ -272,3 +227,81 @@ class Parts:
         if self.folder.puts_whole:
             cure = f"remove it and {cure}"
         return InputError(f"{self.url}/{path}: damaged Parquet part ({reason}): {cure}")
+
+
+# Largest merged part: it takes a few hundred MB of memory to make, whatever the size of the store. In
+# addition, keys, states and times of all cells are in memory at once.
+MOST_ROWS = {"cells": 1 << 17, "curves": 1 << 20}
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """The result of a merge.
+
+    Attributes
+    ----------
+    before, after : int
+        Number of parts before and after.
+    cells : int
+        Cells in the store.
+    repeats : int
+        Rows of the cells table that were dropped for better ones.
+    """
+
+    before: int
+    after: int
+    cells: int
+    repeats: int
+
+
+def compact(parts: Parts) -> Compaction:
+    """Merge parts into few; the caller must have the store's lock. Others may read and write meanwhile."""
+    names = parts.names()
+    judged = list(parts.read(names, "cells", JUDGED_BY))
+    beaten = {names[place]: keys for place, keys in beaten_keys(judged).items()}
+    repeats = sum(map(len, beaten.values()))
+    lengths = zip(parts.lengths(names, "cells"), parts.lengths(names, "curves"), strict=True)
+    # Merging would lose the unknown columns of a later singlepass, so such parts stay unchanged.
+    mergeable = {
+        name: (cells, points)
+        for name, (cells, points) in zip(names, lengths, strict=True)
+        if cells is not None and points is not None
+    }
+    after = len(names) - len(mergeable)
+    sorted_ = {name for name, rows in zip(names, judged, strict=True) if _ascending(rows["key"])}
+    for members in _groups(mergeable):
+        if len(members) == 1 and members[0] not in beaten and members[0] in sorted_:
+            after += 1
+            continue
+        cells, curves = (_merged(parts, members, within, beaten) for within in ("cells", "curves"))
+        if len(cells):
+            parts.write(cells, curves)
+            after += 1
+        for name in members:
+            parts.remove(name)
+    return Compaction(len(names), after, sum(map(len, judged)) - repeats, repeats)
+
+
+def _ascending(keys: pa.ChunkedArray) -> bool:
+    ascending: bool = pc.all(pc.less(keys[:-1], keys[1:])).as_py() is not False
+    return len(keys) < 2 or ascending
+
+
+def _groups(lengths: Mapping[str, tuple[int, int]]) -> list[list[str]]:
+    """Return lists of parts to merge, smallest parts first, each list within `MOST_ROWS`."""
+    groups: list[list[str]] = []
+    cells = points = 0
+    for name in sorted(lengths, key=lambda name: lengths[name][::-1]):
+        more_cells, more_points = lengths[name]
+        cells, points = cells + more_cells, points + more_points
+        if not groups or cells > MOST_ROWS["cells"] or points > MOST_ROWS["curves"]:
+            groups.append([])
+            cells, points = more_cells, more_points
+        groups[-1].append(name)
+    return groups
+
+
+def _merged(parts: Parts, names: list[str], within: str, beaten: dict[str, pa.Array]) -> pa.Table:
+    tables = parts.read(names, within, SCHEMAS[within].names)
+    kept = [without(table, beaten.get(name)) for name, table in zip(names, tables, strict=True)]
+    return as_now(in_order(joined(kept, SCHEMAS[within]), within), SCHEMAS[within])

@@ -1,16 +1,18 @@
-"""The columns of the store, the version they are of, and how parts of other versions are read.
+"""The columns of the store, their version, and how parts of other versions are read; the result of one cell.
 
-A part is read when its version is one of `READABLE`, it has all columns that may not be null, and columns
-that are known have their type. Columns that it lacks are null; columns that are not known, of a later
-singlepass of the same version, are left out. So a further column that may be null needs no new version.
+A part is read if its version is one of `READABLE`, it has all columns that may not be null, and known
+columns have their type. Columns that it lacks are null. Unknown columns, of a later singlepass with the
+same version, are ignored. So adding a nullable column needs no new version.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Literal, TypeAlias, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..counts import COUNTS, LATEST_ERRORS
 from ..errors import InputError
@@ -27,21 +29,21 @@ from ..scoring import (
     TEST_SCORES,
 )
 
-# Raised when a column changes its meaning or type.
+# Increased when a column changes its meaning or type.
 SCHEMA_VERSION: Final = 3
-# Versions whose columns mean what this one's do.
+# Versions whose columns have the same meaning as today.
 READABLE: Final = frozenset({SCHEMA_VERSION})
 METADATA = {"singlepass_schema": str(SCHEMA_VERSION)}
 
-# How a cell ended. failed: it raised an error; stopped: at its time limit; crashed: it took the process that
-# ran it along, three times, or did not end.
+# How a cell ended. failed: it raised an error; stopped: it reached its time limit; crashed: the process that
+# ran it crashed three times, or it did not end.
 Status: TypeAlias = Literal["ok", "failed", "stopped", "crashed"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
 _COUNTED = [pa.field(name, pa.int64()) for name in COUNTS]
-# For metrics, null where a study asks for none that needs them. Counts by class are lists with a number for
-# each, in the order of the classes: a column a class would need as many as the largest task has, and rows of
-# their own would be K times those of the curves.
+# Columns for metrics, null if the study asks for none that needs them. Counts by class are lists in the order
+# of the classes. One column per class would need as many columns as the largest task has classes, and one row
+# per class would multiply the curves' rows by K.
 _KEPT = [
     *(pa.field(name, pa.list_(pa.int64())) for name in BY_CLASS),
     *(pa.field(name, pa.int64()) for name in REFERENCES),
@@ -51,7 +53,7 @@ _KEPT_TYPES = {field.name: field.type for field in _KEPT} | dict.fromkeys(PRECIS
 
 
 def _faded(kind: pa.DataType) -> pa.DataType:
-    """Return the type of a count of which each example counts less as time goes by."""
+    """Return the type of a count with a fading factor, which is no longer an integer."""
     return pa.list_(pa.float64()) if pa.types.is_list(kind) else pa.float64()
 
 
@@ -59,7 +61,7 @@ CELLS = pa.schema(
     [
         pa.field("key", pa.string(), nullable=False),
         pa.field("dataset", pa.string(), nullable=False),
-        # What the study calls the data set that the task was cut from, and where that comes from.
+        # The study's name of the data set that the task was cut from, and its source.
         pa.field("parent", pa.string(), nullable=False),
         pa.field("source", pa.string(), nullable=False),
         pa.field("task", pa.string(), nullable=False),
@@ -68,39 +70,39 @@ CELLS = pa.schema(
         pa.field("params", pa.string(), nullable=False),
         pa.field("grid", pa.string()),
         pa.field("noise", pa.string(), nullable=False),
-        # The rate of uniform noise, null for any other; parts written before it was added lack it.
+        # The rate of uniform noise, null for other noise; parts of earlier versions lack it.
         pa.field("noise_rate", pa.float64()),
         pa.field("seed", pa.int64(), nullable=False),
         pa.field("stage", pa.string(), nullable=False),
         pa.field("protocol", pa.string(), nullable=False),
-        # Whether rows are drawn for each seed; with holdout, whether the data set has its own test part. Null
-        # if written by an earlier version.
+        # Whether rows are drawn for each seed; with holdout, whether the data set has an official test part.
+        # Null in parts of earlier versions.
         pa.field("drawn", pa.bool_()),
         pa.field("own_test", pa.bool_()),
-        # Which rows decide how features are standardised and gaps are filled: "all" of the training part,
-        # those "learnt", or those of the stream "so far"; null where features are as they stand.
+        # Rows that determine how features are standardised and gaps filled: "all" of the training part, those
+        # "learnt", or those of the stream "so far"; null if features are unchanged.
         pa.field("scaling", pa.string()),
         pa.field("status", pa.string(), nullable=False),
         pa.field("error", pa.string()),
         pa.field("n_features", pa.int64()),
         pa.field("n_examples", pa.int64()),
-        # How many examples were learnt before those: grids were judged on them.
+        # Number of examples learned before the counted ones; grids were judged on them.
         pa.field("counted_from", pa.int64()),
-        # The order of the rows, where it is not a seeded one.
+        # The order of the rows if it is not seeded.
         pa.field("order", pa.string()),
-        # How many repetitions there are, where seeds would move nothing.
+        # Number of repetitions if seeds would change nothing.
         pa.field("repetitions", pa.int64()),
-        # After how many of the examples counted the stream changes.
+        # Numbers of counted examples after which the stream changes.
         pa.field("changes", pa.list_(pa.int64())),
-        # Share of the training examples that noise touched, and the same for each class of the task, in the
-        # order of their codes.
+        # Share of the training examples that noise touched, in total and for each class in the order of
+        # codes.
         pa.field("noise_realised", pa.float64()),
         pa.field("noise_by_class", pa.list_(pa.float64())),
         *_COUNTED,
-        # What occurred, along the stream and in the test part, is there for every cell.
+        # The counts of occurring classes, in the stream and the test part, exist for every cell.
         *_KEPT,
         *(pa.field(name, pa.float64()) for name in (*PRECISIONS, *REGRETS)),
-        # After how many examples an online model selection went over to the next level of complexity.
+        # Numbers of examples after which an online model selection moved to the next level of complexity.
         pa.field("switches", pa.list_(pa.int64())),
         pa.field("test_examples", pa.int64()),
         pa.field("test_mistakes", pa.int64()),
@@ -115,7 +117,7 @@ CELLS = pa.schema(
         pa.field("started", pa.timestamp("us", tz="UTC")),
         pa.field("worker", pa.string()),
         pa.field("traceback", pa.string()),
-        # How often it was begun, where processes that ran it died.
+        # Number of starts, if processes that ran the cell crashed.
         pa.field("attempts", pa.int64()),
     ],
     metadata=METADATA,
@@ -135,8 +137,8 @@ CURVES = pa.schema(
     metadata=METADATA,
 )
 SCHEMAS = {"cells": CELLS, "curves": CURVES}
-# What the study calls its cells now. A stored cell has the names of the study that computed it; algorithms
-# with equal parameters share their cells, so a key can occur more than once.
+# The study's current names of its cells. A stored cell has the names of the study that computed it.
+# Algorithms with equal parameters share their cells, so a key can occur more than once.
 PLAN = pa.schema(
     [
         pa.field("key", pa.string(), nullable=False),
@@ -144,14 +146,14 @@ PLAN = pa.schema(
     ],
     metadata=METADATA,
 )
-# What one row is told from another by.
+# Columns that identify a row.
 IDENTITY = {"cells": ("key",), "curves": ("key", "t")}
-# Columns that say when, where and how fast: everything else is equal whenever a study is run again.
+# Columns that record when, where and how fast; all others are equal whenever a study is run again.
 PROVENANCE = ("fit_seconds", "total_seconds", "started", "worker", "traceback", "attempts")
 
 
 def version_of(schema: pa.Schema) -> int | None:
-    """Return the version that a part was written with, None where it does not say.
+    """Return the version that a part was written with, or None if it does not record one.
 
     Examples
     --------
@@ -163,19 +165,7 @@ def version_of(schema: pa.Schema) -> int | None:
 
 
 def refuse_other_versions(schema: pa.Schema, url: str) -> None:
-    """Refuse a part of a version that is not readable.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Of the part.
-    url : str
-        The store, as the user calls it.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise InputError if the version of a part is not readable; `url` is the store's, for the message."""
     version = version_of(schema)
     if version not in READABLE:
         raise InputError(
@@ -186,7 +176,7 @@ def refuse_other_versions(schema: pa.Schema, url: str) -> None:
 
 
 def fits(schema: pa.Schema, folder: str) -> bool:
-    """Return whether a part of a readable version has the columns it must have, and their types."""
+    """Return whether a part of a readable version has all required columns, and all columns their types."""
     return all(
         schema.field(field.name).type == field.type if field.name in schema.names else field.nullable
         for field in SCHEMAS[folder]
@@ -194,21 +184,57 @@ def fits(schema: pa.Schema, folder: str) -> bool:
 
 
 def schema_of(within: str, columns: Sequence[str]) -> pa.Schema:
-    """Return the schema of some columns of a table."""
+    """Return the schema of some columns of the table `within` ("cells" or "curves")."""
     schema = SCHEMAS[within]
     return pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
 
 
 def with_values(table: pa.Table) -> set[str]:
-    """Return the columns of a table that are not of Arrow's null type."""
+    """Return the names of a table's columns that are not of Arrow's null type."""
     return {field.name for field in table.schema if not pa.types.is_null(field.type)}
 
 
 def as_now(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return a table with exactly the columns of a schema, null where the table has nothing."""
+    """Return a table with exactly the columns of a schema; columns without values become nulls."""
     there = with_values(table)
     lacking = {field.type for field in schema if field.name not in there}
-    # One array for all columns of a type: they are read, not written to.
+    # Columns of one type share an array, because they are never written to.
     nulls = {kind: pa.nulls(len(table), kind) for kind in lacking}
     columns = [table[field.name] if field.name in there else nulls[field.type] for field in schema]
     return pa.table(columns, schema=schema)
+
+
+# Columns of the curves table, all of one length.
+Curve: TypeAlias = Mapping[str, Sequence[Any] | NDArray[Any]]
+
+
+# The columns that progress and the costs of cells need.
+_TOLD = ("key", "dataset", "algorithm", "params", "status", "n_examples", "fit_seconds", "total_seconds")
+
+
+@dataclass
+class CellResult:
+    """The outcome of one cell.
+
+    Attributes
+    ----------
+    row : dict
+        The cell's row of the cells table, by column; missing columns are null.
+    curve : mapping of str to list or ndarray
+        Its rows of the curves table, by column without the key; empty for a failed cell.
+    stored : bool
+        Whether the worker that ran the cell stores it itself; the row then has only what progress needs, and
+        the curve is empty.
+    again : bool
+        Whether the outcome was reported before, but lost before it was stored.
+    """
+
+    row: dict[str, Any]
+    curve: Curve = field(default_factory=dict)
+    stored: bool = False
+    again: bool = False
+
+    def receipt(self) -> CellResult:
+        """Return the result without the curve and most columns, for a cell that its worker stores."""
+        row = {name: self.row[name] for name in _TOLD if name in self.row}
+        return CellResult(row, stored=True)

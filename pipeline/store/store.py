@@ -1,11 +1,10 @@
-"""The store of a study: cells and curves as plain Parquet, readable by any reader, and small JSON beside.
+"""Read and write the results of a study: cells and curves as plain Parquet, and small JSON documents.
 
-``cells/part-*.parquet`` has one row per cell, ``curves/part-*.parquet`` (long) the learning curves of the
-part with the same name (see `parts`). ``plan.parquet`` names the cells that the study consists of now (see
-`PLAN`).
+``cells/part-*.parquet`` has one row per cell. ``curves/part-*.parquet`` (long) has the learning curves of the
+part with the same name (see `parts`). ``plan.parquet`` names the cells of the current study (see `PLAN`).
 
-One client at a time holds a store (`exclusive`), tidies it and decides what is computed. Any number of
-processes may read it, and write finished cells into it, while it is held and after.
+One client at a time has the store's lock (`exclusive`), tidies it and decides what is computed. Any number of
+processes may read the store and write finished cells to it, during that time and after.
 """
 
 from __future__ import annotations
@@ -20,42 +19,33 @@ import pyarrow.parquet as pq
 
 from ..documents import open_document, seal_document
 from ..errors import InputError
-from .cell_result import CellResult
-from .compaction import Compaction, compact
+from .checksums import check_parquet
 from .folder import Folder
-from .hold import Hold, Holder, held, holder_of, silence
-from .parts import Parts
-from .schema import PLAN, SCHEMAS, schema_of
-from .seals import check_parquet
+from .locking import Hold, Holder, held, holder_of, silence
+from .parts import Compaction, Parts, compact
+from .schema import PLAN, SCHEMAS, CellResult, schema_of
 from .tables import in_order, joined, part_of, to_frame, to_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# A finished run with more parts than this is merged: a reader opens few files, a run writes many.
+# A finished run with more parts than this is merged: a run writes many, and a reader should open few.
 MAX_PARTS = 8
-# By this file workers know the output; it names the run, which a client that comes back goes on with.
+# Workers recognize the output by this file; it names the run, with which a client that reconnects goes on.
 MARK = "shared.json"
-# What a run's cluster leaves behind when the run is killed; it goes with the cluster.
-LEFTOVERS = "cluster.json"
-# What of a store is small JSON, but for who holds it.
-DOCUMENTS = ("study.json", "plan.json", "provenance.json", MARK, LEFTOVERS)
-# What progress is told by.
+# What a run's cluster leaves behind if the run is killed, and its attendance; it is removed with the run.
+CLUSTER = "cluster.json"
+# The small JSON documents of a store, except those of its lock.
+DOCUMENTS = ("study.json", "plan.json", "provenance.json", MARK, CLUSTER)
+# The columns from which progress is computed.
 PROGRESS = ("key", "status", "n_examples", "fit_seconds", "total_seconds", "started", "worker")
 
 
 class Store:
-    """Results of one study in a folder or at any fsspec URL.
+    """The results of one study in a local folder or at any fsspec URL, such as ``s3://bucket/results/mine``.
 
-    Parameters
-    ----------
-    url : str
-        A local folder or a URL such as ``s3://bucket/results/mine``.
-
-    Attributes
-    ----------
-    set_aside : list of str
-        Damaged parts and documents that were found and moved to ``damaged/``: what they held is made again.
+    `set_aside` lists the damaged parts and documents that were moved to ``damaged/``; their content is
+    computed again.
     """
 
     def __init__(self, url: str) -> None:
@@ -69,43 +59,25 @@ class Store:
     # -- writing -----------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Create the folders; what somebody else is writing there is left alone.
+        """Create the folders, without changing their content.
 
-        Raises
-        ------
-        InputError
-            The output cannot be written to, or holds results of another version.
+        Raises InputError if the output cannot be written to, or has results of another version.
         """
         self._parts.prepare()
         self.check_version()
 
     def try_writing(self) -> None:
-        """Write a file for a moment, creating nothing else.
-
-        Raises
-        ------
-        InputError
-            The output cannot be written to.
-        """
+        """Write and remove a test file, creating nothing else; raise InputError if that fails."""
         self._parts.try_writing()
 
     def check_version(self) -> None:
-        """Refuse a store with results of another version.
-
-        Raises
-        ------
-        InputError
-        """
+        """Raise InputError if the store has results of another version."""
         self._parts.check_version()
 
     def tidy(self) -> None:
-        """Move what is damaged aside, and drop what killed processes left half-written; for who holds the
-        store.
+        """Move damaged files aside and remove incomplete ones; the caller must have the store's lock.
 
-        Raises
-        ------
-        InputError
-            The store holds results of another version.
+        Raises InputError if the store has results of another version.
         """
         self.set_aside += self._parts.set_damaged_aside()
         for name in DOCUMENTS:
@@ -116,12 +88,9 @@ class Store:
         self._parts.drop_leftovers()
 
     def write(self, results: list[CellResult]) -> None:
-        """Write one part; any number of processes may at once.
+        """Write finished cells, failed ones included, as one part; any number of processes may do so at once.
 
-        Parameters
-        ----------
-        results : list of CellResult
-            Finished cells, failed ones included; of those of one cell the last is kept.
+        Of several results of one cell the last is written.
         """
         self.check_hold()
         if results:
@@ -129,24 +98,19 @@ class Store:
             self._parts.write(*part_of([each.row for each in results], [each.curve for each in results]))
 
     def compact(self, *, above: int = MAX_PARTS) -> Compaction | None:
-        """Merge many small parts into few, each sorted by key; for who holds the store.
+        """Merge parts into few, each sorted by key, or return None if there are at most `above` parts.
 
-        Safe to be killed at any point: until the old parts are gone their rows are there twice, and readers
-        keep one row a key.
-
-        Parameters
-        ----------
-        above : int
-            So few parts are left as they are, and None is returned.
+        The caller must have the store's lock. The process may be killed at any point: until the old parts are
+        removed, their rows exist twice, and readers use one row per key.
         """
         return compact(self._parts) if len(self._parts.names()) > above else None
 
     def write_plan(self, parts: Iterable[pa.Table]) -> None:
-        """Record which cells the study consists of now, as tables of schema `PLAN`."""
+        """Record the cells of the current study, given as tables of schema `PLAN`."""
         self.folder.write("plan.parquet", to_parquet(pa.concat_tables([PLAN.empty_table(), *parts])))
 
     def write_json(self, name: str, content: dict[str, Any]) -> None:
-        """Write a small JSON document beside the parts."""
+        """Write a small JSON document, with a checksum, to the store's folder."""
         self.folder.write(name, seal_document(content))
 
     # -- reading -----------------------------------------------------------------------------------
@@ -157,19 +121,10 @@ class Store:
         return dict(zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True))
 
     def new_rows(self, seen: set[str], columns: Sequence[str] = PROGRESS) -> pd.DataFrame:
-        """Return the rows of the parts that were written since the last time.
+        """Return the rows of parts written since the last call, with the given columns of the cells table.
 
-        Parameters
-        ----------
-        seen : set of str
-            Names of the parts that were read before; empty at first. Those that are read now are added.
-        columns : sequence of str
-            Of the cells table.
-
-        Returns
-        -------
-        DataFrame
-            Rows of one cell may come more than once: when it was tried again, and when parts were merged.
+        `seen` holds the names of the parts read so far, empty at first; the call adds to it. A cell may
+        appear more than once, if it was tried again or its part was merged.
         """
 
         def read() -> tuple[list[str], list[pa.Table]]:
@@ -182,11 +137,11 @@ class Store:
         return to_frame(joined(tables, schema), schema)
 
     def cells(self, keys: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return the cells table, one row a cell, sorted by key; with `keys` only those of these cells."""
+        """Return the cells table, one row per cell, sorted by key; with `keys` only those cells."""
         return self._sorted("cells", keys)
 
     def curves(self, keys: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return the curves table, sorted by key and t; with `keys` only those of these cells."""
+        """Return the curves table, sorted by key and t; with `keys` only those cells."""
         return self._sorted("curves", keys)
 
     def _sorted(self, within: str, keys: Sequence[str] | None) -> pd.DataFrame:
@@ -195,10 +150,7 @@ class Store:
     def plan(self) -> pa.Table:
         """Return the cells that `write_plan` recorded last.
 
-        Raises
-        ------
-        InputError
-            There is no plan, it is damaged, or an earlier version of singlepass wrote it.
+        Raises InputError if there is no plan, or it is damaged or was written by an earlier version.
         """
         try:
             content = pa.py_buffer(self.folder.read("plan.parquet"))
@@ -217,13 +169,7 @@ class Store:
             ) from None
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """Return a small JSON document, empty where there is none.
-
-        Raises
-        ------
-        InputError
-            It is damaged.
-        """
+        """Return a small JSON document, empty if it does not exist; raise InputError if it is damaged."""
         content = self._document(name)
         if content is None:
             cure = "run the study again to set it aside and write it anew"
@@ -231,7 +177,7 @@ class Store:
         return content
 
     def _document(self, name: str) -> dict[str, Any] | None:
-        """Return a document, empty where there is none; None for one that is damaged."""
+        """Return a document, empty if it does not exist, or None if it is damaged."""
         try:
             return open_document(self.folder.read(name))
         except FileNotFoundError:
@@ -240,46 +186,32 @@ class Store:
             return None
 
     def exists(self) -> bool:
-        """Return whether there is a store here."""
+        """Return whether the folder contains a store."""
         if self.folder.is_local:
             return bool(self.fs.isdir(self.folder.path("cells")))
-        # An object store has no folders: a study that was begun is recorded before its first cell is.
+        # An object store has no folders. A study's document is written before its first cell.
         return bool(self._parts.names() or self.read_json("study.json"))
 
     def check_hold(self) -> None:
-        """Refuse to go on where this process has held the store and another one has taken it over.
-
-        Raises
-        ------
-        InputError
-            The line says who has it now.
-        """
+        """Raise InputError, which names the new holder, if another process has taken this store over."""
         if self.hold is not None:
             self.hold.check()
 
     def holder(self) -> Holder | None:
-        """Return who holds the store, None for nobody."""
+        """Return the process that has the store's lock or lease, or None."""
         return holder_of(self.folder)
 
     def silence(self) -> timedelta | None:
-        """Return how long ago the holder renewed its lease; None where there is none."""
+        """Return the time since the holder renewed its lease, or None if there is no lease."""
         return silence(self.folder)
 
 
 @contextlib.contextmanager
 def exclusive(store: Store, note: Callable[[str], None] = lambda line: None) -> Iterator[None]:
-    """Hold a store, and tidy it: the lock goes with the process, even when it is killed.
+    """Lock a store for the duration of the context, and tidy it; the lock ends with the process.
 
-    Parameters
-    ----------
-    store : Store
-    note : callable
-        Told in a line what is waited for, at a URL: whether the one who holds it is alive.
-
-    Raises
-    ------
-    InputError
-        Another run is writing to it, or it holds results of another version.
+    At a URL `note` receives a line while an earlier holder is watched for signs of life. Raises InputError if
+    another run is writing to the store, or it has results of another version.
     """
     with held(store.folder, note) as store.hold:
         store.tidy()

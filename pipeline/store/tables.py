@@ -1,4 +1,4 @@
-"""The two tables of a part: made of finished cells, rid of what other parts have better, made into bytes."""
+"""Build, filter and join the two tables of a part, and convert them to frames and Parquet."""
 
 from __future__ import annotations
 
@@ -11,29 +11,24 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from .cell_result import Curve
-from .schema import CELLS, CURVES, IDENTITY, PLAN, as_now, schema_of, with_values
-from .seals import seal_parquet
+from .checksums import seal_parquet
+from .schema import CELLS, CURVES, IDENTITY, PLAN, Curve, as_now, schema_of, with_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# What tells which of several rows of a cell counts.
+# Columns that decide which of several rows of a cell counts.
 JUDGED_BY = ("key", "status", "started")
-# With fewer, columns without a value take little: they are read at once, and frames are of few pieces.
+# Below this number of rows, columns without a value take little memory, so all are read at once.
 FEW_ROWS = 1 << 14
 
 
 def beaten_keys(parts: Sequence[pa.Table]) -> dict[int, pa.Array]:
-    """Return which cells another part has better: by the part's place, their keys.
+    """Return the keys of cells that another part has a better row of, by the part's index.
 
-    A success comes before everything else, then what was begun last: a cell that was tried again is in two
-    parts, and so is one whose part was being merged when the run was killed.
-
-    Parameters
-    ----------
-    parts : sequence of pyarrow.Table
-        Of the cells table, with at least the columns `JUDGED_BY`, each cell once a part.
+    A success is better than any other status, then the row that started last wins. A cell has several rows if
+    it was tried again, or if the run was killed during a merge. Each part is a cells table with at least the
+    columns `JUDGED_BY`, and at most one row per cell.
     """
     schema = schema_of("cells", JUDGED_BY)
     rows = as_now(joined([part.select(JUDGED_BY) for part in parts], schema), schema)
@@ -48,23 +43,23 @@ def beaten_keys(parts: Sequence[pa.Table]) -> dict[int, pa.Array]:
 
 
 def without(table: pa.Table, keys: pa.Array | None) -> pa.Table:
-    """Return a table without the rows of some cells."""
+    """Return a table without the rows of the cells with these keys."""
     return table if keys is None else table.filter(pc.invert(pc.is_in(table["key"], keys)))
 
 
 def only(table: pa.Table, keys: pa.Array) -> pa.Table:
-    """Return a table with only the rows of some cells."""
+    """Return only the rows of the cells with these keys."""
     return table.filter(pc.is_in(table["key"], keys))
 
 
 def read_lean(file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
-    """Return columns of a part; those without a value, or that it does not have, are of Arrow's null type.
+    """Return columns of a part; columns that are missing or have no value get Arrow's null type.
 
-    Such a column takes next to no memory: of the columns of curves, whose rows are many, most have no value.
+    A null column takes almost no memory, and most columns of the long curves tables have no value.
     """
     n, there = file.metadata.num_rows, set(file.schema_arrow.names)
     known = [name for name in columns if name in there]
-    # One by one: what has no value is given up before the next is read.
+    # One at a time, so that a column without a value is freed before the next is read.
     reads = [known] if n < FEW_ROWS else [[name] for name in known]
     found: dict[str, pa.ChunkedArray] = {}
     for names in reads:
@@ -74,16 +69,15 @@ def read_lean(file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
 
 
 def joined(tables: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:
-    """Return tables with the columns of a schema one after the other; a column without a value in any of them
-    stays of the null type."""
+    """Concatenate tables with the columns of a schema; a column without a value in any table stays null."""
     if not tables:
         return schema.empty_table()
-    # By itself Arrow takes no table of a null type beside one of another.
+    # Without promotion Arrow does not concatenate a null column with one of another type.
     return pa.concat_tables(tables, promote_options="default").replace_schema_metadata(schema.metadata)
 
 
 def to_frame(table: pa.Table, schema: pa.Schema) -> pd.DataFrame:
-    """Return a table as pandas has it with the columns of a schema, those of the null type included."""
+    """Return a pandas frame of a table with all columns of a schema, including those of the null type."""
     frame: pd.DataFrame
     if len(table) < FEW_ROWS:
         frame = as_now(table, schema).to_pandas()
@@ -96,7 +90,7 @@ def to_frame(table: pa.Table, schema: pa.Schema) -> pd.DataFrame:
         if name not in frame:
             if kind not in shared:
                 shared[kind] = null[name].iloc[np.zeros(len(frame), int)].set_axis(frame.index)
-            # pandas copies it when one of the columns is written to.
+            # Columns share this object; pandas copies it if one of them is changed.
             frame.insert(at, name, shared[kind])
     return frame
 
@@ -109,17 +103,13 @@ def to_parquet(table: pa.Table) -> bytes:
 
 
 def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, pa.Table]:
-    """Return finished cells as the two tables of a part.
+    """Return the cells and curves tables of finished cells.
 
-    Parameters
-    ----------
-    rows : list of dict
-        A row of the cells table each; columns that are missing are null.
-    curves : list of Curve
-        Their rows of the curves table, by column without the key; empty for a cell without a curve.
+    `rows` are rows of the cells table; missing columns are null. `curves` are the rows of the curves table
+    for each cell, by column without the key; empty for a cell without a curve.
     """
     lengths = [len(curve.get("t", ())) for curve in curves]
-    # Most columns are of counts that few studies ask for: what no row has need not be looked for in each.
+    # Most columns are counts that few studies need: skip the columns that no row has.
     there = set[str]().union(*rows)
     cells = [
         pa.array([row.get(field.name) for row in rows], field.type)
@@ -140,7 +130,7 @@ def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, 
 
 
 def _column(stretches: list[Any], lengths: list[int], field: pa.Field) -> pa.Array:
-    """Return a column of the curves table of what each cell has for it; None: nothing, it is null there."""
+    """Return a column of the curves table from each cell's values; None stands for `length` nulls."""
     kinds = {type(stretch) for stretch in stretches}
     if kinds == {np.ndarray}:
         if pa.types.is_list(field.type):
@@ -154,29 +144,22 @@ def _column(stretches: list[Any], lengths: list[int], field: pa.Field) -> pa.Arr
 
 
 def _stretch(stretch: Any, field: pa.Field) -> pa.Array:
-    """Return what one cell has for a column of the curves table."""
+    """Return one cell's values of a column of the curves table."""
     matrix = isinstance(stretch, np.ndarray) and stretch.ndim == 2
     return _lists([stretch]) if matrix else pa.array(stretch, field.type)
 
 
 def _lists(stretches: list[NDArray[np.int64]]) -> pa.Array:
-    """Return the rows of matrices, which may differ in width, as lists: many times as fast as one by one."""
+    """Return the rows of matrices, which may differ in width, as lists; much faster than row by row."""
     widths = np.repeat([stretch.shape[1] for stretch in stretches], [len(stretch) for stretch in stretches])
     ends = np.concatenate([[0], np.cumsum(widths)]).astype(np.int32)
     return pa.ListArray.from_arrays(ends, np.concatenate([stretch.ravel() for stretch in stretches]))
 
 
 def in_order(table: pa.Table, within: str) -> pa.Table:
-    """Return a table sorted by what tells its rows apart.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    within : {"cells", "curves"}
-        Which of the two it is.
-    """
+    """Return a table ("cells" or "curves", by `within`) sorted by the columns of `IDENTITY`."""
     keys = table["key"].combine_chunks().dictionary_encode()
-    # Numbers in the order of the keys sort many times faster than the keys, and a merged part is in order.
+    # Integer ranks of the keys sort many times faster than the keys, and a merged part is already sorted.
     rank = np.empty(len(keys.dictionary), np.int64)
     rank[pc.sort_indices(keys.dictionary).to_numpy()] = np.arange(len(rank))
     columns = [rank[keys.indices.to_numpy()]]
@@ -186,19 +169,10 @@ def in_order(table: pa.Table, within: str) -> pa.Table:
 
 
 def as_planned(cells: pd.DataFrame, plan: pa.Table) -> pd.DataFrame:
-    """Return the planned rows of the cells table, with the names that the plan gives them.
+    """Return the planned rows of the cells table, sorted by key, with the labels of the plan.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        Sorted by key, one row per cell; rows that are not planned are left out.
-    plan : pyarrow.Table
-        Of schema `PLAN`. A cell that is planned under two labels becomes two rows.
-
-    Returns
-    -------
-    DataFrame
-        Sorted by key.
+    `cells` is sorted by key, with one row per cell. `plan` has the schema `PLAN`. Cells that are not planned
+    are left out; a cell that is planned under two labels becomes two rows.
     """
     import pandas as pd
 

@@ -1,1 +1,1 @@
-"""A study and its plan: what is asked for, checked and cut into cells."""
+"""Read a study, check it and plan it into cells."""

@@ -1,9 +1,10 @@
-"""A cell: what is computed, which its key names, and how that is carried out, which changes no outcome."""
+"""A cell: what its key names and how it is executed; groups of cells that differ in seed and parameters."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -12,53 +13,43 @@ from ...learners.guests.given import Given
 from .. import data
 from ..noise import Noise
 from ..scoring import Kept
-from .course import USUAL, Course
-from .specs import ProtocolName, Scalar
+from .specs import USUAL, Course, ProtocolName, Scalar
 
-# Part of every key. Raise it when the way a cell is run changes its integers, or a sum that learners share.
+# Part of every key. Raise it when a change to the way cells run changes their integers or a shared sum.
 CELL_VERSION = 4
 
-# `json.dumps` would make an encoder for each text.
+# One encoder for all texts: `json.dumps` would construct one per call.
 sorted_json = json.JSONEncoder(sort_keys=True).encode
 
 StageName = Literal["tune", "run"]
 FeatureWork = Literal["", "fitted on the training part", "standardised along the stream"]
-# (dataset, algorithm, noise), by label
+# (dataset, algorithm, noise), by label.
 Group = tuple[str, str, Noise]
 
 
 @dataclass(frozen=True)
 class CellSpec:
-    """What a cell computes: two cells with equal `document` have equal integer outcomes.
+    """Describe what a cell computes; two cells with equal `document` have equal integer results.
 
     Attributes
     ----------
     dataset : data.TaskRef
-        The task; of it only label and kind decide, its content is in `fingerprint`.
-    fingerprint : str
-        Of the task's data.
+        The task. Only its label and kind are hashed; `fingerprint` stands for its content.
     algorithm, learner : str
-        Label of the algorithm in the study, which is not hashed, and name of its learner.
-    algorithm_version : int or str
-        Of the learner.
+        The algorithm's label in the study, which is not hashed, and the name of its learner.
     params : tuple of (name, value)
-        Of the learner and of the strategy around it, sorted by name.
-    noise : Noise
-    seed, root_seed : int
-        The repetition, and the root of all randomness of the study.
+        Parameters of the learner and of the active strategy around it, sorted by name.
     stage : {"tune", "run"}
-        Whether it judges a point of a grid or counts itself.
+        "tune" if the cell judges a point of a grid, "run" if the report counts it.
     protocol, judge, checkpoints, test_fraction, validation_fraction, folds, max_examples, max_train, max_test
-        As in `Study`, with what the data set overrides.
+        As in `Study`, after the data set's overrides.
     test_curve : bool
         Whether test accuracy is measured at every checkpoint.
-    course : Course
-        How the stream goes by.
     kept : tuple of {"classes", "regret", "scores"}
-        What metrics need besides mistakes; see `kept_for`.
+        What the metrics need besides mistakes; see `kept_for`.
     features : {"", "fitted on the training part", "standardised along the stream"}
-        What the cell itself computes to change features (`standardize`, missing values): of the rows that it
-        learns from, since the data have no test part of their own, or of its rows so far.
+        How the cell itself transforms features (`standardize`, missing values): fitted on its training rows,
+        because the data have no test part, or on the rows so far.
     """
 
     dataset: data.TaskRef
@@ -87,23 +78,26 @@ class CellSpec:
 
     @property
     def group(self) -> Group:
-        """The (dataset, algorithm, noise) that a grid is tuned for."""
+        """Return the (dataset, algorithm, noise) for which a grid is tuned."""
         return self.dataset.label, self.algorithm, self.noise
 
     def at(self, seed: int, params: tuple[tuple[str, Scalar], ...]) -> CellSpec:
-        """Return the same for another repetition and other parameters, faster than `replace` does."""
+        """Return a copy with another seed and other parameters, faster than `dataclasses.replace`."""
         other = object.__new__(CellSpec)
         vars(other).update(vars(self), seed=seed, params=params)
         return other
 
     @property
     def document(self) -> dict[str, Any]:
-        """What is hashed. The names are pinned: they stay when a field or a module is renamed."""
+        """Return the dictionary that is hashed.
+
+        Its keys are fixed: they stay the same if a field or a module is renamed.
+        """
         document = {
             "cell_version": CELL_VERSION,
             "task": [self.dataset.label, self.dataset.task],
             "fingerprint": self.fingerprint,
-            # A label only names the algorithm in reports: renaming it computes nothing again.
+            # The label only names the algorithm in reports: renaming it must not recompute its cells.
             "algorithm": self.learner,
             "learner": self.learner,
             "learner_version": self.algorithm_version,
@@ -123,29 +117,29 @@ class CellSpec:
             "max_test": self.max_test,
             "test_curve": self.test_curve,
             **self.course.document,
-            # A study that asks for no such metric has the cells that it had.
+            # Omitted when empty, so that studies without such metrics keep their keys.
             **({"kept": list(self.kept)} if self.kept else {}),
         }
-        # Left out of the others, whose keys are older.
+        # Omitted when empty, so that cells computed before this field existed keep their keys.
         return document | {"features": self.features} if self.features else document
 
 
 @dataclass(frozen=True)
 class Execution:
-    """How a cell is carried out, which changes nothing of what it computes.
+    """Describe how a cell runs; nothing here changes its results.
 
     Attributes
     ----------
     grid : str or None
-        The grid that it is a point or the winner of, as JSON; for the store.
+        The grid that the cell judges or won, as JSON; for the store.
     plugins : tuple of str
         Python files with learners, loaded where the cell runs.
     time_limit : float or None
-        Seconds of learning after which it is stopped.
+        Seconds of learning after which the cell is stopped.
     repetitions : int or None
-        How many repetitions there are of it, where not as many as the study asks for; for the store.
+        Number of repetitions if it is lower than the study's; for the store.
     given : Given or None
-        The learner itself, if it is an object or a class of a notebook: it is pickled with the cell.
+        The learner itself, if it is a notebook object or class: it is pickled with the cell.
     """
 
     grid: str | None = None
@@ -157,23 +151,71 @@ class Execution:
 
 @dataclass(frozen=True)
 class Cell:
-    """Everything a worker needs to run one cell: a few hundred bytes, no data.
-
-    Attributes
-    ----------
-    spec : CellSpec
-    execution : Execution
-    """
+    """Hold all that a worker needs to run one cell: a few hundred bytes, no data."""
 
     spec: CellSpec
     execution: Execution = Execution()
 
     @cached_property
     def key(self) -> str:
-        """Hex digest of what the cell computes: resolved names, fingerprint of the data, versions."""
+        """Return the hex digest of `spec.document`, cut to 32 digits."""
         return hashlib.sha256(sorted_json(self.spec.document).encode()).hexdigest()[:32]
 
     def with_key(self, key: str) -> Cell:
-        """Return the cell, told its `key`, which takes as long to make out as much else of a cell."""
+        """Store a precomputed `key`, which is slow to compute, and return the cell itself."""
         vars(self)["key"] = key
         return self
+
+
+# A cell's parameters, sorted by name.
+Params = tuple[tuple[str, Scalar], ...]
+
+# Placeholder for the seed in the hashed text; larger than any seed.
+_SEED = 1 << 70
+
+
+@dataclass(frozen=True)
+class CellGroup:
+    """Hold consecutive cells of one stage of a study.
+
+    Attributes
+    ----------
+    spec : CellSpec
+        Common to all cells, except for seed and parameters.
+    members : list of (int, Params)
+        Seed and parameters of each cell.
+    """
+
+    spec: CellSpec
+    execution: Execution
+    members: list[tuple[int, Params]]
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Return the labels of data set and algorithm; cells with equal names take similar time."""
+        return self.spec.dataset.label, self.spec.algorithm
+
+    def cell(self, seed: int, params: Params) -> Cell:
+        """Return the cell with this seed and these parameters."""
+        return Cell(self.spec.at(seed, params), self.execution)
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield the cells in the order of `members`."""
+        return (self.cell(seed, params) for seed, params in self.members)
+
+    def cell_keys(self) -> list[str]:
+        """Return the cells' keys, ten times faster than `Cell.key` computes them one by one."""
+        keys, last = [], None
+        for seed, params in self.members:
+            if params is not last:
+                last = params
+                text = sorted_json(self.spec.at(_SEED, params).document)
+                before, after = text.encode().split(str(_SEED).encode())
+                begun = hashlib.sha256(before)
+            digest = begun.copy()
+            digest.update(b"%d" % seed + after)
+            keys.append(digest.hexdigest()[:32])
+        return keys

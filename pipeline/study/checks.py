@@ -1,4 +1,4 @@
-"""What can be wrong with a study before its first cell: one line each, with what would be right."""
+"""Check a study before its first cell; each error is one line that says what would be right."""
 
 from __future__ import annotations
 
@@ -10,33 +10,20 @@ from ..errors import InputError, did_you_mean
 from ..hindsight import EXTRA, has_solver
 from ..noise import ClassNoise
 from ..scoring import BASELINES, SCORINGS
-from .class_weights import CLASS_WEIGHT, weights_of
+from .key_checks import check_noise_rates, misplaced
 from .learner_factory import ResolvedLearner
 from .planned_algorithm import grid_points, with_dataset_parameters
-from .slips import check_noise_rates, misplaced
-from .specs import AlgorithmSpec
-from .strategies import STRATEGIES
+from .specs import CLASS_WEIGHT, STRATEGIES, AlgorithmSpec, weights_of
 from .study import Study
 
-# An error stays one line.
+# Limits the class names in an error, so that it stays one line.
 _MOST_NAMED = 10
 # By the label of the algorithm.
 Learners = Mapping[str, ResolvedLearner]
 
 
 def check_study(study: Study, learners: Learners) -> None:
-    """Refuse unknown parameters and values, and algorithms that do not suit the protocol.
-
-    Parameters
-    ----------
-    study : Study
-    learners : mapping of str to ResolvedLearner
-        That of every algorithm, by the algorithm's label.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise InputError for unknown parameters or values and for algorithms that do not suit the protocol."""
     for algorithm in study.algorithms:
         _check_algorithm(algorithm, learners[algorithm.label])
     _check_dataset_parameters(study, learners)
@@ -47,7 +34,7 @@ def check_study(study: Study, learners: Learners) -> None:
 
 
 def draws_anew(study: Study, learners: Learners) -> bool:
-    """Tell whether an algorithm of a study draws by the repetition: somebody else's, or its strategy."""
+    """Return whether repetitions differ by random draws of a guest learner or an active strategy."""
     given = ((each, learners[each.label]) for each in study.algorithms)
     return any(
         (each.query is not None and STRATEGIES[each.query].draws)
@@ -57,7 +44,7 @@ def draws_anew(study: Study, learners: Learners) -> bool:
 
 
 def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
-    """Refuse an unknown parameter, or a value that the learner does not take."""
+    """Refuse an unknown parameter or a value that the learner does not accept."""
     for key in (*spec.fixed, *spec.grid, *spec.support_of):
         if not learner.takes(key):
             hint = misplaced(key) or did_you_mean(key, learner.parameters)
@@ -71,18 +58,18 @@ def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
         try:
             learner.check({**point, **spec.strategy})
         except (TypeError, ValueError) as error:
-            # The label names the algorithm; the learner's own name before its words would say it twice.
+            # The error already names the label; drop the learner's class name from the message.
             words = str(error).removeprefix(f"{getattr(learner.factory, '__name__', '')}: ")
             raise InputError(f"algorithm {spec.label!r}: {words}") from None
 
 
 def _on(study: Study, dataset: str) -> list[AlgorithmSpec]:
-    """Return the algorithms that take part on a data set."""
+    """Return the algorithms that run on a data set."""
     return [algorithm for algorithm in study.algorithms if algorithm.runs_on(dataset)]
 
 
 def _check_dataset_parameters(study: Study, learners: Learners) -> None:
-    """Refuse a data set's parameter that no algorithm has, or a value that one does not take."""
+    """Refuse a data set's parameter that no algorithm has, or a value that an algorithm does not accept."""
     known = {name for learner in learners.values() for name in learner.parameters}
     for dataset in study.datasets:
         there = [algorithm.label for algorithm in _on(study, dataset.label)]
@@ -103,7 +90,7 @@ def _check_dataset_parameters(study: Study, learners: Learners) -> None:
 
 
 def _check_shared_grids(study: Study, learners: Learners) -> None:
-    """Refuse to take from another algorithm's grid what the learner has not, or where there is no grid."""
+    """Refuse `tuned_as` if that algorithm has no grid, or a grid with a parameter that the learner lacks."""
     models = {each.label: each for each in study.algorithms}
     for algorithm in study.algorithms:
         for dataset in study.datasets if algorithm.tuned_as is not None else ():
@@ -121,7 +108,7 @@ def _check_shared_grids(study: Study, learners: Learners) -> None:
 
 
 def _check_batch(study: Study, learners: Learners) -> None:
-    """Refuse a batch baseline where there is no test part, or where online mistakes judge its grid."""
+    """Refuse a batch baseline without a test part, or with a grid judged by online mistakes."""
     for algorithm in study.algorithms:
         learner = learners[algorithm.label]
         for dataset in study.datasets if learner.batch else ():
@@ -136,7 +123,7 @@ def _check_batch(study: Study, learners: Learners) -> None:
 
 
 def _check_support_sizes(study: Study, learners: Learners) -> None:
-    """Refuse to take a parameter from the support size of an algorithm that has none."""
+    """Refuse a parameter that is the support size of a linear learner, which has none."""
     for algorithm in study.algorithms:
         for key, label in algorithm.support_of.items():
             if learners[label].linear:
@@ -151,7 +138,7 @@ def _asks_regret(study: Study) -> bool:
 
 
 def _check_regret(study: Study, learners: Learners) -> None:
-    """Refuse regret of what has no weights; references and batch baselines, which nobody tunes, have none."""
+    """Refuse metric 'regret' for learners without one weight vector; baselines are exempt."""
     if not _asks_regret(study):
         return
     if not has_solver():
@@ -174,19 +161,7 @@ def _check_regret(study: Study, learners: Learners) -> None:
 
 
 def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
-    """Check what of a study depends on the classes of its tasks.
-
-    Parameters
-    ----------
-    study : Study
-    learners : mapping of str to ResolvedLearner
-        By label.
-    tasks : sequence of TaskRef
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise InputError for the parts of a study that do not suit the classes or labels of its tasks."""
     _check_class_counts(study, learners, tasks)
     _check_class_weights(study, learners, tasks)
     _check_noise(study, tasks)
@@ -205,17 +180,7 @@ def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef])
 
 
 def _check_noise(study: Study, tasks: Sequence[data.TaskRef]) -> None:
-    """Refuse noise that names classes that a task has not, or is among classes that it does not join.
-
-    Parameters
-    ----------
-    study : Study
-    tasks : sequence of data.TaskRef
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse noise that names a missing class, or class-level noise on a task that leaves classes out."""
     for noise in study.noise:
         for task in tasks if noise.level == "class" or isinstance(noise, ClassNoise) else ():
             own, joined = data.task_classes(task)
@@ -230,7 +195,7 @@ def _check_noise(study: Study, tasks: Sequence[data.TaskRef]) -> None:
 
 
 def _check_class_noise(noise: ClassNoise, task: data.TaskRef, classes: Sequence[str]) -> None:
-    """Refuse a class that is not there, or a matrix of another size."""
+    """Refuse a class that the task lacks, or a matrix of another size."""
     for name in noise.named:
         if name not in classes:
             raise InputError(
@@ -246,7 +211,7 @@ def _check_class_noise(noise: ClassNoise, task: data.TaskRef, classes: Sequence[
 
 
 def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
-    """Refuse a task of many classes for a learner of two."""
+    """Refuse a multiclass task for a learner of two classes."""
     for task in tasks:
         for algorithm in _on(study, task.parent) if task.task == "multiclass" else ():
             if not learners[algorithm.label].takes_many_classes(algorithm.strategy):
@@ -258,7 +223,7 @@ def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.T
 
 
 def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
-    """Refuse weights of classes that a task has not."""
+    """Refuse a class weight for a class that the task lacks."""
     datasets = {dataset.label: dataset for dataset in study.datasets}
     for task in tasks:
         for algorithm in _on(study, task.parent):
@@ -268,7 +233,7 @@ def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.
             classes = data.task_classes(task)[0] if named else ()
             for name in named:
                 if name not in classes:
-                    # Each data set has classes of its own.
+                    # Data sets have different classes, so the hint shows how to set weights for one data set.
                     table = f"parameters = {{ {json.dumps(algorithm.label)} = {{ class_weight = … }} }}"
                     elsewhere = f"; for one data set: {table} in its table" if len(datasets) > 1 else ""
                     raise InputError(
@@ -278,7 +243,7 @@ def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.
 
 
 def _check_ranking(study: Study, tasks: Sequence[data.TaskRef]) -> None:
-    """Refuse to rank a task of many classes by a metric that has one class it calls positive."""
+    """Refuse to rank a multiclass task by a metric that is defined for a positive class only."""
     name = study.ranked_by
     if name is None or name not in SCORINGS or not SCORINGS[name].two_classes:
         return

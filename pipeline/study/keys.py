@@ -1,4 +1,4 @@
-"""The keys of a study file, each validated by itself."""
+"""Define the keys of a study file and validate each one separately."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, 
 
 from ..noise import CLEAN, parse_noise
 from ..scoring import BASELINES
-from .course import Order
 from .specs import (
     AlgorithmSpec,
     Count,
     DatasetSpec,
     NoiseSpec,
+    Order,
     Positive,
     ProtocolName,
     RankingSpec,
@@ -24,20 +24,20 @@ from .specs import (
     WinnerRule,
 )
 
-# Far outside any plausible list of repetitions, so that tuning never sees a draw that is reported.
+# Far above any plausible list of seeds, so that tuning never sees a draw that is reported.
 TUNING_SEED = 1_000_000
 DEFAULT_FOLDS = 10
-# Points of a learning curve: each is a row of the store.
+# Limit on the points of a learning curve: each is a row of the store.
 _MOST_CHECKPOINTS = 10_000
 
 
 def _is_count(value: Any) -> bool:
-    """Tell whether it is a whole number from 1 on."""
+    """Return whether a value is a whole number of at least 1."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _rising_counts(values: Sequence[Any]) -> tuple[int, ...]:
-    """Return checkpoints given as a list, or refuse them."""
+    """Return the checkpoints of a list as a tuple, or raise ValueError if they are not rising counts."""
     for value in values:
         if not _is_count(value):
             raise ValueError(f"{value!r} is not a number of examples: give whole numbers from 1 on")
@@ -50,7 +50,7 @@ def _rising_counts(values: Sequence[Any]) -> tuple[int, ...]:
 
 
 class StudyKeys(BaseModel):
-    """The keys of a study.
+    """Hold the keys of a study.
 
     Attributes
     ----------
@@ -60,14 +60,15 @@ class StudyKeys(BaseModel):
         Heading of the report; the name when empty.
     protocol : {"prequential", "holdout", "crossval"}, default="prequential"
         "prequential": predict, then learn, over the whole (training) stream. "holdout": the same over the
-        training part, then accuracy on the official test part, or on a seeded split where there is none.
+        training part, then accuracy on the official test part, or on a seeded split if there is none.
         "crossval": the training part is cut into `folds` stratified folds; repetition k streams the others
         and is tested on fold k.
     noise : list of Noise, default=no noise
-        Given as rates in [0, 1): every training label is flipped independently with this probability; or as
-        tables of another model of noise, see `pipeline.noise`.
+        Rates in [0, 1): every training label is flipped independently with this probability. Tables select
+        other models of noise, see `pipeline.noise`.
     seeds : list of int, default=[0, 1, 2, 3, 4]
-        Repetitions; a single number n stands for 0 .. n-1. Of "crossval" the folds, all by default.
+        Repetitions; a single number n stands for 0 .. n-1. With "crossval" they are fold numbers, all by
+        default.
     folds : int, default=10
         Folds of "crossval".
     root_seed : int, default=0
@@ -78,49 +79,49 @@ class StudyKeys(BaseModel):
     test_fraction : float in (0, 1), default=0.3
         Share of the rows that a seeded split holds out for testing.
     order : {"shuffled", "given"}, default="shuffled"
-        "shuffled": every repetition reads the rows in a seeded order of its own. "given": in the order of the
-        file or generator: limits take the first rows, a split takes the last ones for testing, grids are
-        judged on the first ones, and repetitions differ by noise and draws only.
+        "shuffled": every repetition reads the rows in another seeded order. "given": rows come in the order
+        of the file or generator: limits take the first rows, a split tests on the last rows, the first rows
+        judge grids, and repetitions differ by noise and random draws only.
     tune_fraction : float in (0, 1), default=0.1
-        Share of a stream in given order that grids are judged on; where there are any, what all algorithms
-        come to is counted after it.
+        Share of a stream in given order that judges grids. If a task has grids, all algorithms are counted
+        after this part only.
     delay : int, default=0
-        Examples after which the label of an example comes: x_t is predicted, then (x_{t-delay}, y_{t-delay})
-        learnt. The last labels come when the stream has ended and count for nothing.
+        Number of examples by which labels are late: x_t is predicted, then (x_{t-delay}, y_{t-delay}) is
+        learned. The last labels arrive after the stream and are not counted.
     label_due : {"after", "before"}, default="after"
-        "before": the label that is due comes just before x_t is predicted, which is how River counts `delay`;
-        a delay of 1 is none then.
+        "before": the due label arrives just before x_t is predicted, as River counts `delay`; a delay of 1
+        then means no delay.
     window : int or None, default=None
-        Curves also carry the error, and the metrics asked for, over so many latest examples.
+        Curves also carry the error and the metrics over this many latest examples.
     fading : float in (0, 1) or None, default=None
-        Curves also carry these with this fading factor (Gama, Sebastião, Rodrigues 2013).
+        Curves also carry them with this fading factor (Gama, Sebastião, Rodrigues 2013).
     baselines : bool, default=False
-        Add the classifiers that look at labels only, `MajorityClass` and `NoChange`.
+        Add the classifiers that use labels only, `MajorityClass` and `NoChange`.
     max_examples : int or None, default=None
-        Rows of a task's training part that take part at all, the same ones in every repetition.
+        Limit on the rows of a task's training part that are used at all, the same rows in every repetition.
     max_train, max_test : int or None, default=None
-        Upper limits on the rows of a task; their order, seeded or given, decides which.
+        Upper limits on the rows of a task; their order, seeded or given, decides which rows are used.
     tune_by : {"online", "validation"} or None, default=None
-        What a grid is judged by: mistakes along the noisy training stream, or mistakes on a held-out part of
-        the noisy training labels. None stands for "online" when prequential, else "validation".
+        What judges a grid: mistakes along the noisy training stream, or mistakes on a held-out part of the
+        noisy training labels. None means "online" for prequential or given order, otherwise "validation".
     validation_fraction : float in (0, 1), default=0.2
         Share of the training rows held out for "validation".
     winner : {"best", "sparsest"}, default="best"
-        Which point of a grid wins: the one with the fewest mistakes, or of those with no more than a standard
-        error above it the one with the smallest support set (Breiman et al. 1984, section 3.4.3). Learners
-        without a support set: the best.
+        Which point of a grid wins. "best": the one with the fewest mistakes. "sparsest": the one with the
+        smallest support set among those within one standard error of the best (Breiman et al. 1984, section
+        3.4.3); learners without a support set take the best.
     time_limit : float or None, default=None
-        Seconds that a cell's learner may take; a cell over it ends where it is, keeps its curve so far and is
+        Seconds that a cell's learner may take. A cell that exceeds it stops, keeps its curve so far and is
         marked "stopped". Batch baselines are not interrupted.
     max_tune : int or None, default=None
         Upper limit on the training rows of the cells that tune grids, besides `max_train`.
     test_curve : bool, default=False
         Measure test accuracy at every checkpoint too: the report then draws it along the stream.
     metrics : list of str, default=[]
-        What algorithms are compared by, of `METRIC_NAMES`; the first one ranks. Test accuracy, else the error
-        against clean labels, when empty.
+        Metrics that compare algorithms, from `METRIC_NAMES`; the first one ranks. When empty: test accuracy
+        if measured, otherwise the error against clean labels.
     rank_by : str or None, default=None
-        Which of `metrics` ranks in place of the first.
+        The one of `metrics` that ranks instead of the first.
     curves : list of str, default=[]
         Labels of the algorithms whose learning curves the report draws; all when empty.
     solutions : list of str, default=[]
@@ -224,7 +225,7 @@ class StudyKeys(BaseModel):
         parts = [table, *(datasets if isinstance(datasets, list) else [])]
         crossval = any(isinstance(part, dict) and part.get("protocol") == "crossval" for part in parts)
         folds = table.get("folds", DEFAULT_FOLDS)
-        # Of folds that make no sense their own check speaks.
+        # Invalid folds are reported by their own field check.
         sound = isinstance(folds, int) and not isinstance(folds, bool) and 2 <= folds <= TUNING_SEED
         return {**table, "seeds": list(range(folds))} if crossval and sound else table
 
@@ -236,7 +237,7 @@ class StudyKeys(BaseModel):
         entries = table.get("algorithms")
         if not isinstance(entries, list):
             return table
-        # A study that is read back has them.
+        # A study that is read back already contains its baselines.
         names = {entry.get("name") for entry in entries if isinstance(entry, dict)}
         names |= {entry.name for entry in entries if isinstance(entry, AlgorithmSpec)}
         added = [{"name": name, "label": label} for name, label in BASELINES.items() if name not in names]

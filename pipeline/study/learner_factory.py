@@ -1,4 +1,4 @@
-"""Learners as a study names them: found, asked what they are, and made with their parameters."""
+"""Find the learners that a study names, describe them, make them, and explain missing ones."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
 from ...learners.guests.template import STATES, Template
 from ..errors import InputError, did_you_mean
-from .class_weights import by_code
-from .strategies import KEYS, STRATEGIES
+from .specs import KEYS, STRATEGIES, by_code
+from .study import Study
 
 
 @dataclass(frozen=True)
 class ResolvedLearner:
-    """A learner that a study names, and what a plan must know of it.
+    """Describe a learner named in a study, with what the plan must know about it.
 
     Attributes
     ----------
-    name : str
     factory : type, Template or None
-        Its class, or the template of an object; None where that cannot be had.
+        Its class, or the template of an object; None if it cannot be loaded.
     package : str
-        Of a class named by its place: what it comes from, with the version.
+        For a class named as ``module:Class``: its package with the version; otherwise "".
     problem : str
-        Why its cells cannot be computed, "" where they can.
+        Why its cells cannot be computed; "" if they can.
     """
 
     name: str
@@ -43,12 +42,12 @@ class ResolvedLearner:
 
     @cached_property
     def built_in(self) -> bool:
-        """Whether it is one of the table's, not somebody else's."""
+        """Return whether the learner is in this package's table, rather than in a plug-in or a library."""
         return not self.package and registry.is_built_in(self.factory)
 
     @cached_property
     def parameters(self) -> frozenset[str]:
-        """Names of the constructor's parameters; of a guest also ``batch``."""
+        """Return the names of the constructor's parameters; for a batch-predicting guest also ``batch``."""
         if self.built_in:
             return frozenset(self._constructed({}).get_params())
         more = {"batch"} if takes_batches(self.factory) else set()
@@ -57,7 +56,7 @@ class ResolvedLearner:
     @cached_property
     def _own_parameters(self) -> frozenset[str]:
         if hasattr(self.factory, "get_params"):
-            # What needs an argument cannot be asked.
+            # A class whose constructor needs an argument cannot be asked for its parameters.
             with contextlib.suppress(TypeError, ValueError, GuestError):
                 return frozenset(self._constructed({}).get_params())
         return frozenset(name for name, each in self._signature.items() if each.kind != each.VAR_KEYWORD)
@@ -68,17 +67,17 @@ class ResolvedLearner:
 
     @cached_property
     def float_parameters(self) -> frozenset[str]:
-        """Parameters with a float as default; empty for other libraries, where 1 and 1.0 may differ."""
+        """Return the parameters with a float default; empty for guests, for which 1 and 1.0 may differ."""
         defaults = self._signature.items() if self.built_in else ()
         return frozenset(name for name, each in defaults if isinstance(each.default, float))
 
     def takes(self, parameter: str) -> bool:
-        """Tell whether it has a parameter; yes where nobody knows."""
+        """Return whether the learner has a parameter; True if that cannot be known."""
         open_ended = any(each.kind == each.VAR_KEYWORD for each in self._signature.values())
         return self.factory is None or open_ended or parameter in self.parameters
 
     def batch_size(self, params: Mapping[str, Any]) -> int:
-        """Return how many rows it predicts before it learns them."""
+        """Return how many rows the learner predicts before it learns them."""
         return int(params.get("batch", 1)) if self._batch_is_ours else 1
 
     @property
@@ -86,7 +85,7 @@ class ResolvedLearner:
         return not self.built_in and "batch" not in self._own_parameters
 
     def state_parameter(self, params: Mapping[str, Any]) -> str | None:
-        """Return the parameter that its own draws begin with, None where there is none that nobody sets."""
+        """Return the name of the seed parameter, or None if there is none or the study sets it."""
         for name in () if self.built_in else STATES:
             declared = self._signature.get(name)
             if declared is not None and declared.default is None and name not in params:
@@ -95,15 +94,16 @@ class ResolvedLearner:
 
     @property
     def by_partial_fit(self) -> bool:
-        """Whether it learns by ``partial_fit``."""
+        """Return whether the learner learns by ``partial_fit``."""
         learner = self.factory.thing if isinstance(self.factory, Template) else self.factory
         return hasattr(learner, "partial_fit")
 
     @property
     def version(self) -> int | str:
-        """Raised by the learner whenever its outcomes change; of one in a plug-in file also what is in there.
+        """Return the version that enters the cell's key; for a plug-in it includes a hash of its content.
 
-        Nobody raises a version while writing a learner, and its old cells would be taken for its new ones.
+        Authors rarely raise a version while they write a learner. Without the hash, results of the old code
+        would count as results of the new code.
         """
         if self.package or not isinstance(self.factory, type):
             return self.package
@@ -113,16 +113,16 @@ class ResolvedLearner:
 
     @property
     def batch(self) -> bool:
-        """Whether it is fitted to the whole training part and predicts nothing along the stream."""
+        """Return whether it is fitted to the whole training part at once and makes no online predictions."""
         return self.built_in and registry.is_batch(self.factory)
 
     @property
     def linear(self) -> bool:
-        """Whether it is one of this package's that have no support set."""
+        """Return whether it is one of this package's linear learners, which have no support set."""
         return self.built_in and registry.is_linear(self.factory)
 
     def scores_linearly(self, params: Mapping[str, Any]) -> bool:
-        """Whether a linear learner with such parameters scores all rows by one vector of weights."""
+        """Return whether the learner, with these parameters, scores all rows by one weight vector."""
         return bool(self.make(params).scores_are_linear)
 
     def make(
@@ -131,24 +131,11 @@ class ResolvedLearner:
         state: Callable[[], int] | None = None,
         classes: Sequence[str] | None = None,
     ) -> Any:
-        """Return a fresh learner; see `make_learner`.
+        """Return a new learner, inside its active strategy if `params` name one; see `make_learner`.
 
-        Parameters
-        ----------
-        params : mapping
-        state : callable, default=None
-            Returns what a strategy's draws begin with, and a guest's own where its parameters do not say.
-        classes : sequence of str, default=None
-            The names of the classes by their codes, which weights of them are then given by.
-
-        Returns
-        -------
-        object
-
-        Raises
-        ------
-        GuestError
-            It cannot be had.
+        `state` returns the seed of the strategy's draws, and of a guest's draws if `params` do not set it.
+        `classes` are the class names in code order, by which class weights are translated. Raises GuestError
+        if the learner cannot be loaded or its constructor fails.
         """
         if self.problem:
             raise GuestError(self.problem)
@@ -174,9 +161,9 @@ class ResolvedLearner:
             raise GuestError(f"its constructor raised {first_line(error)}") from error
 
     def check(self, params: Mapping[str, Any]) -> None:
-        """Raise TypeError or ValueError for parameters that the learner does not take.
+        """Raise TypeError or ValueError for parameters that the learner does not accept.
 
-        A constructor of somebody else's that raises something else is left to its cells, which then fail.
+        If a guest's constructor raises another exception, nothing is raised here; its cells then fail.
         """
         if self.problem:
             return
@@ -191,44 +178,32 @@ class ResolvedLearner:
             made = self.make(params)
         except GuestError:
             return
-        # A learner of the user's own may declare nothing to check: its cells then say what is wrong.
+        # A user's learner may declare no checks: its cells then report what is wrong.
         if hasattr(made, "check_parameters"):
             made.check_parameters()
         elif hasattr(made, "_parameter_constraints"):
             made._validate_params()
 
     def takes_many_classes(self, params: Mapping[str, Any]) -> bool:
-        """Tell whether it takes more than two classes; yes of one that does not say."""
+        """Return whether the learner accepts more than two classes; True if it does not say."""
         if self.problem:
             return True
         try:
             made = self.make(params)
-        except (TypeError, GuestError):  # it needs arguments, which are not asked for here, or it fails
+        except (TypeError, GuestError):  # needs arguments unknown here, or fails
             return True
         tags = getattr(made, "__sklearn_tags__", None)
         if tags is None:
-            # River's way to say so.
+            # River declares it this way.
             return bool(getattr(made, "_multiclass", True))
         told = tags().classifier_tags
         return told is None or bool(told.multi_class)
 
 
 def resolve_learner(name: str) -> ResolvedLearner:
-    """Find a learner by its name.
+    """Find a learner by its name in `singlepass.learners.available` or by its place, ``module:Class``.
 
-    Parameters
-    ----------
-    name : str
-        As `singlepass.learners.available` lists it, or the place of a class: ``module:Class``.
-
-    Returns
-    -------
-    ResolvedLearner
-
-    Raises
-    ------
-    InputError
-        There is none of this name.
+    Raises InputError if no learner has this name.
     """
     if names_given(name):
         return _given_learner(name)
@@ -251,14 +226,14 @@ def resolve_learner(name: str) -> ResolvedLearner:
     return _resolved(name, factory)
 
 
-# Asked for by every cell: what is found out of a class is found out once.
+# Every cell asks for its learner: the facts about a class are computed once.
 @functools.lru_cache(maxsize=128)
 def _resolved(name: str, factory: type | Template, package: str = "") -> ResolvedLearner:
     return ResolvedLearner(name, factory, package)
 
 
 def _given_learner(name: str) -> ResolvedLearner:
-    """Return the learner that was given to a study as an object or as a class of a notebook."""
+    """Return the learner that was given to a study as a notebook object or class."""
     given = find_given(name)
     if given is None:
         raise InputError(
@@ -272,7 +247,7 @@ def _given_learner(name: str) -> ResolvedLearner:
 
 
 def is_known(name: str) -> bool:
-    """Tell whether there is a learner of a name."""
+    """Return whether a learner of this name exists and can run."""
     try:
         return not resolve_learner(name).problem
     except InputError:
@@ -280,19 +255,10 @@ def is_known(name: str) -> bool:
 
 
 def make_learner(name: str, params: Mapping[str, Any]) -> Any:
-    """Return a fresh learner.
+    """Return a new learner with these parameters.
 
-    Parameters
-    ----------
-    name : str
-        As `singlepass.learners.available` lists it.
-    params : mapping
-        Its parameters; with ``query`` (a name of `STRATEGIES`) and its key the strategy that asks for its
-        labels.
-
-    Returns
-    -------
-    estimator
+    With ``query`` (a name of `STRATEGIES`) and its key among `params`, the learner is wrapped in the active
+    strategy that asks for its labels.
 
     Examples
     --------
@@ -302,3 +268,51 @@ def make_learner(name: str, params: Mapping[str, Any]) -> Any:
     Greedy(h=3, learner=AROW(r=0.1))
     """
     return resolve_learner(name).make(params)
+
+
+def known_learners(study: Study) -> dict[str, ResolvedLearner]:
+    """Return the learners of a study's algorithms by label, without the algorithms whose name is unknown."""
+    found = {}
+    for each in study.algorithms:
+        with contextlib.suppress(InputError):
+            found[each.label] = resolve_learner(each.name)
+    return found
+
+
+def missing_learners(learners: Mapping[str, ResolvedLearner]) -> list[str]:
+    """Return one line for each algorithm whose learner cannot be loaded; the other algorithms still run."""
+    return [
+        f"algorithm {label!r}: {learner.problem}; its cells are marked failed"
+        for label, learner in learners.items()
+        if learner.problem
+    ]
+
+
+def left_out(plugins: Sequence[str]) -> list[str]:
+    """Return a line for each class of the loaded plug-ins that predicts or learns but is not a learner."""
+    return [
+        f"plugin file {path}: left out: {reason}"
+        for path in plugins
+        for reason in registry.left_out(path).values()
+    ]
+
+
+def refuse_left_out(study: Study, plugins: Sequence[str]) -> None:
+    """Raise InputError if an algorithm names a class of a loaded plug-in file that is not a learner."""
+    for plugin in plugins:
+        reasons = registry.left_out(plugin)
+        for algorithm in study.algorithms:
+            if algorithm.name in reasons:
+                reason = reasons[algorithm.name]
+                raise InputError(f"algorithm {algorithm.label!r}: plugin file {plugin}: {reason}")
+
+
+def refuse_changed(study: Study) -> None:
+    """Raise InputError if a notebook object or class has changed since the study was made."""
+    for algorithm in study.algorithms:
+        given = find_given(algorithm.name)
+        if given is not None and given.changed:
+            raise InputError(
+                f"algorithm {algorithm.label!r}: code or values that it uses have changed since the study "
+                "was made: make the Study again"
+            )

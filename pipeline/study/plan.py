@@ -1,4 +1,4 @@
-"""Study → cells: every (dataset, algorithm, noise, seed), stage by stage, each with a stable key."""
+"""Plan a study into cells, one per (dataset, algorithm, noise, seed), stage by stage, with stable keys."""
 
 from __future__ import annotations
 
@@ -16,36 +16,31 @@ from .. import data
 from ..errors import InputError
 from ..noise import Noise
 from ..scoring import kept_for
-from .absent import refuse_changed, refuse_left_out
-from .cell import Cell, CellSpec, Execution, FeatureWork, Group, StageName
-from .cell_group import CellGroup, Params
+from .cell import Cell, CellGroup, CellSpec, Execution, FeatureWork, Group, Params, StageName
 from .checks import Learners, check_study, check_tasks, draws_anew
 from .keys import TUNING_SEED
-from .learner_factory import resolve_learner
+from .learner_factory import refuse_changed, refuse_left_out, resolve_learner
 from .planned_algorithm import PlannedAlgorithm, with_canonical_numbers, with_dataset_parameters
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 from .study import Study
 
-# Parameters that won a grid, and sizes of support sets at the end by seed.
+# Parameters that won a grid, and final sizes of support sets by seed.
 Winners = Mapping[Group, dict[str, Scalar]]
 SupportSizes = Mapping[tuple[Group, int], int]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A study with its names resolved: its tasks with the entry each comes from, and its learners.
+    """Hold a study with its names resolved: its tasks, their data set entries and its learners.
 
     Attributes
     ----------
-    study : Study
-    tasks : tuple of data.TaskRef
     datasets : dict of str to DatasetSpec
-        By label of the task.
+        By the label of the task.
     fingerprints : dict of str to str
-        Likewise.
+        By the label of the task.
     learners : mapping of str to ResolvedLearner
-        By label of the algorithm.
-    plugins : tuple of str
+        By the label of the algorithm.
     """
 
     study: Study
@@ -56,7 +51,7 @@ class Plan:
     plugins: tuple[str, ...]
 
     def tuning_groups(self) -> Iterator[CellGroup]:
-        """Yield the cells that judge grids: one on the reserved seed for every point of every grid."""
+        """Yield the cells that judge grids: one for every point of every grid, on the reserved seed."""
         for task, noise, entry in self._groups():
             if entry.algorithm.grid:
                 yield self._group(
@@ -64,12 +59,10 @@ class Plan:
                 )
 
     def evaluation_groups(self, winners: Winners) -> Iterator[CellGroup]:
-        """Yield the cells of the study's seeds, but for those of `matched_groups`.
+        """Yield the cells of the study's seeds, except those of `matched_groups`.
 
-        Parameters
-        ----------
-        winners : mapping
-            Parameters that won the grid, by `CellSpec.group`; groups with a grid but no winner are left out.
+        `winners` are the parameters that won each grid, by `CellSpec.group`. Groups with a grid but no winner
+        are left out.
         """
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
@@ -85,12 +78,10 @@ class Plan:
             yield self._group(task, entry, noise, "run", members)
 
     def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
-        """Yield the cells of the study's seeds whose parameters are other cells' support sizes.
+        """Yield the cells of the study's seeds whose parameters are the support sizes of other cells.
 
-        Parameters
-        ----------
-        sizes : mapping
-            Support vectors at the end, by `CellSpec.group` and seed; a cell whose model has none is left out.
+        `sizes` are the support vectors at the end, by `CellSpec.group` and seed. A cell is left out if the
+        cell that it is matched with has no size.
         """
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
@@ -99,7 +90,7 @@ class Plan:
                     key: sizes.get(((task.label, label, noise), seed))
                     for key, label in algorithm.support_of.items()
                 }
-                # A stream without a mistake leaves no support vector; there is no budget below 1.
+                # A stream without a mistake leaves no support vector, but a budget must be at least 1.
                 found = {key: max(1, size) for key, size in own.items() if size is not None}
                 if len(found) == len(own):
                     members.append((seed, entry.with_strategy({**algorithm.fixed, **found})))
@@ -119,7 +110,7 @@ class Plan:
         return _cells(self.matched_groups(sizes))
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
-        """Count the cells that `matched_cells` leaves out, by algorithm and the one it is matched with."""
+        """Count the cells that `matched_cells` leaves out, by (algorithm, algorithm it is matched with)."""
         missing: dict[tuple[str, str], int] = {}
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
@@ -132,7 +123,7 @@ class Plan:
         return missing
 
     def split_cells(self) -> Iterator[Cell]:
-        """Yield one cell for every way in which a task's rows are divided: by seed, the reserved one too."""
+        """Yield one cell for every split of a task's rows: one per seed, including the reserved seed."""
         entry, noise = self._entries[0], self.study.noise[0]
         for task in self.tasks:
             if self.n_tuning_cells:
@@ -142,17 +133,17 @@ class Plan:
 
     @cached_property
     def n_tuning_cells(self) -> int:
-        """How many cells `tuning_cells` yields."""
+        """Return how many cells `tuning_cells` yields."""
         grids = (entry.algorithm.grid for _, _, entry in self._groups())
         return sum(math.prod(map(len, grid.values())) for grid in grids if grid)
 
     @property
     def n_evaluation_cells(self) -> int:
-        """How many cells there are on the study's seeds once every grid has a winner."""
+        """Return how many cells run on the study's seeds once every grid has a winner."""
         return sum(len(self.seeds_of(task, noise)) for task, noise, _ in self._groups())
 
     def n_by_name(self, *, matched: bool = False) -> Counter[tuple[Hashable, str]]:
-        """Count the cells on the study's seeds, or only the `matched_cells`, by data set and algorithm."""
+        """Count the cells on the study's seeds, or only the `matched` ones, by data set and algorithm."""
         found: Counter[tuple[Hashable, str]] = Counter()
         for task, noise, entry in self._groups():
             if entry.algorithm.support_of or not matched:
@@ -160,11 +151,11 @@ class Plan:
         return found
 
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
-        """Return the repetitions of a task: the first alone if the others would repeat it."""
+        """Return the seeds of a task: only the first if the other repetitions would be identical."""
         return self.repetitions(self.datasets[task.label], noise, drawn=data.is_drawn(task))
 
     def repetitions(self, dataset: DatasetSpec, noise: Noise, *, drawn: bool = False) -> list[int]:
-        """Return the repetitions of a data set, `drawn` if a generator makes its rows for each of them."""
+        """Return the seeds of a data set; `drawn` means that a generator makes new rows for each of them."""
         moved = self.study.order_of(dataset) != "given" or noise.rate or drawn
         if moved or draws_anew(self.study, self.learners):
             return self.study.seeds
@@ -172,13 +163,13 @@ class Plan:
 
     @cached_property
     def _tuned(self) -> frozenset[str]:
-        """The tasks, by label, on which an algorithm has a grid."""
+        """Return the labels of the tasks on which an algorithm has a grid."""
         return frozenset(task.label for task, _, entry in self._groups() if entry.algorithm.grid)
 
     def _as_tuned(
         self, algorithm: AlgorithmSpec, task: data.TaskRef, winner: dict[str, Scalar] | None
     ) -> dict[str, Scalar] | None:
-        """Return parameters with those that won the grid of `tuned_as`, None where nothing has."""
+        """Return parameters with those that won the grid of `tuned_as`, or None if there is no winner."""
         if winner is None:
             return None
         model = next(each for each in self.study.algorithms if each.label == algorithm.tuned_as)
@@ -188,7 +179,7 @@ class Plan:
 
     @cached_property
     def features(self) -> dict[str, FeatureWork]:
-        """What the cells of a task, by its label, compute to change features."""
+        """Return how the cells of each task transform features, by the label of the task."""
         return {task.label: self._features_of(task) for task in self.tasks}
 
     def _features_of(self, task: data.TaskRef) -> FeatureWork:
@@ -198,7 +189,7 @@ class Plan:
         return "fitted on the training part" if fit and self.cuts_test(task) else ""
 
     def cuts_test(self, task: data.TaskRef) -> bool:
-        """Return whether cells cut a test part from the rows of a task themselves."""
+        """Return whether cells split a test part off the rows of a task."""
         protocol = self.study.protocol_of(self.datasets[task.label])
         return protocol == "crossval" or (protocol == "holdout" and not data.has_test(task))
 
@@ -207,7 +198,7 @@ class Plan:
         return [self._entry(algorithm) for algorithm in self.study.algorithms]
 
     def _groups(self) -> Iterator[tuple[data.TaskRef, Noise, PlannedAlgorithm]]:
-        # Tasks outermost: within a seed a worker then meets the cells of one data set in a row.
+        # Tasks are the outermost loop: a worker then runs the cells of one data set in succession.
         for task in self.tasks:
             dataset = self.datasets[task.label]
             entries = []
@@ -255,7 +246,7 @@ class Plan:
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
             course=study.course_of(dataset, tuned=task.label in self._tuned),
-            # Grids are judged by mistakes.
+            # Grids are judged by mistakes only.
             kept=kept_for(study.metrics) if stage == "run" else (),
             features=self.features[task.label],
         )
@@ -280,25 +271,11 @@ def _least(*limits: int | None) -> int | None:
 
 
 def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...] = ()) -> Plan:
-    """Resolve the names of a study.
+    """Resolve the names of a study, check it and return its plan.
 
-    Parameters
-    ----------
-    study : Study
-    base : Path, default=None
-        Folder that relative paths of data files start from; None: the current one.
-    plugins : tuple of str, default=()
-        Python files with learners of the user's own.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    InputError
-        A data set, algorithm, parameter or task is unknown, a file is missing or malformed, or two data
-        sets come out with one label.
+    Relative paths of data files start at `base`, by default the current folder. `plugins` are Python files
+    with the user's learners. Raises InputError if a data set, algorithm, parameter or task is unknown, a file
+    is missing or malformed, or two tasks have the same label.
     """
     for plugin in plugins:
         try:

@@ -1,4 +1,4 @@
-"""An algorithm of a study: the points of its grid, its parameters on a data set, what all its cells share."""
+"""Expand an algorithm of a study: its grid points, its parameters on a data set, and what its cells share."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..errors import InputError
-from .cell import Execution
-from .cell_group import Params
+from .cell import Execution, Params
 from .learner_factory import ResolvedLearner
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 
@@ -35,10 +34,10 @@ def grid_points(spec: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
 def with_dataset_parameters(
     algorithm: AlgorithmSpec, dataset: DatasetSpec, learner: ResolvedLearner
 ) -> AlgorithmSpec:
-    """Return an algorithm with the parameters that a data set gives to it: those that its learner has.
+    """Return an algorithm with the data set's parameters that its learner has.
 
-    What stands under its label comes before what is for all. Of a data set's grids one that is tuned as
-    another has what wins there.
+    Parameters under the algorithm's label override those for all algorithms. An algorithm with `tuned_as`
+    ignores the data set's grids, because it takes the winner of the other algorithm.
     """
     given: dict[str, Scalar | list[Scalar]] = {}
     for key, value in dataset.parameters.items():
@@ -54,9 +53,9 @@ def with_dataset_parameters(
 
 
 def with_canonical_numbers(algorithm: AlgorithmSpec, learner: ResolvedLearner) -> AlgorithmSpec:
-    """Return an algorithm whose whole numbers are floats where its learner's parameters are floats.
+    """Return an algorithm whose whole numbers are floats wherever the learner's parameters are floats.
 
-    So ``C = 1`` and ``C = 1.0`` are the same cell, and a grid that names both is refused.
+    This makes ``C = 1`` and ``C = 1.0`` the same cell, and a grid that names both is refused.
 
     Examples
     --------
@@ -68,7 +67,7 @@ def with_canonical_numbers(algorithm: AlgorithmSpec, learner: ResolvedLearner) -
     """
     given = algorithm.grid | algorithm.fixed
     found = {key: _canonical(value, key, learner) for key, value in given.items()}
-    # 1 == 1.0 in Python.
+    # Compare by repr, because 1 == 1.0 in Python.
     if all(repr(found[key]) == repr(value) for key, value in given.items()):
         return algorithm
     with _named(f"algorithm {algorithm.label!r}"):
@@ -84,7 +83,7 @@ def _canonical(value: Any, key: str, learner: ResolvedLearner) -> Any:
 
 @contextlib.contextmanager
 def _named(what: str) -> Iterator[None]:
-    """Name the algorithm in errors of its parameters."""
+    """Name the algorithm in errors about its parameters."""
     try:
         yield
     except ValidationError as error:
@@ -94,16 +93,14 @@ def _named(what: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class PlannedAlgorithm:
-    """What all cells of an algorithm have in common.
+    """Hold what all cells of an algorithm share.
 
     Attributes
     ----------
-    algorithm : AlgorithmSpec
     version : int or str
-        Of its learner.
+        The version of its learner.
     strategy : dict
-        The active strategy around it, as parameters.
-    execution : Execution
+        The active strategy around the learner, as parameters.
     """
 
     algorithm: AlgorithmSpec
@@ -113,9 +110,9 @@ class PlannedAlgorithm:
 
     @cached_property
     def points(self) -> list[Params]:
-        """The points of the grid."""
+        """Return the points of the grid, each with the strategy's parameters."""
         return [self.with_strategy(point) for point in grid_points(self.algorithm)]
 
     def with_strategy(self, params: dict[str, Scalar]) -> Params:
-        """Return parameters as a cell has them."""
+        """Return the parameters of a cell: these and the strategy's, sorted by name."""
         return tuple(sorted({**params, **self.strategy}.items()))

@@ -1,9 +1,12 @@
-"""The tables of a study: a data set, an algorithm with its parameters, a ranking."""
+"""The tables of a study file: data set, algorithm (with class weights and query strategy), order, ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -16,41 +19,206 @@ from pydantic import (
     model_validator,
 )
 
+from ... import learners
 from .. import data
 from ..errors import did_you_mean
 from ..noise import Noise, parse_noise
-from .class_weights import CLASS_WEIGHT, with_weights_as_text
-from .course import Order
-from .strategies import STRATEGIES
+
+if TYPE_CHECKING:
+    from ...learners import QueryAll
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """Describe an active strategy, which asks for labels.
+
+    Attributes
+    ----------
+    name : str
+        The name of its class.
+    key : str, default=""
+        The study key of its parameter, "" if it has none. No learner has a parameter of this name.
+    parameter : str, default=""
+        The class's name for this parameter.
+    default : int or float, default=0
+        The default of the parameter.
+    """
+
+    name: str
+    key: str = ""
+    parameter: str = ""
+    default: int | float = 0
+
+    @cached_property
+    def factory(self) -> type[QueryAll]:
+        """Return its class, imported on demand, so that reading a study imports no learner."""
+        found: type[QueryAll] = getattr(learners, self.name)
+        return found
+
+    @cached_property
+    def draws(self) -> bool:
+        """Return whether the strategy draws random numbers."""
+        return "random_state" in self.factory._get_param_names()
+
+    def around(
+        self, learner: Any, settings: Mapping[str, Any], state: Callable[[], int] | None = None
+    ) -> QueryAll:
+        """Return the strategy around a learner.
+
+        `settings` contain the strategy's key, if it has one. `state` returns the seed of its draws.
+        """
+        given = {self.parameter: settings.get(self.key, self.default)} if self.key else {}
+        if self.draws and state is not None:
+            given["random_state"] = state()
+        return self.factory(learner, **given)
+
+
+STRATEGIES = {
+    "all": Strategy("QueryAll"),
+    "greedy": Strategy("Greedy", "h", "h", 5),
+    "selective": Strategy("SelectiveSampling", "query_b", "b", 1.0),
+    "selective-adaptive": Strategy("AdaptiveSelectiveSampling", "query_beta", "beta", 1.0),
+    "random": Strategy("RandomQueries", "query_q", "q", 0.5),
+}
+#: The study keys of all strategies' parameters.
+KEYS = tuple(strategy.key for strategy in STRATEGIES.values() if strategy.key)
+
+
+CLASS_WEIGHT = "class_weight"
+
+
+def with_weights_as_text(parameters: Any) -> Any:
+    """Return parameters with class weights, alone or in a list, as JSON text.
+
+    Text is hashed, stored and plotted like any other value. Sorted labels make equal weights equal texts.
+    Anything but a dictionary is returned unchanged.
+
+    Examples
+    --------
+    >>> with_weights_as_text({"r": 1.0, "class_weight": {"yes": 5, "no": 1}})
+    {'r': 1.0, 'class_weight': '{"no": 1, "yes": 5}'}
+    """
+    if not (isinstance(parameters, dict) and CLASS_WEIGHT in parameters):
+        return parameters
+    given = parameters[CLASS_WEIGHT]
+    made = [_as_text(each) for each in given] if isinstance(given, list) else _as_text(given)
+    return {**parameters, CLASS_WEIGHT: made}
+
+
+def _as_text(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def weights_of(value: Any) -> Any:
+    """Return the weights by class that a text encodes; any other value is returned unchanged."""
+    if not (isinstance(value, str) and value.startswith("{")):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def by_code(parameters: Mapping[str, Any], classes: Sequence[str] | None) -> dict[str, Any]:
+    """Return a cell's parameters with class weights keyed by class code instead of class name.
+
+    `classes` are the class names in code order; with None the weights stay keyed by name. A weight for an
+    unknown class raises ValueError.
+
+    Examples
+    --------
+    >>> by_code({"r": 1.0, "class_weight": '{"yes": 5}'}, ["no", "yes"])
+    {'r': 1.0, 'class_weight': {1: 5}}
+    """
+    found = dict(parameters)
+    if CLASS_WEIGHT not in found:
+        return found
+    weights = weights_of(found[CLASS_WEIGHT])
+    if classes is not None and isinstance(weights, dict):
+        for name in weights:
+            if name not in classes:
+                raise ValueError(f"class_weight names class {name!r}, which is none of {', '.join(classes)}")
+        weights = {classes.index(name): weight for name, weight in weights.items()}
+    return {**found, CLASS_WEIGHT: weights}
+
+
+Order = Literal["shuffled", "given"]
+
+
+@dataclass(frozen=True)
+class Course:
+    """Describe how a cell's stream runs.
+
+    Attributes
+    ----------
+    order : {"shuffled", "given"}
+        Whether rows come in a seeded order or in the order of their source.
+    delay : int
+        Examples between a row and its label.
+    window : int or None
+        Number of latest examples in the windowed errors of the curve.
+    fading : float or None
+        Factor of the fading errors of the curve.
+    tune_fraction : float
+        Share of the stream, from its start, that judges grids and is not counted; 0 if there is no such part.
+    """
+
+    order: Order = "shuffled"
+    delay: int = 0
+    window: int | None = None
+    fading: float | None = None
+    tune_fraction: float = 0.0
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return the fields to hash: those that differ from the defaults, so that older keys stay valid."""
+        return {name: value for name, value in vars(self).items() if value != getattr(USUAL, name)}
+
+    def prefix(self, n: int) -> int:
+        """Return how many of the first `n` examples judge grids.
+
+        Examples
+        --------
+        >>> Course("given", tune_fraction=0.1).prefix(45), Course().prefix(45)
+        (4, 0)
+        """
+        return min(n - 1, max(1, round(n * self.tune_fraction))) if self.tune_fraction else 0
+
+
+USUAL = Course()
+
 
 ProtocolName = Literal["prequential", "holdout", "crossval"]
 WinnerRule = Literal["best", "sparsest"]
 Scalar = str | bool | int | float
-# Numbers as they are written: text is none, and a count has no point.
+# Strict: a number written as text is refused, and a count must be an integer.
 Count = Annotated[int, Field(strict=True, ge=1)]
 Positive = Annotated[float, Field(strict=True, gt=0)]
 Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
-# In a study file a rate, or a table of another model; written back as such.
+# In a study file a rate or a table of another model; serialized the same way.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
 # Parameters that a data set gives to one algorithm.
 OwnParameters = Annotated[dict[str, Scalar | list[Scalar]], Field(min_length=1)]
 
-# The key of an inline table that ties a parameter to another algorithm's outcome.
+# Key of an inline table that sets a parameter to another algorithm's support size.
 SUPPORT_OF = "support_of"
 
 
 class DatasetSpec(BaseModel):
-    """One ``[[datasets]]`` table: a name of the catalogue, a path, a number of OpenML, or a composition.
+    """Describe one ``[[datasets]]`` table: a catalogue name, a path, an OpenML number, or a composition.
 
-    `label` is what tables call it; by default its name, or the name of its file without suffixes.
-    `protocol`, `order`, `max_examples`, `test_fraction` and `max_tune` override the study's. `parameters` are
-    given to every algorithm that has such a parameter and does not set it itself, lists as grids: a kernel's
-    width belongs to the data; those in a table under an algorithm's label are given to that one alone.
-    `compose` lists tables of sources (`name` or `path`, and options) that make one stream, which changes from
-    each to the next `at` these relative positions (equally far apart by default), within `width` examples.
-    Keys that are not listed here are options of the data set (``n_train``, ``bias``, ...); the data layer
-    checks them.
+    `label` names it in tables; the default is its name, or its file's name without suffixes.
+    `protocol`, `order`, `max_examples`, `test_fraction` and `max_tune` override the study's.
+    `parameters` go to every algorithm that has such a parameter and does not set it, lists as grids, because
+    a kernel's width, for example, depends on the data. Those in a table under an algorithm's label go to that
+    algorithm only.
+    `compose` lists tables of sources (`name` or `path`, and options) that make one stream. It changes from
+    each source to the next `at` these relative positions (by default equally spaced), within `width`
+    examples.
+    All other keys are options of the data set (``n_train``, ``bias``, ...), which the data layer checks.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -75,7 +243,7 @@ class DatasetSpec(BaseModel):
     def _weights_are_text(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        # Also in what is for one algorithm alone.
+        # Convert weights in the tables for single algorithms too.
         own = {
             key: given if key == CLASS_WEIGHT else with_weights_as_text(given) for key, given in value.items()
         }
@@ -118,28 +286,29 @@ class DatasetSpec(BaseModel):
 
     @property
     def options(self) -> dict[str, Scalar]:
-        """Keys beyond the named ones."""
+        """Return the keys that are not fields of this table."""
         return dict(self.model_extra or {})
 
     @property
     def entry(self) -> dict[str, Any]:
-        """What the data layer is asked with, by the names of `data.expand` and `data.look`."""
+        """Return the arguments of `data.expand` and `data.look`, by name."""
         asked = {"name", "path", "openml", "target", "task", "label", "compose", "at", "width"}
         named = self.model_dump(include=asked)
         return named | {"options": self.options}
 
 
 class AlgorithmSpec(BaseModel):
-    """One ``[[algorithms]]`` table: a learner, its label in the report, and its parameters.
+    """Describe one ``[[algorithms]]`` table: a learner, its label in the report, and its parameters.
 
-    Every other key is a constructor parameter; a parameter given as a list is a grid. One given as
-    ``{ support_of = "LABEL" }`` is the size of the support set with which the algorithm of that label ends on
-    the same data set, noise and seed: so learners are compared at equal support sizes. A `class_weight` is a
-    table of weights by the names of classes. `query` puts an active strategy around the learner: "all" labels
-    counted, "greedy", one label of every `h` rows, "selective", by chance with `query_b`,
-    "selective-adaptive" with `query_beta`, or "random", a share `query_q`. `tuned_as` is the label of an
-    algorithm whose grid serves this one too: what won it there is taken. `winner` overrides the study's.
-    `datasets` binds it to some of the study's data sets, by their labels.
+    Every other key is a constructor parameter, and a list is a grid.
+    ``{ support_of = "LABEL" }`` sets a parameter to the final support size of the algorithm with that label
+    on the same data set, noise and seed, so that learners are compared at equal support sizes.
+    `class_weight` is a table of weights by class name.
+    `query` puts an active strategy around the learner: "all" (counts all labels), "greedy" (one label of
+    every `h` rows), "selective" (by chance with `query_b`), "selective-adaptive" (with `query_beta`), or
+    "random" (a share `query_q`).
+    `tuned_as` is the label of an algorithm whose winning parameters this one uses.
+    `winner` overrides the study's. `datasets` restricts the algorithm to data sets with these labels.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -165,7 +334,7 @@ class AlgorithmSpec(BaseModel):
 
     @property
     def strategy(self) -> dict[str, Scalar]:
-        """The active strategy, as parameters of `make_learner`."""
+        """Return the active strategy as parameters of `make_learner`; empty without one."""
         if self.query is None:
             return {}
         strategy = STRATEGIES[self.query]
@@ -182,28 +351,28 @@ class AlgorithmSpec(BaseModel):
         return table
 
     def runs_on(self, dataset: str) -> bool:
-        """Return whether it takes part on a data set, by what tables call that."""
+        """Return whether the algorithm runs on the data set with this label."""
         return not self.datasets or dataset in self.datasets
 
     @property
     def grid(self) -> dict[str, list[Scalar]]:
-        """The parameters given as lists."""
+        """Return the parameters given as lists."""
         return {key: value for key, value in (self.model_extra or {}).items() if isinstance(value, list)}
 
     def with_parameters(self, given: Mapping[str, Scalar | list[Scalar]]) -> AlgorithmSpec:
-        """Return the entry with further parameters, those that it sets itself aside."""
+        """Return the entry with further parameters; those that it sets itself stay unchanged."""
         extra = {key: value for key, value in given.items() if key not in (self.model_extra or {})}
         return AlgorithmSpec.model_validate({**self.model_dump(), **extra}) if extra else self
 
     @property
     def fixed(self) -> dict[str, Scalar]:
-        """The parameters given as single values."""
+        """Return the parameters given as single values."""
         values = self.model_extra or {}
         return {key: value for key, value in values.items() if not isinstance(value, list | dict)}
 
     @property
     def support_of(self) -> dict[str, str]:
-        """The parameters that are another algorithm's support size, with its label."""
+        """Return the parameters that are another algorithm's support size, with that algorithm's label."""
         values = self.model_extra or {}
         return {key: value[SUPPORT_OF] for key, value in values.items() if isinstance(value, dict)}
 
@@ -247,11 +416,11 @@ class AlgorithmSpec(BaseModel):
 
 
 class RankingSpec(BaseModel):
-    """One ``[[rankings]]`` table: algorithms that the report ranks among themselves, besides all together.
+    """Describe one ``[[rankings]]`` table: algorithms that the report also ranks among themselves.
 
-    `datasets` (the study's, as tables call them; all when empty) restricts it to their tasks.
-    `focus` is the one of the algorithms that is drawn against each of the others, task by task, at the noise
-    rates `focus_noise` (three of the study's when empty).
+    `datasets` restricts the ranking to tasks of the data sets with these labels; empty means all.
+    `focus` is the algorithm that is plotted against each of the others, task by task, at the noise rates
+    `focus_noise` (three of the study's when empty).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,4 +1,4 @@
-"""A study: which data sets, algorithms, noise and seeds are compared, validated."""
+"""Validate a study as a whole: its data sets, algorithms, noise and seeds."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from pydantic import model_validator
 
 from ..errors import did_you_mean
 from ..scoring import METRIC_NAMES, can_rank, is_of_test_part
-from .course import Course, Order
 from .keys import StudyKeys
-from .specs import DatasetSpec, ProtocolName, WinnerRule
+from .specs import Course, DatasetSpec, Order, ProtocolName, WinnerRule
 
 
 class Study(StudyKeys):
-    """A whole study: keys that suit each other."""
+    """Hold a whole study, whose keys are checked against each other."""
 
     @model_validator(mode="after")
     def _seeds_are_folds(self) -> Study:
@@ -38,7 +37,7 @@ class Study(StudyKeys):
             raise ValueError(
                 "max_tune: in the given order grids are judged on the first tune_fraction instead"
             )
-        # A study that is read back has the default written out.
+        # A study that is read back contains the default explicitly.
         if not given and self.tune_fraction != type(self).model_fields["tune_fraction"].default:
             raise ValueError("tune_fraction: is of order 'given', which no data set is read in")
         return self
@@ -175,24 +174,24 @@ class Study(StudyKeys):
 
     @property
     def ranked_by(self) -> str | None:
-        """The metric that ranks, None where the study leaves it to what is measured."""
+        """Return the metric that ranks, or None if the study sets no metrics."""
         return self.rank_by or (self.metrics[0] if self.metrics else None)
 
     @property
     def own_winners(self) -> dict[str, WinnerRule]:
-        """Which point of a grid wins, by the label of the algorithms that say so themselves."""
+        """Return the winner rules of the algorithms that set one, by label."""
         return {each.label: each.winner for each in self.algorithms if each.winner is not None}
 
     def order_of(self, entry: DatasetSpec) -> Order:
-        """Return in which order a data set is read."""
+        """Return the order in which a data set is read."""
         return entry.order or self.order
 
     def course_of(self, entry: DatasetSpec, *, tuned: bool) -> Course:
-        """Return how the streams of a data set go by; whether grids are `tuned` on it decides what counts."""
+        """Return how the streams of a data set run; `tuned` says whether grids are tuned on it."""
         judged = tuned and self.order_of(entry) == "given"
         return Course(
             order=self.order_of(entry),
-            # Just before a row is just after the one before it.
+            # A label due just before row t arrives just after row t-1, so the delay is one less.
             delay=self.delay - (self.label_due == "before"),
             window=self.window,
             fading=self.fading,
@@ -200,7 +199,7 @@ class Study(StudyKeys):
         )
 
     def judge_of(self, entry: DatasetSpec) -> Literal["online", "validation"]:
-        """Return what grids are judged by on a data set, the default resolved."""
+        """Return what judges grids on a data set, with the default resolved."""
         if self.tune_by is not None:
             return self.tune_by
         online = self.protocol_of(entry) == "prequential" or self.order_of(entry) == "given"

@@ -1,4 +1,4 @@
-"""Studies read from TOML files and dictionaries; what is wrong with one is one line that names the key."""
+"""Read studies from TOML files and dictionaries; an error is one line that names the key."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..errors import InputError, did_you_mean
-from .slips import check_keys, check_tables, check_tests_are_read
+from .key_checks import check_keys, check_tables, check_tests_are_read
 from .study import Study
 
-# What is right when its quotes are left out, by the kind that a key wants.
+# Values that become valid without their quotes, by the expected kind.
 _BARE = {"int": r"[+-]?[\d_]+", "float": r"[+-]?[\d_]*\.?\d+(e[+-]?\d+)?", "bool": "true|false"}
 
 
 def _one_line(error: ValidationError, source: str) -> str:
-    """Say the first problem of a validation as one line that names the key."""
+    """Return the first problem of a validation as one line that names the key."""
     first = error.errors(include_url=False)[0]
     place = ""
     for part in first["loc"]:
@@ -44,21 +44,8 @@ def _one_line(error: ValidationError, source: str) -> str:
 def parse_study(table: dict[str, Any], source: str = "study") -> Study:
     """Validate a study given as a dictionary.
 
-    Parameters
-    ----------
-    table : dict
-        The parsed TOML document.
-    source : str, default="study"
-        How error messages call it, usually the file name.
-
-    Returns
-    -------
-    Study
-
-    Raises
-    ------
-    InputError
-        One line that names the key and what would be right.
+    `source` names the study in error messages, usually its file. Raises InputError with one line that names
+    the key and what would be right.
 
     Examples
     --------
@@ -81,19 +68,7 @@ def parse_study(table: dict[str, Any], source: str = "study") -> Study:
 def read_study(path: Path) -> Study:
     """Read and validate a study file.
 
-    Parameters
-    ----------
-    path : Path
-        A TOML file.
-
-    Returns
-    -------
-    Study
-
-    Raises
-    ------
-    InputError
-        The file is missing, is not UTF-8 TOML, or describes no valid study.
+    Raises InputError if the file is missing, is not UTF-8 TOML, or describes no valid study.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))

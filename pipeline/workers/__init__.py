@@ -1,1 +1,1 @@
-"""Who runs the cells: threads of this process, or the workers of a Dask cluster."""
+"""Run cells, either in threads of this process or on the workers of a Dask cluster."""

@@ -1,4 +1,4 @@
-"""What computes: versions, code and processor of a process, and how those of two processes differ."""
+"""Describe the versions, code and processor of a process, and compare two processes."""
 
 from __future__ import annotations
 
@@ -14,27 +14,23 @@ from pathlib import Path
 from .. import data
 from ..code import code_digest
 
-# Those that decide outcomes are compared; the others are told.
+# Versions in COMPARED decide outcomes, so they must match; the others are only reported.
 COMPARED = ("singlepass", "numba", "numpy", "scipy", "python")
 _TOLD = ("scikit-learn", "dask", "distributed", "pandas", "pyarrow")
 
 
 @dataclass(frozen=True)
 class Environment:
-    """What a process computes with.
+    """The software and hardware of a process.
 
     Attributes
     ----------
     versions : dict of str to str or None
-        Of packages and of Python, by name; None where one is missing.
+        Version by package name, and of "python"; None if a package is missing.
     code : str
-        Digest of this package's own sources: an editable install has them change under one version.
-    platform, cpu : str
-    host : str
-        Of the machine.
-    pid : int
+        Digest of this package's sources: in an editable install they change under one version.
     cache : str
-        Folder of its cache: processes of one host that share it share its tables.
+        Cache folder: processes on one host with the same folder share their tables.
     """
 
     versions: dict[str, str | None]
@@ -47,17 +43,17 @@ class Environment:
 
     @property
     def place(self) -> tuple[str, str]:
-        """What processes share that share tables."""
+        """Host and cache folder: processes that agree in both share their tables."""
         return self.host, self.cache
 
     def shown(self, name: str) -> str:
-        """Return a version as a table shows it; of this package with the digest of its code."""
+        """Return a package's version for a table; for this package also the digest of its code."""
         version = self.versions[name] or "missing"
         return f"{version} ({self.code[:8]})" if name == "singlepass" else version
 
 
 def this_environment() -> Environment:
-    """Return what this process computes with."""
+    """Return the environment of this process."""
     versions = {name: _version(name) for name in ("singlepass", "numba", "numpy", "scipy", *_TOLD)}
     versions["python"] = platform.python_version()
     return Environment(
@@ -72,9 +68,9 @@ def this_environment() -> Environment:
 
 
 def differences(here: Environment, there: Environment) -> list[tuple[str, str, str]]:
-    """Return what differs of what decides outcomes: name, here, there.
+    """Return (name, here, there) for each difference that can change outcomes.
 
-    The version of this package is a label; its code is what is compared.
+    This package is compared by the digest of its code, not by its version.
     """
     names = [
         name for name in COMPARED if name != "singlepass" and here.versions[name] != there.versions[name]
@@ -85,13 +81,9 @@ def differences(here: Environment, there: Environment) -> list[tuple[str, str, s
 
 
 def table_of(here: Environment, others: Mapping[str, list[tuple[str, str, str]] | str]) -> str:
-    """Return lines that set side by side what differs.
+    """Return a text table of the differences of workers from this process.
 
-    Parameters
-    ----------
-    here : Environment
-    others : mapping of str to list of (name, here, there), or str
-        By address; a text says why a worker could not be asked.
+    `others` maps a worker's address to its `differences`, or to a text that says why it could not be asked.
     """
     rows = [("worker", "", "here", "there")]
     for address, found in others.items():

@@ -1,7 +1,7 @@
-"""Which cells are being run by threads of a process, for the run that comes after one that died.
+"""Record which cells the threads of a process are running, for the run that follows a crash.
 
-A small file, mapped into memory: a cell is noted before it begins, which takes a microsecond, and what was
-noted is in the file however the process ends. It has a slot for each thread: the key of its cell, or blanks.
+The record is a small file, mapped into memory. A thread notes its cell before it starts it, which takes a
+microsecond; the note survives any end of the process. Each thread has a slot with its cell's key, or blanks.
 """
 
 from __future__ import annotations
@@ -19,19 +19,10 @@ _SLOT = 32
 
 
 class InFlight:
-    """The cells that are being run; a context that ends in good order leaves none.
+    """Context manager that records the running cells in a file, and deletes the file after a normal end.
 
-    Parameters
-    ----------
-    output : str
-        Folder, absolute, or URL of the results: what was in flight is remembered for each.
-    n_slots : int
-        Threads.
-
-    Attributes
-    ----------
-    left : frozenset of str
-        Keys of the cells that the run before was at when it died.
+    `output` is the absolute folder or the URL of the results: each has its own record. `n_slots` is the
+    number of threads. `left` holds the keys of the cells that were running when the previous run crashed.
     """
 
     def __init__(self, output: str, n_slots: int) -> None:
@@ -50,12 +41,12 @@ class InFlight:
 
     def __enter__(self) -> InFlight:
         size = (self._n_slots + len(self.left)) * _SLOT
-        # A cache that cannot be written costs this memory, not the run.
+        # If the cache cannot be written, the run goes on without a record.
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # What the run before was at stays noted until this one has come to its end.
+            # The previous run's cells stay in the file until this run has ended normally.
             left = "".join(sorted(self.left)).encode()
-            # A new file: whoever has the one before mapped keeps it.
+            # A new file: another process that has the previous file mapped keeps it.
             scratch = self._path.with_name(f".{os.getpid()}-{self._path.name}")
             scratch.write_bytes(b" " * self._n_slots * _SLOT + left)
             scratch.replace(self._path)
@@ -64,11 +55,11 @@ class InFlight:
         return self
 
     def begin(self, slot: int, key: str) -> None:
-        """Note that a thread begins a cell."""
+        """Note that the thread of a slot starts a cell."""
         self._write(slot, key)
 
     def end(self, slot: int) -> None:
-        """Note that it has ended."""
+        """Note that the thread of a slot is idle."""
         self._write(slot, "")
 
     def _write(self, slot: int, key: str) -> None:

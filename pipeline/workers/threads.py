@@ -1,4 +1,4 @@
-"""Running cells in threads of this process."""
+"""Run cells in threads of this process."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ from typing import TypeAlias
 import psutil
 
 from ..run.task import failed, run_cell
-from ..store.cell_result import CellResult
+from ..store.schema import CellResult
 from ..study.cell import Cell
-from .apart import run_apart
-from .frozen import ended_when_frozen
 from .in_flight import InFlight
-from .limited import START_SECONDS, Deadline, overdue
+from .subprocess_runner import run_apart
+from .timeout import START_SECONDS, Deadline, ended_when_frozen, overdue
 
-# Finished cells are handed on together this often: long beside what handing on takes, short beside a flush.
+# Interval at which outcomes are passed on together: long compared with the call, short compared with a flush.
 _BATCH_SECONDS = 0.05
-# A thread that comes back from compiled code asks for the interpreter, and is given it after this long. With
-# Python's own 5 ms it would wait longer than most cells of a small study take, whenever this thread stores.
+# A thread that returns from compiled code gets the GIL at most this much later. With Python's default of 5 ms
+# it would wait longer than most cells of a small study take, whenever this thread stores outcomes.
 _SWITCH_SECONDS = 0.0005
-# So many cells may be begun and not yet taken by who hands them on; then threads wait. While finished cells
-# are written, threads would else have the interpreter most of the time: of 100,000 empty cells 15,000 waited.
+# Threads wait once this many cells have begun without their outcomes being collected. Otherwise they would
+# hold the GIL most of the time while outcomes are written: of 100,000 empty cells 15,000 piled up.
 _UNTAKEN = 1024
-# Between two looks for cells that have not ended.
+# Interval of the checks for cells past their timeout.
 _LOOK_SECONDS = 0.5
-# Of the memory that is free when a cell is run apart, the share that it may take.
+# The share of the free memory that a subprocess may take.
 _SHARE_OF_MEMORY = 0.8
 
-# An outcome, an error of the iterator, or None from each thread at its end.
+# An outcome, an error of the iterator, or None when a thread ends.
 _Finished: TypeAlias = CellResult | BaseException | None
 
 
@@ -47,23 +46,15 @@ def compute_in_threads(
     cell_limit: float,
     in_flight: InFlight,
 ) -> None:
-    """Run cells, one after the other in each thread.
+    """Run cells in `n_threads` threads, one cell at a time in each.
 
-    A pool and nothing else: a Dask scheduler in this process would cost each cell 0.3 ms of it, more than
-    most cells of a small study take.
+    This is a plain thread pool: a Dask scheduler in this process would add 0.3 ms to each cell, which is more
+    than most cells of a small study take.
 
-    Parameters
-    ----------
-    n_threads : int
-    cells : iterable of Cell
-        Read lazily, unless the run before died: what it was at then is run in processes apart first, and at
-        the end all cells of the learners that turn out to take their process along.
-    done : callable
-        Called in this thread with each batch of outcomes as they come in, in no particular order.
-    cell_limit : float
-        Seconds after which a cell that has not ended is given up.
-    in_flight : InFlight
-        Told which cells are being run.
+    `cells` is read lazily, unless the previous run crashed. In that case the cells that were running at the
+    crash run first, in subprocesses. If one of them crashes again, all cells of its learner run in
+    subprocesses at the end. `done` is called in this thread with each batch of outcomes, in no particular
+    order. `cell_limit` is the timeout of a cell in seconds. `in_flight` records which cells are running.
     """
     apart: list[Cell] = []
     if in_flight.left:
@@ -85,14 +76,14 @@ def compute_in_threads(
     finally:
         pool.stop()
         sys.setswitchinterval(users_choice)
-        # What had been finished when it was interrupted.
+        # Outcomes that were ready when the run was interrupted.
         _hand_on(pool.take(), done)
 
 
 def _without_the_guilty(
     cells: list[Cell], done: Callable[[list[CellResult]], None], cell_limit: float, left: frozenset[str]
 ) -> tuple[list[Cell], list[Cell]]:
-    """Run what a run that died was at; return the other cells, those to be run apart by themselves."""
+    """Run the cells of a crashed run in subprocesses; return the cells left for threads and subprocesses."""
     guilty = set()
     for cell in cells:
         if cell.key in left:
@@ -123,18 +114,18 @@ def _hand_on(batch: list[_Finished], done: Callable[[list[CellResult]], None]) -
 
 @dataclass
 class _Place:
-    """What a thread is at, and until when that is waited for."""
+    """The cell that a thread runs, and its deadline on the monotonic clock."""
 
     slot: int
     cell: Cell | None = None
     until: float = 0.0
-    # What the cell has asked for itself, where that comes first.
+    # The wait in seconds that the cell asked for, if that ends before the cell's deadline.
     step: float | None = None
     deadline: Deadline | None = None
 
 
 class _Pool:
-    """Cells that threads take from an iterator, and what comes of them."""
+    """Threads that take cells from an iterator, and the queue of their outcomes."""
 
     def __init__(self, cells: Iterable[Cell], n_threads: int, cell_limit: float, in_flight: InFlight) -> None:
         self._cells = iter(cells)
@@ -148,21 +139,21 @@ class _Pool:
         self.at_work = 0
 
     def start(self, slot: int) -> None:
-        """Start a thread."""
+        """Start a thread in a slot."""
         self._places[slot] = _Place(slot)
         self.at_work += 1
-        # A daemon: a run that is interrupted does not wait for a cell of an hour.
+        # A daemon, so that an interrupted run does not wait for a cell that takes an hour.
         threading.Thread(target=self._work, args=(self._places[slot],), daemon=True).start()
 
     def wait(self) -> None:
-        """Wait until something is finished, or given up."""
+        """Wait until an outcome is ready or a cell has reached its timeout."""
         while not self._first:
             with contextlib.suppress(Empty):
                 self._first.append(self._finished.get(timeout=_LOOK_SECONDS))
             self._give_up()
 
     def _give_up(self) -> None:
-        """Replace the threads whose cells do not end."""
+        """Replace threads whose cells are past their deadlines, and record those cells as crashed."""
         for place in [*self._places]:
             with self._lock:
                 cell = place.cell
@@ -175,11 +166,11 @@ class _Pool:
 
     @property
     def is_full(self) -> bool:
-        """Whether threads wait, or soon will."""
+        """Whether threads wait for their outcomes to be collected, or soon will."""
         return self._finished.qsize() >= _UNTAKEN // 2
 
     def take(self) -> list[_Finished]:
-        """Return what is finished."""
+        """Return the outcomes that are ready, without waiting."""
         batch = [*self._first]
         self._first.clear()
         with contextlib.suppress(Empty):
@@ -187,18 +178,18 @@ class _Pool:
                 batch.append(self._finished.get_nowait())
         ended = sum(each is None for each in batch)
         self.at_work -= ended
-        # A thread that ended had asked for room, too.
+        # A thread that ended had acquired the semaphore too.
         if freed := ended + sum(isinstance(each, CellResult) for each in batch):
             self._room.release(freed)
         return batch
 
     def stop(self) -> None:
-        """Let every thread end after its cell."""
+        """Let every thread end after its current cell."""
         self._stopped = True
         self._room.release(len(self._places))
 
     def _work(self, place: _Place) -> None:
-        """Run cells until there are none."""
+        """Run cells until the iterator is exhausted."""
 
         def begins(seconds: float | None = None) -> None:
             assert place.deadline is not None
@@ -230,11 +221,11 @@ class _Pool:
             return None
 
     def _ends(self, place: _Place) -> bool:
-        """Note that a thread's cell has ended; return False when it had been given up by then."""
+        """Note that a thread's cell has ended; return False if the cell was already past its timeout."""
         with self._lock:
             place.cell = None
             if self._places[place.slot] is not place:
                 return False
-            # It may wait for room now.
+            # The thread may have to wait before its next cell.
             self._in_flight.end(place.slot)
             return True

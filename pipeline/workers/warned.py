@@ -1,4 +1,4 @@
-"""Warnings of learners and libraries: each distinct one is said once, in one line."""
+"""Show each distinct warning of learners and libraries once, in one line."""
 
 from __future__ import annotations
 
@@ -9,25 +9,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-# A warning with a number in its words would be another one at each row.
+# A warning whose text contains a changing number would otherwise be shown at every row.
 MOST_SAID = 20
 
 
 @contextlib.contextmanager
 def each_once(note: Callable[[str], None]) -> Iterator[None]:
-    """Say warnings in lines, for as long as this lasts; in all threads of this process.
+    """Pass each distinct warning of any thread to `note` once, at most `MOST_SAID` of them.
 
-    Python's own registry of what has been said is emptied whenever a library changes its filters, which
-    scikit-learn does at every call.
-
-    Parameters
-    ----------
-    note : callable
-        Told each distinct warning once, up to `MOST_SAID` of them.
-
-    Yields
-    ------
-    None
+    Python's own registry does not suffice: it is cleared whenever a library changes its filters, and
+    scikit-learn does that at every call.
     """
     before, lock = warnings.showwarning, threading.Lock()
     said: set[tuple[str, str]] = set()
@@ -42,7 +33,7 @@ def each_once(note: Callable[[str], None]) -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if ended:
-            # A library that was in between has put this back.
+            # A library that replaced this function meanwhile has since restored it.
             before(message, category, filename, lineno, file, line)
             return
         words = " ".join(str(message).split())

@@ -1,9 +1,8 @@
-"""A stand-in for Slurm's commands, whose jobs are processes here: ``batch_queue.py SPOOL NODES COMMAND ...``.
+"""Imitate Slurm's commands with jobs that are local processes: ``batch_queue.py SPOOL NODES COMMAND ...``.
 
-A job waits until one of the nodes is free, then runs its script. All that is known of a job is in SPOOL/ID.
-A file "refusal" beside SPOOL is what sbatch prints instead of taking a job; one named "reason" is what squeue
-says of jobs that wait.
-It needs the standard library only, and starts in a moment.
+A job waits until one of the nodes is free, then runs its script. SPOOL/ID holds everything about a job. If a
+file "refusal" exists next to SPOOL, sbatch prints it and refuses the job; a file "reason" there is squeue's
+reason for waiting jobs. The script needs only the standard library, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ COMMANDS = ("sbatch", "squeue", "scancel")
 
 
 def install(folder: Path, nodes: int) -> Path:
-    """Write the commands to a folder, to be put on the path of a client; return the spool folder."""
+    """Write the commands to a subfolder for a client's PATH; return the spool folder."""
     spool, commands = folder / "spool", folder / "bin"
     spool.mkdir(parents=True)
     commands.mkdir()
@@ -67,7 +66,7 @@ def _submit(spool: Path, nodes: str, script: str) -> None:
     folder = spool / str(number)
     shutil.copy(script, folder / "script")
     job = [sys.executable, "-I", "-S", __file__, str(spool), nodes, "job", str(number)]
-    # As Slurm does: in the folder that the job is submitted from.
+    # As in Slurm, the log goes to the folder from which the job is submitted.
     with Path(f"slurm-{number}.out").open("wb") as log:
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(job, stdin=nothing, stdout=log, stderr=log, start_new_session=True)
@@ -76,7 +75,7 @@ def _submit(spool: Path, nodes: str, script: str) -> None:
 
 
 def _become(spool: Path, nodes: int, number: str) -> None:
-    """Wait for a node, which is a locked file, and become the job."""
+    """Wait for a free node, which is a lock file, and execute the job in this process."""
     while True:
         for node in range(nodes):
             held = os.open(spool.parent / f"node-{node}", os.O_CREAT | os.O_RDWR)
@@ -92,7 +91,7 @@ def _become(spool: Path, nodes: int, number: str) -> None:
 
 
 def main() -> None:
-    """Do what the command does."""
+    """Execute a command."""
     spool, nodes, command, *arguments = sys.argv[1:]
     if command == "sbatch":
         _submit(Path(spool), nodes, arguments[-1])

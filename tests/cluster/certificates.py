@@ -1,4 +1,4 @@
-"""A certificate authority of a test's own, and what it signs for a cluster."""
+"""Make a certificate authority for a test, and certificates for a cluster."""
 
 from __future__ import annotations
 
@@ -8,22 +8,15 @@ from pathlib import Path
 
 
 def openssl() -> str | None:
-    """Return the path of the program that makes certificates, None where there is none."""
+    """Return the path of openssl, or None if it is not installed."""
     return shutil.which("openssl")
 
 
 def make_authority(folder: Path) -> dict[str, str]:
-    """Make an authority and one certificate for scheduler, workers and client, and return Dask's settings.
+    """Make an authority and one certificate for scheduler, workers and client; return Dask's settings.
 
-    Parameters
-    ----------
-    folder : Path
-        A new one.
-
-    Returns
-    -------
-    dict of str to str
-        The environment of a process that takes part: ``DASK_DISTRIBUTED__COMM__…``.
+    `folder` must be new. The settings are environment variables ``DASK_DISTRIBUTED__COMM__…`` of a process
+    that takes part.
     """
     folder.mkdir()
     program = openssl()

@@ -1,9 +1,9 @@
-"""A fixture for processes that end with the test.
+"""Provide a fixture for processes that end with the test.
 
-What this folder is made of: `processes` starts schedulers, workers and clients, `studies` has what they run
-and how results are compared, `poison` plug-ins, `disguises` workers as if on other machines, `certificates`
-those of TLS, `late_cluster` a stand-in for a batch queue, `batch_queue` one for Slurm's commands.
-`disturbance` is a script, too: rounds of killing.
+Modules of this folder: `processes` starts schedulers, workers and clients; `studies` has studies and compares
+results; `poison` has plug-ins that crash or hang; `disguises` makes workers look as if on other machines;
+`certificates` makes TLS certificates; `late_cluster` imitates a batch queue and `batch_queue` Slurm's
+commands. `disturbance` is also a script: it kills processes of a cluster in rounds.
 """
 
 from __future__ import annotations
@@ -18,6 +18,6 @@ from .processes import Processes
 
 @pytest.fixture
 def processes(tmp_path: Path) -> Iterator[Processes]:
-    """Start processes in the test's folder; all end with the test."""
+    """Start processes in the test's folder; all of them end with the test."""
     with Processes(tmp_path / "processes") as started:
         yield started

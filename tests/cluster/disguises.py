@@ -1,7 +1,7 @@
-"""What makes a process look as if it ran on another machine: the text of ``sitecustomize.py`` files.
+"""Make a process look as if it ran on another machine, by the text of a ``sitecustomize.py`` file.
 
-Python runs such a file of a folder in ``PYTHONPATH`` before anything else, also in the processes that a nanny
-starts.
+Python runs such a file, found in a folder of ``PYTHONPATH``, before anything else, also in processes that a
+nanny starts.
 """
 
 from __future__ import annotations
@@ -45,41 +45,45 @@ builtins.open = io.open = elsewhere(io.open)
 for name in ("open", "stat", "lstat"):
     setattr(os, name, elsewhere(getattr(os, name)))
 """
+_FULL_DISK = """
+import errno, os
+
+def full(function):
+    def call(path, *arguments, **more):
+        if isinstance(path, (str, os.PathLike)) and os.fspath(path).startswith({folder!r}):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), os.fspath(path))
+        return function(path, *arguments, **more)
+    return call
+
+os.mkdir = full(os.mkdir)
+"""
+
+
+def with_full_disk(folder: Path) -> dict[str, str]:
+    """Return the environment of a process whose cache is empty and on a full disk."""
+    cache = folder / "cache"
+    return {**_customised(folder, _FULL_DISK.format(folder=str(cache))), "SINGLEPASS_CACHE": str(cache)}
 
 
 def without(folder: Path, package: str) -> dict[str, str]:
-    """Return the environment of a process in which a package cannot be imported.
-
-    Parameters
-    ----------
-    folder : Path
-        A new one, for the file that does it.
-    package : str
-    """
+    """Return the environment of a process in which a package cannot be imported; `folder` must be new."""
     return _customised(folder, _WITHOUT.format(package=package))
 
 
 def with_version(folder: Path, package: str, version: str) -> dict[str, str]:
-    """Return the environment of a process in which a package says that it is of another version."""
+    """Return the environment of a process in which a package reports another version."""
     return _customised(folder, _OTHER_VERSION.format(package=package, version=version))
 
 
 def with_file(folder: Path, path: Path, instead: Path) -> dict[str, str]:
-    """Return the environment of a process that finds at a path what lies at another: nothing, if that is."""
+    """Return the environment of a process that finds `instead` (none if it is missing) at `path`."""
     return _customised(folder, _OTHER_FILE.format(path=str(path), instead=str(instead)))
 
 
 def with_code(folder: Path, module: str, line: str) -> dict[str, str]:
-    """Return the environment of a process that runs a copy of this checkout with one line more.
+    """Return the environment of a process that runs a copy of this checkout with one more line.
 
-    Parameters
-    ----------
-    folder : Path
-        A new one, for the copy.
-    module : str
-        The module's file, from the checkout's folder.
-    line : str
-        Its new last line.
+    `folder` must be new. `module` is a file's path in the checkout; `line` is appended to it.
     """
     checkout = Path(__file__).parents[2]
     for top in ("learners", "pipeline", "workflows"):
@@ -91,7 +95,7 @@ def with_code(folder: Path, module: str, line: str) -> dict[str, str]:
 
 
 def with_cache(folder: Path) -> dict[str, str]:
-    """Return the environment of a process with a cache of its own that holds compiled loops alone."""
+    """Return the environment of a process with a separate cache that contains only compiled loops."""
     loops = Path(os.environ.get("SINGLEPASS_CACHE") or platformdirs.user_cache_dir()) / "singlepass" / "numba"
     loops.mkdir(parents=True, exist_ok=True)
     (folder / "singlepass").mkdir(parents=True)

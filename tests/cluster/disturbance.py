@@ -1,16 +1,16 @@
-"""A study on a cluster whose workers, scheduler and client are killed again and again.
+"""Run a study on a cluster whose workers, scheduler and client are killed repeatedly.
 
-Run as a script, ``python tests/cluster/disturbance.py --rounds 20 --seed 1 [--nanny]``: each round, a study
-of 2,052 cells with grids is run by `singlepass run STUDY --scheduler tcp://127.0.0.1:PORT` on two workers of
-one thread. By a schedule drawn from the round's seed workers are killed every 1 to 4 s and started again
-after 0.5 to 3 s, the scheduler is killed once or twice and started again on its port after 1 to 5 s, and the
-client is killed or interrupted once or twice and started again at once, by the same command. Workers that
-end because their scheduler has gone are started again, as an init system would.
+The script is ``python tests/cluster/disturbance.py --rounds 20 --seed 1 [--nanny]``. In each round
+`singlepass run STUDY --scheduler tcp://127.0.0.1:PORT` runs a study of 2,052 cells with grids on two workers
+of one thread. The round's seed determines a schedule. A worker is killed every 1 to 4 s and started again
+after 0.5 to 3 s. The scheduler is killed once or twice and started again on its port after 1 to 5 s. The
+client is killed or interrupted once or twice, and the same command is started again at once. Workers that end
+because their scheduler is gone are started again, as an init system would do.
 
-A round is passed when its last client ends with status 0, no client ended otherwise unless it was killed, no
-line says Traceback, and what is stored is what a run in threads that nothing disturbed has stored: each cell
-once, all of them `ok`, every integer and every curve equal. Nothing is killed any more `DISTURBED` seconds
-after a round's begin; `LONGEST` seconds after it the round has failed.
+A round passes if its last client ends with status 0, no other client ends by itself, no line contains
+Traceback, and the stored results equal those of an undisturbed run in threads: each cell once, all `ok`,
+every integer and every curve equal. Kills stop `DISTURBED` seconds after the start of a round; `LONGEST`
+seconds after it the round fails.
 """
 
 from __future__ import annotations
@@ -36,30 +36,29 @@ else:
 
 DISTURBED, LONGEST = 60.0, 180.0
 N_WORKERS = 2
-# Seconds, drawn uniformly: between two kills of a worker, until it is there again, until the scheduler is,
-# from the begin of the round until the scheduler or the client is killed.
+# Ranges in seconds for uniform draws: between two kills of a worker; until it restarts; until the scheduler
+# restarts; from the start of the round until the scheduler or the client is killed.
 BETWEEN_KILLS, WORKER_BACK, SCHEDULER_BACK, WITHIN = (1.0, 4.0), (0.5, 3.0), (1.0, 5.0), (4.0, 30.0)
-# An interrupt before Python has come to the program is Python's to report, with a traceback.
+# Python itself reports an earlier interrupt, before the program runs, with a traceback.
 INTERRUPTIBLE_AGE = 3.0
-# A client that gives up is started again so often, to see what the study comes to; the round has failed.
+# Restarts of a client that gave up. The round has failed then, but the restarts show how the study ends.
 MOST_RESTARTS = 10
 
 
 @dataclass
 class Verdict:
-    """What a round came to.
+    """The result of a round.
 
     Attributes
     ----------
-    seed : int
     seconds : float
         Wall time.
     killed : Counter
-        How often what was killed.
+        Number of kills by kind of process.
     wrong : list of str
-        What should not have been, a line each; empty: the round is passed.
+        One line per failure; empty if the round passed.
     notes : Counter
-        What the clients said, without the numbers of their progress.
+        Lines that the clients printed, without their progress and with digits replaced.
     """
 
     seed: int
@@ -69,7 +68,7 @@ class Verdict:
     notes: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
-        """Say it in one line, and one for each thing that was wrong or that a client said."""
+        """Return a summary line, then a line for each failure and for each frequent line of a client."""
         killed = ", ".join(f"{number} × {name}" for name, number in sorted(self.killed.items()))
         outcome = "FAILED" if self.wrong else "passed"
         head = f"seed {self.seed}: {outcome} in {self.seconds:.0f} s, killed {killed}"
@@ -79,7 +78,7 @@ class Verdict:
 
 
 class _Round:
-    """A cluster, a client, and what is to be done to them when."""
+    """A cluster, a client, and the schedule of kills and restarts."""
 
     def __init__(self, folder: Path, study: Path, out: Path, seed: int, nanny: bool) -> None:
         self.random = random.Random(seed)
@@ -90,7 +89,7 @@ class _Round:
         self.scheduler: Running | None = None
         self.workers: list[Running | None] = [None] * N_WORKERS
         self.clients: list[Running] = []
-        # What happens when, by the seconds since the begin.
+        # Actions, with their times in seconds since the start of the round.
         self.agenda: list[tuple[float, Callable[[], None]]] = []
 
     @property
@@ -123,7 +122,7 @@ class _Round:
         if there:
             worker = self.workers[self.random.choice(there)]
             assert worker is not None
-            # Under a nanny mostly its worker alone: the nanny starts another.
+            # Under a nanny mostly only the worker is killed: the nanny starts another.
             if self.nanny and self.random.random() < 0.7:
                 self.verdict.killed["worker under its nanny"] += worker.kill_children()
             else:
@@ -159,7 +158,7 @@ class _Round:
     # -- the round ---------------------------------------------------------------------------------
 
     def run(self) -> Verdict:
-        """Disturb the study until its client ends, and judge what is there then."""
+        """Disturb the study until its client ends, and return the verdict on the clients."""
         with self.processes:
             self.start_scheduler()
             for place in range(N_WORKERS):
@@ -191,7 +190,7 @@ class _Round:
                 said = client.said.strip().splitlines() or ["nothing"]
                 self.verdict.wrong.append(f"a client ended by itself with status {status}: {said[-1][:180]}")
                 restarts += 1
-                # One that says so has come to the end of the study, with cells that failed.
+                # This line means that the study has ended, with failed cells.
                 if "cells computed" in client.said or restarts > MOST_RESTARTS:
                     return
                 self.start_client()
@@ -211,20 +210,15 @@ class _Round:
             n_lines = len(client.said.splitlines())
             self.verdict.wrong.append(f"a client printed {traces} tracebacks in {n_lines} lines")
         for line in client.said.splitlines():
-            # Progress and lines of a traceback are not what it has to say.
+            # Skip progress and the lines of a traceback.
             if line[:1].strip() and "cells," not in line and "report:" not in line:
                 self.verdict.notes["".join("#" if each.isdigit() else each for each in line)] += 1
 
 
 class Disturbance:
-    """A study, what it comes to undisturbed, and rounds of disturbing it.
+    """A study, its undisturbed results, and disturbed rounds of it.
 
-    Parameters
-    ----------
-    folder : Path
-        Everything is in it.
-    n_tasks : int, default=9
-        Data sets of the study, of 228 cells each.
+    All files go to `folder`. `n_tasks` is the number of the study's data sets, of 228 cells each.
     """
 
     def __init__(self, folder: Path, n_tasks: int = 9) -> None:
@@ -240,18 +234,7 @@ class Disturbance:
             self.summary = client.stdout.splitlines()[0]
 
     def round(self, seed: int, *, nanny: bool = False) -> Verdict:
-        """Run the study once, disturbed by a schedule of this seed; a folder is kept where it failed.
-
-        Parameters
-        ----------
-        seed : int
-        nanny : bool, default=False
-            Whether workers have one.
-
-        Returns
-        -------
-        Verdict
-        """
+        """Run the study once, disturbed by the schedule of this seed; keep its folder if the round failed."""
         folder = self.folder / f"round-{seed}{'-nanny' if nanny else ''}"
         out = folder / "out"
         verdict = _Round(folder, self.study, out, seed, nanny).run()
@@ -265,7 +248,7 @@ class Disturbance:
 
 
 def main() -> int:
-    """Run rounds and print a verdict on each."""
+    """Run the rounds and print a verdict on each."""
     parser = argparse.ArgumentParser(description="Disturb a study on a cluster of processes on loopback.")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1, help="of the first round; each has the next one")
@@ -275,7 +258,7 @@ def main() -> int:
     chosen = parser.parse_args()
     folder = (chosen.folder or Path(tempfile.mkdtemp(prefix="disturbance-"))).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    # Ended by a signal, it ends like a program that has come to its end: with all that it started.
+    # On SIGTERM exit normally, so that all processes started here are killed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     disturbance = Disturbance(folder, chosen.tasks)
     print(f"undisturbed, in threads: {disturbance.summary}", flush=True)

@@ -1,6 +1,6 @@
-"""A cluster class that behaves as a batch queue does: workers start late and end after their wall time.
+"""A cluster class that behaves like a batch queue: workers start late and end after their wall time.
 
-Imported by name from a cluster file, so it knows nothing of the tests beside it but `processes`.
+A cluster file imports this module by name, so it does not depend on other modules of these tests.
 """
 
 from __future__ import annotations
@@ -18,14 +18,10 @@ from distributed.scheduler import Scheduler
 
 
 class LateCluster(SpecCluster):
-    """A scheduler in this process, and jobs of one worker each that a queue lets wait and ends.
+    """A scheduler in this process, and queued jobs of one worker each.
 
-    Parameters
-    ----------
-    queue_seconds : float, default=5.0
-        How long a job waits before its worker starts.
-    wall_seconds : float, default=5.0
-        How long a worker may be there from then on; the queue kills it and the job is queued anew.
+    A job waits `queue_seconds` before its worker starts. The worker is killed after `wall_seconds`, and the
+    job is queued again.
     """
 
     def __init__(self, queue_seconds: float = 5.0, wall_seconds: float = 5.0, **more: Any) -> None:
@@ -37,7 +33,7 @@ class LateCluster(SpecCluster):
         super().__init__(scheduler=scheduler, workers={}, asynchronous=False, **more)
 
     def scale(self, n: int = 0, **_: Any) -> None:
-        """Queue jobs until there are so many."""
+        """Queue jobs until there are n."""
         while len(self._jobs) < n:
             job = threading.Thread(target=self._requeue, args=(self.scheduler_address,), daemon=True)
             self._jobs.append(job)

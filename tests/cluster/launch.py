@@ -1,7 +1,7 @@
-"""Starts a program that ends with whoever started it: ``launch.py BYTES PROGRAM ARGUMENT...``.
+"""Start a program that ends when its parent ends: ``launch.py BYTES PROGRAM ARGUMENT...``.
 
-BYTES limits the program's address space, 0 leaves it as it is. Run by `processes`, in a process of its own:
-what is set here before the program takes its place cannot be set from a process that has threads.
+BYTES limits the program's address space; 0 sets no limit. `processes` runs this script as a separate process,
+because a process with threads cannot safely set these limits for a child before it executes the program.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Set what the program inherits, and become it."""
+    """Set the limits, and replace this process by the program."""
     n_bytes, *command = sys.argv[1:]
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

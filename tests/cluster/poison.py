@@ -1,8 +1,8 @@
-"""Plug-ins that a run must survive, as the text of their files."""
+"""Plug-ins that a run must survive, as texts of their files."""
 
 from __future__ import annotations
 
-# Poisonous on data of 30 features alone: a study has the same learner on data that it does nothing to.
+# It acts only on data of 30 features, so that a study also has the learner on data where it is harmless.
 _PLUGIN = """
 import os, signal, sys, time
 import numpy as np
@@ -28,31 +28,29 @@ class Poison(Perceptron):
 _ACTIONS = {
     "exit": "os._exit(1)",
     "sys.exit": "sys.exit(3)",
-    # What the kernel does to a process that takes too much memory.
+    # What the kernel does to a process that uses too much memory.
     "kill": "os.kill(os.getpid(), signal.SIGKILL)",
     "sleep": "while True: time.sleep(0.1)",
     "busy": "_busy(np.zeros(1, np.int64))",
-    # Compiled code that keeps the interpreter: no other thread of the process gets a turn.
+    # Compiled code that keeps the GIL: no other thread of the process can run.
     "freeze": "_busy_alone(np.zeros(1, np.int64))",
-    # Bytes that are not zero are really there; some 0.8 GB a second, so that who watches can act.
+    # Only nonzero bytes take real memory; at some 0.8 GB per second a watcher has time to act.
     "memory": "eaten = []\n            while True: eaten.append(b'x' * (1 << 24)); time.sleep(0.02)",
     "array": "np.ones(1 << 36)",
 }
 
 
 def poison(kind: str) -> str:
-    """Return a plug-in with the learner ``Poison``, which on data of 30 features does what `kind` says.
+    """Return a plug-in with the learner ``Poison``, which acts by `kind` on data of 30 features.
 
-    Parameters
-    ----------
-    kind : {"exit", "sys.exit", "kill", "sleep", "busy", "freeze", "memory", "array"}
-        End the process with status 1 at once, raise SystemExit, end it by SIGKILL; never return, asleep, in
-        compiled code, in compiled code that keeps the interpreter; take memory bit by bit, or 512 GB at once.
+    "exit" ends the process with status 1, "sys.exit" raises SystemExit, "kill" sends SIGKILL. The next three
+    never return: "sleep" sleeps, "busy" runs compiled code, "freeze" runs compiled code that keeps the GIL.
+    "memory" allocates memory step by step, "array" 512 GB at once.
     """
     return _PLUGIN.format(action=_ACTIONS[kind])
 
 
-# Sleeps: a run of it is long enough to be disturbed on any machine.
+# It sleeps, so that a run is long enough to be disturbed on any machine.
 _SLOW = """
 import time
 from singlepass.learners import Perceptron
@@ -67,5 +65,5 @@ class Slow(Perceptron):
 
 
 def slow(seconds: float) -> str:
-    """Return a plug-in with the learner ``Slow``, a Perceptron that takes so long over a cell."""
+    """Return a plug-in with the learner ``Slow``, a Perceptron that takes this long for a cell."""
     return f"SECONDS = {seconds}\n{_SLOW}"

@@ -1,7 +1,7 @@
-"""Real processes on loopback: Dask schedulers and workers, and ``singlepass`` as a user types it.
+"""Start real processes on loopback: Dask schedulers and workers, and ``singlepass`` as a user types it.
 
-Whatever happens, they end: each is the head of a process group of its own that is killed with `Processes`,
-and the kernel kills it when the process that started it is gone.
+All of them end in any case. Each leads a process group that `Processes` kills, and the kernel kills it when
+its parent is gone.
 """
 
 from __future__ import annotations
@@ -23,23 +23,21 @@ from types import TracebackType
 import psutil
 
 LAUNCH = Path(__file__).with_name("launch.py")
-# Below the ports that the kernel gives to outgoing connections: a scheduler that is started again finds its
-# port free, and whoever knocks on it meanwhile is not connected to itself.
+# Below the kernel's ports for outgoing connections. So a restarted scheduler finds its port free, and a
+# client that connects to the port meanwhile is not connected to itself.
 PORTS = range(12000, 32000)
 
 
 @dataclass
 class Running:
-    """A process that was started, and what it has printed so far.
+    """A started process and its output so far.
 
     Attributes
     ----------
-    name : str
-    popen : subprocess.Popen
     out, err : Path
-        What it prints.
+        Files with its standard output and standard error.
     began : float
-        When it was started, by the monotonic clock.
+        Start time on the monotonic clock.
     """
 
     name: str
@@ -50,36 +48,33 @@ class Running:
 
     @property
     def alive(self) -> bool:
-        """Whether it is still there."""
+        """Whether the process is running."""
         return self.popen.poll() is None
 
     @property
     def age(self) -> float:
-        """Seconds since it was started."""
+        """Seconds since the start."""
         return time.monotonic() - self.began
 
     @property
     def stdout(self) -> str:
-        """What it has printed."""
+        """The standard output so far."""
         return self.out.read_text(errors="replace")
 
     @property
     def stderr(self) -> str:
-        """What it has printed on standard error."""
+        """The standard error so far."""
         return self.err.read_text(errors="replace")
 
     @property
     def said(self) -> str:
-        """Both."""
+        """Standard output and standard error so far."""
         return self.stdout + self.stderr
 
     def wait(self, seconds: float) -> int:
-        """Wait for its end and return its exit status; one that has not ended by then is killed.
+        """Wait for the end of the process and return its exit status.
 
-        Raises
-        ------
-        AssertionError
-            It had not ended.
+        After `seconds` the process is killed and AssertionError is raised.
         """
         try:
             return self.popen.wait(seconds)
@@ -90,13 +85,7 @@ class Running:
             ) from None
 
     def wait_for(self, there: Callable[[], object], seconds: float, what: str) -> None:
-        """Wait until something is there while the process lives.
-
-        Raises
-        ------
-        AssertionError
-            It was not there in time, or the process ended.
-        """
+        """Wait until `there` returns true; raise AssertionError after `seconds` or if the process ends."""
         until = time.monotonic() + seconds
         while not there():
             assert self.alive, f"{self.name} ended before {what}; it said:\n{self.said[-3000:]}"
@@ -104,13 +93,13 @@ class Running:
             time.sleep(0.05)
 
     def interrupt(self) -> None:
-        """Do what Ctrl-C does."""
+        """Send SIGINT, as Ctrl-C does."""
         self.popen.send_signal(signal.SIGINT)
 
     def kill_children(self) -> int:
-        """Kill the processes that it started, not itself, and return how many there were."""
+        """Kill the child processes but not the process itself; return how many there were."""
         children = psutil.Process(self.popen.pid).children()
-        # A nanny has its worker, and Python's tracker of shared resources, which goes with the nanny.
+        # A nanny's children are its worker and Python's resource tracker, which ends with the nanny.
         workers = [each for each in children if "resource_tracker" not in " ".join(each.cmdline())]
         for worker in workers:
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -118,27 +107,21 @@ class Running:
         return len(workers)
 
     def kill(self) -> None:
-        """Kill it and every process that it started."""
-        # Its group is there as long as one of its processes is, also after its own end.
+        """Kill the process and all its descendants."""
+        # The group exists as long as one of its processes does, even after the end of its leader.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.popen.pid, signal.SIGKILL)
         self.popen.wait()
 
 
 class Processes:
-    """Starts processes in a folder, and ends all of them.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they work and what they print is kept.
-    """
+    """Start processes in a working folder, which also has their output, and kill all of them at the end."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.started: list[Running] = []
         folder.mkdir(parents=True, exist_ok=True)
-        # The settings of the user who runs this are not what is tested.
+        # An empty configuration, so that the user's Dask settings do not affect the tests.
         (folder / "dask-config").mkdir(exist_ok=True)
         atexit.register(self.close)
 
@@ -151,14 +134,14 @@ class Processes:
         self.close()
 
     def close(self) -> None:
-        """Kill everything."""
+        """Kill all processes."""
         for each in self.started:
             each.kill()
         self.started.clear()
         atexit.unregister(self.close)
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the environment of a process: this one's without Dask's settings, and more."""
+        """Return this process's environment without Dask's and Python's settings, and with `more`."""
         own = {name: value for name, value in os.environ.items() if not name.startswith(("DASK_", "PYTHON"))}
         own["DASK_CONFIG"] = str(self.folder / "dask-config")
         return {**own, **(more or {})}
@@ -172,23 +155,14 @@ class Processes:
         cwd: Path | None = None,
         address_space: int = 0,
     ) -> Running:
-        """Start a program by its path.
+        """Start a program by its path, in `cwd` or by default in the folder.
 
-        Parameters
-        ----------
-        name : str
-            What failures call it.
-        command : sequence of str
-        env : mapping, default=None
-            On top of this process's environment.
-        cwd : Path, default=None
-            None: the folder.
-        address_space : int, default=0
-            A limit in bytes; 0: none.
+        `name` identifies it in failures. `env` is added to this process's environment. `address_space` is a
+        limit in bytes; 0 sets none.
         """
         number = len(self.started)
         out, err = (self.folder / f"{number:03}-{name}.{kind}" for kind in ("out", "err"))
-        # -S: what is on the program's path is not imported here already.
+        # -S, so that a sitecustomize.py for the program does not run in the launcher already.
         launcher = [sys.executable, "-I", "-S", str(LAUNCH), str(address_space)]
         with out.open("wb") as stdout, err.open("wb") as stderr:
             popen = subprocess.Popen(
@@ -207,7 +181,7 @@ class Processes:
     def scheduler(
         self, port: int, *, options: Sequence[str] = (), env: Mapping[str, str] | None = None
     ) -> Running:
-        """Start a scheduler on a port of the loopback interface, with nothing open beyond it."""
+        """Start a scheduler on a port of the loopback interface; it listens nowhere else."""
         where = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
         where += ["--dashboard-address", "127.0.0.1:0"]
         return self.start("scheduler", [*dask(), "scheduler", *where, *options], env=env)
@@ -239,12 +213,12 @@ class Processes:
 
 
 def dask() -> list[str]:
-    """Return the command ``dask``; -P: no module in the current folder is taken for an installed one."""
+    """Return the command ``dask``; -P keeps modules of the current folder from shadowing installed ones."""
     return [sys.executable, "-P", "-m", "dask"]
 
 
 def free_port() -> int:
-    """Return a port of the loopback interface that nobody listens on."""
+    """Return a free port of the loopback interface."""
     for port in random.SystemRandom().sample(PORTS, 100):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""The studies of these tests, on bundled and generated data, and what their results must be equal to."""
+"""Studies for these tests, on bundled and generated data, and comparisons of their results."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.store.schema import IDENTITY, PROVENANCE
 
-# With 8 algorithms, 36 points of their grids and 5 seeds there are 76 cells a task and level of noise: 9
-# tasks at 3 levels come to 2,052. Two threads take 10 s for them on the machine that this was written on.
+# With 8 algorithms, 36 points of their grids and 5 seeds there are 76 cells per task and noise level: 9 tasks
+# at 3 levels make 2,052. Two threads took 10 s for them on the machine where this was written.
 _TASKS = [
     'name = "digits"\ntask = "group:round"\n',
     'name = "digits"\ntask = "one-vs-rest:3"\n',
@@ -56,33 +56,26 @@ label = "AROW-H"
 loss = "hinge"
 r = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
 """
-# Cells of `wide_study` a task and level of noise, and its levels.
+# Cells of `wide_study` per task and noise level, and the number of its noise levels.
 _CELLS_A_TASK, _LEVELS = 76, 3
 
 
 def wide_study(n_tasks: int = 9) -> str:
-    """Return a study with grids: 2,052 cells on all nine tasks, 228 on each."""
+    """Return a study with grids: 2,052 cells on all nine tasks, 228 per task."""
     study = 'name = "wide"\nprotocol = "holdout"\nnoise = [0.0, 0.1, 0.3]\nseeds = 5\ntune_by = "online"\n'
     return study + "".join(f"[[datasets]]\n{task}" for task in _TASKS[:n_tasks]) + _ALGORITHMS
 
 
 def cells_of_wide_study(n_tasks: int = 9) -> int:
-    """Return how many cells `wide_study` has, its grids included."""
+    """Return the number of cells of `wide_study`, including its grids."""
     return _CELLS_A_TASK * _LEVELS * n_tasks
 
 
 def narrow_study(*algorithms: str, seeds: int = 4, datasets: str = "", n_train: int = 200) -> str:
-    """Return a study of one generated data set with these algorithms, and further data sets.
+    """Return a study of one generated data set of `n_train` rows.
 
-    Parameters
-    ----------
-    *algorithms : str
-        The body of an ``[[algorithms]]`` table each.
-    seeds : int, default=4
-    datasets : str, default=""
-        Further ``[[datasets]]`` tables.
-    n_train : int, default=200
-        Rows of the generated one.
+    Each of `algorithms` is the body of an ``[[algorithms]]`` table. `datasets` holds further ``[[datasets]]``
+    tables.
     """
     study = f'name = "narrow"\nprotocol = "holdout"\nseeds = {seeds}\ncheckpoints = 4\n'
     study += f'[[datasets]]\nname = "gauss"\nbias = true\nn_train = {n_train}\nn_test = 100\n{datasets}\n'
@@ -90,7 +83,7 @@ def narrow_study(*algorithms: str, seeds: int = 4, datasets: str = "", n_train: 
 
 
 def tables(out: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return cells and curves without the columns that say when, where and how fast."""
+    """Return cells and curves without the columns that record when, where and how fast."""
     results = read_results(str(out))
     return tuple(
         frame.drop(columns=[name for name in PROVENANCE if name in frame])
@@ -99,21 +92,21 @@ def tables(out: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def assert_same(ours: Path, theirs: Path) -> None:
-    """Fail where two folders differ in anything but when, where and how fast."""
+    """Assert that two folders have equal results, except for times and workers."""
     for mine, other in zip(tables(ours), tables(theirs), strict=True):
         pd.testing.assert_frame_equal(mine, other, check_exact=True)
 
 
 def stored_keys(out: Path) -> list[str]:
-    """Return the keys of all rows of cells as they lie on the disk, one that lies there twice twice."""
+    """Return the keys of all stored rows of cells, repeated if a row is stored twice."""
     return _column(out, "cells", "key")
 
 
 def doubled(out: Path) -> dict[str, int]:
-    """Return how many rows of each table count once more than they should.
+    """Return the number of surplus rows in each table.
 
-    Curves without cells beside them are what a process left that was killed between the two files: they are
-    read by nobody, and swept an hour later.
+    Curves without cells come from a process that was killed between the two files. They are not counted:
+    readers ignore them, and they are removed an hour later.
     """
     found = {}
     for table, names in IDENTITY.items():
@@ -131,13 +124,9 @@ def _column(out: Path, table: str, name: str) -> list[object]:
 
 
 def unlike(ours: Path, theirs: Path, planned: int) -> list[str]:
-    """Return a line for each way in which results fall short of those of a run that nothing disturbed.
+    """Return a line for each deviation of results from those of an undisturbed run (`theirs`).
 
-    Parameters
-    ----------
-    ours, theirs : Path
-    planned : int
-        Cells of the study.
+    `planned` is the number of cells in the study.
     """
     found = []
     results = read_results(str(ours))
@@ -174,5 +163,5 @@ def _differing(name: str, mine: pd.DataFrame, other: pd.DataFrame) -> list[str]:
 
 
 def _exact(value: object) -> str:
-    """Return a value as text that no other has; a column of integers with a null is of floats."""
+    """Return a distinct text for each value; integers count as floats, as in a column that has a null."""
     return repr(float(value)) if isinstance(value, int | float) else repr(value)

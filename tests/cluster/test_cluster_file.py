@@ -1,4 +1,4 @@
-"""A cluster from a file: any class that can be imported, its arguments, how many workers, how long a wait."""
+"""Test cluster files: any importable class, its arguments, the number of workers, the longest wait."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .poison import slow
 from .processes import Processes
 from .studies import assert_same, doubled, narrow_study, stored_keys
 
-# A busy machine takes four times as long as a quiet one.
+# A busy machine takes four times as long as an idle one.
 LONGEST = 400.0
 LOCAL = """
 class = "distributed.LocalCluster"
@@ -39,10 +39,10 @@ wall_seconds = {wall}
 
 
 def _wall_seconds() -> float:
-    """Return a wall time in which a worker starts and computes a few cells, however busy the machine is."""
+    """Return a wall time in which a worker starts and computes a few cells, even on a busy machine."""
     began = time.monotonic()
     subprocess.run([sys.executable, "-c", "import distributed, singlepass.learners.linear"], check=True)
-    # A worker imports as much, takes the study's files and compiles; that leaves it half of its time.
+    # A worker imports as much, receives the study's files and compiles; that leaves half of its time.
     return max(15.0, 8 * (time.monotonic() - began))
 
 
@@ -75,7 +75,7 @@ def test_a_local_cluster_by_its_short_name(processes: Processes, tmp_path: Path)
 
 @pytest.mark.faults
 def test_workers_that_come_late_and_end(processes: Processes, tmp_path: Path) -> None:
-    """Workers of a batch queue: 5 s until one starts, and killed when it has computed a few cells."""
+    """Workers like those of a batch queue: each starts after 5 s, and is killed after a few cells."""
     study = tmp_path / "study.toml"
     study.write_text(narrow_study('name = "Slow"', 'name = "AROW"\nr = [0.1, 1.0]', seeds=20))
     (tmp_path / "slow.py").write_text(slow(0.5))
@@ -114,7 +114,7 @@ def test_workers_that_come_late_and_end(processes: Processes, tmp_path: Path) ->
     ],
 )
 def test_what_is_wrong_with_a_file(processes: Processes, tmp_path: Path, cluster: str, word: str) -> None:
-    """One line that names it, and nothing else."""
+    """The client prints exactly one line, which names the error."""
     (tmp_path / "study.toml").write_text(narrow_study('name = "Perceptron"'))
     client = _run(processes, tmp_path, cluster)
     assert client.wait(60) == 2, client.said
@@ -136,7 +136,7 @@ def test_a_file_that_is_not_there(processes: Processes, tmp_path: Path) -> None:
 
 @pytest.mark.faults
 def test_an_argument_that_the_class_does_not_take(processes: Processes, tmp_path: Path) -> None:
-    """What the class and its processes print is theirs; the last line is ours, and names the file."""
+    """The class and its processes may print anything; the last line is the client's, and names the file."""
     (tmp_path / "study.toml").write_text(narrow_study('name = "Perceptron"'))
     client = _run(processes, tmp_path, LOCAL.replace("n_workers", "n_wokers"))
     assert client.wait(60) == 2, client.said
@@ -161,7 +161,7 @@ def test_a_class_of_ones_own_is_handed_no_keyword_that_it_does_not_take() -> Non
 
 
 def test_what_ssh_starts_ends_when_this_process_is_killed() -> None:
-    """Its scheduler and workers are on other machines, where nothing else would end them."""
+    """The scheduler and workers run on other machines, where nothing else would end them."""
     made = cluster_file._completed(SSHCluster, {"worker_options": {"nthreads": 2}})
     assert made["scheduler_options"] == {"idle_timeout": "30 minutes"}
     assert made["worker_options"] == {"death_timeout": "60 seconds", "nthreads": 2}
@@ -176,7 +176,7 @@ def test_jobs_have_a_name_by_which_they_are_found() -> None:
 
     name = cluster_file._completed(Jobs, {})["job_name"]
     assert name.startswith("singlepass-")
-    # Longer ones are refused by some queues.
+    # Some queues refuse longer names.
     assert len(name) == 15
     assert cluster_file._completed(Jobs, {})["job_name"] != name
     assert cluster_file._completed(Jobs, {"job_name": "mine"}) == {"job_name": "mine"}
@@ -196,7 +196,7 @@ def test_jobs_have_a_name_by_which_they_are_found() -> None:
     ],
 )
 def test_workers_that_start_together_end_at_different_times(words: list[str], staggered: list[str]) -> None:
-    """Dask adds at most the stagger to a lifetime: the sum is what the file says."""
+    """Dask adds at most the stagger to a lifetime: their sum is the lifetime in the file."""
 
     class Own:
         def __init__(self, **kwargs: object) -> None: ...
@@ -230,7 +230,7 @@ assert found and all(level == logging.CRITICAL for level in found), found
 
 
 def test_workers_of_this_machine_log_nothing_to_the_terminal() -> None:
-    # One that asks for the scheduler while that ends logs a traceback.
+    # A worker that asks for a scheduler that is ending would log a traceback.
     ran = subprocess.run([sys.executable, "-c", LEVELS], capture_output=True, text=True, timeout=LONGEST)
     assert ran.returncode == 0, ran.stderr
     assert "Traceback" not in ran.stderr

@@ -1,4 +1,4 @@
-"""The doctor of a real cluster: each worker that is unlike this process is named, with what is unlike."""
+"""Test `doctor` on a real cluster: it names each worker that differs from this process, and how."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from importlib import metadata
 from pathlib import Path
 
-from .disguises import with_cache, with_file, with_version, without
+from .disguises import with_cache, with_file, with_full_disk, with_version, without
 from .processes import Processes, Running, free_port
 
 OTHER = ".".join([*metadata.version("numpy").split(".")[:2], "97"])
@@ -22,7 +22,7 @@ name = "Perceptron"
 
 
 def _registered(worker: Running) -> str:
-    """Wait until a worker is known to its scheduler; return its address."""
+    """Wait until a worker is registered; return its address."""
     worker.wait_for(lambda: "Registered to:" in worker.said, 30, "registration")
     found = re.search(r"Start worker at:\s+(\S+)", worker.said)
     assert found
@@ -44,18 +44,20 @@ def test_workers_that_are_unlike_this_process(processes: Processes, tmp_path: Pa
         without(tmp_path / "without", "singlepass"),
         with_version(tmp_path / "o", "numpy", OTHER),
         elsewhere,
+        with_full_disk(tmp_path / "full"),
     ]
-    bare, old, empty = (_registered(processes.worker(address, env=env)) for env in kinds)
+    bare, old, empty, full = (_registered(processes.worker(address, env=env)) for env in kinds)
     doctor = processes.client("doctor", str(tmp_path / "own.toml"), "--scheduler", address)
     assert doctor.wait(60) == 1, doctor.said
     wrong = {
         line.split()[2].rstrip(":"): line for line in doctor.stdout.splitlines() if line.startswith("wrong:")
     }
-    assert set(wrong) == {bare, old}, doctor.said
+    assert set(wrong) == {bare, old, full}, doctor.said
     assert "singlepass is missing" in wrong[bare]
     assert f"numpy {OTHER} instead of {metadata.version('numpy')}" in wrong[old]
+    assert f"{tmp_path}/full/cache: cannot be written (No space left on device)" in wrong[full]
     better = [line for line in doctor.stdout.splitlines() if line.startswith("better:")]
     assert any(f"worker {empty}: " in line and os.fspath(mine) in line for line in better), doctor.said
-    # A scheduler that was started by hand has Dask's own settings.
+    # A scheduler that was started by hand has Dask's default settings.
     assert any("ALLOWED_FAILURES=1" in line for line in better), doctor.said
     assert "Traceback" not in doctor.said

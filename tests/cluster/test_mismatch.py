@@ -1,6 +1,6 @@
-"""Workers that are not what the client is: a line within 30 s; none hangs, none computes something else.
+"""Test workers that differ from the client: they are reported within 30 s, and no result differs.
 
-A worker is made to differ by what its process is started with (`disguises`).
+A worker is made to differ by the environment of its process (`disguises`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .poison import slow
 from .processes import Processes, Running, free_port
 from .studies import assert_same, narrow_study, stored_keys
 
-# Seconds from the client's start until it must have said what is wrong.
+# Seconds from the client's start until it must have reported the error.
 PROMPT = 30.0
 LONGEST = 120.0
 ALGORITHMS = ['name = "AROW"\nr = [0.1, 1.0]', 'name = "Perceptron"']
-# Of the installed one the last number alone is another: what is built upon NumPy looks at the first two.
+# Only the last part of the version differs, because packages built on NumPy check the first two.
 _MAJOR_MINOR = ".".join(metadata.version("numpy").split(".")[:2])
 OTHER_NUMPY = f"{_MAJOR_MINOR}.97"
 
@@ -53,7 +53,7 @@ def worker(processes: Processes, port: int) -> Start:
 
 
 def address_of(worker: Running) -> str:
-    """Return the address of a worker, from what it has printed."""
+    """Return a worker's address from its output."""
     found = re.search(r"Start worker at:\s+(\S+)", worker.said)
     assert found, worker.said
     return found.group(1)
@@ -71,7 +71,7 @@ def _arguments(study: Path, port: int, out: str = "out") -> list[str]:
 
 
 def _check_refused(client: Running, *words: str) -> None:
-    """Check that it ended in time, with status 2, one error and these words."""
+    """Assert that a client ended in time, with status 2, one error and these words."""
     assert client.wait(PROMPT) == 2, client.said
     assert "Traceback" not in client.said
     errors = [line for line in client.stderr.splitlines() if line.startswith("singlepass: error:")]
@@ -88,18 +88,31 @@ def test_a_worker_without_singlepass(processes: Processes, port: int, worker: St
 
 
 def test_a_worker_with_another_numpy(processes: Processes, port: int, worker: Start, tmp_path: Path) -> None:
-    """It is refused beside a good one, in a table; with `--allow-mismatch` it is named in the provenance."""
+    """Such a worker gets no cells and is listed in a table; alone, it ends the run.
+
+    With `--allow-mismatch` it computes cells, and the provenance lists its versions.
+    """
     good, bad = worker(), worker(with_version(tmp_path / "other", "numpy", OTHER_NUMPY))
     arguments = _arguments(_study(tmp_path), port)
     client = processes.client(*arguments)
-    _check_refused(client, address_of(bad), "numpy", OTHER_NUMPY, metadata.version("numpy"))
-    assert stored_keys(tmp_path / "out") == []
-
-    client = processes.client(*arguments, "--allow-mismatch")
     assert client.wait(LONGEST) == 0, client.said
-    last = json.loads((tmp_path / "out" / "provenance.json").read_text())["runs"][-1]
+    row = rf"{address_of(bad)} +numpy +{re.escape(metadata.version('numpy'))} +{OTHER_NUMPY}"
+    assert len(re.findall(row, client.stderr)) == 1
+    assert client.stderr.count("given no cells") == 1
+    assert read_results(str(tmp_path / "out")).cells["worker"].str.endswith(f":{good.popen.pid}").all()
+
+    good.kill()
+    second = _arguments(tmp_path / "study.toml", port, "second")
+    client = processes.client(*second)
+    _check_refused(client, address_of(bad), "numpy", OTHER_NUMPY, "no worker is left")
+    assert stored_keys(tmp_path / "second") == []
+
+    good = worker()
+    client = processes.client(*second, "--allow-mismatch")
+    assert client.wait(LONGEST) == 0, client.said
+    last = json.loads((tmp_path / "second" / "provenance.json").read_text())["runs"][-1]
     told = json.dumps(last)
-    # By the name that cells know it by, too: host and process.
+    # The workers also appear under the name that cells record: host and process.
     assert f':{bad.popen.pid}"' in told
     assert f':{good.popen.pid}"' in told
     assert OTHER_NUMPY in told
@@ -107,7 +120,7 @@ def test_a_worker_with_another_numpy(processes: Processes, port: int, worker: St
 
 
 def test_a_worker_with_other_code(processes: Processes, port: int, worker: Start, tmp_path: Path) -> None:
-    """A version names a release; what a worker runs may be a checkout that somebody edits."""
+    """The version may be equal: a worker may run an edited checkout, so the code's digest is compared."""
     bad = worker(with_code(tmp_path / "copy", "pipeline/run/splits.py", "EDITED = True"))
     client = processes.client(*_arguments(_study(tmp_path), port))
     _check_refused(client, address_of(bad), "singlepass")
@@ -116,7 +129,7 @@ def test_a_worker_with_other_code(processes: Processes, port: int, worker: Start
 
 @pytest.mark.faults
 def test_a_worker_that_joins_later(processes: Processes, port: int, worker: Start, tmp_path: Path) -> None:
-    """It is named as at the start, and computes nothing; the run ends, or goes on without it."""
+    """A late worker is reported like an early one and computes nothing; the run may end or go on."""
     worker()
     (tmp_path / "slow.py").write_text(slow(0.5))
     study = _study(tmp_path, 'name = "Slow"', seeds=60)
@@ -151,7 +164,7 @@ def _data_file(path: Path, seed: int = 0) -> Path:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Return a client's folder: a study with a relative path, a plug-in, and what threads make of them."""
+    """Return a client's folder with a study (relative path), a plug-in and the results of a threaded run."""
     home = tmp_path / "home"
     _data_file(home / "data" / "mine.csv")
     (home / "mine.py").write_text(slow(0.0))
@@ -167,7 +180,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def _run_at_home(processes: Processes, home: Path, port: int) -> Running:
-    """Run the study from its folder, with relative paths."""
+    """Run the study from its folder, with relative paths, and compare the results."""
     where = ["--scheduler", f"tcp://127.0.0.1:{port}", "--plugin", "mine.py"]
     client = processes.client("run", "study.toml", "--out", "out", *where, cwd=home)
     assert client.wait(LONGEST) == 0, client.said
@@ -206,7 +219,7 @@ def test_a_worker_without_the_data(
 def test_a_worker_with_edited_data(
     processes: Processes, port: int, worker: Start, tmp_path: Path, home: Path
 ) -> None:
-    """It says so, and computes what the client has."""
+    """The client reports the difference, and the worker computes on the client's data."""
     edited = _data_file(tmp_path / "edited" / "mine.csv", seed=1)
     other = with_file(tmp_path / "other", home / "data" / "mine.csv", edited)
     worker_with_other = worker({**other, **with_cache(tmp_path / "cache")})
@@ -220,7 +233,7 @@ def _check_named_once(client: Running, worker: Running) -> None:
     assert address_of(worker) in named[0]
 
 
-# -- nobody there -------------------------------------------------------------------------------------
+# -- missing workers and schedulers -------------------------------------------------------------------
 
 
 def test_workers_that_never_appear(processes: Processes, port: int, tmp_path: Path) -> None:
@@ -236,7 +249,7 @@ def test_a_scheduler_that_never_appears(processes: Processes, tmp_path: Path) ->
 
 
 def test_a_scheduler_that_goes_for_good(processes: Processes, tmp_path: Path) -> None:
-    """What is finished is kept, and the same command goes on once there is a scheduler again."""
+    """Finished cells are kept, and the same command continues once a scheduler exists again."""
     port = free_port()
     scheduler = processes.scheduler(port)
     processes.worker(f"tcp://127.0.0.1:{port}")

@@ -1,7 +1,7 @@
-"""A cell that takes its process along, never ends or eats memory: it is marked and named, all others are ok.
+"""Test cells that crash their process, never end or exhaust memory: they are reported, all others are ok.
 
-Such a cell gets status ``crashed`` after three tries alone, the run ends with status 1, and a second run
-computes nothing: only ``--retry-failed`` tries it again.
+Such a cell gets status ``crashed`` after three tries in a subprocess, and the run ends with status 1. A
+second run computes nothing; only ``--retry-failed`` tries the cell again.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from .poison import poison, slow
 from .processes import Processes, Running, free_port
 from .studies import doubled, narrow_study, stored_keys
 
-# A busy machine takes four times as long as a quiet one.
+# A busy machine takes four times as long as an idle one.
 LONGEST = 300.0
-# Of a cell that never ends: long beside a cell of these studies, and short enough to wait for three times.
+# Timeout for cells that never end: long compared with a cell of these studies, and short enough to wait for
+# three times.
 CELL_LIMIT = "12"
-# Of one that ends its process: no process takes that long to start, on any machine.
+# Timeout for cells that end their process: no process takes that long to start, on any machine.
 NO_LIMIT = "100"
 OTHERS = ['name = "AROW"\nr = [0.1, 1.0, 10.0]', 'name = "PassiveAggressive"', 'name = "Perceptron"']
 TASKS = (
     '[[datasets]]\nname = "breast-cancer"\n[[datasets]]\nname = "arow-synthetic"\nn_train = 200\nn_test = 99'
 )
-# 3 tasks: a grid of 3, and 4 algorithms.
+# 3 tasks, each with a grid of 3 and 4 algorithms.
 PLANNED = 3 * (3 + 4)
 
 
@@ -48,7 +49,7 @@ def _prepare(folder: Path, kind: str) -> list[str]:
 
 
 def _cluster(processes: Processes, *options: str) -> list[str]:
-    """Start a scheduler and two workers under nannies, and return the option that names them."""
+    """Start a scheduler and two workers under nannies, and return the client's option for them."""
     port = free_port()
     processes.scheduler(port)
     for _ in range(2):
@@ -57,7 +58,7 @@ def _cluster(processes: Processes, *options: str) -> list[str]:
 
 
 def _poisoned(out: Path) -> pd.Series:
-    """Check that everything but the poisoned cell is ok, and return that cell."""
+    """Assert that every cell but the poisoned one is ok, and return that cell."""
     cells = read_results(str(out)).cells
     assert len(cells) == PLANNED
     assert doubled(out) == {"cells": 0, "curves": 0}
@@ -75,7 +76,7 @@ def _check_crashed(client: Running, out: Path, *reasons: str) -> None:
     assert cell["status"] == "crashed"
     assert any(reason in cell["error"] for reason in reasons), cell["error"]
     assert "Traceback" not in client.said
-    # A cell that was lost before it was written counts once.
+    # A cell that was lost before it was written counts only once.
     told = [(int(done), int(total)) for done, total in re.findall(r"(\d+)/(\d+) cells", client.said)]
     assert all(done <= total for done, total in told), told
     named = [line for line in client.said.splitlines() if "Poison" in line and "breast-cancer" in line]
@@ -115,7 +116,7 @@ def test_on_a_cluster(
 
 @pytest.mark.faults
 def test_memory_on_a_cluster(processes: Processes, tmp_path: Path, out: Path) -> None:
-    """The nanny ends its worker before the cell has all memory."""
+    """The nanny ends its worker before the cell has used all memory."""
     arguments = _prepare(tmp_path, "memory") + _cluster(processes, "--memory-limit", "700MiB")
     _check_crashed(processes.client(*arguments), out, TOOK_ALONG)
     _check_second_run(processes, arguments, out)
@@ -124,7 +125,7 @@ def test_memory_on_a_cluster(processes: Processes, tmp_path: Path, out: Path) ->
 @pytest.mark.faults
 @pytest.mark.parametrize("where", ["cluster", "threads"])
 def test_a_polite_exit(processes: Processes, tmp_path: Path, out: Path, where: str) -> None:
-    """`sys.exit` is an exception: whether it ends a worker or only the cell, the cell alone is lost."""
+    """`sys.exit` raises an exception; whether a worker or only the cell ends, no other cell is lost."""
     arguments = _prepare(tmp_path, "sys.exit")
     arguments += _cluster(processes) if where == "cluster" else ["--threads", "2"]
     client = processes.client(*arguments)
@@ -144,14 +145,14 @@ def test_a_polite_exit(processes: Processes, tmp_path: Path, out: Path, where: s
 def test_threads_that_go_with_their_process(
     processes: Processes, tmp_path: Path, out: Path, kind: str, reason: str
 ) -> None:
-    """The next run knows which cells were in flight, and runs those in a process apart."""
+    """The next run knows which cells were running, and runs them in subprocesses."""
     arguments = [*_prepare(tmp_path, kind), "--threads", "2"]
     first = processes.client(*arguments)
     assert first.wait(LONGEST) in (1, -9), first.said
     _check_crashed(processes.client(*arguments), out, reason)
     _check_second_run(processes, arguments, out)
     again = processes.client(*arguments, "--retry-failed")
-    # In flight or not: the process may go with it, or the cell is tried apart.
+    # Either the cell crashes the process again, or it runs in a subprocess.
     assert again.wait(LONGEST) in (1, -9), again.said
 
 
@@ -163,7 +164,7 @@ def test_threads_that_never_return(processes: Processes, tmp_path: Path, out: Pa
     arguments = [*_prepare(tmp_path, kind), "--threads", "2"]
     client = processes.client(*arguments)
     if kind == "freeze":
-        # No thread of the process has a turn: it may end itself, for the next run to try the cell apart.
+        # No Python thread can run: the process may end itself, and the next run uses a subprocess.
         client.wait(LONGEST)
         client = processes.client(*arguments)
     _check_crashed(client, out, NOT_ENDED, TOOK_ALONG)
@@ -171,7 +172,7 @@ def test_threads_that_never_return(processes: Processes, tmp_path: Path, out: Pa
 
 
 def test_memory_in_threads(processes: Processes, tmp_path: Path, out: Path) -> None:
-    """An allocation that is refused is an error of the cell, like any other."""
+    """A refused allocation is an ordinary error of the cell."""
     arguments = [*_prepare(tmp_path, "array"), "--threads", "2"]
     client = processes.client(*arguments, address_space=16 << 30)
     assert client.wait(LONGEST) == 1, client.said
@@ -182,7 +183,7 @@ def test_memory_in_threads(processes: Processes, tmp_path: Path, out: Path) -> N
 
 @pytest.mark.faults
 def test_cells_in_flight_when_a_run_is_killed(processes: Processes, tmp_path: Path, out: Path) -> None:
-    """They are not to blame: however often a run is killed from outside, all of them end ok."""
+    """Running cells are not blamed: however often a run is killed from outside, all cells end ok."""
     (tmp_path / "slow.py").write_text(slow(0.4))
     (tmp_path / "study.toml").write_text(narrow_study('name = "Slow"', seeds=30))
     arguments = ["run", str(tmp_path / "study.toml"), "--out", str(out), "--threads", "2"]

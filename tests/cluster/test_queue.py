@@ -1,4 +1,4 @@
-"""A batch queue that gives no worker: its own message, the jobs' states and the end of a log are shown."""
+"""Test a batch queue that supplies no worker: its message, the jobs' states and a log's end are shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .processes import Processes, Running
 from .studies import narrow_study
 
 LONGEST = 60.0
-# Within these a job that was cancelled has ended.
+# Seconds within which a cancelled job must have ended.
 GONE = 10.0
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("dask_jobqueue") is None, reason="needs dask-jobqueue: the extra `test`"
@@ -41,7 +41,7 @@ scheduler_options = {{ host = "127.0.0.1", dashboard_address = "127.0.0.1:0" }}
 
 @pytest.fixture
 def queue(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
-    """Install a batch queue of one node, or as many as a test says; return its folder."""
+    """Install a batch queue of one node, or the test's number; return its folder."""
     spool = batch_queue.install(tmp_path / "queue", nodes=getattr(request, "param", 1))
     yield spool.parent
     for number in batch_queue.jobs(spool):
@@ -65,7 +65,7 @@ def _client(
 
 
 def test_a_refused_job(processes: Processes, tmp_path: Path, queue: Path) -> None:
-    """The run ends long before `wait` with what sbatch has printed."""
+    """The run ends long before `wait`, and reports what sbatch printed."""
     (queue / "refusal").write_text(INVALID)
     client = _client(processes, tmp_path, "run")
     assert client.wait(LONGEST) == 2, client.said
@@ -87,7 +87,7 @@ def test_jobs_that_wait(processes: Processes, tmp_path: Path, queue: Path) -> No
 
 
 def test_a_prologue_that_fails(processes: Processes, tmp_path: Path, queue: Path) -> None:
-    """Nothing is waited for once all jobs have ended; the log says why."""
+    """The run stops waiting when all jobs have ended; the log shows why."""
     client = _client(processes, tmp_path, "run", prologue='"echo no such module: cuda >&2; exit 1"')
     assert client.wait(LONGEST) == 2, client.said
     assert "jobs 1, 2, 3: ended without a worker" in client.stderr
@@ -96,7 +96,7 @@ def test_a_prologue_that_fails(processes: Processes, tmp_path: Path, queue: Path
 
 @pytest.mark.parametrize("refused", [True, False])
 def test_the_doctor(processes: Processes, tmp_path: Path, queue: Path, refused: bool) -> None:
-    """It starts one worker, and ends it."""
+    """The doctor starts one worker, and ends it."""
     if refused:
         (queue / "refusal").write_text(INVALID)
     client = _client(processes, tmp_path, "doctor")

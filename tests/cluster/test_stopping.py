@@ -1,4 +1,4 @@
-"""Runs that are told to stop, or killed: how they end, what they keep, and what they leave running."""
+"""Test runs that are stopped or killed: how they end, what they keep, and which processes remain."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .poison import slow
 from .processes import Processes, Running, free_port
 from .studies import narrow_study, stored_keys
 
-# A busy machine takes four times as long as a quiet one.
+# A busy machine takes four times as long as an idle one.
 LONGEST = 100.0
-# Within these nothing that a stopped run has started is there any more.
+# Seconds within which every process of a stopped run must be gone.
 GONE = 10.0
 SLURM = """
 class = "dask_jobqueue.SLURMCluster"
@@ -39,7 +39,7 @@ needs_jobqueue = pytest.mark.skipif(
 
 @pytest.fixture
 def spool(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
-    """Install a batch queue of two nodes, or as many as a test says, whose jobs end with the test."""
+    """Install a batch queue of two nodes, or the test's number; its jobs end with the test."""
     spool = batch_queue.install(tmp_path / "queue", nodes=getattr(request, "param", 2))
     yield spool
     for number in batch_queue.jobs(spool):
@@ -69,7 +69,7 @@ def _wait_until(gone: Callable[[], bool], seconds: float) -> None:
 
 
 def _stops(client: Running, folder: Path, how: signal.Signals) -> str:
-    """Send a signal to a run and all that it has started, as a terminal does; return its line."""
+    """Send a signal to a run and all its processes, as a terminal does; return the run's last line."""
     client.wait_for(lambda: len(stored_keys(folder / "out")) > 2, LONGEST, "stored cells")
     kept, started = stored_keys(folder / "out"), psutil.Process(client.popen.pid).children(recursive=True)
     said = len(client.stderr)
@@ -77,7 +77,7 @@ def _stops(client: Running, folder: Path, how: signal.Signals) -> str:
     assert client.wait(30) == 128 + how
     assert set(kept) <= set(stored_keys(folder / "out"))
     _wait_until(lambda: not any(each.is_running() for each in started), GONE)
-    # How far it is may be said once more.
+    # A progress line may still appear.
     lines = [line for line in client.stderr[said:].splitlines() if "/400 cells" not in line]
     assert len(lines) == 1, client.stderr
     assert lines[0].startswith("singlepass: stopped; what was finished is kept, ")
@@ -102,7 +102,7 @@ def test_processes_of_this_machine(processes: Processes, tmp_path: Path, how: si
 @needs_jobqueue
 @both
 def test_jobs_of_slurm(processes: Processes, tmp_path: Path, spool: Path, how: signal.Signals) -> None:
-    """Those that run and those that wait are cancelled; importing dask_jobqueue changes nothing of it."""
+    """Running and waiting jobs are cancelled, although dask_jobqueue installs a signal handler on import."""
     client = _start(processes, tmp_path, *_slurm(tmp_path))
     assert _stops(client, tmp_path, how).endswith("run again to go on")
     _wait_until(lambda: not batch_queue.jobs(spool), GONE)
@@ -122,7 +122,7 @@ def test_a_scheduler_that_runs_already(processes: Processes, tmp_path: Path, how
 
 
 def test_in_the_background_of_a_script(processes: Processes, tmp_path: Path) -> None:
-    """Ctrl-C is ignored there, and SIGTERM is not."""
+    """In the background SIGINT is ignored, but SIGTERM is not."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         client = _start(processes, tmp_path, "--threads", "1")
@@ -146,7 +146,7 @@ def test_before_the_first_job_starts(processes: Processes, tmp_path: Path, spool
 @needs_jobqueue
 @pytest.mark.faults
 def test_a_client_that_is_killed(processes: Processes, tmp_path: Path, spool: Path) -> None:
-    """Jobs that run end, those that wait find no scheduler and end; until then `status` names them."""
+    """Running jobs end; waiting jobs find no scheduler and end; until then `status` names them."""
     client = _start(processes, tmp_path, *_slurm(tmp_path))
     client.wait_for(lambda: len(stored_keys(tmp_path / "out")) > 2, LONGEST, "stored cells")
     client.popen.kill()
@@ -164,7 +164,7 @@ def test_a_client_that_is_killed(processes: Processes, tmp_path: Path, spool: Pa
 
 @needs_jobqueue
 def test_jobs_for_little_work(processes: Processes, tmp_path: Path, spool: Path) -> None:
-    """An adaptive cluster that may have no job or many asks for one."""
+    """An adaptive cluster with a minimum of 0 and a maximum of 64 jobs requests one."""
     adaptive = _slurm(tmp_path, "adapt = { minimum = 0, maximum = 64 }")
     client = _start(processes, tmp_path, *adaptive, cells=40, seconds=0.1)
     assert client.wait(LONGEST) == 0, client.said

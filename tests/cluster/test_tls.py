@@ -1,4 +1,4 @@
-"""Who may talk to a cluster: TLS through Dask's own settings, and no port beyond loopback in local runs."""
+"""Test the security of clusters: TLS through Dask's settings, and local runs that listen only on loopback."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def study(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def certified(tmp_path: Path) -> dict[str, str]:
-    """Make certificates and return the settings of who takes part."""
+    """Make certificates and return Dask's settings for a process of the cluster."""
     if openssl() is None:
         pytest.skip("needs openssl to make certificates")
     return make_authority(tmp_path / "certificates")
@@ -33,7 +33,7 @@ def certified(tmp_path: Path) -> dict[str, str]:
 def test_a_cluster_with_tls(
     processes: Processes, study: Path, tmp_path: Path, certified: dict[str, str]
 ) -> None:
-    """It computes what threads compute; who has no certificate, or one of somebody else's, is refused."""
+    """A TLS cluster computes the same as threads, and refuses clients with no or a foreign certificate."""
     port = free_port()
     address = f"tls://127.0.0.1:{port}"
     processes.scheduler(port, options=["--protocol", "tls"], env=certified)
@@ -54,7 +54,7 @@ def test_a_cluster_with_tls(
         ("other", "tls", stranger, "its certificate is not one that we trust"),
         ("half", "tls", strangers_certificate, "it does not accept our certificate"),
     ]:
-        # Long before its patience ends.
+        # The refusal must come long before the patience ends.
         where = ["--scheduler", f"{scheme}://127.0.0.1:{port}", "--patience", "600"]
         refused = processes.client(*run, str(tmp_path / name), *where, env=env)
         assert refused.wait(60) == 2, refused.said
@@ -79,7 +79,7 @@ def test_tls_to_a_plain_port(
 
 
 def _listening(running: Running) -> set[str]:
-    """Return the addresses that a process and those that it started listen on."""
+    """Return the addresses on which a process and its descendants listen."""
     root = psutil.Process(running.popen.pid)
     found = set()
     for each in (root, *root.children(recursive=True)):
@@ -92,7 +92,7 @@ def _listening(running: Running) -> set[str]:
 
 
 def _watch(client: Running, out: Path) -> set[str]:
-    """Return the addresses that were listened on while it ran."""
+    """Return the addresses on which the client listened while it ran."""
     found: set[str] = set()
 
     def under_way() -> bool:

@@ -1,4 +1,4 @@
-"""Workers that write their cells themselves, as those do that see the output of a cluster that goes on."""
+"""Test workers that write their results themselves, because they can reach the output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.store import MARK, Store
-from singlepass.pipeline.workers.cluster.writer import why_not
+from singlepass.pipeline.workers.cluster.on_worker import why_not
 
 from .disguises import with_file
 from .poison import slow
@@ -20,7 +20,7 @@ LONGEST = 120.0
 
 
 def _slow_study(folder: Path, seeds: int = 120) -> list[str]:
-    """Write a study of cells that take a third of a second; return the command that runs it."""
+    """Write a study with cells that take 0.3 s; return the command that runs it, up to ``--out``."""
     (folder / "slow.py").write_text(slow(0.3))
     study = folder / "study.toml"
     study.write_text(narrow_study('name = "Slow"', 'name = "Perceptron"', seeds=seeds))
@@ -28,7 +28,7 @@ def _slow_study(folder: Path, seeds: int = 120) -> list[str]:
 
 
 def _assert_as_in_threads(processes: Processes, run: list[str], folder: Path, out: Path) -> None:
-    """Fail where an output is not what threads come to, or a cell lies there twice."""
+    """Assert that an output equals that of a run in threads, and has each cell once."""
     threads = processes.client(*run, str(folder / "threads"), "--threads", "2")
     assert threads.wait(LONGEST) == 0, threads.said
     assert_same(folder / "threads", out)
@@ -43,13 +43,13 @@ def _wait_until_written(out: Path, n_cells: int) -> None:
 
 
 def test_the_client_leaves_and_comes_back(processes: Processes, tmp_path: Path) -> None:
-    """Workers are killed with cells that they have not written yet, and the client; nothing is lost."""
+    """A worker with unwritten results and the client are killed; no cell is lost."""
     run = _slow_study(tmp_path)
     port, out = free_port(), tmp_path / "out"
     address = f"tcp://127.0.0.1:{port}"
     processes.scheduler(port)
     workers = [processes.worker(address) for _ in range(2)]
-    # Elsewhere, by a relative path: a folder of the same name there is another one.
+    # From another folder, by a relative path: a worker that resolved it would find another folder.
     command = [*run, "out", "--scheduler", address]
     client = processes.client(*command, cwd=tmp_path)
     client.wait_for(lambda: len(stored_keys(out)) > 5, LONGEST, "the first cells")
@@ -57,9 +57,9 @@ def test_the_client_leaves_and_comes_back(processes: Processes, tmp_path: Path) 
     client.popen.send_signal(signal.SIGKILL)
     client.popen.wait()
     there = len(stored_keys(out))
-    # Nobody but the worker that is left writes now.
+    # Now only the remaining worker writes.
     _wait_until_written(out, there + 5)
-    # What was handed out is run by whoever comes, and known to the client that comes back.
+    # Other workers run the cells that were handed out, and the returning client finds their results.
     workers[1].kill()
     processes.worker(address)
     processes.worker(address)
@@ -71,7 +71,7 @@ def test_the_client_leaves_and_comes_back(processes: Processes, tmp_path: Path) 
 
 
 def test_an_interrupted_client_says_who_goes_on(processes: Processes, tmp_path: Path) -> None:
-    """Workers write on; a run in threads comes to the same, whatever they have left there twice."""
+    """Workers go on writing; a later run in threads has the same results, even if rows exist twice."""
     run = _slow_study(tmp_path, seeds=60)
     port, out = free_port(), tmp_path / "out"
     address = f"tcp://127.0.0.1:{port}"
@@ -88,7 +88,7 @@ def test_an_interrupted_client_says_who_goes_on(processes: Processes, tmp_path: 
     _wait_until_written(out, len(stored_keys(out)) + 5)
     assert (out / MARK).exists()
     worker.kill()
-    # As it is when a worker has written what another one has, too.
+    # Simulate two workers that wrote the same cells.
     parts = sorted((out / "cells").glob("*.parquet"))
     for table in ("cells", "curves"):
         part = out / table / parts[0].name
@@ -120,7 +120,7 @@ def test_an_output_that_workers_do_not_see(processes: Processes, tmp_path: Path)
     port = free_port()
     processes.scheduler(port)
     processes.worker(f"tcp://127.0.0.1:{port}")
-    # In the client's memory.
+    # An output in the client's memory, which workers cannot reach.
     where = ["run", str(study), "--out", "memory://out", "--scheduler", f"tcp://127.0.0.1:{port}"]
     client = processes.client(*where)
     assert client.wait(LONGEST) == 0, client.said

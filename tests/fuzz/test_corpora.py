@@ -10,12 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from singlepass.pipeline.data.corpora.acl_reviews import ACL_REVIEWS
-from singlepass.pipeline.data.corpora.fdu_reviews import FDU_REVIEWS
-from singlepass.pipeline.data.corpora.mail import MAIL
-from singlepass.pipeline.data.corpora.newsgroups import GROUPS, NEWSGROUPS
-from singlepass.pipeline.data.corpora.nytimes import NYTIMES
+from singlepass.pipeline.data.corpora.bags import NYTIMES
+from singlepass.pipeline.data.corpora.newsgroups import GROUPS, MAIL, NEWSGROUPS
 from singlepass.pipeline.data.corpora.rcv1 import RCV1
+from singlepass.pipeline.data.corpora.reviews import ACL_REVIEWS, FDU_REVIEWS
 from singlepass.pipeline.data.public.declarations import PublicSet
 from singlepass.pipeline.data.tables.stream import Table
 

@@ -26,10 +26,10 @@ from singlepass.learners.guests.returned import (
     checked_scores,
     scores_of_probabilities,
 )
-from singlepass.pipeline.data.corpora.mail import MAIL
+from singlepass.pipeline.data.corpora.newsgroups import MAIL
 from singlepass.pipeline.data.corpora.reuters import REUTERS
+from singlepass.pipeline.data.formats.arrays import read_idx
 from singlepass.pipeline.data.formats.files import file_options, read_files
-from singlepass.pipeline.data.formats.idx import read_idx
 from singlepass.pipeline.data.io.archives import tar_texts
 from singlepass.pipeline.data.tables.options import resolve_options
 from singlepass.pipeline.data.tables.stream import Table

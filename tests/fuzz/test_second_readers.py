@@ -16,8 +16,8 @@ from pyarrow import csv, ipc, parquet
 from scipy.io import arff
 from sklearn.datasets import load_svmlight_file
 
+from singlepass.pipeline.data.formats.arrays import read_idx
 from singlepass.pipeline.data.formats.files import file_options, read_files
-from singlepass.pipeline.data.formats.idx import read_idx
 from singlepass.pipeline.data.tables.options import resolve_options
 from singlepass.pipeline.data.tables.stream import Table
 

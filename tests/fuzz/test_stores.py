@@ -21,10 +21,9 @@ from singlepass.pipeline.data.tables.cache import (
 )
 from singlepass.pipeline.data.tables.stream import Table, content_fingerprint
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.store.cell_result import CellResult
 from singlepass.pipeline.store.folder import Folder
 from singlepass.pipeline.store.parts import Parts
-from singlepass.pipeline.store.schema import PLAN, SCHEMAS
+from singlepass.pipeline.store.schema import PLAN, SCHEMAS, CellResult
 from singlepass.pipeline.store.store import Store
 
 from .mutations import mutated

@@ -1,4 +1,4 @@
-"""Streams and learners that several test modules share."""
+"""Streams and learners for several test modules."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def _made(*kinds, classes="two", further=False):
-    """Return the learners of the table of some kinds that take so many classes, in every variant."""
+    """Return the table's learners of some kinds that take two or many classes, in every variant."""
     return [
         row.load()(**settings)
         for row in TABLE
@@ -24,16 +24,17 @@ def _made(*kinds, classes="two", further=False):
     ]
 
 
-# Every algorithm in every variant that has code of its own.
+# Every algorithm in every variant with separate code.
 LEARNERS = _made("linear")
 KERNEL_LEARNERS = _made("kernel", "svm")
 FEATURE_LEARNERS = _made("features")
-# With more than two classes most of these, and these: the updates that several wrong classes share.
+# Most of these with more than two classes, and updates that several wrong classes share.
 OF_MANY_CLASSES = _made("linear", classes="many")
 SEVERAL_CONSTRAINTS = _made("linear", classes="many", further=True)
-# One of each family, with the loops that the others share: plain updates, updates with variances, a full
-# covariance, several constraints, gradient steps, coin betting; support vectors without and with a budget, a
-# projection, random features. Compiling the others takes minutes: the fast tier has only their golden runs.
+# One learner of each family, with the loops that the others share: plain updates, updates with variances, a
+# full covariance, several constraints, gradient steps, coin betting; support vectors with and without a
+# budget, a projection, random features. Compiling the others takes minutes, so the fast tier has only golden
+# runs of them.
 REPRESENTATIVES = {
     "Perceptron()",
     "PassiveAggressive(C=0.5)",
@@ -51,7 +52,7 @@ REPRESENTATIVES = {
 
 
 def tiered(learners):
-    """Return learners as parameters of tests, all but the representatives marked as slow."""
+    """Return learners as test parameters; all except the representatives are marked slow."""
     return [
         pytest.param(each, id=repr(each), marks=[] if repr(each) in REPRESENTATIVES else [pytest.mark.slow])
         for each in learners
@@ -76,16 +77,16 @@ def golden_runs(*files):
 
 
 def golden_learner(name):
-    """Return the learner of the table that a golden run ``"ALG.WHO__STREAM"`` is of."""
+    """Return the table's learner for a golden run ``"ALG.WHO__STREAM"``."""
     found = [row for row in TABLE if name.partition("__")[0] in row.golden]
     assert len(found) == 1, name
     return found[0].load()(**found[0].golden[name.partition("__")[0]])
 
 
 def golden_stream(name):
-    """Return ``(X, y)`` of a golden stream, y in -1, +1 or, of s4_digits10, in 0 … 9."""
+    """Return ``(X, y)`` of a golden stream; y is in -1, +1, or in 0 … 9 for s4_digits10."""
     if name == "s4_digits10":
-        # The rows of s3_digits_binary with the digits as labels.
+        # These are the rows of s3_digits_binary with the digits as labels.
         labels = np.loadtxt(GOLDEN / "s4_digits10_labels.csv.gz", skiprows=1)
         return golden_stream("s3_digits_binary")[0], labels.astype(int)
     table = np.loadtxt(GOLDEN / f"{name}.csv.gz", delimiter=",", skiprows=1)
@@ -93,7 +94,7 @@ def golden_stream(name):
 
 
 def noisy_stream(seed, n=150, d=12, density=1.0, noise=0.2):
-    """Return rows with a linear rule, some of whose entries are 0 and some of whose labels are flipped."""
+    """Return rows with a linear rule, some zero entries and some flipped labels."""
     random = np.random.RandomState(seed)
     X = random.standard_normal((n, d)) * (random.uniform(size=(n, d)) < density)
     y = np.where(X @ random.standard_normal(d) > 0, 1, 0)
@@ -102,7 +103,7 @@ def noisy_stream(seed, n=150, d=12, density=1.0, noise=0.2):
 
 
 def noisy_classes(seed, n=120, d=8, n_classes=5, density=1.0, noise=0.2):
-    """Return rows with a linear rule for several classes, some entries 0 and some labels replaced."""
+    """Return rows with a linear rule for several classes, some zero entries and some replaced labels."""
     random = np.random.RandomState(seed)
     X = random.standard_normal((n, d)) * (random.uniform(size=(n, d)) < density)
     y = (X @ random.standard_normal((d, n_classes))).argmax(axis=1)
@@ -111,7 +112,7 @@ def noisy_classes(seed, n=120, d=8, n_classes=5, density=1.0, noise=0.2):
 
 
 def wild_stream(seed, n=40, d=3, n_classes=2):
-    """Return rows of lengths from 1e-170 to 1e170, some entries 0, and labels that follow no rule."""
+    """Return rows of lengths from 1e-170 to 1e170, some entries 0, and labels without a rule."""
     random = np.random.RandomState(seed)
     X = random.standard_normal((n, d)) * 10.0 ** random.uniform(-170, 170, (n, 1))
     X *= random.uniform(size=(n, d)) < 0.7
@@ -136,7 +137,7 @@ def as_csr(X):
 
 
 def inverse_factor_of(model):
-    """Return the inverse of the Cholesky factor that a learner keeps in blocks of 8 × 8."""
+    """Return the inverse of the Cholesky factor, which a learner stores in blocks of 8 × 8."""
     blocks, n = model._support.square, model.n_support_
     panels = -(-n // 8)
     inverse = np.zeros((8 * panels, 8 * panels))
@@ -149,7 +150,7 @@ def inverse_factor_of(model):
 
 
 def factor_of(model):
-    """Return the Cholesky factor that a learner keeps beside its transpose, the diagonal as reciprocals."""
+    """Return the Cholesky factor, which a learner stores with its transpose and a reciprocal diagonal."""
     factor = np.array(model._support.square)
     assert (factor == factor.T).all()
     return np.tril(factor, -1) + np.diag(1.0 / np.diag(factor))

@@ -33,7 +33,7 @@ def test_estimator(estimator, check):
 
 
 def by_hand(inner, X, y, h):
-    """Return scores, learner and learnt rows of the strategy written down row by row."""
+    """Return scores, learner and learnt rows of a plain version of the strategy, row by row."""
     model, scores, asked = clone(inner), [], []
     model.begin(np.array([0, 1]), X.shape[1])
     for start in range(0, len(y), h):
@@ -144,7 +144,7 @@ def test_kernel_evaluations_are_those_of_every_score():
 
 
 class Switching(Perceptron):
-    """One that says it became a more complex model at its first and its third row."""
+    """A Perceptron that reports a switch to a more complex model at its first and third row."""
 
     def switches(self):
         return [0, 2]

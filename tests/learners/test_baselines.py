@@ -1,4 +1,4 @@
-"""The baselines that look at labels only, against loops by hand."""
+"""The baselines that use labels only, against plain loops."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ BASELINES = [row.load()() for row in TABLE if row.kind == "baseline"]
 
 
 def by_hand(learner, codes, n_classes):
-    """What is predicted before each label is known, and after the last."""
+    """Return the prediction before each label is known, and after the last."""
     counts, last, predicted = [0] * n_classes, 0, []
     for code in [*codes, None]:
         predicted.append(last if isinstance(learner, NoChange) else counts.index(max(counts)))
@@ -70,7 +70,7 @@ def test_reference(name):
 
     assert 0 < ties.sum() < 0.1 * len(y)
     assert (predicted != y)[~ties].tolist() == reference[~ties].tolist()
-    # At a tie we predict the first class, and the reference counts a mistake.
+    # At a tie we predict the first class, while the reference counts a mistake.
     assert reference[ties].all()
     assert predicted[ties].tolist() == learner.classes_[tied[ties].argmax(axis=1)].tolist()
     assert learner.n_mistakes_ == run["mistakes_final"] - np.count_nonzero((predicted == y) & ties)

@@ -1,4 +1,4 @@
-"""What the pipeline may count on."""
+"""Guarantees on which the pipeline relies."""
 
 import numpy as np
 from sklearn.base import clone

@@ -8,17 +8,17 @@ from .streams import as_csr, golden_learner, golden_runs, golden_stream
 
 RUNS = golden_runs("linear_binary", "adagrad_rda", "gradient", "costs")
 REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
-# The tangent loss has steps so long there that each amplifies what rounding differs by. Dense rows are summed
-# as the reference does; CSR rows are summed in another order, which makes 1e-10 of the score at row 200, and
-# other mistakes from row 300 on.
+# Steps of the tangent loss are so long there that each amplifies rounding differences. Dense rows are summed
+# as in the reference. CSR rows are summed in another order, which changes the score at row 200 by 1e-10, and
+# the mistakes from row 300 on.
 CHAOTIC = "ogd_tangent_eta0.1.ref__s2_synth20"
 
-# Relative, per figure: the differences are of rounding order (1e-12 at most when this was written).
+# Relative tolerance; differences are rounding errors (at most 1e-12 when this was written).
 TOLERANCE = 1e-9
 
 
 def learner_of(name):
-    """Return our learner for a golden run; its settings in the table are the run's hyper-parameters."""
+    """Return our learner for a golden run; its settings in the table are the run's hyperparameters."""
     learner = golden_learner(name)
     ours = learner.get_params()
     for parameter, value in RUNS[name]["hyperparameters"].items():
@@ -34,7 +34,7 @@ def learner_of(name):
 
 
 def updated_rows(learner, X, y):
-    """Learn row by row and return the numbers of the rows that were updates."""
+    """Learn row by row and return the numbers of the rows that caused updates."""
     rows, before = [], 0
     for t in range(len(y)):
         learner.learn(X[t : t + 1], y[t : t + 1], classes=[-1, 1])
@@ -106,9 +106,9 @@ def test_vowpal_wabbit(name):
 
 @pytest.mark.parametrize("stream", ["s1_gauss2d", "s2_synth20", "s3_digits_binary"])
 def test_diagonal_second_order_perceptron_of_sol(stream):
-    """SOL calls a score of 0 a prediction of +1: the rows before the first negative one teach it nothing.
+    """SOL predicts +1 for a score of 0, so it learns nothing from the rows before the first negative one.
 
-    Given the stream from that row on, ours makes the same mistakes.
+    Given the stream from that row on, our learner makes the same mistakes.
     """
     name = f"sop_diag.sol__{stream}"
     run = RUNS[name]

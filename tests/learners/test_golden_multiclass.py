@@ -10,13 +10,13 @@ from .streams import as_csr, golden_learner, golden_runs, golden_stream
 
 RUNS = golden_runs("linear_multiclass", "gradient_multiclass", "second_order_multiclass")
 REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
-# The runs' own differences from the optimum and from symmetry are of order 1e-13 where scores are near 0.1.
+# The runs themselves differ from the optimum and from symmetry by about 1e-13, with scores near 0.1.
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-12}
 CLASSES = range(10)
 
 
 def learner_of(name):
-    """Return our learner for a golden run; its settings in the table are the run's hyper-parameters."""
+    """Return our learner for a golden run; its settings in the table are the run's hyperparameters."""
     learner = golden_learner(name)
     ours = learner.get_params()
     for parameter, value in RUNS[name]["hyperparameters"].items():
@@ -35,7 +35,7 @@ def learner_of(name):
             assert (ours["covariance"], ours["projection"])[: len(shape)] == shape
         elif parameter == "kind":
             assert value in name
-        elif parameter in ("a", "bias_eta"):  # of SOL: Σ at the start, and no intercept
+        elif parameter in ("a", "bias_eta"):  # SOL's initial Σ, and no intercept
             assert value == {"a": 1.0, "bias_eta": 0}[parameter]
         else:
             assert ours[parameter] == value
@@ -79,7 +79,7 @@ def test_reference(name, convert):
 
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_confidence_weighted_of_sol(convert):
-    """SOL calls equal scores of all classes a prediction of the lowest; the first row is of another class."""
+    """SOL predicts the lowest class if all scores are equal; the first row has another class."""
     name = "mc_cw_var_diag.sol__s4_digits10"
     run = RUNS[name]
     X, y = golden_stream(run["stream"])

@@ -1,4 +1,4 @@
-"""Rows read through an order, passes noted at stops, features left out: none of it changes anything."""
+"""Orders of rows, recording at stops, and omitted features do not change any result."""
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def check_stops(learner, n_classes):
     assert len(seconds) == len(STOPS)
     assert (np.diff(seconds) >= 0).all()
     assert (seconds >= 0).all()
-    # A second stretch goes on where the first ended.
+    # A second stretch continues where the first ended.
     more = noting.learn_along(rows, codes, np.array([ROWS]))
     whole.learn_rows(rows, codes)
     assert [int(values[0]) for values in more.counts.values()] == list(whole.counters().values())
@@ -104,7 +104,7 @@ def test_a_platform_without_a_clock_notes_the_same(learner, monkeypatch):
 
 
 class Counting(AROW):
-    """An AROW that counts something of its own along the stream."""
+    """An AROW with an additional counter along the stream."""
 
     def counters(self):
         return super().counters() | {"complexity": self.n_examples_ // 10}
@@ -116,7 +116,7 @@ def test_what_a_learner_counts_besides_is_noted_too():
 
 def check_absent(learner, n_classes):
     X, y = stream_of(n_classes)
-    # Every third feature occurs, of many.
+    # Only every third feature of the first ones occurs.
     n_features = 3 * X.shape[1] + 40
     wide = np.zeros((ROWS, n_features))
     wide[:, 1 : 3 * X.shape[1] : 3] = X

@@ -1,4 +1,4 @@
-"""The learners beyond the five papers against their definitions, their bounds and their peers."""
+"""The learners beyond the five papers: against their definitions, their bounds and other implementations."""
 
 import math
 
@@ -26,7 +26,7 @@ shapes = pytest.mark.parametrize("covariance", ["full", "diagonal"])
 
 
 def one_by_one(learner, X, labels):
-    """Learn row by row; yield (x, y, score, whether it was an update) after each."""
+    """Learn row by row; yield (x, y, score, whether it was an update) after each row."""
     before = 0
     for t in range(len(labels)):
         score = learner.learn(X[t : t + 1], labels[t : t + 1], classes=[0, 1])[0]
@@ -42,7 +42,7 @@ def inverse(sigma):
 @pytest.mark.parametrize("aggressive", [False, True])
 @given(seed=seeds)
 def test_romma_takes_the_shortest_vector_of_its_constraints(aggressive, seed):
-    """The new w is ``c w + d y x``; c, d >= 0, and a constraint whose factor is positive is met exactly."""
+    """The new w is ``c w + d y x`` with c, d >= 0; constraints with a positive factor hold with equality."""
     X, labels = noisy_stream(seed, n=40, d=5, noise=0.05)
     X *= np.random.RandomState(seed).uniform(0.1, 10.0, (len(X), 1))
     model, w = ROMMA(aggressive=aggressive), np.zeros(5)
@@ -68,7 +68,7 @@ def test_romma_takes_the_shortest_vector_of_its_constraints(aggressive, seed):
 @pytest.mark.parametrize("aggressive", [False, True])
 @given(seed=seeds, d=st.integers(2, 10))
 def test_mistake_bound_of_romma(aggressive, seed, d):
-    """At most ``(R ‖u‖)²`` mistakes where ``y u·x >= 1`` for all rows and ``‖x‖ <= R``."""
+    """At most ``(R ‖u‖)²`` mistakes if ``y u·x >= 1`` for all rows and ``‖x‖ <= R``."""
     random = np.random.RandomState(seed)
     X, u = random.standard_normal((600, d)), random.standard_normal(d)
     u *= 3 / np.linalg.norm(u)
@@ -79,7 +79,7 @@ def test_mistake_bound_of_romma(aggressive, seed, d):
 
 
 def romma_mistakes(X, y, aggressive):
-    """Return the rows that ROMMA is wrong on, by the paper's formulas, w and the margin 1 divided by ‖w‖."""
+    """Return ROMMA's mistakes by the paper's formulas, with w and the margin 1 divided by ‖w‖."""
     w, one, mistakes = np.zeros(X.shape[1]), 1.0, []
     for t, x in enumerate(X):
         s, n, W = w @ x, x @ x, w @ w
@@ -98,7 +98,7 @@ def romma_mistakes(X, y, aggressive):
 @pytest.mark.parametrize(("n", "d", "density"), [(8000, 2, 1.0), (3000, 30, 0.5), (3000, 1000, 0.02)])
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_romma_outgrows_float64_unharmed(aggressive, n, d, density, convert):
-    """Noise makes w grow exponentially (in 2 dimensions beyond 1e400); the mistakes stay the paper's."""
+    """Noise makes w grow exponentially (beyond 1e400 in 2 dimensions); mistakes stay those of the paper."""
     X, labels = noisy_stream(18, n=n, d=d, density=density, noise=0.3)
     model = ROMMA(aggressive=aggressive)
     scores = model.learn(convert(X), labels, classes=[0, 1])
@@ -227,19 +227,19 @@ def test_soft_confidence_without_limit_is_confidence_weighted(covariance, projec
 @pytest.mark.parametrize("projection", ["covariance", "precision"])
 @pytest.mark.parametrize("v", [1e-14, 1e-17, 1e-40])
 def test_capped_soft_confidence_goes_on_where_the_exact_step_is_lost_in_rounding(covariance, projection, v):
-    """There `ConfidenceWeighted` passes over the row; a step of C is one that can be taken."""
+    """`ConfidenceWeighted` skips such a row, but a step of C is possible."""
     C = 3.0
     model = SoftConfidenceWeighted("SCW-I", C=C, covariance=covariance, projection=projection)
     phi = norm.ppf(model.eta)
     model.begin(np.array([0, 1]), 1)
-    # A full Σ is shown in an array of its own.
+    # `sigma_` of a full Σ is a copy.
     sigma = model.sigma_ if covariance == "diagonal" else model._sigma[:1, :1]
     model.coef_[:], sigma[:] = 1.0, v
     model.learn_rows(np.array([[1.0]]), np.array([0]))
     assert model.n_updates_ == 1
     assert model.coef_.item() == pytest.approx(1 - C * v, rel=1e-15)
     root = (math.sqrt((C * v * phi) ** 2 + 4 * v) - C * v * phi) / 2
-    # Σ shrinks by a part of about √v, which rounding swallows at the smallest of the three.
+    # Σ shrinks by a fraction of about √v, which is below rounding for the smallest v.
     assert model.sigma_.item() == pytest.approx(root**2, rel=1e-15)
     assert (model.sigma_.item() < v) == (v > 1e-30)
 
@@ -256,10 +256,10 @@ def test_soft_confidence_of_squared_loss_tends_to_confidence_weighted(seed):
 @pytest.mark.parametrize("variant", ["SCW-I", "SCW-II"])
 @given(seed=seeds, C=st.floats(0.05, 5), eta=st.floats(0.55, 0.95))
 def test_soft_confidence_solves_its_problem(variant, seed, C, eta):
-    """With ``α = (μ' - μ)·y x/v`` and the new margin m' and variance u, Karush, Kuhn and Tucker ask for:
+    """With ``α = (μ' - μ)·y x/v`` and the new margin m' and variance u, check the KKT conditions.
 
-    SCW-I: ``0 < α <= C`` and ``m' = φ√u`` unless α = C; SCW-II: ``m' = φ√u - α/(2C)``. And for β:
-    ``u = v - βv²`` where ``√u = (-αvφ + √(α²v²φ² + 4v))/2``.
+    SCW-I: ``0 < α <= C`` and ``m' = φ√u`` unless α = C; SCW-II: ``m' = φ√u - α/(2C)``. For β: ``u = v - βv²``
+    where ``√u = (-αvφ + √(α²v²φ² + 4v))/2``.
     """
     X, labels = noisy_stream(seed, n=30, d=5)
     phi = norm.ppf(eta)
@@ -287,7 +287,7 @@ def test_soft_confidence_solves_its_problem(variant, seed, C, eta):
 
 @shapes
 def test_narow_is_its_definition(covariance):
-    """A and θ kept, A with the row inverted at every row, for its score."""
+    """Keep A and θ, and invert A, including the current row, to compute its score."""
     X, labels = noisy_stream(22, n=80, d=4)
     X *= np.random.RandomState(22).uniform(0.1, 3.0, (len(X), 1))
     b, A, theta, expected, adapted = 0.5, np.eye(4), np.zeros(4), [], 0
@@ -308,7 +308,7 @@ def test_narow_is_its_definition(covariance):
 
 @given(seed=seeds, b=st.floats(0.1, 10), sparse=st.booleans())
 def test_diagonal_narow_predicts_with_the_row_in_the_diagonal(seed, b, sparse):
-    """With a diagonal that can turn the sign of μ·x, which no factor common to all features does."""
+    """With a diagonal this can change the sign of μ·x, unlike a common factor of all features."""
     X, labels = noisy_stream(seed, n=60, d=4)
     model = NAROW(b=b).fit(X[:30], labels[:30])
     u, rows = model.coef_[0] / model.sigma_, 4.0 * X[30:]
@@ -329,8 +329,8 @@ def test_diagonal_narow_predicts_with_the_row_in_the_diagonal(seed, b, sparse):
 def test_mistake_bound_of_narow(seed, b, noise, length, d):
     """For every u, ``M + U <= Σ l(u) + √(uᵀA u) √(Σ min(v, 1/b) + 2 Σ m)``, the sums over the updates.
 
-    Cauchy and Schwarz for ``u·θ``: θᵀA⁻¹θ grows by ``2m + v'`` at most with an update, where v' is the
-    variance of the row after it.
+    By the Cauchy-Schwarz inequality for ``u·θ``: an update adds at most ``2m + v'`` to θᵀA⁻¹θ, where v' is
+    the variance of the row after it.
     """
     X, labels = noisy_stream(seed, n=60, d=d, noise=noise)
     u = length * np.random.RandomState(seed ^ 1).standard_normal(d)
@@ -350,7 +350,7 @@ def test_mistake_bound_of_narow(seed, b, noise, length, d):
     [("full", "covariance"), ("diagonal", "covariance"), ("diagonal", "precision")],
 )
 def test_nherd_is_its_definition(covariance, projection):
-    """Every weight vector is moved by ``I - C/(1 + Cv) Σx xᵀ``: Σ becomes that of the moved ones."""
+    """Move every weight vector by ``I - C/(1 + Cv) Σx xᵀ``; Σ becomes that of the moved vectors."""
     X, labels = noisy_stream(23, n=80, d=4)
     C, mu, sigma, expected = 0.7, np.zeros(4), np.eye(4), []
     for x, y in zip(X, 2 * labels - 1, strict=True):

@@ -1,4 +1,4 @@
-"""What holds for every learner on any stream."""
+"""Properties of every learner on any stream."""
 
 import itertools
 import math
@@ -42,7 +42,7 @@ def test_cutting_the_stream_changes_nothing(learner, seed, cuts, sparse):
 
 @any_learner
 def test_rows_one_by_one_and_scores_beforehand(learner):
-    """learn() returns what decision_function() said of the row before; a row is not needed afterwards."""
+    """learn() returns the score that decision_function() gave before; later calls do not need the row."""
     X, y = noisy_stream(3, density=0.5)
     whole, single = clone(learner), clone(learner)
     scores = whole.learn(X, y, classes=[0, 1])
@@ -52,14 +52,14 @@ def test_rows_one_by_one_and_scores_beforehand(learner):
         if t > 0:
             assert single.decision_function(buffer)[0] == scores[t]
         assert single.learn(buffer, y[t : t + 1], classes=[0, 1])[0] == scores[t]
-        buffer[:] = np.nan  # single pass: whatever was kept is not the row
+        buffer[:] = np.nan  # single pass: the learner keeps no reference to the row
     assert state(single) == state(whole)
 
 
 @any_learner
 @pytest.mark.parametrize("d", [37, 100])
 def test_rows_wide_enough_for_vectors_one_by_one(learner, d):
-    """An update made together with the next row's score is the update made alone, to the last bit."""
+    """An update combined with the next row's score equals the separate update, to the last bit."""
     X, y = noisy_stream(12, n=60, d=d)
     X = X.astype(np.float32)
     whole, single = clone(learner), clone(learner)
@@ -87,14 +87,14 @@ def test_chunks_may_be_overwritten_once_learnt(learner):
 @given(seed=seeds, density=st.sampled_from([0.05, 0.5, 1.0]))
 def test_dense_and_sparse_agree(learner, seed, density):
     if isinstance(learner, ConfidenceWeighted):
-        # A row of one or two features seen again meets CW's constraint with equality, and rounding decides
-        # whether that is an update (by 1e-17): rows of many features do not come back.
+        # If a row of one or two features occurs again, CW's constraint holds with equality, and rounding
+        # (1e-17) decides whether it is an update. Rows of many features do not occur again.
         density = max(density, 0.5)
     X, y = noisy_stream(seed, density=density)
     dense, sparse = clone(learner).partial_fit(X, y, [0, 1]), clone(learner).partial_fit(as_csr(X), y, [0, 1])
     assert dense.n_mistakes_ == sparse.n_mistakes_
     assert dense.n_updates_ == sparse.n_updates_
-    # The order of the sums differs; CW carries a rounding difference along, so 1e-9 of the largest weight.
+    # The order of sums differs, and CW accumulates rounding differences, up to 1e-9 of the largest weight.
     largest = np.abs(dense.coef_).max()
     np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=0, atol=1e-9 * largest)
 
@@ -141,12 +141,12 @@ def test_zero_rows_are_mistakes_that_teach_nothing(learner):
     model = clone(learner)
     scores = model.learn(X, y)
     assert scores[[*range(first), -1]].tolist() == [0.0] * (first + 1)
-    # The threshold counts every round, and every round shrinks.
+    # The L1 threshold counts every round, and l2 shrinks in every round.
     if getattr(learner, "l1", 0.0) or getattr(learner, "l2", 0.0):
         return
     plain = clone(learner).partial_fit(X[first:-1], y[first:-1], [0, 1])
     assert model.n_mistakes_ == plain.n_mistakes_ + first + 1
-    # So do means, and what is bet of what is owned.
+    # Means and bets count every round, too.
     if not (getattr(learner, "average", False) or isinstance(learner, KT | VowpalWabbitCoin)):
         assert model.coef_.tolist() == plain.coef_.tolist()
 
@@ -163,7 +163,7 @@ def test_extreme_scales_stay_finite(learner, scale):
 @every_learner
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_rows_of_wildly_different_lengths_leave_the_model_finite(learner, convert):
-    """Scores and steps that overflow are passed over."""
+    """Overflowing scores and steps are skipped."""
     for seed in range(30):
         X, y = wild_stream(seed)
         model = clone(learner).partial_fit(convert(X), y, [0, 1])
@@ -173,7 +173,7 @@ def test_rows_of_wildly_different_lengths_leave_the_model_finite(learner, conver
 
 @every_learner
 def test_the_shape_of_the_state_and_the_rates_are_those_learning_began_with(learner):
-    """What `set_params` cannot change in the middle of a stream holds from the next fit on."""
+    """Changes by `set_params` that are not possible in the middle of a stream take effect at the next fit."""
     X, y = noisy_stream(25)
     fixed = {"eta": 0.8, "delta": 3.0, "l1": 0.1}
     if not isinstance(learner, AdaGradRDA):
@@ -196,7 +196,7 @@ def test_the_sign_of_the_score_is_the_prediction(learner):
     scores = model.decision_function(X)
     assert model.classes_.tolist() == ["no", "yes"]
     assert model.predict(X).tolist() == np.where(scores > 0, "yes", "no").tolist()
-    # A score of 0 is the first class's, as with scikit-learn.
+    # A score of 0 predicts the first class, as in scikit-learn.
     nothing = np.zeros((1, X.shape[1]))
     told = "yes" if model.decision_function(nothing)[0] > 0 else "no"
     assert model.predict(nothing).tolist() == [told]
@@ -244,8 +244,8 @@ def test_diagonal_confidence_only_grows(loss, projection, seed, r):
 def test_mistake_bound_of_the_arow_paper(seed, r, noise, length, d):
     """Theorem 1 (eq. 38): for every u, M <= Σg + √(r‖u‖² + uᵀX_A u) √(log det(I + X_A/r) + U) - U.
 
-    The worst u are along ``(r I + X_A)⁻¹ Σ y x``, where Cauchy and Schwarz lose nothing, so short that no
-    margin is above 1: there only the two square roots are left to keep the bound.
+    The worst u are along ``(r I + X_A)⁻¹ Σ y x``, where the Cauchy-Schwarz inequality is tight, and so short
+    that no margin is above 1: there only the product of the two square roots keeps the bound.
     """
     X, labels = noisy_stream(seed, n=120, d=d, noise=noise)
     y = 2 * labels - 1
@@ -266,7 +266,7 @@ def test_mistake_bound_of_the_arow_paper(seed, r, noise, length, d):
 
 @given(seed=seeds, r=st.floats(0.01, 100), noise=st.floats(0, 0.5), d=st.integers(1, 8))
 def test_arow_full_mean_is_that_of_lemma_2(seed, r, noise, d):
-    """Lemma 2 summed up: r Σ_T⁻¹ μ_T is the sum of y x over the updates, and r Σ_T⁻¹ is r I + X_A."""
+    """Lemma 2, summed: r Σ_T⁻¹ μ_T is the sum of y x over the updates, and r Σ_T⁻¹ is r I + X_A."""
     X, labels = noisy_stream(seed, n=120, d=d, noise=noise)
     y = 2 * labels - 1
     model = AROW(r=r, covariance="full")
@@ -279,7 +279,7 @@ def test_arow_full_mean_is_that_of_lemma_2(seed, r, noise, d):
 
 
 def test_arow_full_covariance_is_the_regularised_inverse():
-    """Eq. 15 summed up: Σ⁻¹ = I + X_A/r over the updates."""
+    """Eq. 15, summed: Σ⁻¹ = I + X_A/r over the updates."""
     X, y = noisy_stream(12, d=5)
     model = AROW(r=0.3, covariance="full")
     margins = (2 * y - 1) * model.learn(X, y)
@@ -308,14 +308,14 @@ def test_confidence_weighted_meets_its_constraint_after_an_update(seed):
                 updates = model.n_updates_
                 m = (2 * y[t] - 1) * model.decision_function(x)[0]
                 v = (x @ model.sigma_ @ x.T).item()
-                # 1e-6: the margin is a difference of larger numbers.
+                # The tolerance is 1e-6 because the margin is a difference of larger numbers.
                 assert m == pytest.approx(phi * (v if constraint == "variance" else math.sqrt(v)), rel=1e-6)
         assert updates > 0
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_collapsing_confidence_stops_the_model_and_breaks_nothing(seed):
-    """Noise drives Σ to 0 doubly exponentially here: in a few updates √v is below the rounding of m."""
+    """Noise drives Σ to 0 doubly exponentially: after a few updates, √v is below the rounding error of m."""
     X, y = noisy_stream(seed, n=2000, d=2, noise=0.3)
     model = ConfidenceWeighted(eta=0.95, constraint="stdev", projection="precision", epochs=3).fit(X, y)
     assert model.n_mistakes_ > 1000
@@ -337,7 +337,7 @@ def test_averaged_perceptron_is_the_mean_of_the_hypotheses():
 
 
 def test_second_order_perceptron_scores_with_the_row_in_the_matrix():
-    """Against the definition, A rebuilt and inverted at every row."""
+    """Compare with the definition, rebuilding and inverting A at every row."""
     X, y = noisy_stream(16, n=60, d=4)
     sign, a = 2 * y - 1, 0.5
     for covariance in ("full", "diagonal"):

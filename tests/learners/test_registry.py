@@ -108,8 +108,8 @@ def test_plugin_file(tmp_path):
     ("text", "message"),
     [
         ("x = 1", "defines no class with the methods predict and learn, predict and partial_fit"),
-        ("def f(:", "cannot be run: SyntaxError"),
-        ("1 / 0", "cannot be run: ZeroDivisionError"),
+        ("def f(:", r"mine\.py: SyntaxError: .*line 1"),
+        ("x = 1\n1 / 0", r"mine\.py, line 2: ZeroDivisionError"),
         (PLUGIN.replace("Timid", "Perceptron"), "the learner name 'Perceptron' is taken"),
     ],
 )
@@ -140,7 +140,7 @@ def test_files_that_are_no_plugin(tmp_path):
 
 
 def test_threads_that_load_one_file_at_once(tmp_path):
-    """None of them finds a module that is half run."""
+    """No thread finds a partly executed module."""
     path = tmp_path / "slow.py"
     path.write_text(f"import time\ntime.sleep(0.2)\n{PLUGIN}")
     with ThreadPoolExecutor(4) as threads:
@@ -191,7 +191,7 @@ def test_an_edit_of_a_plugin_file_is_of_the_classes_that_use_it(tmp_path, monkey
     elsewhere.write_text(TWO_CLASSES)
     before = registry.learners_in(path)
     contents = {name: registry.content_of(learner) for name, learner in before.items()}
-    # Where the file is does not matter, and nothing is registered.
+    # The file's location does not matter, and nothing is registered.
     moved = registry.learners_in(elsewhere)
     assert {name: registry.content_of(learner) for name, learner in moved.items()} == contents
     assert "Timid" not in available()

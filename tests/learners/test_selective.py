@@ -1,4 +1,4 @@
-"""Selective sampling: golden runs, the rules written plainly, what they equal, and what is proved of them."""
+"""Selective sampling: golden runs, plain rules, equivalent learners, and proven bounds."""
 
 import itertools
 
@@ -33,7 +33,7 @@ GOLDEN = {
     "random_pa1_q0.3": RandomQueries(PassiveAggressive("PA-I", C=1.0), q=0.3),
 }
 seeds = st.integers(0, 2**31 - 1)
-# One whose steps follow the rows that it was given, and others that keep more than weights.
+# One learner whose steps depend on the number of rows it was given, and others that keep more than weights.
 LINEAR = [
     Perceptron(),
     Perceptron(average=True),
@@ -62,7 +62,7 @@ def test_estimator(estimator, check):
 
 
 def replaying(strategy, uniforms):
-    """Return a copy of a strategy whose draws are given."""
+    """Return a copy of a strategy with given draws."""
 
     class Replaying(type(strategy)):
         def _uniforms(self, n):
@@ -107,7 +107,7 @@ def test_all_runs_are_here():
 
 
 def step_of(rule, m, x):
-    """Return by how much of ``y x`` w changes on a row asked for."""
+    """Return the step along ``y x`` of w on a queried row."""
     if rule == "Perceptron":
         return 1.0 if m <= 0 else 0.0
     norm, loss = x @ x, max(0.0, 1.0 - m)
@@ -117,7 +117,7 @@ def step_of(rule, m, x):
 
 
 def plain(rule, kind, b, X, y, uniforms):
-    """Return scores, w, rows asked for and rows that were updates."""
+    """Return scores, w, queried rows and updated rows."""
     w, scores, asked, updates, largest = np.zeros(X.shape[1]), [], [], [], 0.0
     for t, (x, sign, u) in enumerate(zip(X, y, uniforms, strict=True)):
         s = w @ x
@@ -165,7 +165,7 @@ def test_it_is_the_rule(rule, kind, seed, b, cuts, sparse):
 
 
 def by_hand(strategy, X, y):
-    """Return scores, learner and rows asked for of a strategy, row by row."""
+    """Return scores, learner and queried rows of a strategy, row by row."""
     inner = clone(strategy.learner)
     inner.begin(np.array([0, 1]), X.shape[1])
     uniforms = np.random.RandomState(strategy.random_state).random_sample(len(y))
@@ -270,7 +270,7 @@ def test_kernel_evaluations_are_those_of_every_score(strategy):
 
 
 class Switching(Perceptron):
-    """One that says it became a more complex model at its first and its third row."""
+    """A Perceptron that reports a switch to a more complex model at its first and third row."""
 
     def switches(self):
         return [t for t in (0, 2) if t < self.n_examples_]
@@ -304,7 +304,7 @@ def test_rows_of_another_pass_are_new():
 
 @given(seed=seeds, d=st.integers(2, 8), b=st.floats(0.01, 100.0))
 def test_what_the_bound_of_the_selective_perceptron_rests_on(seed, d, b):
-    """``Σ 2(b + |s|) <= ‖u‖² (2b + R²)²/(4γ²)`` over updates, whatever is drawn, where ``y u·x >= γ``."""
+    """``Σ 2(b + |s|) <= ‖u‖² (2b + R²)²/(4γ²)`` over updates, for any draws, if ``y u·x >= γ``."""
     random = np.random.RandomState(seed)
     X, u = random.standard_normal((400, d)), random.standard_normal(d)
     X = X[np.abs(X @ u) > 0.2]

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, for every learner; none is expected to fail."""
+"""scikit-learn's own checks for every learner; none is expected to fail."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The table of learners: what it says is so, and what is made from it is up to date."""
+"""The table of learners: its entries are true, and the files generated from it are up to date."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What is counted: each has its columns, its metrics and, where it is drawn, words to go with it."""
+"""Test the declared counts: each has columns, metrics and, if it is plotted, a description."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_measures_are_metrics_of_one_name_each() -> None:
         metric = METRICS[measure.name]
         assert (metric.label, metric.direction) == (measure.label, "lower")
         assert (metric.percent, metric.decimals) == (measure.percent, measure.decimals)
-        # A share is one of the examples.
+        # A share is a fraction of the examples.
         assert measure.per_example or not measure.percent
         assert measure.unit > 0
 

@@ -1,4 +1,4 @@
-"""Random streams: frozen for ever, paired across algorithms, apart in everything else."""
+"""Test random streams: unchanged in every release, paired across algorithms, otherwise independent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from singlepass.pipeline.randomness import random_state
 
 
 def test_streams_are_pinned() -> None:
-    # These integers must never change: published results hang on them.
+    # These integers must never change, since published results depend on them.
     order = random_state(0, "digits", seed=1, purpose="order", noise=Noise(0.1)).permutation(8)
     assert order.tolist() == [4, 0, 2, 7, 5, 3, 6, 1]
 

@@ -1,4 +1,4 @@
-"""A small study on disk, a silent progress, and the command line as a user types it."""
+"""Provide a small study on disk, a silent progress, and the command line as a user types it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from singlepass.workflows.cli import main
+from singlepass.workflows.running.progress import RunProgress
 
 STUDY = """
 name = "small"
@@ -32,8 +33,8 @@ r = [0.1, 1.0, 10.0]
 """
 
 
-class Silent:
-    """A progress that remembers what it was told."""
+class Silent(RunProgress):
+    """Record the progress instead of showing it."""
 
     def __init__(self) -> None:
         self.total = self.finished = 0
@@ -44,9 +45,6 @@ class Silent:
 
     def advance(self, cells: int) -> None:
         self.finished += cells
-
-    def expect(self, seconds: float | None) -> None:
-        """Say nothing."""
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -66,7 +64,7 @@ def study_file(tmp_path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Result:
-    """What a command came to."""
+    """Hold the outcome of a command."""
 
     returncode: int
     stdout: str
@@ -77,7 +75,7 @@ class Result:
 def singlepass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Result]:
-    """Run the entry point in an empty folder, in this process: another one takes seconds to start."""
+    """Run the entry point in an empty folder, in this process because a new one takes seconds to start."""
 
     def call(*arguments: str) -> Result:
         monkeypatch.chdir(tmp_path)

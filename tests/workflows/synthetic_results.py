@@ -1,4 +1,4 @@
-"""Results of studies that never ran: frames as the store returns them, with a known best algorithm."""
+"""Build results of studies that never ran, as the store returns them, with a known best algorithm."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_results(
     tuned: tuple[str, ...] = ("PA-I", "AROW"),
     title: str = "Synthetic study",
 ) -> StudyResults:
-    """Build results in which later algorithms err less, by a margin that noise shrinks."""
+    """Build results in which later algorithms err less, by a margin that shrinks with noise."""
     datasets = datasets or DATASETS
     rng = np.random.RandomState(7)
     cells: list[dict[str, Any]] = []
@@ -55,7 +55,7 @@ def make_results(
                             at_edge=("r",) if d % 4 in (0, 3) else (),
                         )
                     )
-                # What suits one data set does not suit the next, so that not every pair differs.
+                # Random per data set and algorithm, so that not every pair differs significantly.
                 suits = 0.025 * rng.standard_normal()
                 for seed in range(seeds):
                     error = suits + 0.08 + 0.01 * d + 0.25 * rate + 0.02 * (len(algorithms) - a) * (1 - rate)
@@ -144,7 +144,7 @@ def fail(results: StudyResults, keys: list[str], error: str = "ValueError: no <g
 
 
 def results_with_sizes(*, seeds: int = 2, **options: Any) -> StudyResults:
-    """Four algorithms, of which all but AROW have a support set, 10 larger with every seed."""
+    """Build results of four algorithms; all except AROW have support sets, 10 larger with every seed."""
     made = make_results(algorithms=(*SIZES, "AROW"), tuned=(), seeds=seeds, **options)
     cells = made.cells
     size = cells["algorithm"].map(SIZES) + 10 * cells["seed"]
@@ -164,7 +164,7 @@ def results_with_sizes(*, seeds: int = 2, **options: Any) -> StudyResults:
 
 
 def stop(results: StudyResults, keys: list[str]) -> StudyResults:
-    """Stop cells at their time limit after 10 examples, when all figures look better than those of others."""
+    """Stop cells at their time limit after 10 examples, when all their figures look better than others."""
     cells, curves = results.cells.copy(), results.curves
     hit = cells["key"].isin(keys)
     early = {"mistakes": 2, "mistakes_clean": 2, "updates": 1, "n_examples": 10, "test_accuracy": 1.0}

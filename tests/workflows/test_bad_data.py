@@ -1,4 +1,4 @@
-"""Data that are not as they should be, at the command line: one line, exit 2, and nothing is lost."""
+"""Test invalid data at the command line: one line of error, exit status 2, and no loss of results."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The command line as a user types it: one line and exit 2 for bad input, never a traceback."""
+"""Test the command line as a user types it: one line and exit status 2 for bad input, never a traceback."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from singlepass.workflows import cli
+from singlepass.learners import registry
+from singlepass.workflows import cli, listing
 
 Call = Callable[..., Any]
 
@@ -73,7 +75,7 @@ def test_failed_cells_exit_1_and_are_listed(singlepass: Call, tmp_path: Path) ->
     assert result.returncode == 1
     assert "4 cells computed, 0 reused, 2 failed" in result.stdout
     assert (
-        "failed: breast-cancer, Bad, noise 0, seed 1: algorithm 'Bad': learn() raised RuntimeError: always\n"
+        "Bad failed in 2 cells (breast-cancer): learn() raised RuntimeError: always (bad.py, line 4)\n"
         in result.stderr
     )
     assert (tmp_path / "results" / "s" / "report.html").exists()
@@ -151,7 +153,7 @@ def test_an_output_that_cannot_be_written(singlepass: Call, study_file: Path, tm
 
 
 def test_a_scheduler_that_does_not_answer(singlepass: Call, study_file: Path) -> None:
-    # Port 9 (discard) has no listener on any sane machine.
+    # Port 9 (discard) has no listener on ordinary machines.
     result = singlepass("run", study_file.name, "--scheduler", "tcp://127.0.0.1:9", "--patience", "1")
     assert_one_line(result, "tcp://127.0.0.1:9", "did not answer")
     result = singlepass("run", study_file.name, "--scheduler-file", "none.json", "--patience", "0")
@@ -175,7 +177,7 @@ def test_a_damaged_part_loses_nothing_but_itself(singlepass: Call, study_file: P
 def test_lists(singlepass: Call, what: str) -> None:
     result = singlepass("list", what)
     assert result.returncode == 0
-    # Piped, a row is a line, which begins with its name and ends with its last word.
+    # Piped output has one line per row, from its name to its last word.
     heading, *rows = result.stdout.splitlines()
     assert {"learners": "AROW", "datasets": "arow-synthetic", "studies": "quickstart"}[what] in {
         row.split()[0] for row in rows
@@ -213,7 +215,27 @@ def test_everything_about_a_data_set(singlepass: Call) -> None:
     assert adult.returncode == 0
     assert "a9a, also called adult" in adult.stdout
     assert_one_line(singlepass("list", "datasets", "usp"), "did you mean 'usps'?")
-    assert_one_line(singlepass("list", "learners", "AROW"), "list learners takes no names, got 'AROW'")
+    assert_one_line(singlepass("list", "studies", "quickstart"), "list studies takes no names")
+
+
+def test_everything_about_a_learner(singlepass: Call) -> None:
+    result = singlepass("list", "learners", "AROW")
+    assert result.returncode == 0
+    title, heading, *rows = result.stdout.splitlines()
+    assert title.startswith("AROW: Adaptive Regularization of Weights")
+    assert heading.split()[:3] == ["parameter", "default", "meaning"]
+    by_name = {row.split()[0]: row for row in rows}
+    assert by_name["r"].split()[1] == "1.0"
+    assert "float: Regularisation, > 0" in by_name["r"]
+    assert "[0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0] (" in by_name["r"]
+    assert "quickstart" in by_name["r"]
+    assert_one_line(singlepass("list", "learners", "AROV"), "did you mean 'AROW'?")
+
+
+def test_every_parameter_of_every_learner_is_described() -> None:
+    for name, learner in registry.available().items():
+        described = listing._described_parameters(inspect.getdoc(learner) or "")
+        assert [key for key in inspect.signature(learner).parameters if not described.get(key)] == [], name
 
 
 def test_generated_data_are_not_downloaded(singlepass: Call) -> None:
@@ -234,10 +256,10 @@ def test_a_report_leaves_nothing_of_the_one_before(
     assert not (tables / "grids.csv").exists()
     assert (tables / "mine.csv").read_text() == "kept"
     assert (tables / "cost.csv").exists()
-    # Computed before, but not what is shown.
+    # All cells of this study exist, but the current report shows the other study.
     assert "held the study 'other'" in singlepass("run", study_file.name, "--out", "out").stderr
     assert (tables / "grids.csv").exists()
-    # A list that somebody has changed is no list of what to remove.
+    # An edited manifest must not cause removals.
     manifest = tmp_path / "out" / "report-files.txt"
     for content in (b"\xff\n", b"../other.toml\ntables/a\0.csv\nreport.html\n"):
         manifest.write_bytes(content)
@@ -249,9 +271,9 @@ def test_a_report_leaves_nothing_of_the_one_before(
     ("statement", "unwanted"),
     [
         ("import singlepass.learners", ["dask", "distributed", "pandas", "pyarrow", "matplotlib"]),
-        # scikit-learn itself looks for pandas.
+        # scikit-learn itself tries to import pandas.
         ("from singlepass.learners import AROW", ["dask", "distributed", "matplotlib"]),
-        # To read a study is to know the names of learners.
+        # Reading a study needs only the names of learners.
         ("import singlepass.workflows.shipped", ["dask", "distributed", "matplotlib", "numba", "sklearn"]),
         (
             "import singlepass.workflows.cli",

@@ -1,4 +1,4 @@
-"""What the commands write, unpickle and listen at, as Python itself tells of every process of theirs."""
+"""Test what the commands write, unpickle and listen on, by Python's audit events in every process."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ for arguments in json.loads(sys.argv[1]):
         if ended.code:
             sys.exit(f"{arguments}: exit {ended.code}")
 """
-# Numba keeps compiled functions as pickles: they are code, as what is compiled is.
+# Numba caches compiled functions as pickles: these are code, like the source that they come from.
 COMPILED = ("numba.",)
-# What Dask's processes send each other is Python, too.
+# Dask's processes exchange pickled Python objects.
 SENT = ("distributed.", "dask.", "multiprocessing.")
 
 
 class Event(NamedTuple):
-    """Something a process did: its kind, what of, and the modules that called, innermost first."""
+    """Hold an audit event: its kind, its object, and the calling modules, innermost first."""
 
     kind: str
     what: str
     callers: list[str]
 
     def is_by(self, libraries: Sequence[str]) -> bool:
-        """Return whether it is one of these libraries that did it, and not this package."""
+        """Return whether one of these libraries caused the event, rather than this package."""
         known = (*libraries, "singlepass.")
         return next((name for name in self.callers if name.startswith(known)), "").startswith(
             tuple(libraries)
@@ -61,7 +61,7 @@ class Event(NamedTuple):
 
 
 class Machine:
-    """A home, a folder to work in and one for temporary files, and what processes do there."""
+    """Provide a home, a working and a temporary folder, and record what processes do in them."""
 
     def __init__(self, folder: Path) -> None:
         self.home, self.work, self.temporary = (folder / name for name in ("home", "work", "temporary"))
@@ -71,7 +71,7 @@ class Machine:
         self.cache = cache_folder()
 
     def run(self, code: str, *arguments: str) -> list[Event]:
-        """Run Python code, and return what it and all processes that it started did."""
+        """Run Python code, and return the events of its process and all child processes."""
         environment = os.environ | {
             "HOME": str(self.home),
             "TMPDIR": str(self.temporary),
@@ -80,7 +80,7 @@ class Machine:
             "PYTHONDONTWRITEBYTECODE": "1",
             "WATCHED": str(self._log),
         }
-        # Folders of fonts and settings, where the user has said so, are not at home.
+        # These variables would move folders for fonts and settings out of the home folder.
         for name in ("MPLCONFIGDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
             environment.pop(name, None)
         done = subprocess.run(
@@ -95,13 +95,13 @@ class Machine:
         return [Event(*json.loads(line)) for line in self._log.read_text().splitlines()]
 
     def strays(self, events: Sequence[Event], *outputs: str) -> set[str]:
-        """Return what was written elsewhere than to outputs, the cache and temporary files."""
-        # Matplotlib keeps a list of the fonts it has found.
+        """Return the files written outside the outputs, the cache and temporary files."""
+        # Matplotlib caches a list of fonts.
         folders = (".cache", ".cache/matplotlib", ".config", ".config/matplotlib")
         fonts = [self.home / each for each in folders]
         allowed = [self.cache, self.temporary, *(self.work / each for each in outputs)]
         written = {Path(event.what) for event in events if event.kind == "write"} - {Path(os.devnull)}
-        # And what was written by code that tells nobody.
+        # Also files written by code that raises no audit events.
         written |= {path for path in self.home.rglob("*") if path.is_file()}
         written |= {path for path in self.work.rglob("*") if path.is_file()} - self._given
         return {
@@ -113,7 +113,7 @@ class Machine:
         }
 
     def give(self, name: str, content: str) -> None:
-        """Put a file into the folder to work in."""
+        """Write a file into the working folder."""
         (self.work / name).write_text(content)
 
     @property
@@ -139,7 +139,7 @@ def commands(*lines: str) -> str:
 
 @pytest.fixture(scope="module")
 def on_threads(machine: Callable[[], Machine]) -> tuple[Machine, list[Event]]:
-    """What most commands do, one after the other."""
+    """Run most commands, one after the other; return the machine and the events."""
     here = machine()
     lines = commands(
         "plan s.toml",
@@ -159,7 +159,7 @@ def on_threads(machine: Callable[[], Machine]) -> tuple[Machine, list[Event]]:
 
 @pytest.fixture(scope="module")
 def on_cluster(machine: Callable[[], Machine]) -> tuple[Machine, list[Event]]:
-    """What a run on worker processes does, and these."""
+    """Run a study on worker processes; return the machine and the events of all processes."""
     here = machine()
     return here, here.run(COMMANDS, commands("run s.toml --out out --cluster local:1"))
 
@@ -167,7 +167,7 @@ def on_cluster(machine: Callable[[], Machine]) -> tuple[Machine, list[Event]]:
 def test_threads_write_in_their_folders(on_threads: tuple[Machine, list[Event]]) -> None:
     here, events = on_threads
     assert here.strays(events, "out", "page", "reproduced", "results") == set()
-    # Nothing is left of temporary files.
+    # No temporary files are left.
     assert list(here.temporary.iterdir()) == []
     assert {"out", "page", "reproduced"} <= {path.name for path in here.work.iterdir()}
 
@@ -197,7 +197,7 @@ def test_a_cluster_here_unpickles_what_its_processes_send(on_cluster: tuple[Mach
 def test_a_cluster_here_listens_on_this_machine_alone(on_cluster: tuple[Machine, list[Event]]) -> None:
     _, events = on_cluster
     hosts = {event.what for event in events if event.kind == "bind"} - {""}
-    # Of the scheduler and of a worker.
+    # Addresses of the scheduler and of a worker.
     assert hosts
     assert [host for host in hosts if not ipaddress.ip_address(host).is_loopback] == []
 

@@ -1,4 +1,4 @@
-"""The doctor: a machine or a cluster looked at, problems as lines, an exit status."""
+"""Test the doctor: it checks a machine or a cluster, prints problems as lines, and sets an exit status."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_scheduler_that_is_not_there(singlepass: Call) -> None:
 
 def _checkup(**changes: Any) -> Checkup:
     here = this_environment()
-    worker = WorkerCheckup(threads=2, memory=0, environment=here, lacking=[])
+    worker = WorkerCheckup(threads=2, memory=0, environment=here, lacking=[], cache_free=10**12)
     versions = {name: here.versions[name] for name in ("python", "dask", "distributed", "singlepass")}
     found = Checkup(
         scheduler="tls://10.0.0.1:8786",
@@ -102,7 +102,7 @@ def test_a_cluster_that_is_well() -> None:
 
 def test_what_is_wrong_with_a_cluster() -> None:
     here = this_environment()
-    well = WorkerCheckup(threads=2, memory=0, environment=here, lacking=[])
+    well = WorkerCheckup(threads=2, memory=0, environment=here, lacking=[], cache_free=10**12)
     other = replace(here, versions={**here.versions, "numpy": "1.0"})
     pin = data.Pin("mine.csv", (), "{}")
     workers = {
@@ -127,7 +127,7 @@ def test_what_is_wrong_with_a_cluster() -> None:
 
 
 class _Queue:
-    """Has a script, as clusters of batch systems have, and must not start anything for it."""
+    """Provide a script, as batch system clusters do; printing it must not start any worker."""
 
     def __init__(self, n_workers: int = 4, queue: str = "") -> None:
         assert n_workers == 0
@@ -137,7 +137,7 @@ class _Queue:
         return f"#QUEUE {self.queue}\nrun a worker\n"
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing."""
 
 
 def test_the_script_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""`singlepass export`: tables as LaTeX and figures at the width of a column, as a user types it."""
+"""Test `singlepass export`: tables as LaTeX and figures at the width of a column, as a user types it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.noise import Noise
 from singlepass.workflows.report.parts.figures import rank_diagram
-from singlepass.workflows.report.plots.styles import styles_of
+from singlepass.workflows.report.plots.svg import styles_of
 
 from .synthetic_results import make_results
 
@@ -87,7 +87,7 @@ def test_bad_input_is_one_line(
 @pytest.mark.parametrize("inches", [2.5, 3.3, 5.0, 9.0])
 @pytest.mark.parametrize("own", [False, True])
 def test_a_diagram_fits_the_width_of_its_axes(inches: float, own: bool) -> None:
-    """No label is cut off, not even a long one in a narrow column, and none is smaller than 5.5 points."""
+    """Check that no label is cut off, even a long one in a narrow column, or smaller than 5.5 points."""
     results = make_results(algorithms=LONG_NAMES, tuned=())
     comparison = compare(
         Averages(results.cells),
@@ -102,7 +102,7 @@ def test_a_diagram_fits_the_width_of_its_axes(inches: float, own: bool) -> None:
         figure = ax.get_figure(root=True)
         assert figure is not None
         assert figure.get_figwidth() == pytest.approx(inches)
-        # A printer's resolution: letters of a screen are rounded to whole pixels.
+        # Use a printer's resolution: on a screen, letter widths are rounded to whole pixels.
         figure.set_dpi(300)
         renderer = FigureCanvasAgg(figure).get_renderer()
         for text in ax.texts:

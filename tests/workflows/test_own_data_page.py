@@ -1,4 +1,4 @@
-"""The page on users' own data: its files are read as it says, and its lines are those that are printed."""
+"""Test the page on users' own data: its files are read as it says, and it quotes real output."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Write the page's files, and have a server on this machine stand in for OpenML."""
+    """Write the page's files, and start a local server in place of OpenML."""
     monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("SINGLEPASS_DATA", raising=False)
     for name, content in FILES.items():
@@ -82,7 +82,7 @@ def write_study(folder: Path, entries: str, keys: str = "") -> Path:
 @pytest.mark.parametrize(("protocol", "number"), [("prequential", 3), ("crossval", 1)])
 def test_every_example_streams(files: Path, protocol: str, number: int) -> None:
     assert len(STUDIES) == 3
-    # Four rows have no folds of every class.
+    # Four rows are too few for folds with every class.
     for entries in STUDIES[:number]:
         plan = make_plan(read_study(write_study(files, entries, f'protocol = "{protocol}"\n')), base=files)
         assert len(plan.tasks) == entries.count("[[datasets]]")
@@ -97,7 +97,7 @@ def test_what_the_page_says_of_its_examples(files: Path) -> None:
     )
     assert data.open_stream(magic[0]).X.shape == (6, 5)
     assert data.open_stream(magic[0]).classes == ("g", "h")
-    # age; clerk, cook; again, bad, food, good, late, work; marks of age and job.
+    # age; clerk, cook; again, bad, food, good, late, work; indicators of missing age and job.
     stream = data.open_stream(jobs[0])
     assert stream.X.shape == (4, 11)
     assert stream.X[:, 0].tolist() == pytest.approx([121 / 3, 50, 30, 41])

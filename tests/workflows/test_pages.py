@@ -1,4 +1,4 @@
-"""The pages of docs with generated tables, and README's example."""
+"""Test the pages of docs with generated tables, and README's example."""
 
 from __future__ import annotations
 

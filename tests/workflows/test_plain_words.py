@@ -1,4 +1,4 @@
-"""What a user who slips is told: one line, the same by every command, and no traceback."""
+"""Test error messages for users' slips: one line, the same from every command, and no traceback."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_what_is_converted_as_a_study_has_it_is_ready(
     before = singlepass("doctor", "own.toml")
     assert "to be parsed as this study wants them" in before.stdout
     assert "singlepass data convert own.toml" in before.stdout
-    # What is made with other options is another table.
+    # Conversion with other options gives another table.
     assert singlepass("data", "convert", "mine.csv", "--option", "dtype=float32").returncode == 0
     assert "to be parsed" in singlepass("doctor", "own.toml").stdout
     converted = singlepass("data", "convert", "own.toml")
@@ -164,7 +164,7 @@ def test_a_plan_counts_one_repetition_where_seeds_move_nothing(tmp_path: Path, s
     study(tmp_path, data='target = "label"', first='order = "given"\nnoise = [0.0, 0.1]\n')
     text = (tmp_path / "own.toml").read_text().replace("seeds = 1", "seeds = 3")
     (tmp_path / "own.toml").write_text(text)
-    # One without noise, one for each seed with it.
+    # One cell without noise, and one per seed with noise.
     assert "4 cells computed" in singlepass("run", "own.toml", "--out", "out").stdout
     planned = singlepass("plan", "own.toml", "--out", "out")
     line = next(line for line in planned.stdout.splitlines() if line.startswith("evaluation"))

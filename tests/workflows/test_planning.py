@@ -1,4 +1,4 @@
-"""What a study will take: counted before anything is downloaded, parsed or written."""
+"""Test the estimate of a study's cost, made before anything is downloaded, parsed or written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from singlepass.pipeline.store.cell_result import CellResult
+from singlepass.pipeline.store.schema import CellResult
 from singlepass.workflows.planning import outline
 from singlepass.workflows.running import trials
 from singlepass.workflows.running.run import run_study
@@ -18,7 +18,7 @@ from .conftest import Silent
 
 Call = Callable[..., Any]
 
-# Its file, with labels `a` and `b`, is written by the tests that need it.
+# Tests that need its file, with labels `a` and `b`, write it.
 OWN = """
 name = "own"
 seeds = 2
@@ -49,7 +49,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files_under(folder: Path) -> set[str]:
-    # Learners that have been used are compiled, and kept.
+    # Ignore the cache of compiled learners.
     code = {"__pycache__", "compiled", "numba"}
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if not code & {*path.parts}} - {
         "cache",
@@ -65,7 +65,7 @@ def test_every_stage_is_counted(tmp_path: Path) -> None:
     found = outline(study, str(tmp_path / "out"), file=file)
     assert files_under(tmp_path) == before, "a plan writes nothing"
     mine, gauss = found.outlooks
-    # What the file holds is not known until it is parsed; a task "auto" is one all the same.
+    # The contents of the file are unknown until it is parsed, but a task "auto" is one task in any case.
     assert (mine.tasks, mine.rows, mine.ready, mine.missing) == (1, None, False, False)
     assert mine.state.startswith("to be parsed")
     assert (gauss.tasks, gauss.rows, gauss.features, gauss.ready) == (1, 150, 2, True)
@@ -74,14 +74,14 @@ def test_every_stage_is_counted(tmp_path: Path) -> None:
         by_stage[stage] = by_stage.get(stage, 0) + n
     assert by_stage == {"tuning": 2 * 2, "evaluation": 2 * 2 * 2, "matched": 2 * 2}
     assert found.left() == found.planned
-    # Timed by trial cells of the data set that is there, the smallest of those.
+    # Timed by trial cells of the smallest data set that is present.
     assert found.finished.tried == ("AROW", "KernelPerceptron")
     assert found.finished.done.total() == 0
     assert (found.seconds_left() or 0.0) > 0.0
     assert found.covariances == {"AROW on gauss, 2 × 2": 8 * 4}
 
 
-# A stream in the order of its file, without noise: seeds would repeat it.
+# A stream in file order without noise: every seed would give the same result.
 STREAM = """
 name = "stream"
 order = "given"
@@ -131,7 +131,7 @@ def test_what_is_done_is_told_and_timed(study_file: Path, tmp_path: Path, silent
     assert found.planned.total() == silent.total == found.finished.done.total()
     assert found.left().total() == 0
     assert found.seconds_left() == 0
-    # Seeds that nobody has run: their time is that of the others.
+    # No cell has run with these seeds: they are estimated to take as long as the others.
     more = study.model_copy(update={"seeds": [0, 1, 2, 3]})
     longer = outline(more, out, file=file)
     assert longer.left().total() == found.planned.total() - 12
@@ -169,7 +169,7 @@ def test_what_is_missing_is_named_and_the_rest_planned(tmp_path: Path, singlepas
     )
     (tmp_path / "own.toml").write_text(text)
     result = singlepass("plan", "own.toml")
-    # What a run would end with, the rest planned all the same.
+    # The plan reports the error that a run would stop with, and still plans the rest.
     assert result.returncode == 2
     assert result.stderr == singlepass("run", "own.toml").stderr
     assert result.stderr.startswith("singlepass: error: own.toml: ")
@@ -205,7 +205,7 @@ def test_trial_cells_are_scaled_to_the_rows_of_the_study(
     study, file = find_study(str(tmp_path / "s.toml"))
     found = outline(study, str(tmp_path / "out"), file=file)
     assert learnt == [300, 300]
-    # 60,000 rows at 10 µs and 1 ms for the cell, five times.
+    # 60,000 rows at 10 µs plus 1 ms for the cell, five times.
     assert found.seconds_left() == pytest.approx(5 * (0.6 + 0.001))
 
 
@@ -226,7 +226,7 @@ def test_a_study_that_cannot_be_run_is_one_line(tmp_path: Path, singlepass: Call
 
 
 def test_shipped_studies_are_outlined_without_their_data() -> None:
-    """Public sets that are nowhere: what is published of them is told, and where they come from."""
+    """Check that absent public sets are described by their published facts and where to get them."""
     study, _ = find_study("arow-binary-small")
     found = outline(study, "nowhere")
     usps = next(outlook for outlook in found.outlooks if outlook.label == "usps")

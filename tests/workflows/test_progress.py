@@ -1,4 +1,4 @@
-"""What a user sees while files are read and cells are computed."""
+"""Test what a user sees while files are read and cells are computed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_dashboard_of_a_cluster_stays_in_sight() -> None:
         bar.note("dashboard: http://127.0.0.1:8787/status")
         bar.bar.refresh()
     assert "dashboard: http://127.0.0.1:8787/status\n" in shown.getvalue()
-    # A terminal's link: the address, then what is shown.
+    # A terminal link: the address, then the shown text.
     assert ";http://127.0.0.1:8787/status\x1b\\dashboard" in last_lines(shown)
 
 
@@ -86,7 +86,7 @@ def test_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         "f.svm: 10.0 MB of 40.0 MB, about 30 s left",
         "f.svm: 20.0 MB of 40.0 MB, about 20 s left",
     ]
-    # The time that the files took is not the cells'.
+    # The time for reading files does not count as time for cells.
     clock[0] = 100.0
     lines.start(10, 0)
     clock[0] = 104.0
@@ -97,7 +97,7 @@ def test_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     lines.expect(3723.4)
     lines.advance(1)
     assert capsys.readouterr().err.splitlines() == ["3/10 cells, about 1:02:03 left"]
-    # What was expected to be over is not.
+    # The expected time is over, but cells are left: no estimate is shown.
     clock[0] = 126.0
     lines.expect(0.0)
     lines.advance(2)
@@ -120,5 +120,5 @@ def test_commands_show_the_conversion(
     result = singlepass(*command)
     assert result.returncode == 0, result.stderr
     assert "f.svm: 130 bytes of 130 bytes, about 0 s left" in result.stderr.splitlines()
-    # Converted once: nothing is read again.
+    # The file was converted before, so it is not read again.
     assert "f.svm" not in singlepass(*command).stderr

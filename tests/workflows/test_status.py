@@ -1,4 +1,4 @@
-"""`singlepass status` and `singlepass compact`: what they say, of what runs and of what does not."""
+"""Test `singlepass status` and `singlepass compact`, for running and for ended runs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from singlepass.pipeline.store.cell_result import CellResult
-from singlepass.pipeline.store.schema import PLAN
-from singlepass.pipeline.store.store import LEFTOVERS, Store, exclusive
+from singlepass.pipeline.store.schema import PLAN, CellResult
+from singlepass.pipeline.store.store import CLUSTER, Store, exclusive
 from singlepass.workflows.status import RATE_OVER, run_status
 
 Call = Callable[..., Any]
 
 
 def outcome(key: str, status: str = "ok", *, seconds_ago: float = 0, worker: str = "w:1") -> CellResult:
-    """A cell that took a second and ended so long ago."""
+    """Return a cell that took a second and ended `seconds_ago`."""
     names = ("dataset", "parent", "source", "task", "algorithm", "learner", "params", "noise", "stage")
     row = dict.fromkeys(names, "x") | {"key": key, "seed": 0, "protocol": "prequential", "status": status}
     began = datetime.now(UTC) - timedelta(seconds=seconds_ago + 1)
@@ -61,12 +60,14 @@ def test_how_far_it_is_and_by_whom(store: Store) -> None:
     assert told.holder.startswith(f"process {os.getpid()} on {socket.gethostname()} since 2")
     assert [(each.name, each.cells) for each in told.workers] == [("w:1", 29), ("w:2", 20)]
     assert told.workers[1].seconds_ago == pytest.approx(7200, abs=60)
-    assert told.errors == {"ValueError: failed": 1, "ValueError: stopped": 1, "ValueError: crashed": 1}
+    assert [(each.status, each.error, each.cells) for each in told.failures] == [
+        (status, f"ValueError: {status}", 1) for status in ("crashed", "failed", "stopped")
+    ]
     assert lines[1] == "cells    49 of 100 finished (49%), 1 failed, 1 stopped, 1 crashed"
     assert lines[2] == "rate     6 cells a minute, about 9 min left"
     assert lines[3] == f"run by   {told.holder}"
     assert "  w:2         20 cells, last 2.0 h ago" in lines
-    assert "        1 × ValueError: crashed" in lines
+    assert "  x crashed in 1 cell (x): ValueError: crashed" in lines
 
 
 def test_a_study_that_has_just_begun(store: Store) -> None:
@@ -93,7 +94,7 @@ def test_a_workers_clock_may_be_ahead(store: Store) -> None:
 
 
 def test_cells_that_the_plan_does_not_have_do_not_count_but_those_of_this_run_do(store: Store) -> None:
-    """Cells that judge grids are planned, but named by the plan only when they are through."""
+    """Check that cells of this run count even if the plan lacks them, as for unfinished grids."""
     store.write([outcome("planned", seconds_ago=900), outcome("of an earlier form", seconds_ago=900)])
     row = {"key": "planned", "algorithm": "A", "grid": None, "repetitions": None}
     store.write_plan([pa.Table.from_pylist([row], schema=PLAN)])
@@ -128,7 +129,7 @@ def test_asking_while_it_is_written_and_merged(store: Store, singlepass: Call) -
 
 
 def test_what_a_killed_client_has_left(store: Store) -> None:
-    store.write_json(LEFTOVERS, {"cluster": "dask_jobqueue.SLURMCluster", "jobs": "singlepass-1a2b"})
+    store.write_json(CLUSTER, {"cluster": "dask_jobqueue.SLURMCluster", "jobs": "singlepass-1a2b"})
     with exclusive(store):
         assert run_status(store.url).left == ""
     told = run_status(store.url)
@@ -136,10 +137,21 @@ def test_what_a_killed_client_has_left(store: Store) -> None:
     assert f"left     {told.left}" in told.lines()
     with socket.create_server(("127.0.0.1", 0)) as there:
         address = f"tcp://127.0.0.1:{there.getsockname()[1]}"
-        store.write_json(LEFTOVERS, {"cluster": "distributed.SSHCluster", "scheduler": address})
+        store.write_json(CLUSTER, {"cluster": "distributed.SSHCluster", "scheduler": address})
         assert run_status(store.url).left.startswith(f"scheduler {address} of distributed.SSHCluster")
-    # It has ended.
+    # The scheduler has ended.
     assert run_status(store.url).left == ""
+
+
+def test_who_is_at_work(store: Store) -> None:
+    store.write_json(CLUSTER, {"workers": {"now": 3, "lost": 2, "silent": 1, "unfit": 0}})
+    with exclusive(store):
+        told = run_status(store.url)
+        assert "workers  now 3 workers, 2 lost, 1 silent; 0 have finished cells" in told.lines()
+        attendance = json.loads(told.json())["attendance"]
+        assert attendance == {"now": 3, "lost": 2, "silent": 1, "unfit": 0}
+    # The client was killed, so attendance is unknown.
+    assert run_status(store.url).attendance is None
 
 
 def test_as_json(store: Store, singlepass: Call) -> None:

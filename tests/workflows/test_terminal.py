@@ -1,4 +1,4 @@
-"""What tables and lines look like on a terminal, and piped."""
+"""Test tables and lines on a terminal, and piped."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     assert first.startswith(f"{NAME}  ")
     assert "a :smile: and" in first
     assert second.startswith("usps ")
-    # Folded: a dumb terminal has 80 columns.
+    # Folded, because a dumb terminal has 80 columns.
     assert len(lines) > 4
     assert max(map(len, [heading, first, second, *lines])) <= 80
     assert any(line.startswith(f"{NAME} [bold]:smile: word") for line in lines)

@@ -1,4 +1,4 @@
-"""`singlepass bench`: speed as ratios against peers in the same run. One table says what there is."""
+"""Run `singlepass bench`: speed as ratios to peers in the same run. `BENCHMARKS` lists all benchmarks."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 
 class Benchmark(NamedTuple):
-    """A kind of benchmark.
+    """Describe a kind of benchmark.
 
     Attributes
     ----------
     help : str
         What it measures, for the command line.
     modules : tuple of str
-        The modules here whose ``measure`` it calls.
+        Modules of this package whose ``measure`` it calls.
     sized : bool
-        Whether ``measure`` takes the gigabytes of the files that it generates.
+        Whether ``measure`` takes the size in gigabytes of the files that it generates.
     counted : bool
         Whether ``measure`` takes the number of cells.
     """
@@ -83,25 +83,17 @@ BENCHMARKS = {
 def run_bench(
     what: str, out: Path | None = None, *, gigabytes: float | None = None, cells: int | None = None
 ) -> None:
-    """Run one benchmark and print its tables.
+    """Run the benchmark `what`, a name in `BENCHMARKS`, and print its tables.
 
-    Parameters
-    ----------
-    what : str
-        A name of `BENCHMARKS`.
-    out : Path, default=None
-        Markdown file to append the tables to.
-    gigabytes : float, default=0.2
-        Size of the files that a sized benchmark generates.
-    cells : int, default=5000
-        Cells of the studies of one that counts.
+    `out` is a Markdown file to append the tables to. `gigabytes` is the size of generated files and `cells`
+    the number of cells of a study; None means the default of each module.
     """
     from .timing import show
 
     benchmark = BENCHMARKS[what]
     for name in benchmark.modules:
         module = importlib.import_module(f".{name}", __name__)
-        # What is not given is the module's own default.
+        # Omit missing options, so that the module's defaults apply.
         given = {"gigabytes": gigabytes, "cells": cells}
         options = {key: value for key, value in given.items() if value is not None}
         show(f"singlepass bench: {name}", module.measure(**options), out)

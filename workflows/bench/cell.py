@@ -1,4 +1,4 @@
-"""A whole cell beside its bare pass: what everything around a learner's own work takes."""
+"""Compare a whole cell with the bare pass of its learner, to measure everything around learning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...learners import take_rows
 from ...pipeline.errors import InputError
-from ...pipeline.run.material import material
+from ...pipeline.run.shared_inputs import material
 from ...pipeline.run.task import run_cell
 from ...pipeline.study.cell import Cell
 from ...pipeline.study.learner_factory import resolve_learner
@@ -19,7 +19,7 @@ from ...pipeline.study.plan import make_plan
 from ...pipeline.study.study_file import parse_study
 from .timing import Measurement, milliseconds
 
-# Of `arow-binary-small`: few features, many, and very many of which few occur.
+# From `arow-binary-small`: few features, many features, and very many features of which few occur.
 _TASKS = (
     ("usps", ("3", "4"), "holdout"),
     ("mnist", ("2", "5"), "holdout"),
@@ -28,7 +28,7 @@ _TASKS = (
 )
 _ALGORITHMS = ({"name": "AROW"}, {"name": "PassiveAggressive", "label": "PA-I"})
 _REPEATS = 60
-# What is asked of the geometric mean of all ratios, and of each.
+# Aims for the geometric mean of all ratios, and for each ratio.
 _MEAN, _EACH = 2.5, 4.0
 
 
@@ -63,7 +63,7 @@ def _cells(name: str, classes: tuple[str, str], protocol: str) -> list[Cell]:
 
 
 def _compare(cell: Cell) -> Measurement:
-    """Take processor time of a cell and of its bare pass, in turns; the shortest of each counts."""
+    """Measure processor time of a cell and of its bare pass in turns; the shortest of each counts."""
     row = run_cell(cell).row
     if row["status"] != "ok":
         raise RuntimeError(row["error"])
@@ -87,7 +87,7 @@ def _whole(cell: Cell) -> float:
 
 
 def _bare_pass(cell: Cell) -> Callable[[], float]:
-    """Return what times `learn_rows` and `score_rows` on rows gathered beforehand, after `begin`."""
+    """Return a function that times learning and scoring on rows gathered beforehand, after `begin`."""
     given = material(cell.spec).with_all_features()
     assert given.test is not None
     rows, held_out = (take_rows(fold.X, fold.rows) for fold in (given.train, given.test))

@@ -1,7 +1,7 @@
-"""What a Dask cluster adds to cells, how it scales, and what very large studies take before their first cell.
+"""Measure what a Dask cluster adds to a cell, how it scales, and how long large studies take to start.
 
-Scheduler, workers and client are processes of their own on this machine. What a scheduler can do at most is
-told by the processor time that it takes a cell, which is the same however few cores there are for the others.
+Scheduler, workers and client run as separate processes on this machine. The scheduler's processor time per
+cell bounds its throughput; it does not depend on how many cores the other processes have.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from typing import Any
 import psutil
 
 from ...pipeline.study.study import Study
+from ..running.progress import RunProgress
 from ..running.run import run_study
 from ..running.workers import WorkerOptions
-from .overhead import Silent, empty_study, equal_study, own_megabytes
+from .overhead import empty_study, equal_study, own_megabytes
 from .timing import Measurement, milliseconds
 
-# Empty cells of a study where nothing else is asked for: a minute.
+# Empty cells of a study when the option is not given: about a minute.
 CELLS = 5000
-# A study that is planned and stopped at its first cell has so many times more.
+# Factor by which the study that is planned and stopped at its first cell is larger.
 PLANNED = 10
-# Workers of one thread; more than there are cores share them.
+# Numbers of workers, one thread each; if there are fewer cores, workers share them.
 SCALES = (1, 2, 4)
-# Cells of about 60 ms that each worker is given: 7 s, and what it begins with does not count.
+# Cells of about 60 ms per worker: 7 s, of which the start does not count.
 CELLS_A_WORKER, ROWS = 120, 64_000
-# Memory is looked at first after this share of the cells.
+# Memory is first measured after this share of the cells.
 WARM = 0.2
 
 _CLUSTER = """
@@ -49,7 +50,7 @@ dashboard_address = "127.0.0.1:0"
 
 @dataclass
 class _Look:
-    """What client and scheduler had taken at a moment of a run."""
+    """Record memory and processor time of client and scheduler at one moment of a run."""
 
     cells: int
     seconds: float
@@ -60,15 +61,15 @@ class _Look:
 
 
 @dataclass
-class _Watching(Silent):
-    """Looks at client and scheduler whenever cells have come back."""
+class _Watching(RunProgress):
+    """Measure client and scheduler whenever cells return."""
 
     looks: list[_Look] = field(default_factory=list)
     cells: int = 0
     _scheduler: psutil.Process | None = None
 
     def advance(self, cells: int) -> None:
-        """Look at them."""
+        """Record a measurement."""
         if not cells:
             return
         self.cells += cells
@@ -85,7 +86,7 @@ def _scheduler_process() -> psutil.Process:
 
 @contextlib.contextmanager
 def _cluster(n_workers: int) -> Iterator[WorkerOptions]:
-    """Name a cluster file of so many workers."""
+    """Write a cluster file for `n_workers` workers, and yield options that name it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "cluster.toml")
         path.write_text(_CLUSTER.format(n_workers=n_workers))
@@ -93,7 +94,7 @@ def _cluster(n_workers: int) -> Iterator[WorkerOptions]:
 
 
 def _watched(study: Study, n_workers: int) -> list[_Look]:
-    """Run a study on a cluster into an empty folder."""
+    """Run a study on a cluster into an empty folder, and return the measurements."""
     watching = _Watching()
     with _cluster(n_workers) as options, tempfile.TemporaryDirectory() as out:
         summary = run_study(study, out, progress=watching, options=options)
@@ -142,12 +143,12 @@ def _empty_cells(cells: int) -> list[Measurement]:
 
 
 def _rate(looks: list[_Look]) -> float:
-    """Return cells a second of the second half but for its end: then all workers are there, and at work."""
+    """Return cells per second over the second half without the last tenth, when all workers are busy."""
     total = looks[-1].cells
     first = next(look for look in looks if look.cells >= total * 0.5)
     last = next(look for look in looks if look.cells >= total * 0.9)
     if first is last:
-        # All of them came back together.
+        # All of them returned together.
         return math.nan
     return (last.cells - first.cells) / (last.seconds - first.seconds)
 
@@ -174,18 +175,18 @@ def _scaling() -> list[Measurement]:
 
 
 class _Stop(Exception):
-    """The first cell is back."""
+    """Signal that the first cell has returned."""
 
 
-class _UntilFirst(Silent):
+class _UntilFirst(RunProgress):
     def advance(self, cells: int) -> None:
-        """End the run at its first cell."""
+        """Raise `_Stop` at the first cell."""
         if cells:
             raise _Stop
 
 
 def _to_first_cell(cells: int) -> tuple[float, float]:
-    """Plan a study and run it until its first cell is back; return the seconds, and the most memory in MB."""
+    """Run a study until its first cell returns; return the seconds, with planning, and peak memory in MB."""
     study, began, seconds = empty_study(cells), time.perf_counter(), math.nan
     with tempfile.TemporaryDirectory() as out, contextlib.suppress(_Stop):
         try:
@@ -209,28 +210,22 @@ def _again(cells: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as out:
         for _ in range(2):
             began = time.perf_counter()
-            run_study(study, out, progress=Silent(), options=WorkerOptions(threads=2))
+            run_study(study, out, progress=RunProgress(), options=WorkerOptions(threads=2))
             seconds.append(time.perf_counter() - began)
     return seconds[0], seconds[1]
 
 
 def _apart(function: Any, *args: Any) -> Any:
-    """Call a function in a process of its own, whose memory is nobody else's."""
+    """Call a function in a subprocess, to measure only its own memory."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(function, *args).result()
 
 
 def measure(cells: int = CELLS) -> list[Measurement]:
-    """Run the benchmark.
-
-    Parameters
-    ----------
-    cells : int, default=5000
-        Empty cells of a study; what the project asks is asked of 100,000.
-    """
+    """Run the benchmark with `cells` empty cells per study; the project's aims are stated for 100,000."""
     planned = PLANNED * cells
     found = [*_empty_cells(cells), *_scaling()]
-    # Imports and the first cell's loops are there in both.
+    # Both include imports and compiling the first cell's loops.
     smallest, _ = _apart(_to_first_cell, 1)
     seconds, megabytes = _apart(_to_first_cell, planned)
     found.append(

@@ -1,9 +1,9 @@
-"""The same updates as Vowpal Wabbit's and scikit-learn's, with equal settings: log loss and speed.
+"""Compare the same updates with Vowpal Wabbit and scikit-learn at equal settings: log loss and speed.
 
-Settings are such that scores stay below 50, where Vowpal Wabbit cuts its predictions: with larger steps
-AdaGrad's go beyond on counts of words. scikit-learn learns a pass in one call, the fastest that it can be
-asked for, and row by row, few rows, for the scores before each update; it has neither AdaGrad nor FTRL. A
-pass of Vowpal Wabbit is a run of it, which reads its own cached file.
+Settings keep scores below 50, where Vowpal Wabbit clips its predictions; with larger steps AdaGrad's scores
+exceed 50 on word counts. scikit-learn learns a pass in one call, which is its fastest way. For the scores
+before each update it learns row by row, on few rows. It has neither AdaGrad nor FTRL. A pass of Vowpal Wabbit
+is one run of the program on its own cached file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .libraries import LIBRARIES, NamedStream, Work, first_rows, pass_here, piec
 from .peers import microseconds, present_stream, skipped
 from .timing import Measurement, best_times
 
-# Real streams, by the names of data sets, and their tasks.
+# Real streams: data set and task.
 STREAMS = {"a9a": "binary", "20newsgroups": "one-vs-rest:sci.space"}
 LOSS_AIM, SPEED_AIM = "≤ 1.01", "≥ 1"
 
@@ -32,17 +32,16 @@ WABBIT = LIBRARIES[-1]
 
 
 class Update(NamedTuple):
-    """One rule with its settings, here and elsewhere.
+    """Describe one update rule with equal settings in each library.
 
     Attributes
     ----------
-    name : str
     ours : callable
-        Makes the learner.
+        Creates our learner.
     wabbit : list of str
         Vowpal Wabbit's arguments.
     scikit_learn : callable or None
-        Makes scikit-learn's, where it has the rule.
+        Creates scikit-learn's learner, if it has the rule.
     """
 
     name: str
@@ -80,18 +79,18 @@ UPDATES = (
 
 
 def log_loss(scores: NDArray[np.floating], y: NDArray[np.integer]) -> float:
-    """Return the mean logistic loss of scores, for labels 0 and 1."""
+    """Return the mean logistic loss of scores for labels 0 and 1."""
     return float(np.mean(np.logaddexp(0.0, (1 - 2 * y) * scores)))
 
 
 def shuffled(stream: NamedStream) -> NamedStream:
-    """Return a stream in an order drawn once: some files have their rows by class."""
+    """Shuffle a stream with a fixed seed, because some files are sorted by class."""
     order = np.random.RandomState(0).permutation(len(stream.y))
     return NamedStream(stream.name, stream.X[order], stream.y[order])
 
 
 def scores_here(update: Update, stream: NamedStream) -> NDArray[np.float64]:
-    """Return the score of each row before it is learnt."""
+    """Return the score of each row before our learner learns it."""
     scores: NDArray[np.float64] = update.ours().learn(stream.X, stream.y, [0, 1])
     return scores
 
@@ -104,14 +103,17 @@ def compared(
     works: dict[str, Work],
     way: str,
 ) -> Iterator[Measurement]:
-    """Yield a line of the loss of another's scores of the first rows, and one of the time of all."""
+    """Yield one line with the log loss on the first rows, and one with the time of a whole pass.
+
+    `scores` are the peer's scores of the first rows. `works` has the passes "ours" and "peer".
+    """
     few = NamedStream(stream.name, stream.X[: len(scores)], stream.y[: len(scores)])
     ours, theirs = log_loss(scores_here(update, few), few.y), log_loss(scores, few.y)
     yield Measurement(
         f"{stream.name}, {update.name}: log loss along {len(few.y):,} rows",
         f"{ours:.6f}",
         f"{peer} {theirs:.6f}",
-        # Within so much of each other, whichever is larger.
+        # The ratio is symmetric, so that the aim bounds both directions.
         max(ours / theirs, theirs / ours),
         LOSS_AIM,
     )
@@ -126,14 +128,14 @@ def compared(
 
 
 def beside_scikit_learn(update: Update, stream: NamedStream) -> Iterator[Measurement]:
-    """Yield the lines beside scikit-learn's learner, if it has the rule."""
+    """Yield the comparison with scikit-learn's learner, if it has the rule."""
     make = update.scikit_learn
     if make is None:
         return
     few = first_rows(stream)
     learner, scores = make(), np.zeros(len(few.y))
     for t, (x, y) in enumerate(pieces(few, 1)):
-        # Before the first row it has no weights, and here all are 0.
+        # scikit-learn has no weights before the first row; ours are 0 then.
         scores[t] = learner.decision_function(x)[0] if t else 0.0
         learner.partial_fit(x, y, classes=[0, 1])
     works: dict[str, Work] = {
@@ -145,7 +147,7 @@ def beside_scikit_learn(update: Update, stream: NamedStream) -> Iterator[Measure
 
 @contextmanager
 def _written(stream: NamedStream) -> Iterator[list[str]]:
-    """Write a stream for Vowpal Wabbit, and give the arguments that read it, from its cached file."""
+    """Write a stream for Vowpal Wabbit, and yield the arguments to read it from its cached file."""
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder, "rows.vw")
         write_text(stream, text)
@@ -156,7 +158,7 @@ def _written(stream: NamedStream) -> Iterator[list[str]]:
 
 
 def beside_wabbit(update: Update, stream: NamedStream, arguments: list[str]) -> Iterator[Measurement]:
-    """Yield the lines beside Vowpal Wabbit."""
+    """Yield the comparison with Vowpal Wabbit."""
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder, "scores.txt")
         run_vw([*arguments, *update.wabbit, "-p", str(said)])
@@ -169,7 +171,7 @@ def beside_wabbit(update: Update, stream: NamedStream, arguments: list[str]) -> 
 
 
 def measure_stream(stream: NamedStream) -> list[Measurement]:
-    """Measure all updates on a stream beside those who have them."""
+    """Compare all updates on a stream with the libraries that have them."""
     lines = [line for update in UPDATES for line in beside_scikit_learn(update, stream)]
     if not WABBIT.is_installed:
         return [

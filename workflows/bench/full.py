@@ -1,7 +1,7 @@
-"""Full covariance: an update of AROW beside the symmetric product of the same size.
+"""Compare an update of AROW with full covariance with the symmetric matrix-vector product of its size.
 
-An update needs Σx at least, for which half of Σ has to be read: what SciPy's `dsymv` does. (Its time includes
-the call from Python, a third of it at 123 features.)
+An update needs at least Σx, which reads half of Σ, as SciPy's `dsymv` does. (Its time includes the call from
+Python, a third of it at 123 features.)
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from threadpoolctl import threadpool_limits
 from ...learners import AROW
 from .timing import Measurement, best_times
 
-# The features of a9a, of USPS and of MNIST.
+# The numbers of features of a9a, USPS and MNIST.
 SIZES = (123, 256, 784)
 ROWS = 320
-# The part of a CSR row that is not 0, as in a9a.
+# Share of non-zeros in a CSR row, as in a9a.
 DENSITY = 0.11
 
 
 def stream(d: int, density: float) -> tuple[Any, Any]:
-    """Generate rows of about unit length and labels that follow no rule."""
+    """Generate rows of about unit length with random labels."""
     rng = np.random.RandomState(0)
     X = rng.standard_normal((ROWS, d)) * (rng.random_sample((ROWS, d)) < density)
     return X / np.sqrt(d * density), rng.randint(0, 2, ROWS).astype(np.int32)
 
 
 def learner(d: int) -> AROW:
-    """Return a learner whose steps are so short that every row updates it."""
+    """Return a learner with steps so short that every row updates it."""
     arow = AROW(r=1e6, covariance="full")
     arow.begin(np.array([0, 1]), d)
     return arow
@@ -65,7 +65,7 @@ def measure_size(d: int) -> list[Measurement]:
             f"{times[kind] / ROWS * 1e6:.2f} µs",
             f"SciPy's dsymv, one thread, {peer / ROWS * 1e6:.2f} µs",
             peer / times[kind],
-            # An update at no more than 1.7 times the product.
+            # An update may take at most 1.7 times as long as the product.
             "≥ 0.59" if kind == "dense" else "",
         )
         for kind, rows in (("dense", "dense rows"), ("CSR", f"CSR rows, {DENSITY:.0%} non-zeros"))

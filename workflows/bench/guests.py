@@ -1,4 +1,4 @@
-"""What a cell adds to the calls of somebody else's learner: microseconds a row."""
+"""Measure what a cell adds to the calls of a third-party learner, in microseconds per row."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ...pipeline.study.study_file import parse_study
 from .timing import Measurement, best_times
 
 ROWS, FEATURES = 20_000, 20
-# What a cell may add to a row, in microseconds.
+# The most a cell may add per row, in microseconds.
 MOST = 10
 
 _HERE = f"{__name__}:"
 
 
 class Idle:
-    """A learner in the manner of scikit-learn that does nothing."""
+    """Provide a learner with scikit-learn's interface that does nothing."""
 
     _answer = np.ones(1)
 
@@ -34,18 +34,18 @@ class Idle:
         return self
 
     def predict(self, X: Any) -> Any:
-        """Say the same whatever comes."""
+        """Return a constant."""
         return self._answer
 
 
 class IdleModel:
-    """A learner in the manner of River that does nothing."""
+    """Provide a learner with River's interface that does nothing."""
 
     def learn_one(self, x: dict[int, float], y: bool) -> None:
         """Learn nothing."""
 
     def predict_one(self, x: dict[int, float]) -> bool:
-        """Say the same whatever comes."""
+        """Return a constant."""
         return True
 
 

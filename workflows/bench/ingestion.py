@@ -1,7 +1,7 @@
-"""Text to streams: conversion beside scikit-learn's loader, the memory it takes, and streaming afterwards.
+"""Compare text conversion with scikit-learn's loader, and measure memory of conversion and streaming.
 
-Every step runs in a process of its own, so that its peak memory is its own. Disk: about four times the size,
-in the folder for temporary files.
+Every step runs in its own process, so that its peak memory is measured separately. The folder for temporary
+files needs disk space of about four times the file size.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ...pipeline.data import convert, expand, open_stream, stream_blocks, stream
 from .timing import Measurement
 
 FEATURES, NON_ZEROS = 1_000_000, 100
-# Written again and again until the file is large enough; no multiple of any block that is read.
+# Rows written repeatedly until the file is large enough; not a multiple of any block size of a reader.
 PIECE_ROWS = 25_013
 MB = 1e6
 CONVERT_MB, STREAM_MB = 500, 200
-# Numbers as most files have them, and as a program writes them that loses nothing.
+# Numbers as most files have them, and as programs write them without loss.
 FORMATS = {"4 digits": "{:.4f}", "17 digits": "{:.17g}"}
 
 
@@ -83,9 +83,9 @@ def _memory(work: str, found: dict[str, float], limit: int) -> Measurement:
 
 
 def write_svmlight(path: Path, size: int, number: str) -> None:
-    """Write rows of 100 non-zeros until the file has `size` bytes or more; one piece at least."""
+    """Write rows of 100 non-zeros, in whole pieces, until the file has at least `size` bytes."""
     rng = np.random.RandomState(0)
-    # Rising columns: sorted draws, made distinct by their position.
+    # Increasing columns: sorted draws, made distinct by adding their position.
     columns = np.sort(rng.randint(1, FEATURES - NON_ZEROS, (PIECE_ROWS, NON_ZEROS)), axis=1)
     columns += np.arange(NON_ZEROS)
     values = rng.random_sample(columns.shape) + 0.01
@@ -110,7 +110,7 @@ def _convert(path: Path) -> dict[str, float]:
 
 
 def _load_and_compare(path: Path) -> dict[str, float]:
-    # Both count the import of scikit-learn.
+    # Both timings include the import of scikit-learn.
     began = time.perf_counter()
     from sklearn.datasets import load_svmlight_file
 
@@ -150,7 +150,7 @@ WORKS: dict[str, Callable[[Path], dict[str, float]]] = {
 
 
 def _in_process(work: str, path: Path) -> dict[str, Any]:
-    """Run a work in a new process; return what it found, its seconds, and its memory in MB."""
+    """Run a step in a new process; return its results, its seconds and its memory in MB."""
     code = f"from {__name__} import run_work; run_work({work!r}, {str(path)!r})"
     environment = {**os.environ, "SINGLEPASS_CACHE": str(path.parent / "cache")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, check=True)
@@ -159,7 +159,7 @@ def _in_process(work: str, path: Path) -> dict[str, Any]:
 
 
 def run_work(work: str, path: str) -> None:
-    """Run a work in this process and print what it found as JSON."""
+    """Run a step in this process and print its results as JSON."""
     imports = peak_memory()
     began = time.perf_counter()
     found = WORKS[work](Path(path))
@@ -169,13 +169,13 @@ def run_work(work: str, path: str) -> None:
 
 
 def peak_memory() -> int:
-    """Return the largest resident memory that this process has had, in bytes."""
+    """Return the peak resident memory of this process in bytes."""
     status = Path("/proc/self/status")
     if status.exists():
-        # getrusage would count the process that started this one, until it was replaced.
+        # getrusage would include memory of the parent process before exec.
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
         return int(line.split()[1]) * 1024
-    # Not on Windows.
+    # Not available on Windows.
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

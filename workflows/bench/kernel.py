@@ -1,13 +1,12 @@
-"""Kernel learners: the tile of kernel values beside BLAS, and whole streams beside plain loops.
+"""Compare the tile of kernel values with BLAS, and kernel learners on whole streams with plain loops.
 
-A pass is judged by the share of the tile's own rate at which it evaluates kernel values (multiplications and
-additions of the inner products alone, exponentials and updates being what the share misses). What keeps a
-pass below it:
+A pass is judged by its rate of kernel evaluations as a share of the tile's own rate. Only multiplications and
+additions of inner products count, so exponentials and updates lower the share. Other costs of a pass:
 
-- with few support vectors, what a row costs whatever their number: copying it to aligned memory, and its
-  share of some calls from Python;
-- in a Projectron, for each mistake or two, half an n × n matrix read, at the speed of whichever cache (or
-  memory) holds it.
+- with few support vectors, the fixed cost of a row: copying it to aligned memory, and its share of some calls
+from Python;
+- in a Projectron, reading half an n × n matrix for each mistake or two, at the speed of the cache or memory
+that contains it.
 """
 
 from __future__ import annotations
@@ -21,25 +20,25 @@ from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
 from ...learners import FOGD, KernelPerceptron, Projectron, ShiftingPerceptron
-from ...learners.kernel.values.dense_products import LANES, dense_products
+from ...learners.kernel.values.products import LANES, dense_products
 from ...learners.kernel.values.row_storage import aligned
 from ...learners.numeric.compiled import compiled
 from ...pipeline.data import describe, expand, open_stream
 from .timing import Measurement, best_times, milliseconds
 
 BLOCK, SUPPORT = 60, 3_000
-# Of the tile, and as many of what is compared with it.
+# Repetitions of the tile, and of each work that it is compared with.
 TURNS = 15
-# The loops row by row see this much of a stream: the whole would take them minutes.
+# The row-by-row loops see only these rows: the whole stream would take them minutes.
 PEER_ROWS = 6_000
-# A cosine and a sine of each frequency are two features.
+# Each frequency gives two features, a cosine and a sine.
 FEATURES, WINDOW = 1_000, 1_000
 GAMMA = {"a9a": 0.04, "usps, 3 against the rest": 0.01, "usps, ten classes": 0.01, "generated": 0.02}
 
 
 @compiled
 def _plain_perceptron(X: Any, y: Any, gamma: float, rows: Any, alpha: Any) -> Any:
-    """A kernel Perceptron as one would write it first: row by row, value by value."""
+    """Run a kernel Perceptron written the obvious way: row by row, value by value."""
     n = 0
     for t in range(X.shape[0]):
         score = 0.0
@@ -57,7 +56,7 @@ def _plain_perceptron(X: Any, y: Any, gamma: float, rows: Any, alpha: Any) -> An
 
 
 def _numpy_perceptron(X: Any, y: Any, gamma: float) -> int:
-    """A kernel Perceptron with NumPy, row by row."""
+    """Run a kernel Perceptron with NumPy, row by row."""
     rows, norms = np.empty_like(X), np.empty(len(X), X.dtype)
     alpha, squares = np.empty(len(X), X.dtype), (X * X).sum(axis=1)
     n = 0
@@ -70,7 +69,7 @@ def _numpy_perceptron(X: Any, y: Any, gamma: float) -> int:
 
 
 def tile_work(d: int, dtype: Any) -> tuple[Callable[[], object], Callable[[], object], Any]:
-    """Return the products of a block with many rows, by the tile and by NumPy, and where they go."""
+    """Return a block-by-rows product by the tile, the same by NumPy, and their output array."""
     rng = np.random.RandomState(0)
     width = -(-d // LANES[np.dtype(dtype).itemsize]) * LANES[np.dtype(dtype).itemsize]
     A, B = (aligned((n, width), dtype) for n in (BLOCK, SUPPORT))
@@ -80,7 +79,7 @@ def tile_work(d: int, dtype: Any) -> tuple[Callable[[], object], Callable[[], ob
 
 
 def tile_rate(d: int, dtype: Any) -> tuple[float, float]:
-    """Return the rates of the tile and of NumPy in multiplications and additions a second, on one core."""
+    """Return the rates of the tile and of NumPy in multiplications and additions per second, on one core."""
     ours, numpy_, _ = tile_work(d, dtype)
     with threadpool_limits(1):
         times = best_times({"tile": ours, "numpy": numpy_}, repeats=TURNS)
@@ -107,7 +106,7 @@ def measure_tile() -> list[Measurement]:
 
 
 def streams() -> dict[str, tuple[Any, Any]]:
-    """Return dense float32 streams: two real ones, as far as they are here, or else a generated one."""
+    """Return dense float32 streams: the real ones that are present, or a generated one if there are none."""
     here = {entry.name for entry in describe() if entry.state.startswith("present")}
     tasks = {
         "a9a": ("a9a", "binary"),
@@ -129,7 +128,7 @@ def streams() -> dict[str, tuple[Any, Any]]:
 
 
 def one_pass(learner: Any, X: Any, y: Any) -> None:
-    """Learn the rows as a cell does: they were validated when the stream was opened."""
+    """Learn the rows without checks, as a cell does: opening the stream validates them."""
     learner.begin(np.arange(y.max() + 1), X.shape[1])
     learner.learn_rows(X, y)
 
@@ -195,7 +194,7 @@ def measure_peers(name: str, X: Any, y: Any) -> list[Measurement]:
 
 
 def measure_features(name: str, X: Any, y: Any) -> list[Measurement]:
-    """Compare gradient descent on Fourier features with a kernel Perceptron of as many support vectors."""
+    """Compare gradient descent on Fourier features with a kernel Perceptron with as many support vectors."""
     gamma = GAMMA[name]
     measurements = []
     for kind, rows in (("dense", X), ("CSR", csr_matrix(X))):
@@ -210,7 +209,7 @@ def measure_features(name: str, X: Any, y: Any) -> list[Measurement]:
                 milliseconds(times["features"]),
                 f"a Perceptron of the last {window.n_support_:,} mistakes, {milliseconds(times['window'])}",
                 times["window"] / times["features"],
-                # Where there are as many vectors as features.
+                # The aim applies only if there are as many support vectors as features.
                 "≥ 3" if window.n_support_ == WINDOW else "",
             )
         )
@@ -218,11 +217,11 @@ def measure_features(name: str, X: Any, y: Any) -> list[Measurement]:
 
 
 def measure_growth() -> list[Measurement]:
-    """Measure how the time of a row grows with the support set, on rows that all join it."""
+    """Measure how scoring time per row grows with the support set, when all rows join it."""
     rng = np.random.RandomState(0)
     sizes, chunk, d = (1_000, 4_000, 16_000), 600, 128
     X = rng.standard_normal((sizes[-1], d)).astype(np.float32)
-    # Rows far from one another have scores of about 0: every other one at least is a mistake.
+    # Distant rows have scores of about 0, so at least every other row is a mistake.
     works: dict[str, Callable[[], object]] = {}
     for size in sizes:
         learner = KernelPerceptron(gamma=1.0).fit(X[:size], np.arange(size) % 2)

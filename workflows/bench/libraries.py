@@ -1,8 +1,8 @@
-"""What the learners are measured beside: the linear ones of other libraries, and how each is fed.
+"""Wrap the linear learners of other libraries, with the learner here that is nearest to each.
 
-Each algorithm stands beside the learner here that is nearest to it, fed in the same way: by chunks, row by
-row, or a whole stream in one go; row by row only the first rows are learnt. `learn` gives the score of every
-row before it learns it, and River is asked for that too (`predict_one`); the others are not.
+Both get the rows in the same way: in chunks, row by row, or as a whole stream in one call. Row by row only
+the first rows are learned. Our `learn` scores every row before learning it, and River is asked to as well
+(`predict_one`); the others are not.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from sklearn.linear_model import SGDClassifier
 
 from ...learners import ALMA, AdaGradRDA, OnlineGradientDescent, PassiveAggressive, Perceptron
 
-# Rows of a chunk: what scikit-learn's checks cost a call is little beside them.
+# Rows per chunk: large enough that scikit-learn's checks per call cost little in comparison.
 CHUNK = 1000
-# Row by row at most so many non-zeros are learnt, and so many rows: River takes up to a second for them.
+# Limits on non-zeros and rows learned row by row: River takes up to a second for them.
 SINGLY_NON_ZEROS, SINGLY_ROWS = 200_000, 2000
-# Rows of a stream that is written as text for Vowpal Wabbit.
+# Rows written as text for Vowpal Wabbit.
 WRITTEN = 20_000
 
 Work = Callable[[], object]
 
 
 class NamedStream(NamedTuple):
-    """Rows with labels 0 and 1, and what they are called in the table."""
+    """Hold rows with labels 0 and 1, and their name in the table."""
 
     name: str
     X: Any
@@ -45,19 +45,18 @@ class NamedStream(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """An algorithm of another library and what it is compared with.
+    """Pair an algorithm of another library with our nearest learner.
 
     Attributes
     ----------
-    name : str
-        Of the other.
-    ours : str
-        Of the learner here.
+    name, ours : str
+        Names of the other algorithm and of our learner.
     way : str
-        How both are fed.
+        How both get the rows.
     peer, work : callable
-        One pass over the rows: of the other, of the learner here.
+        One pass over the rows by the other algorithm, and by our learner.
     rows : int
+        Number of rows in a pass.
     """
 
     name: str
@@ -74,14 +73,14 @@ def entries(X: Any) -> int:
 
 
 def first_rows(stream: NamedStream) -> NamedStream:
-    """Return as many rows as are learnt one by one."""
+    """Return the first rows of a stream, which are learned row by row."""
     each = max(1, entries(stream.X) // len(stream.y))
     n = min(len(stream.y), SINGLY_ROWS, max(1, SINGLY_NON_ZEROS // each))
     return NamedStream(stream.name, stream.X[:n], stream.y[:n])
 
 
 def pieces(stream: NamedStream, size: int) -> list[tuple[Any, Any]]:
-    """Return the stream cut into pieces, each a matrix of its own."""
+    """Cut a stream into pieces of `size` rows."""
     return [
         (stream.X[start : start + size], stream.y[start : start + size])
         for start in range(0, len(stream.y), size)
@@ -89,14 +88,14 @@ def pieces(stream: NamedStream, size: int) -> list[tuple[Any, Any]]:
 
 
 def pass_here(make: Callable[[], Any], parts: list[tuple[Any, Any]]) -> Work:
-    """Return a pass of a learner of this package: the score of each row, then what it teaches."""
+    """Return a pass of one of our learners, which scores each row and then learns it."""
 
     def work() -> None:
         learner = make()
         classes: list[int] | None = [0, 1]
         for X, y in parts:
             learner.learn(X, y, classes)
-            classes = None  # known from here on
+            classes = None  # given only in the first call
 
     return work
 
@@ -128,7 +127,7 @@ def _partial_fit(make: Callable[[], Any], parts: list[tuple[Any, Any]]) -> Work:
 
 @contextmanager
 def scikit_learn(stream: NamedStream) -> Iterator[list[Pair]]:
-    """Give scikit-learn's learners, by chunks and row by row."""
+    """Yield the pairs for scikit-learn's learners, in chunks and row by row."""
     few = first_rows(stream)
     yield [
         Pair(name, ours.__name__, way, _partial_fit(make, parts), pass_here(ours, parts), rows)
@@ -151,7 +150,7 @@ RIVER: dict[str, tuple[dict[str, Any], type[Any]]] = {
 
 
 def as_dicts(X: Any) -> list[dict[int, float]]:
-    """Return rows as River takes them: a value by feature, without zeros."""
+    """Convert rows to River's format: dicts from feature to value, without zeros."""
     X = sp.csr_matrix(X)
     return [
         dict(zip(X.indices[start:stop].tolist(), X.data[start:stop].astype(float).tolist(), strict=True))
@@ -171,7 +170,7 @@ def _predict_then_learn(make: Callable[[], Any], rows: list[dict[int, float]], l
 
 @contextmanager
 def river(stream: NamedStream) -> Iterator[list[Pair]]:
-    """Give River's linear classifiers, row by row."""
+    """Yield the pairs for River's linear classifiers, row by row."""
     models = importlib.import_module("river.linear_model")
     few = first_rows(stream)
     rows, labels, parts = as_dicts(few.X), (few.y == 1).tolist(), pieces(few, 1)
@@ -197,16 +196,16 @@ VOWPAL_WABBIT: dict[str, tuple[list[str], type[Any]]] = {
 
 
 def run_vw(arguments: list[str]) -> None:
-    """Run Vowpal Wabbit: the Python package, or else the program."""
+    """Run Vowpal Wabbit through its Python package or, without it, as a program."""
     if importlib.util.find_spec("vowpalwabbit") is None:
         subprocess.run(["vw", *arguments], check=True)
     else:
-        # A data file among the arguments is learnt at once.
+        # The workspace learns the data file among the arguments at once.
         importlib.import_module("vowpalwabbit").Workspace(arg_list=arguments).finish()
 
 
 def write_text(stream: NamedStream, path: Path) -> None:
-    """Write rows in Vowpal Wabbit's format, which is svmlight's but for a bar and labels -1 and 1."""
+    """Write rows in Vowpal Wabbit's format: svmlight with a bar after the label, and labels -1 and 1."""
     dump_svmlight_file(stream.X, 2 * stream.y - 1, str(path))
     lines = path.read_text(encoding="ascii").splitlines()
     path.write_text("".join(line.replace(" ", " | ", 1) + "\n" for line in lines), encoding="ascii")
@@ -214,7 +213,7 @@ def write_text(stream: NamedStream, path: Path) -> None:
 
 @contextmanager
 def vowpal_wabbit(stream: NamedStream) -> Iterator[list[Pair]]:
-    """Give Vowpal Wabbit's linear learner, from its own cached file."""
+    """Yield the pairs for Vowpal Wabbit's linear learner, from its own cached file."""
     part = NamedStream(stream.name, stream.X[:WRITTEN], stream.y[:WRITTEN])
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder, "rows.vw")
@@ -236,19 +235,18 @@ def vowpal_wabbit(stream: NamedStream) -> Iterator[list[Pair]]:
 
 
 class Library(NamedTuple):
-    """A library that may be installed.
+    """Describe a library that may be installed.
 
     Attributes
     ----------
-    name : str
     module : str
-        What is imported.
+        Module to import.
     package : str
-        What pip installs.
+        Package for pip.
     program : str or None
-        What also does, on the PATH.
+        Program on the PATH that can replace the module.
     pairs : callable
-        ``pairs(stream)`` is a context manager of a list of `Pair`.
+        ``pairs(stream)`` is a context manager that yields a list of `Pair`.
     """
 
     name: str
@@ -259,7 +257,7 @@ class Library(NamedTuple):
 
     @property
     def is_installed(self) -> bool:
-        """Whether there is something to run."""
+        """Return whether the module or the program is installed."""
         on_path = self.program is not None and shutil.which(self.program) is not None
         return on_path or importlib.util.find_spec(self.module) is not None
 

@@ -1,7 +1,7 @@
-"""Linear learners: one pass beside scikit-learn's, beside reading the memory once, and with rows checked.
+"""Compare one pass of linear learners with scikit-learn, with reading memory once, and with checked rows.
 
-How fast a pass is depends on how many rows update, so a generated stream on which about half of them do is
-measured beside a real one on which few do.
+The speed of a pass depends on how many rows cause updates. About half of them do in a generated stream, few
+do in a real one; both are measured.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ...learners.numeric.rows import as_rows, n_rows, row, squared_norm
 from ...pipeline.data import describe, expand, open_stream
 from .timing import Measurement, best_times, milliseconds
 
-# What of the speed of `learn_rows` is left to the public `learn`, which checks its rows.
+# Aim for the speed of the public `learn`, which checks its rows, relative to `learn_rows`.
 CHECKED_AIM = "≥ 0.9"
-# The share of MNIST's features that are not 0.
+# Share of non-zero features in MNIST.
 STORED = 0.19
 
-# MNIST's shape, and that of RCV1's training part with its 75 non-zeros a row.
+# MNIST's shape, and the shape of RCV1's training part with its 75 non-zeros per row.
 DENSE = (60_000, 784)
 SPARSE = (20_000, 47_000)
 NON_ZEROS = 75
@@ -33,7 +33,7 @@ NON_ZEROS = 75
 
 @compiled
 def _read(X: Any, norms: Any) -> None:
-    """Read every row once by the learners' own vector code: what a pass without learning would take."""
+    """Read every row once with the learners' vector code, as the time of a pass without learning."""
     for t in range(n_rows(X)):
         norms[t] = squared_norm(row(X, t))
 
@@ -47,23 +47,23 @@ def dense_stream(rng: np.random.RandomState) -> tuple[Any, Any]:
 
 
 def mnist_stream() -> tuple[Any, Any] | None:
-    """Return MNIST's training part, digit 3 against the rest; None when it is not on this machine."""
+    """Return MNIST's training part, digit 3 against the rest, or None if it is not on this machine."""
     if not any(entry.name == "mnist" and entry.state.startswith("present") for entry in describe()):
         return None
     stream = open_stream(expand(name="mnist", task="one-vs-rest:3")[0])
-    # In memory: the stream's own rows may be mapped from a file.
+    # Copied to memory, because the stream's rows may be mapped from a file.
     return np.array(stream.X), np.array(stream.y)
 
 
 def sparse_stream(rng: np.random.RandomState) -> tuple[Any, Any]:
     """Generate a CSR float32 stream: Zipf-like columns as in text, unit rows, 5% of the labels flipped."""
     n, d = SPARSE
-    # u^3 crowds the low columns as frequent words do; about 75 distinct ones are left of 88 drawn.
+    # u^3 makes low columns frequent, like frequent words; of 88 drawn columns about 75 are distinct.
     columns = (d * rng.random_sample((n, 88)) ** 3).astype(np.int32)
     columns.sort(axis=1)
     first = np.ones(columns.shape, dtype=bool)
     first[:, 1:] = columns[:, 1:] != columns[:, :-1]
-    # Exactly 75 a row.
+    # At most 75 per row.
     kept = first & (np.cumsum(first, axis=1) <= NON_ZEROS)
     indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
     values = rng.random_sample(indptr[-1]).astype(np.float32)
@@ -77,17 +77,17 @@ def sparse_stream(rng: np.random.RandomState) -> tuple[Any, Any]:
 
 
 def thinned(rng: np.random.RandomState, X: Any) -> Any:
-    """Return a dense stream as CSR with as many non-zeros as MNIST has, at random places."""
+    """Return a dense stream as CSR with MNIST's share of non-zeros, at random positions."""
     return sp.csr_matrix(X * (rng.random_sample(X.shape) < STORED))
 
 
 def measure_checks(name: str, X: Any, y: Any) -> list[Measurement]:
-    """Measure `learn` on rows that nobody has looked at beside `learn_rows`."""
+    """Compare `learn` on unvalidated rows with `learn_rows`."""
     rows, codes, classes = as_rows(X), y.astype(np.int32), np.array([0, 1])
     works: dict[str, Callable[[], object]] = {}
     for label, make in (("PA-I", PassiveAggressive), ("AROW", AROW)):
         checked, unchecked = make(), make()
-        # Both in the midst of a stream.
+        # Both measure the middle of a stream.
         for learner in (checked, unchecked):
             learner.begin(classes, X.shape[1])
         works[f"{label} learn"] = partial(checked.learn, X, y)
@@ -107,7 +107,7 @@ def measure_checks(name: str, X: Any, y: Any) -> list[Measurement]:
 
 
 def scikit_learn_pass(X: Any, y: Any) -> Callable[[], object]:
-    """Return scikit-learn's PA-I, one pass in order."""
+    """Return one pass of scikit-learn's PA-I, with rows in order."""
 
     def work() -> object:
         learner = SGDClassifier(

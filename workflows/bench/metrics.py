@@ -1,4 +1,4 @@
-"""A cell that keeps counts by class for metrics beside the same cell that does not."""
+"""Compare a cell that counts by class for metrics with the same cell without them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...pipeline.study.plan import make_plan
 from ...pipeline.study.study_file import parse_study
 from .timing import Measurement, milliseconds
 
-# Sparse rows of few entries, where a row costs least and what is counted of it shows most; and dense ones.
+# Sparse rows with few entries, where a row costs least and counting shows most; and dense rows.
 DATASETS: tuple[dict[str, object], ...] = (
     {"name": "a9a"},
     {"name": "arow-synthetic", "n_train": 30_000, "n_test": 0},
@@ -22,7 +22,7 @@ DATASETS: tuple[dict[str, object], ...] = (
 _ALGORITHMS = ({"name": "AROW"}, {"name": "PassiveAggressive", "label": "PA-I", "variant": "PA-I"})
 _METRICS = ("balanced_accuracy", "macro_f1", "f1", "g_mean", "mcc", "kappa", "kappa_m", "kappa_temporal")
 _REPEATS = 40
-# What is asked of each.
+# Aim for each ratio.
 _MOST = 1.05
 
 
@@ -51,9 +51,9 @@ def _cells(dataset: dict[str, object], metrics: tuple[str, ...]) -> list[Cell]:
 
 
 def _compare(without: Cell, kept: Cell) -> Measurement:
-    """Take processor time of both, in turns; the shortest of each counts."""
+    """Measure processor time of both cells in turns; the shortest of each counts."""
     row = run_cell(without).row
-    # Compiles and fills what cells share.
+    # Compile, and fill the cache of shared inputs.
     for cell in (without, kept):
         if (error := run_cell(cell).row["error"]) is not None:
             raise RuntimeError(error)

@@ -1,7 +1,7 @@
-"""Learners of many classes: one pass beside scikit-learn's, over text-like rows and over dense ones.
+"""Compare one pass of multiclass learners with scikit-learn, on text-like and on dense rows.
 
-scikit-learn trains one binary model a class, so a pass of its is K passes over the rows; a pass here scores
-all classes in one read of the row. AROW, which keeps a variance beside every weight, stands beside PA-I too.
+scikit-learn trains one binary model per class, so its pass reads the rows K times. A pass here scores all
+classes in one read of the row. AROW, which stores a variance per weight, is also compared with PA-I.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ...pipeline.data import describe, expand, open_stream
 from .linear import scikit_learn_pass
 from .timing import Measurement, best_times, milliseconds
 
-# The shape of 20 Newsgroups as LIBSVM has it.
+# The shape of LIBSVM's version of 20 Newsgroups.
 ROWS, FEATURES, CLASSES, NON_ZEROS = 16_000, 60_000, 20, 80
 
-# Many features and few a row; all features in all rows; hardly any features, many classes.
+# Many features with few per row; all features in all rows; few features and many classes.
 REAL = {"news20": "20 Newsgroups", "usps": "USPS", "letter": "Letter"}
 
 LEARNERS: dict[str, Callable[[], Any]] = {
@@ -33,9 +33,9 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 
 
 def topic_stream(rng: np.random.RandomState) -> tuple[Any, Any]:
-    """Generate a CSR float32 stream: frequent words that say nothing and rarer ones of the row's class."""
+    """Generate a CSR float32 stream: frequent uninformative words and rarer words of the row's class."""
     y = rng.randint(0, CLASSES, size=ROWS).astype(np.int32)
-    # u^3 crowds the low columns as frequent words do; an eighth of the words belongs to the class.
+    # u^3 makes low columns frequent, like frequent words; an eighth of the words belongs to the class.
     common = (FEATURES * rng.random_sample((ROWS, NON_ZEROS * 7 // 8)) ** 3).astype(np.int32)
     topical = rng.randint(0, FEATURES // CLASSES, size=(ROWS, NON_ZEROS // 8)).astype(np.int32)
     columns = np.hstack([common, topical * CLASSES + y[:, None]])
@@ -53,11 +53,11 @@ def unit_rows(X: Any) -> Any:
 
 
 def real_stream(name: str) -> tuple[Any, Any] | None:
-    """Return a data set, CSR rows scaled to unit length; None when it is not on this machine."""
+    """Return a data set, CSR rows scaled to unit length, or None if it is not on this machine."""
     if not any(entry.name == name and entry.state.startswith("present") for entry in describe()):
         return None
     stream = open_stream(expand(name=name, task="multiclass")[0])
-    # In memory: the stream's own rows may be mapped from a file.
+    # Copied to memory, because the stream's rows may be mapped from a file.
     return unit_rows(stream.X) if sp.issparse(stream.X) else np.array(stream.X), np.array(stream.y)
 
 

@@ -1,4 +1,4 @@
-"""What the pipeline adds to learning: the cost of a cell, and what a second thread gains."""
+"""Measure what the pipeline adds to learning: the cost of a cell, and the gain of a second thread."""
 
 from __future__ import annotations
 
@@ -13,50 +13,35 @@ import pandas as pd
 
 from ...pipeline.study.study import Study
 from ...pipeline.study.study_file import parse_study
+from ..running.progress import RunProgress
 from ..running.run import run_study
 from ..running.workers import WorkerOptions
 from .timing import Measurement, milliseconds
 
-# benchopt's cost of one (data set, solver, repetition), measured on a machine like the project's own.
+# benchopt's cost of one (data set, solver, repetition), measured on a machine like the project's.
 BENCHOPT_MS = 16
 EMPTY_CELLS = 4000
 
 
-# Cells of a long run, and after how many of them its memory is looked at first.
+# Cells of a long run, and the number after which its memory is first measured.
 MANY_CELLS, WARM_CELLS = 100_000, 20_000
 
 
-class Silent:
-    """A progress that says nothing."""
-
-    def start(self, total: int, already: int) -> None:
-        """Say nothing."""
-
-    def advance(self, cells: int) -> None:
-        """Say nothing."""
-
-    def expect(self, seconds: float | None) -> None:
-        """Say nothing."""
-
-    def note(self, text: str) -> None:
-        """Say nothing."""
-
-
-class _Weighing(Silent):
-    """Notes the memory of this process after `WARM_CELLS` cells and whenever there are more."""
+class _Weighing(RunProgress):
+    """Record the memory of this process after `WARM_CELLS` cells and at every advance after that."""
 
     def __init__(self) -> None:
         self.cells, self.megabytes = 0, [math.nan]
 
     def advance(self, cells: int) -> None:
-        """Look at the memory."""
+        """Record the memory."""
         self.cells += cells
         if self.cells >= WARM_CELLS:
             self.megabytes.append(own_megabytes())
 
 
 def own_megabytes() -> float:
-    """Return what this process has of memory that is no file's, in MB; NaN where the system does not say."""
+    """Return this process's anonymous memory (not file-backed) in MB; NaN if the system does not say."""
     status = Path("/proc/self/status")
     if not status.exists():
         return math.nan
@@ -64,12 +49,12 @@ def own_megabytes() -> float:
     return int(line.split()[1]) / 1e3
 
 
-def _seconds(study: Study, threads: int, progress: Silent | None = None) -> float:
+def _seconds(study: Study, threads: int, progress: RunProgress | None = None) -> float:
     """Run a study into an empty folder; return the wall time."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         summary = run_study(
-            study, folder, progress=progress or Silent(), options=WorkerOptions(threads=threads)
+            study, folder, progress=progress or RunProgress(), options=WorkerOptions(threads=threads)
         )
         seconds = time.perf_counter() - began
         if summary.failed or summary.reused:
@@ -82,21 +67,15 @@ def _study(datasets: list[dict[str, Any]], algorithms: list[dict[str, Any]], see
 
 
 def empty_study(seeds: int) -> Study:
-    """Cells of two examples: nothing to learn, everything else to do."""
+    """Return a study with cells of two examples, so that almost all time is overhead."""
     study = _study([{"name": "breast-cancer"}], [{"name": "Perceptron"}], seeds)
     return study.model_copy(update={"max_train": 2})
 
 
 def equal_study(folder: Path, cells: int, rows: int = 16_000) -> Study:
-    """Cells that are all alike: what is left besides them is the pipeline.
+    """Return a study of equal cells, so that differences in time are due to the pipeline.
 
-    Parameters
-    ----------
-    folder : Path
-        Where its data is written.
-    cells : int
-    rows : int, default=16000
-        Of a cell; each takes about a microsecond.
+    Its data is written to `folder`. Each of a cell's `rows` takes about a microsecond.
     """
     path = folder / "equal.parquet"
     rng = np.random.RandomState(0)

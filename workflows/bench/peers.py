@@ -1,4 +1,4 @@
-"""Linear learners beside other libraries' on the same streams, whichever of these are installed."""
+"""Compare linear learners with those of the installed other libraries, on the same streams."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .libraries import LIBRARIES, Library, NamedStream
 from .linear import dense_stream, sparse_stream
 from .timing import Measurement, best_times
 
-# Real streams, by the names of data sets, and their tasks.
+# Real streams: data set and task.
 REAL = {"mnist": "one-vs-rest:3", "a9a": "binary"}
 
 
 def present_stream(name: str, task: str) -> NamedStream | None:
-    """Return a data set in memory; None when it is not on this machine."""
+    """Return a data set in memory, or None if it is not on this machine."""
     if not any(entry.name == name and entry.state.startswith("present") for entry in describe()):
         return None
     stream = open_stream(expand(name=name, task=task)[0])
@@ -26,7 +26,7 @@ def present_stream(name: str, task: str) -> NamedStream | None:
 
 
 def microseconds(seconds: float) -> str:
-    """Format the time of a row."""
+    """Format the time per row."""
     return f"{seconds * 1e6:.2f} µs a row"
 
 
@@ -51,12 +51,12 @@ def measure_library(library: Library, stream: NamedStream) -> list[Measurement]:
 
 
 def skipped(work: str, reason: str) -> Measurement:
-    """Return the line of what could not be measured."""
+    """Return a line for a comparison that could not be measured."""
     return Measurement(work, "skipped", reason, float("nan"))
 
 
 def streams() -> Iterator[NamedStream | Measurement]:
-    """Yield the streams one by one, and a line for each that is not there."""
+    """Yield the streams one by one, and a line for each that is missing."""
     rng = np.random.RandomState(0)
     yield NamedStream("Gaussian stream", *dense_stream(rng))
     yield NamedStream("generated text", *sparse_stream(rng))

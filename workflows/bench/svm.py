@@ -1,11 +1,11 @@
-"""LASVM beside scikit-learn's SVC (LIBSVM): seconds of training, test error, dual objective, support vectors.
+"""Compare LASVM with scikit-learn's SVC (LIBSVM): training time, test error, dual objective, support vectors.
 
-Both have the same kernel, C, tolerance of 1e-3, memory for rows of kernel values and rows as the pipeline
-stores them, and one thread. Each is trained once: a fit takes long enough to be its own average. A ratio
-means something where the test errors beside it are about the same.
+Both have the same kernel, C, tolerance of 1e-3, kernel cache, rows as the pipeline stores them, and one
+thread. Each is trained once: a fit is long enough to average out noise. Compare times only if the test errors
+are about the same.
 
-The streams, rbf kernels: a9a with C = 1, gamma = 0.05, and MNIST's 3 against the rest, pixels between 0 and
-1, with C = 1000, gamma = 0.02.
+The streams have rbf kernels: a9a with C = 1, gamma = 0.05, and MNIST's 3 against the rest, pixels between 0
+and 1, with C = 1000, gamma = 0.02.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...pipeline.data import describe, expand, open_stream
 from .timing import Measurement
 
 CACHE_MB = 200.0
-# Data set and task, and how lines call them.
+# Name in the table: data set and task.
 STREAMS = {"a9a": ("a9a", "binary"), "MNIST 3 against the rest": ("mnist", "one-vs-rest:3")}
 PARAMETERS = {
     "a9a": {"C": 1.0, "gamma": 0.05},
@@ -34,7 +34,7 @@ PARAMETERS = {
 
 @dataclass(frozen=True)
 class TrainTest:
-    """Rows and labels, in memory, of both parts."""
+    """Hold training and test rows with labels, in memory."""
 
     X: Any
     y: Any
@@ -44,7 +44,7 @@ class TrainTest:
 
 @dataclass(frozen=True)
 class Fit:
-    """A trained machine: how long it took and how good it is."""
+    """Hold training time and quality of a trained machine."""
 
     seconds: float
     test_error: float
@@ -59,12 +59,12 @@ class Fit:
 
 
 def open_part(name: str) -> TrainTest | None:
-    """Return a stream of `STREAMS`; None when it is not on this machine."""
+    """Return a stream of `STREAMS`, or None if it is not on this machine."""
     data_set, task = STREAMS[name]
     if not any(entry.name == data_set and entry.state.startswith("present") for entry in describe()):
         return None
     stream = open_stream(expand(name=data_set, task=task)[0])
-    # Copied: the stream's own rows may be mapped from a file.
+    # Copied to memory, because the stream's rows may be mapped from a file.
     rows: tuple[Any, Any] = (stream.X, stream.X_test)
     X, X_test = (part.copy() for part in rows)
     return TrainTest(X, np.array(stream.y), X_test, np.array(stream.y_test))
@@ -81,7 +81,7 @@ def timed_fit(model: Any, stream: TrainTest) -> float:
 def lasvm(stream: TrainTest, finish: bool, **parameters: Any) -> Fit:
     """Train LASVM in one pass."""
     model = LASVM(finish=finish, cache_mb=CACHE_MB, **parameters)
-    # Compiles.
+    # Compile first.
     LASVM(finish=finish, **parameters).fit(stream.X[:20], np.arange(20) % 2)
     seconds = timed_fit(model, stream)
     error = 1.0 - model.score(stream.X_test, stream.y_test)
@@ -93,7 +93,7 @@ def svc(stream: TrainTest, **parameters: float) -> Fit:
     model = SVC(cache_size=CACHE_MB, **parameters)
     seconds = timed_fit(model, stream)
     error = 1.0 - model.score(stream.X_test, stream.y_test)
-    # Σ |α| - ½ Σ α_i α_j k(x_i, x_j); α has its sign.
+    # Dual objective: Σ |α| - ½ Σ α_i α_j k(x_i, x_j); α is signed.
     coefficients = model.dual_coef_
     alpha = coefficients.toarray()[0] if hasattr(coefficients, "toarray") else coefficients[0]
     f = model.decision_function(model.support_vectors_) - model.intercept_[0]
@@ -101,7 +101,7 @@ def svc(stream: TrainTest, **parameters: float) -> Fit:
 
 
 def measure_stream(name: str, stream: TrainTest, **parameters: float) -> list[Measurement]:
-    """Measure one online pass, without and with the finishing step, beside SVC."""
+    """Compare one online pass, without and with the finishing step, with SVC."""
     n, d = stream.X.shape
     with threadpool_limits(1):
         peer = svc(stream, **parameters)
@@ -123,7 +123,7 @@ def measure_stream(name: str, stream: TrainTest, **parameters: float) -> list[Me
 
 
 def measure() -> list[Measurement]:
-    """Run the benchmark: some minutes, most of them SVC's."""
+    """Run the benchmark: some minutes, most of them for SVC."""
     measurements = []
     for name, (data_set, _) in STREAMS.items():
         stream = open_part(name)

@@ -1,4 +1,4 @@
-"""Best-of-n times, taken in turns, and the table they are shown in."""
+"""Take the best of several times in turns, and show them in a table."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _COMPARED = {"≥": operator.ge, ">": operator.gt, "≤": operator.le}
 
 @dataclass(frozen=True)
 class Measurement:
-    """One line of a benchmark.
+    """Hold one line of a benchmark.
 
     Attributes
     ----------
     work : str
-        What was done.
+        What was measured.
     ours, peer : str
-        The figure for singlepass, and the one it is compared with.
+        The figure for singlepass, and the one to compare it with.
     ratio : float
-        Larger is better, but where the aim is a bound from above.
+        Larger is better, unless the aim is an upper bound.
     aim : str
-        What the project asks of the ratio, empty where it asks nothing.
+        The project's aim for the ratio; empty if there is none.
     """
 
     work: str
@@ -41,7 +41,7 @@ class Measurement:
 
     @property
     def verdict(self) -> str:
-        """The aim, and whether it is missed where it is a bound.
+        """Return the aim, followed by ": missed" if it is a bound that the ratio misses.
 
         Examples
         --------
@@ -56,20 +56,10 @@ class Measurement:
 
 
 def best_times(works: dict[str, Callable[[], object]], repeats: int = 7) -> dict[str, float]:
-    """Return the shortest time of each work in seconds.
+    """Return the shortest time of each work in seconds, over `repeats` turns.
 
-    The works take turns, so that a slow moment of the machine meets all of them; the first turn, which
-    compiles and warms the caches, does not count.
-
-    Parameters
-    ----------
-    works : dict of str to callable
-    repeats : int, default=7
-        Turns that count.
-
-    Returns
-    -------
-    dict of str to float
+    The works take turns, so that a slow moment of the machine affects all of them. The first turn, which
+    compiles and warms caches, does not count.
     """
     best = dict.fromkeys(works, float("inf"))
     for turn in range(repeats + 1):

@@ -1,1 +1,1 @@
-"""Studies from a notebook: made of arrays and estimators, run with a bar, read as data frames and figures."""
+"""Make studies from arrays and estimators in a notebook, run them, and read or plot results."""

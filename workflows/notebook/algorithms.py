@@ -1,4 +1,4 @@
-"""Algorithms as a notebook gives them (names, tables, estimators) to the tables of a study."""
+"""Convert algorithms of a notebook (names, tables, estimators) to the tables of a study."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...learners import QueryAll, registry
-from ...learners.guests.content import importable
-from ...learners.guests.given import give
+from ...learners.guests.given import give, importable
 from ...pipeline.data import class_name
 from ...pipeline.errors import InputError
-from ...pipeline.study.class_weights import CLASS_WEIGHT
-from ...pipeline.study.strategies import STRATEGIES
-from .plain import plain
+from ...pipeline.study.specs import CLASS_WEIGHT, STRATEGIES
+from .results import plain
 
 
 def algorithm_tables(given: Any) -> list[dict[str, Any]]:
-    """Return the ``[[algorithms]]`` of a study.
+    """Return the ``[[algorithms]]`` tables of a study.
 
     Parameters
     ----------
     given : str, mapping, estimator, class, or a list or mapping of such
-        Of a mapping the keys are labels, unless it is a table itself: one with a ``name``.
+        The keys of a mapping are labels, unless it is a table itself: one with a ``name``.
 
     Raises
     ------
     InputError
+        An estimator cannot be used in a study.
 
     Examples
     --------
@@ -55,19 +54,19 @@ def _table(given: Any) -> dict[str, Any]:
 
 
 def estimator_table(estimator: Any) -> dict[str, Any]:
-    """Return what a study file would say of an estimator: its name and the parameters that it was given.
+    """Return the study table of an estimator: its name and the parameters that differ from the defaults.
 
     Parameters
     ----------
     estimator : object or type
-        A learner of this package is called by its own name, any other class ``"module:Class"``, by the
-        shortest module that has it. Parameters at their default are left out. What a study file cannot say (a
-        pipeline, a class of the notebook, parameters that are objects) is given by value, and called by its
-        class and a digest.
+        A learner of this package is named by its own name, any other class as ``"module:Class"``, with the
+        shortest module that contains it. What a study file cannot express (a pipeline, a class of the
+        notebook, parameters that are objects) is passed by value, and named by its class and a digest.
 
     Returns
     -------
     dict
+        The table, with a ``name``.
 
     Raises
     ------
@@ -81,7 +80,7 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
     {'name': 'sklearn.linear_model:SGDClassifier', 'alpha': 0, 'learning_rate': 'pa1'}
     """
     if isinstance(estimator, type):
-        # Nothing of it was given.
+        # A class has no parameter values.
         return _class_table(estimator)
     if isinstance(estimator, QueryAll):
         return estimator_table(estimator.learner) | _strategy_keys(estimator)
@@ -95,7 +94,7 @@ def _class_table(cls: type[Any]) -> dict[str, Any]:
 
 
 def _given_table(thing: Any) -> dict[str, Any]:
-    """Return the table of an object or a class that is given by value."""
+    """Return the table of an object or a class that is passed by value."""
     try:
         given = give(thing)
     except ValueError as error:
@@ -104,15 +103,15 @@ def _given_table(thing: Any) -> dict[str, Any]:
 
 
 def _parameters(estimator: Any) -> dict[str, Any] | None:
-    """Return the parameters that an estimator was given, or None if a study file cannot say them."""
+    """Return an estimator's non-default parameters, or None if a study file cannot express them."""
     cls, found = type(estimator), {}
     ask = next((name for name in ("get_params", "_get_params") if hasattr(cls, name)), None)
     if ask is None:
         return None
-    # River's have no argument.
+    # River's `_get_params` takes no argument.
     deep = {"deep": False} if ask == "get_params" else {}
     default = {}
-    # What has no default has to be said.
+    # If the class has required arguments, no defaults are known and every parameter is written.
     with contextlib.suppress(Exception):
         default = getattr(cls(), ask)(**deep)
     try:
@@ -124,7 +123,7 @@ def _parameters(estimator: Any) -> dict[str, Any] | None:
             continue
         made = plain(value)
         if key == CLASS_WEIGHT and isinstance(value, Mapping):
-            # As the data name their classes: a label may be 1.0 or True.
+            # Named like the classes of the data: a label may be 1.0 or True.
             made = {class_name(label): plain(weight) for label, weight in value.items()}
         elif not isinstance(made, str | bool | int | float):
             return None
@@ -133,7 +132,7 @@ def _parameters(estimator: Any) -> dict[str, Any] | None:
 
 
 def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
-    # All others are derived from the first.
+    # Reversed, because the other strategies derive from the first.
     query, strategy = next(
         each for each in reversed(STRATEGIES.items()) if isinstance(estimator, each[1].factory)
     )
@@ -147,7 +146,7 @@ def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
 
 
 def _same(value: Any, default: Any) -> bool:
-    # Estimators and arrays have no plain equality; their words have.
+    # Estimators and arrays have no plain equality, but their representations do.
     return value is default or repr(plain(value)) == repr(plain(default)) or _equal_numbers(value, default)
 
 
@@ -157,7 +156,7 @@ def _equal_numbers(value: Any, default: Any) -> bool:
 
 
 def _importable_name(cls: type) -> str | None:
-    """Return how a study names a class, or None if no other process could import it."""
+    """Return a class's name in a study, or None if no other process could import it."""
     for name, learner in registry.available().items():
         if learner is cls:
             return name

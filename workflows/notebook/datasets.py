@@ -1,4 +1,4 @@
-"""Data sets as a notebook gives them (names, paths, tables, arrays, frames) to the tables of a study."""
+"""Convert data sets of a notebook (names, paths, tables, arrays, frames) to the tables of a study."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ from typing import Any
 
 from ...pipeline import data
 from ...pipeline.errors import InputError
-from .plain import plain
+from .results import plain
 
 _ARRAYS = ("X", "y", "X_test", "y_test")
 
 
 def dataset_tables(given: Any) -> list[dict[str, Any]]:
-    """Return the ``[[datasets]]`` of a study. Rows in memory are kept in the cache, and named by content.
+    """Return the ``[[datasets]]`` tables of a study.
+
+    Rows in memory are stored in the cache and named by their content.
 
     Parameters
     ----------
     given : str, Path, mapping, DataFrame, (X, y) or (X, y, X_test, y_test), or a list or mapping of such
-        Of a mapping the keys are labels, unless it is a table itself. A table may have, in place of ``name``
-        or ``path``, ``X`` and ``y`` (and ``X_test``, ``y_test``) or ``frame`` (and ``target``, ``test``).
+        The keys of a mapping are labels, unless it is a table itself. A table may contain, instead of
+        ``name`` or ``path``, ``X`` and ``y`` (and ``X_test``, ``y_test``) or ``frame`` (and ``target``,
+        ``test``).
 
     Raises
     ------
     InputError
+        A data set has the wrong type or lacks its labels.
 
     Examples
     --------
@@ -44,27 +48,21 @@ def dataset_tables(given: Any) -> list[dict[str, Any]]:
 
 
 def _is_table(given: Mapping[str, Any]) -> bool:
-    """Tell a table from data sets by label: labels may be any words, those of its keys among them."""
+    """Return whether a mapping is one table rather than data sets by label, which may be any words."""
     named = any(isinstance(given.get(key), str | PurePath) for key in ("name", "path"))
     numbered = isinstance(given.get("openml"), int) or isinstance(given.get("compose"), list)
     return named or numbered or ("X" in given and "y" in given) or _is_frame(given.get("frame"))
 
 
 def _is_rows(given: tuple[Any, ...]) -> bool:
-    """Tell arrays from several data sets: names, paths, tables and frames make no features with labels."""
+    """Return whether a tuple is (X, y) or (X, y, X_test, y_test) rather than several data sets."""
     return bool(given) and not isinstance(given[0], str | PurePath | Mapping | tuple) and len(given) in (2, 4)
 
 
 def _table(given: Any, label: str, unnamed: str = "data") -> dict[str, Any]:
     """Return the table of one data set.
 
-    Parameters
-    ----------
-    given : object
-    label : str
-        What it is to be called; empty where it says so itself.
-    unnamed : str
-        What rows in memory are called without a label.
+    `label` is empty if the data set sets its own; `unnamed` labels rows in memory without one.
     """
     called = {"label": label} if label else {}
     if isinstance(given, str | PurePath):
@@ -104,7 +102,7 @@ def _is_frame(given: Any) -> bool:
 
 
 def _of_frame(table: dict[str, Any], label: str) -> dict[str, Any]:
-    """Return the table of a data frame that holds its labels."""
+    """Return the table of a data frame that contains its labels."""
     frame, test = table.pop("frame"), table.pop("test", None)
     kept, target = data.frame_table(f"data set {label!r}", frame, table.pop("y", None))
     if target:
@@ -122,7 +120,7 @@ def _of_arrays(table: dict[str, Any], label: str) -> dict[str, Any]:
     if y is None:
         raise InputError(f"{owner}: X is given, y is not")
     if _is_frame(X):
-        # It may have columns of categories; what its columns become is the same for both parts.
+        # The frame may have categorical columns, which must be encoded the same way in both parts.
         if X_test is not None:
             tested, target = data.frame_table(f"{owner}: X_test", X_test, y_test)
             if not target:

@@ -3,34 +3,58 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from ...pipeline.analysis.study_results import read_results
 from ...pipeline.errors import InputError, did_you_mean
 from ..report.page.view import StudyView
 from ..report.parts.figures import curve_panel, rank_diagram
-from ..report.parts.rank_tables import mean_rank_table
-from ..report.parts.significance_tables import friedman_table, pairs_table
+from ..report.parts.rank_tables import friedman_table, mean_rank_table, pairs_table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-# What is shown of names that are many.
+
+def plain(value: Any) -> Any:
+    """Return a value with arrays, tuples and ranges as lists, paths as text, and NumPy numbers as Python's.
+
+    Examples
+    --------
+    >>> plain({"r": np.array([0.5, 1.0]), "seeds": range(2)})
+    {'r': [0.5, 1.0], 'seeds': [0, 1]}
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | range):
+        return [plain(each) for each in value]
+    return value
+
+
+# Data sets that are listed by name.
 _MOST_NAMED = 8
 
 
 class Results:
-    """The results of a study; made by `run`, `compare` and `load`.
+    """Give access to the results of a study; `run`, `compare` and `load` return it.
 
     Attributes
     ----------
     out : str
-        Folder or URL that holds them.
+        Folder or URL of the results.
     cells, curves : DataFrame
-        One row a cell; the points of the learning curves, by ``key`` of the cell.
+        One row per cell; and the points of the learning curves, by ``key`` of the cell.
     study : dict
         The study, as it was run.
     """
@@ -41,39 +65,40 @@ class Results:
 
     @property
     def study(self) -> dict[str, Any]:
-        """The study, as it was run."""
+        """Return the study, as it was run."""
         return self._view.results.study
 
     @property
     def cells(self) -> pd.DataFrame:
-        """One row a cell."""
+        """Return the cells table, one row per cell."""
         return self._view.cells
 
     @property
     def curves(self) -> pd.DataFrame:
-        """The points of the learning curves, by ``key`` of the cell."""
+        """Return the points of the learning curves, by ``key`` of the cell."""
         return self._view.results.curves
 
     @cached_property
     def failed(self) -> pd.DataFrame:
-        """The cells that failed, crashed or were stopped, with what was wrong."""
+        """Return the cells that failed, crashed or were stopped, with their errors."""
         columns = ["status", "dataset", "algorithm", "params", "noise", "seed", "error"]
         return self.cells.loc[self.cells["status"] != "ok", columns]
 
     def ranks(self, metric: str | None = None, noise: Any = None) -> pd.DataFrame | pd.Series[float]:
-        """Return the mean ranks over data sets, 1 the best, as the report has them.
+        """Return the mean ranks over data sets, 1 the best, as in the report.
 
         Parameters
         ----------
         metric : str or None, default=None
-            One of docs/metrics.md that the study measured; None: the one that its report ranks by.
+            A metric of docs/metrics.md that the study measured; None: the one by which its report ranks.
         noise : float, dict or None, default=None
-            One noise level of the study, as a study writes it; None: all of them.
+            One noise level of the study, as a study file writes it; None: all of them.
 
         Returns
         -------
         DataFrame or Series of float
-            Algorithms by noise levels (and "overall", of more than one); of one level a series, best first.
+            Algorithms by noise levels (with "overall" if there are several); for one level a series, best
+            first.
 
         Raises
         ------
@@ -93,7 +118,7 @@ class Results:
         metric: str | None = None,
         noise: Any = None,
     ) -> pd.DataFrame:
-        """Return tests of the differences, as the report has them.
+        """Return significance tests of the differences, as in the report.
 
         Parameters
         ----------
@@ -106,7 +131,8 @@ class Results:
         Returns
         -------
         DataFrame
-            A row a pair (or all of them) and noise level; empty with fewer than two data sets.
+            One row per pair and noise level, or with "friedman" per noise level; empty with fewer than two
+            data sets.
 
         Raises
         ------
@@ -139,21 +165,21 @@ class Results:
         metric : str or None, default=None
             As in `ranks`.
         noise : float, dict or None, default=None
-            None: the lowest level.
+            One noise level; None: the lowest.
         ax : matplotlib Axes or None, default=None
-            None: of a figure of the right size. The diagram fills the width of its axes.
+            Axes to draw on, whose width the diagram fills; None: axes of a new figure of the right size.
         width : float or None, default=None
-            Width of that figure in inches; None: as in the report.
+            Width of the new figure in inches; None: as in the report.
 
         Returns
         -------
         matplotlib Axes
-            Demšar's critical difference diagram; without bars of a single data set, which allows no test.
+            Demšar's critical difference diagram; without bars for a single data set, which allows no test.
 
         Raises
         ------
         InputError
-            There is no such metric or level, or fewer than two algorithms to be ranked.
+            There is no such metric or level, or there are fewer than two algorithms to rank.
         """
         comparison = self._view.comparisons_of(metric, noise)[0]
         return rank_diagram(comparison, self._view.styles, ax, width)
@@ -173,22 +199,23 @@ class Results:
         dataset : str or None, default=None
             Its label; None: the first.
         noise : float, dict or None, default=None
-            None: the lowest level.
+            One noise level; None: the lowest.
         column : str, default="mistakes_clean"
             A column of `curves`.
         ax : matplotlib Axes or None, default=None
-            None: of a figure of its own, with the legend below.
+            Axes to draw on; None: axes of a new figure, with the legend below.
         width : float or None, default=None
-            Width of that figure in inches; None: 6.4.
+            Width of the new figure in inches; None: 6.4.
 
         Returns
         -------
         matplotlib Axes
+            The axes drawn on.
 
         Raises
         ------
         InputError
-            There is no such data set, level or column, or no curve of them.
+            There is no such data set, level or column, or it has no curve.
         """
         return curve_panel(self._view, dataset, self._view.levels(noise)[0], column, ax, width)
 
@@ -198,11 +225,11 @@ class Results:
         if not any(each.n for each in self._view.comparisons_of(None, None)):
             return f"<div>{head}<p>Nothing can be ranked yet.</p></div>"
         ranks: Any = self.ranks()
-        # Labels are the user's: they are escaped.
+        # Labels come from the user, so they are escaped.
         return f"<div>{head}{ranks.to_html(float_format='{:.2f}'.format, na_rep='–', escape=True)}</div>"
 
     def __repr__(self) -> str:
-        """Say what there is in a line."""
+        """Describe the results in one line."""
         return f"Results in {self.out}: {self._opening()}"
 
     def _opening(self) -> str:
@@ -228,10 +255,11 @@ def load(out: str | Path) -> Results:
     Returns
     -------
     Results
+        The results found there.
 
     Raises
     ------
     InputError
-        There are none.
+        There are no results.
     """
     return Results(str(out))

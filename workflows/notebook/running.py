@@ -1,4 +1,4 @@
-"""Running a study from a notebook."""
+"""Run a study from a notebook."""
 
 from __future__ import annotations
 
@@ -33,36 +33,37 @@ def run(
     cell_limit: float | None = None,
     progress: bool = True,
 ) -> Results:
-    """Run a study, or what is missing of it.
+    """Run a study, or its missing cells.
 
     Parameters
     ----------
     study : Study, str, Path or dict
-        What is no `Study` is made one.
+        A study, or what `Study` accepts as `source`.
     client : distributed.Client or None, default=None
-        Of a Dask cluster that runs the cells; None: threads of this process.
+        Client of a Dask cluster that runs the cells; None: threads of this process.
     out : str, Path or None, default=None
-        Folder or fsspec URL of the results; what it holds already is not computed again. None: a temporary
-        folder, which is kept as long as the results are.
+        Folder or fsspec URL of the results; cells already there are not computed again. None: a temporary
+        folder, which exists as long as the returned results.
     threads : int or None, default=None
-        None: one a core.
+        Threads of this process; None: one per core.
     plugins : sequence of str or Path, default=()
-        Python files with learners of your own.
+        Python files with your own learners.
     retry_failed : bool, default=False
         Compute failed, crashed and stopped cells again.
     cell_limit : float or None, default=None
-        Seconds after which a cell that has not ended is given up; None: a day.
+        Seconds after which an unfinished cell is marked crashed; None: a day.
     progress : bool, default=True
         Whether to show a bar.
 
     Returns
     -------
     Results
+        All results of the study.
 
     Raises
     ------
     InputError
-        In one line: something in the study, the output or the cluster is not as it must be.
+        In one line: what is wrong with the study, the output or the cluster.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def run(
             scheduler=None if client is None else _address(client),
             security=None if client is None else client.security,
             cell_limit=cell_limit or CELL_LIMIT,
-            # Nobody would come back for what is in a temporary folder.
+            # Workers must not write to a temporary folder, to which no later run returns.
             workers_write=False if out is None and client is not None else None,
         )
         with made.named(), display_for(progress) as shown, data.watched(shown.read):
@@ -99,13 +100,13 @@ def run(
             if lost:
                 shown.note(f"{lost} cells failed or were stopped: .failed of the results says why")
         results = Results(target)
-        # A temporary folder lives as long as what was read from it.
+        # The temporary folder is deleted with the results read from it.
         weakref.finalize(results, cleanup.pop_all().close)
         return results
 
 
 def _address(client: Client) -> str:
-    """Return where the scheduler of a client is."""
+    """Return the scheduler address of a client, or raise InputError if it is not a connected Client."""
     if not hasattr(client, "security"):
         raise InputError(
             f"client: a {type(client).__name__} is none: give a distributed.Client; where results go is out"
@@ -127,7 +128,7 @@ def compare(
     progress: bool = True,
     **keys: Any,
 ) -> Results:
-    """Compare algorithms on data sets, in one call: make a `Study` and `run` it.
+    """Compare algorithms on data sets in one call: make a `Study` and `run` it.
 
     Parameters
     ----------
@@ -141,6 +142,7 @@ def compare(
     Returns
     -------
     Results
+        All results of the study.
 
     Raises
     ------

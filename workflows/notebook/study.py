@@ -1,4 +1,4 @@
-"""A study as a notebook makes it: of a file, a dictionary or keyword arguments."""
+"""Make a study in a notebook from a file, a dictionary or keyword arguments."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from ...pipeline.study.study_file import parse_study
 from ..shipped import find_study
 from .algorithms import algorithm_tables
 from .datasets import dataset_tables
-from .plain import plain
+from .results import plain
 
-# What a study is called that is not given a name.
+# Default name of a study.
 _NAME = "study"
 _IN_MEMORY = (data.ArraySource.PREFIX, data.FrameSource.PREFIX)
 
 
 class NotebookStudy:
-    """A study: data sets, algorithms and how they are compared. `singlepass.workflows.Study`.
+    """Describe a study: data sets, algorithms and how they are compared (`singlepass.workflows.Study`).
 
     Parameters
     ----------
     source : str, Path, mapping or None, default=None
         A TOML file, the name of a shipped study, or a dictionary of a study's keys; None: keywords only.
     **keys
-        Keys of a study file (docs/study.md), which come before those of `source`. `datasets` may also be or
-        hold paths, ``(X, y)`` or ``(X, y, X_test, y_test)`` of arrays or sparse matrices, and data frames;
-        `algorithms` estimators. Lists of either, or dictionaries by label. ``name`` may be left out.
+        Keys of a study file (docs/study.md), which override those of `source`. `datasets` also accepts paths,
+        ``(X, y)`` or ``(X, y, X_test, y_test)`` of arrays or sparse matrices, and data frames; `algorithms`
+        also accepts estimators. Either may be a list, or a dictionary by label. ``name`` is optional.
 
     Attributes
     ----------
     valid : pipeline.study.study.Study
         The study as the command line would read it.
     file : Path or None
-        Where it was read from: relative paths start there.
+        The file it was read from: relative paths start at its folder.
 
     Raises
     ------
@@ -84,18 +84,13 @@ class NotebookStudy:
 
     @property
     def table(self) -> dict[str, Any]:
-        """The study as a TOML file would say it, keys at their default left out."""
+        """Return the study as the table of a TOML file, without keys at their default."""
         table: dict[str, Any] = self.valid.model_dump(mode="json", exclude_defaults=True)
         return table
 
     @contextlib.contextmanager
     def named(self) -> Iterator[None]:
-        """Have errors call rows that were given in memory by their label.
-
-        Raises
-        ------
-        InputError
-        """
+        """Replace internal names of rows in memory by their labels in InputErrors raised inside."""
         try:
             yield
         except InputError as error:
@@ -108,7 +103,7 @@ class NotebookStudy:
             raise InputError(message) from None
 
     def __repr__(self) -> str:
-        """Say what is compared in one line."""
+        """Describe the study in one line."""
         valid = self.valid
         parts = [
             _listed([entry.label for entry in valid.datasets], "data set"),

@@ -1,4 +1,4 @@
-"""Comparison reports: HTML, Markdown, CSV and LaTeX from a folder of results."""
+"""Write reports of results: HTML, Markdown, CSV and LaTeX from a results folder."""
 
 from .render import render_report, write_report
 

@@ -1,4 +1,4 @@
-"""Pages that are made of sections: one HTML file, the same in Markdown, every table and drawing as a file."""
+"""Write a page made of sections: an HTML file, the same in Markdown, and a file per table and drawing."""
 
 from __future__ import annotations
 
@@ -16,50 +16,28 @@ from .page.blocks import Block, Section, files
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
-# The names of a report's files, for the next one; and what such a name looks like.
+# Each report lists its files in this manifest, so that the next report can remove them. Only names that match
+# `_OWN` are removed.
 _MANIFEST = "report-files.txt"
 _OWN = re.compile(r"(tables/[\w.-]+\.(csv|tex)|figures/[\w.-]+\.svg)")
-# New objects after which Python looks for garbage in cycles while a report is written. At its usual 700 an
-# eighth of the time goes into looking through modules and tables, over and over; a figure that is done with
-# is found soon enough: memory grows by less than 5 MB.
+# Allocations between two runs of the cyclic garbage collector while a report is written. At the default of
+# 700 an eighth of the time goes into collection; at this value memory grows by less than 5 MB.
 _NEW_OBJECTS = 30_000
 
 
 @dataclass(frozen=True)
 class Page:
-    """What a page says.
-
-    Attributes
-    ----------
-    title : str
-    opening : sequence of Block
-        What comes before the contents.
-    sections : sequence of Section
-    """
+    """Describe a page: its title, the blocks above the table of contents, and its sections."""
 
     title: str
     opening: Sequence[Block]
     sections: Sequence[Section]
 
     def write(self, out: Path, further: Mapping[str, str] | None = None) -> list[Path]:
-        """Write the page, and remove what an earlier one left behind.
+        """Write the page into folder `out`, remove files of an earlier report, and return the paths written.
 
-        Parameters
-        ----------
-        out : Path
-            Folder of the page; made if need be.
-        further : mapping of str to str, optional
-            Name, below `out`, and text of files beside those of the page.
-
-        Returns
-        -------
-        list of Path
-            The files written, ``report.html`` first.
-
-        Raises
-        ------
-        InputError
-            The folder cannot be written to.
+        `report.html` comes first. `further` gives additional files: name relative to `out`, and text. The
+        folder is created if needed. Raises InputError if it cannot be written to.
         """
         texts = {**dict(self._files()), **(further or {})}
         texts[_MANIFEST] = "".join(f"{name}\n" for name in texts)
@@ -87,7 +65,7 @@ class Page:
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Look for garbage in cycles rarely meanwhile."""
+    """Run the cyclic garbage collector rarely inside this context."""
     usual = gc.get_threshold()
     gc.set_threshold(_NEW_OBJECTS, *usual[1:])
     try:
@@ -97,11 +75,11 @@ def rare_collections() -> Iterator[None]:
 
 
 def _remove_earlier(out: Path, files: Mapping[str, str]) -> None:
-    """Remove what an earlier report wrote and this one does not: it would be taken for a part of it."""
+    """Remove files that only an earlier report wrote: readers would take them for a part of this one."""
     try:
         names = (out / _MANIFEST).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        # There was no earlier report, or somebody has changed the list: nothing is removed.
+        # There was no earlier report, or its manifest was edited: remove nothing.
         return
     for name in names:
         if name not in files and _OWN.fullmatch(name):
@@ -129,8 +107,7 @@ def _environment(*, escape: bool) -> Any:
 def _html(content: Mapping[str, Any]) -> str:
     from markupsafe import Markup
 
-    from .plots.styles import PALETTE
-    from .plots.svg import inline
+    from .plots.svg import PALETTE, inline
 
     serials = itertools.count(1)
 
@@ -144,5 +121,5 @@ def _html(content: Mapping[str, Any]) -> str:
 
 def _markdown(content: Mapping[str, Any]) -> str:
     text = _environment(escape=False).get_template("report.md.j2").render(content)
-    # Blocks that print nothing leave their blank lines.
+    # Blocks that print nothing leave blank lines behind.
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

@@ -1,4 +1,4 @@
-"""Tables and figures of results, one at a time, for a paper."""
+"""Export single tables and figures of results for a paper."""
 
 from __future__ import annotations
 
@@ -12,22 +12,19 @@ if TYPE_CHECKING:
     from .page.table import TableBlock
     from .page.view import StudyView
 
-# How many of a unit of length are an inch.
+# Units per inch.
 _PER_INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.0}
-# What the name of a figure's file begins with.
+# Prefixes of a figure's file name, which select the kind of figure.
 _FIGURES = ("cd", "curves")
 _SUFFIXES = (".pdf", ".svg", ".png")
-# Dots per inch of a PNG file, the resolution that journals ask of line drawings at the least.
+# Dots per inch of a PNG file: the least that journals ask for line drawings.
 _DPI = 600
 
 
 def table_of(view: StudyView, name: str) -> TableBlock:
-    """Return a table of the report by the stem of its file; "ranks" is the first, that of mean ranks.
+    """Return a table of the report by the stem of its file; "ranks" is the first table of mean ranks.
 
-    Raises
-    ------
-    InputError
-        The report has no such table.
+    Raises InputError if the report has no such table.
     """
     from .page.blocks import walk
     from .page.table import TableBlock
@@ -43,12 +40,9 @@ def table_of(view: StudyView, name: str) -> TableBlock:
 
 
 def inches(length: str) -> float:
-    """Return a length such as "3.3in", "84mm" or "8.4cm" in inches.
+    """Convert a length such as "3.3in", "84mm" or "8.4cm" to inches.
 
-    Raises
-    ------
-    InputError
-        It is no length, or not between half an inch and 40 inches.
+    Raises InputError if it is not a length or not between 0.5 and 40 inches.
 
     Examples
     --------
@@ -73,25 +67,12 @@ def write_figure(
 ) -> None:
     """Write a figure as PDF, SVG or PNG.
 
-    Parameters
-    ----------
-    view : StudyView
-    file : Path
-        A name that begins with ``cd`` is a critical difference diagram, with ``curves`` learning curves; its
-        suffix is the format.
-    width : float or None
-        Inches; None: as wide as the report has it.
-    noise : float, dict or None, default=None
-        The noise level; None: the lowest.
-    metric : str or None, default=None
-        What a critical difference diagram compares; None: as in the report.
-    dataset : str or None, default=None
-        Whose learning curves; None: the first data set.
-
-    Raises
-    ------
-    InputError
-        The name says no figure or format, there is no such figure, or the file cannot be written.
+    A file name that begins with `cd` gives a critical difference diagram, one that begins with `curves` gives
+    learning curves; the suffix selects the format. `width` is in inches; None means as wide as in the report.
+    `noise` is a noise level as in a study; None means the lowest. `metric` selects what a critical difference
+    diagram compares (None: as in the report), `dataset` whose learning curves are drawn (None: the first).
+    Raises InputError if the name selects no figure or format, if there is no such figure, or if the file
+    cannot be written.
     """
     kind = next((kind for kind in _FIGURES if file.stem.startswith(kind)), None)
     if kind is None or file.suffix not in _SUFFIXES:
@@ -105,7 +86,7 @@ def write_figure(
     from .parts.figures import curve_panel, rank_diagram
 
     matplotlib.use("agg")
-    # Journals refuse Type 3 fonts; without a date the same results give the same file.
+    # Journals refuse Type 3 fonts. Without a date the same results give the same file.
     dates = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": None}
     with matplotlib.rc_context({"pdf.fonttype": 42, "svg.hashsalt": "singlepass", "svg.fonttype": "none"}):
         if kind == "cd":
@@ -135,27 +116,9 @@ def export(
 ) -> str:
     """Write figures of results, and return tables as LaTeX.
 
-    Parameters
-    ----------
-    out : str
-        Folder or fsspec URL of the results.
-    tables : tuple of str
-        See `table_of`.
-    figures : tuple of Path
-        See `write_figure`.
-    width : str or None, default=None
-        See `inches`.
-    noise, metric, dataset
-        See `write_figure`.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    InputError
-        There are no results, or no such table or figure of them.
+    `out` is the folder or fsspec URL of the results. See `table_of` for the table names, `inches` for the
+    width and `write_figure` for the rest. Raises InputError if there are no results, or no such table or
+    figure.
     """
     size = None if width is None else inches(width)
     from ...pipeline.analysis.study_results import read_results

@@ -13,24 +13,11 @@ if TYPE_CHECKING:
 
 
 def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
-    """Write the report of a folder of results.
+    """Write the report of a results folder, and return the paths written, `report.html` first.
 
-    Parameters
-    ----------
-    results : str or Path
-        Folder or fsspec URL that ``singlepass run`` wrote to.
-    out : Path or None, default=None
-        Where the report goes; None: beside the results, which must then be a local folder.
-
-    Returns
-    -------
-    list of Path
-        The files written, ``report.html`` first.
-
-    Raises
-    ------
-    InputError
-        There are no results, or the report cannot be written.
+    `results` is a folder or fsspec URL that `singlepass run` wrote to. Without `out` the report goes into the
+    results folder, which must then be local. Raises InputError if there are no results or the report cannot
+    be written.
     """
     with rare_collections():
         from ...pipeline.analysis.study_results import read_results
@@ -39,24 +26,10 @@ def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
 
 
 def render_report(results: StudyResults, out: Path) -> list[Path]:
-    """Write the report of results at hand.
+    """Write the report of loaded results into folder `out`; return the paths written, `report.html` first.
 
-    Parameters
-    ----------
-    results : StudyResults
-        Cells, curves and metadata.
-    out : Path
-        Folder of the report; made if need be.
-
-    Returns
-    -------
-    list of Path
-        The files written, ``report.html`` first.
-
-    Raises
-    ------
-    InputError
-        No cell on the study's seeds has run, or the folder cannot be written to.
+    The folder is created if needed. Raises InputError if no cell on the study's seeds has run, or if the
+    folder cannot be written to.
     """
     if not len(results.cells) or not (results.cells["stage"] == "run").any():
         raise InputError(f"{out}: no cell of the study has run yet, so there is nothing to report")

@@ -1,1 +1,1 @@
-"""Papers as pages that check themselves: `paper` says how one is written down, `papers/` has them."""
+"""Papers as pages that check themselves: `paper` defines what a paper is, `papers/` contains them."""

@@ -1,6 +1,6 @@
-"""What results do not keep, from cells that are learnt again: models, bounds relative to them, removals.
+"""Train cells again to get what results do not keep: models, bounds relative to them, removals.
 
-A cell is that of the first seed. Its counts are compared with the results: where they differ nothing is said.
+A cell is that of the first seed. If its counts differ from the results, `NotThere` is raised.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ if TYPE_CHECKING:
 
     from ...pipeline.run.task import Learnt
 
-# Fractions of a norm's limit at which a competitor is tried.
+# The norms at which a competitor is evaluated, as fractions of the largest.
 _SCALES = np.linspace(0.02, 1.0, 50)
 
 
 @dataclass(frozen=True, eq=False)
 class Again:
-    """A cell that was learnt again.
+    """A cell that was trained again.
 
     Attributes
     ----------
     row : dict
-        Of the cells table.
-    learnt : Learnt
+        Its row of the cells table.
     """
 
     row: dict[str, Any]
@@ -45,32 +44,18 @@ class Again:
 
     @property
     def flipped(self) -> NDArray[np.bool_]:
-        """Whether the label that was given of each row of the stream, in its order, is not its own."""
+        """Whether the given label of each row differs from its clean label, in the order of the stream."""
         given = self.learnt.material
         flipped: NDArray[np.bool_] = given.noisy != given.train.codes
         return flipped
 
 
 def learn_again(study: StudyEvidence, algorithm: str, dataset: str, noise: float = 0.0) -> Again:
-    """Learn a cell of the first seed again.
+    """Train a cell of the first seed again; `algorithm` and `dataset` are labels.
 
-    Parameters
-    ----------
-    study : StudyEvidence
-    algorithm, dataset : str
-        Labels.
-    noise : float, default=0.0
-
-    Returns
-    -------
-    Again
-
-    Raises
-    ------
-    NotThere
-        There is no such cell, its data are not here, or it does not come out as in the results.
+    Raise `NotThere` if there is no such cell, its data are missing, or its counts differ from the results.
     """
-    # Learners take as long to import as a page to be made.
+    # Importing the learners takes as long as making a page.
     from ...pipeline.run import replay
     from ...pipeline.study.study_file import parse_study
 
@@ -104,29 +89,19 @@ class Competitor:
         return np.array([np.maximum(0.0, 1.0 - norm * self.margins).sum() for norm in norms])
 
     def corollary_1(self, limit: float) -> float:
-        """Return the least ``2 ‖g‖² + 4 D`` at the norms tried, up to a limit."""
+        """Return the smallest ``2 ‖g‖² + 4 D`` over a grid of norms up to a limit."""
         norms = limit * _SCALES
         return float((2.0 * norms**2 + 4.0 * self.losses(norms)).min())
 
     def theorem_2(self, eta: float) -> float:
-        """Return the least ``(‖g‖² + 2 D)/(1 - 2 eta ‖g‖)`` at the norms tried, all below ``1/(2 eta)``."""
+        """Return the smallest ``(‖g‖² + 2 D)/(1 - 2 eta ‖g‖)`` over a grid of norms below ``1/(2 eta)``."""
         norms = (0.5 / eta if eta > 0.0 else 100.0) * _SCALES[:-1]
         return float(((norms**2 + 2.0 * self.losses(norms)) / (1.0 - 2.0 * eta * norms)).min())
 
 
 @functools.lru_cache(maxsize=64)
 def competitor(study: StudyEvidence, algorithm: str, dataset: str) -> Competitor:
-    """Return the function that a kernel learner of two classes ends with, as a competitor.
-
-    Parameters
-    ----------
-    study : StudyEvidence
-    algorithm, dataset : str
-
-    Raises
-    ------
-    NotThere
-    """
+    """Return the final function of a two-class kernel learner as a competitor, or raise `NotThere`."""
     learnt = learn_again(study, algorithm, dataset).learnt
     learner, given = learnt.learner, learnt.material
     alpha = learner.dual_coef_[0]
@@ -140,13 +115,13 @@ def competitor(study: StudyEvidence, algorithm: str, dataset: str) -> Competitor
 
 @dataclass(frozen=True, eq=False)
 class Removals:
-    """What a learner with a cache removed, row by row.
+    """The rows that a learner with a cache removed.
 
     Attributes
     ----------
     when, age, mean_age : ndarray, shape (r,)
-        Of each removal: after how many rows it came, how many rows ago the removed one had come, and how
-        many all in the cache then had, on average.
+        For each removal: the number of rows streamed by then, how many rows earlier the removed row had come,
+        and the same as a mean over the cache.
     """
 
     when: NDArray[np.int64]
@@ -155,17 +130,7 @@ class Removals:
 
 
 def removals(again: Again) -> Removals:
-    """Stream a cell through its learner row by row, and note what leaves the support set.
-
-    Parameters
-    ----------
-    again : Again
-        Of a learner of this package.
-
-    Returns
-    -------
-    Removals
-    """
+    """Stream a cell through a fresh copy of its learner, row by row; record removals from the support set."""
     learner, given = again.learnt.learner, again.learnt.material
     fresh = type(learner)(**learner.get_params())
     classes = np.arange(len(given.stream.classes))

@@ -1,4 +1,4 @@
-"""What the results of a paper's studies say: figures by name, and an error that says which are not there."""
+"""Figures from the results of a paper's studies, by name; missing ones raise `NotThere`."""
 
 from __future__ import annotations
 
@@ -20,23 +20,20 @@ from ..report.page.view import StudyView
 
 
 class NotThere(Exception):
-    """The results lack a figure; the text says which, and of which study."""
+    """The results lack a figure; the message says which one, and of which study."""
 
 
 class StudyEvidence:
     """The figures of one study.
 
-    Parameters
-    ----------
-    name : str
-        Of the study.
-    results : StudyResults
+    Labels name data sets and algorithms; `noise` is a rate of uniform label noise. A method raises `NotThere`
+    if the results lack what it returns.
 
     Attributes
     ----------
     view : StudyView
-        The study as sections of its report see it; what `report/parts` and `report/sections` make of it may
-        stand on a paper's page too.
+        The study as seen by sections of its report; a paper's page may use blocks of `report/parts` and
+        `report/sections`, too.
     """
 
     def __init__(self, name: str, results: StudyResults) -> None:
@@ -49,22 +46,16 @@ class StudyEvidence:
 
     @property
     def rates(self) -> list[float]:
-        """Rates of uniform label noise, rising."""
+        """Rates of uniform label noise, in increasing order."""
         return [noise.rate for noise in self.design.noise]
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """The cells on the study's seeds that came to their end."""
+        """The finished cells on the study's seeds."""
         return evaluation_rows(self.view.cells, status="ok")
 
     def datasets(self, part: str = "") -> list[str]:
-        """Return the labels of data sets that come from a set, or of all.
-
-        Parameters
-        ----------
-        part : str, default=""
-            What a label begins with, such as "usps"; or what it is.
-        """
+        """Return the labels of data sets that begin with `part`, such as "usps"; by default all."""
         return [name for name in self.design.datasets if name.startswith(part)]
 
     def table(
@@ -77,29 +68,10 @@ class StudyEvidence:
         least_seeds: int | None = None,
         gaps: bool = False,
     ) -> pd.DataFrame:
-        """Return means over seeds.
+        """Return means over seeds, shape (datasets, algorithms).
 
-        Parameters
-        ----------
-        metric : str
-            One of `METRICS`; shares are not in percent.
-        noise : float, default=0.0
-            Rate of uniform label noise.
-        datasets, algorithms : sequence of str, optional
-            Labels; None: all.
-        least_seeds : int, optional
-            So many seeds will do; None: all of the study.
-        gaps : bool, default=False
-            Leave NaN where there are too few seeds.
-
-        Returns
-        -------
-        DataFrame of float, shape (datasets, algorithms)
-
-        Raises
-        ------
-        NotThere
-            A mean is not there, and `gaps` is false.
+        `metric` is one of `METRICS`; shares are not in percent. A mean needs `least_seeds` seeds, by default
+        all of the study. With `gaps`, a mean with fewer is NaN; otherwise it raises `NotThere`.
         """
         return self._scores(metric, noise, datasets, algorithms, least_seeds, gaps)[0]
 
@@ -117,12 +89,7 @@ class StudyEvidence:
         return self._scores(metric, noise, datasets, algorithms, least_seeds, gaps)[1]
 
     def value(self, metric: str, algorithm: str, dataset: str, noise: float = 0.0) -> float:
-        """Return one mean over seeds.
-
-        Raises
-        ------
-        NotThere
-        """
+        """Return one mean over seeds."""
         table = self.table(metric, noise, datasets=[dataset], algorithms=[algorithm])
         return float(table.to_numpy()[0, 0])
 
@@ -134,13 +101,7 @@ class StudyEvidence:
         metric: str = "test_accuracy",
         datasets: Sequence[str] | None = None,
     ) -> pd.Series[float]:
-        """Return mean ranks of some algorithms over data sets, 1 is best, in the order given.
-
-        Raises
-        ------
-        NotThere
-            A mean is not there.
-        """
+        """Return mean ranks of some algorithms over data sets, in the order given; 1 is best."""
         table = self.table(metric, noise, datasets=datasets, algorithms=algorithms)
         return block_ranks(table, METRICS[metric].direction).mean(axis=0)
 
@@ -149,10 +110,7 @@ class StudyEvidence:
     ) -> float:
         """Return the p-value of Wilcoxon's signed-rank test of two algorithms over data sets.
 
-        Raises
-        ------
-        NotThere
-            Fewer than two data sets are complete.
+        Raise `NotThere` if fewer than two data sets are complete.
         """
         part = among(self.design, [first, second])
         pairs = compare(self.view.averages, METRICS[metric], self._noise(noise), part).pairs
@@ -163,16 +121,7 @@ class StudyEvidence:
     def curve(self, column: str, algorithm: str, dataset: str, noise: float = 0.0) -> Curve:
         """Return the mean over seeds of a column along the stream.
 
-        Parameters
-        ----------
-        column : str
-            Of the curves, such as "mistakes_clean" or "fit_seconds"; or "test_error", in percent.
-        algorithm, dataset : str
-        noise : float, default=0.0
-
-        Raises
-        ------
-        NotThere
+        `column` is one of the curves, such as "mistakes_clean" or "fit_seconds", or "test_error", in percent.
         """
         return self.curves(column, [algorithm], dataset, noise)[0]
 
@@ -182,7 +131,7 @@ class StudyEvidence:
 
     @cached_property
     def curves_so_far(self) -> CellCurves:
-        """The curves of all cells, of those that were stopped at their time limit as far as they came."""
+        """The curves of all cells; a cell stopped at its time limit has a curve up to there."""
         return self.view.curves_of(self.view.cells)
 
     def curves(
@@ -194,15 +143,10 @@ class StudyEvidence:
         *,
         stopped: bool = False,
     ) -> list[Curve]:
-        """Return a curve each of several algorithms; parameters are those of `curve`.
+        """Return one curve per algorithm; parameters are those of `curve`.
 
-        With `stopped`, cells that were stopped at their time limit count as far as they came. A page that
-        asks for this says so.
-
-        Raises
-        ------
-        NotThere
-            One has none.
+        With `stopped`, cells stopped at their time limit count as far as they came. A page that uses this
+        must say so.
         """
         found = mean_curves(
             self.curves_so_far if stopped else self._whole_curves,
@@ -219,13 +163,7 @@ class StudyEvidence:
         return found
 
     def at(self, column: str, algorithm: str, dataset: str, t: float, noise: float = 0.0) -> float:
-        """Return a curve's value after so many examples, straight between its points.
-
-        Raises
-        ------
-        NotThere
-            It does not reach there.
-        """
+        """Return a curve's value after `t` examples, interpolated; raise `NotThere` outside it."""
         curve = self.curve(column, algorithm, dataset, noise)
         if not curve.t[0] <= t <= curve.t[-1]:
             raise NotThere(f"{self.name}: {column} of {algorithm} on {dataset} is not known at {t:,.0f}")
@@ -249,7 +187,7 @@ class StudyEvidence:
         names = list(self.design.datasets if datasets is None else datasets)
         who = list(self.design.algorithms if algorithms is None else algorithms)
         level = self._noise(noise)
-        # Each algorithm by its own seeds: papers need all of them, or say how many will do.
+        # Each algorithm uses its own seeds: papers need all of them, or say how many are enough.
         scores = [
             self.view.averages.scores(METRICS[metric], level, among(self.design, [name]))
             for name in dict.fromkeys(who)
@@ -274,25 +212,13 @@ class StudyEvidence:
 
 
 class Evidence:
-    """The results of a paper's studies.
-
-    Parameters
-    ----------
-    studies : mapping of str to StudyEvidence or str
-        By the name that the paper has for them; of one that is not there, why.
-    """
+    """The results of a paper's studies, by the paper's name for each; a text says why a study is missing."""
 
     def __init__(self, studies: Mapping[str, StudyEvidence | str]) -> None:
         self._studies = studies
 
     def __getitem__(self, name: str) -> StudyEvidence:
-        """Return a study.
-
-        Raises
-        ------
-        NotThere
-            It has not been run.
-        """
+        """Return a study; raise `NotThere` if it has not been run."""
         found = self._studies[name]
         if isinstance(found, str):
             raise NotThere(found)
@@ -307,5 +233,5 @@ class Evidence:
 
     @property
     def absent(self) -> list[str]:
-        """Why others are not there."""
+        """The reasons why the other studies are missing."""
         return list(dict.fromkeys(each for each in self._studies.values() if isinstance(each, str)))

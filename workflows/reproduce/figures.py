@@ -1,7 +1,8 @@
-"""Figures of curves on a paper's page, with the numbers behind them as a file."""
+"""Figures of curves on a paper's page, and table entries with ours next to the printed."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -10,30 +11,17 @@ from ...pipeline.analysis.curves import Curve
 from ..report.page.blocks import Block, Legend
 from ..report.page.table import TableBlock, TableCell
 from ..report.page.view import StudyView
-from ..report.parts.stream_curves import CurvePanel, curve_panels
+from ..report.parts.figures import CurvePanel, curve_panels
 from ..report.plots.curve_plots import Axis
 
 
 def curves_figure(
     view: StudyView, name: str, title: str, panels: Sequence[tuple[str, Sequence[Curve]]], axis: Axis
 ) -> list[Block]:
-    """Draw panels of curves, one legend for all, and write the numbers behind them.
+    """Draw panels of curves with one legend, and write their numbers to a file.
 
-    Parameters
-    ----------
-    view : StudyView
-        Of the study whose algorithms are drawn.
-    name : str
-        Stem of the files, unique on the page, such as "fig-5".
-    title : str
-        What the figure shows.
-    panels : sequence of (heading, curves)
-    axis : Axis
-        What is drawn.
-
-    Returns
-    -------
-    list of Block
+    `panels` are pairs of a heading and curves. `name` is the stem of the files and unique on the page, such
+    as "fig-5".
     """
     drawn = [each.algorithm for _, curves in panels for each in curves]
     legend: Legend = view.legend(drawn)
@@ -43,18 +31,7 @@ def curves_figure(
 
 
 def curves_frame(panels: Sequence[tuple[str, Sequence[Curve]]], axis: Axis) -> pd.DataFrame:
-    """Return the numbers behind panels of curves, a row a point.
-
-    Parameters
-    ----------
-    panels : sequence of (heading, curves)
-    axis : Axis
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, algorithm, the name of the x axis, mean, sd, seeds.
-    """
+    """Return the numbers of panels of curves, one row per point; the x column has the name of the x axis."""
     parts = [
         pd.DataFrame(
             {
@@ -73,19 +50,7 @@ def curves_frame(panels: Sequence[tuple[str, Sequence[Curve]]], axis: Axis) -> p
 
 
 def numbers_file(name: str, title: str, frame: pd.DataFrame) -> TableBlock:
-    """Return a table that is a file only: the page and Markdown name it.
-
-    Parameters
-    ----------
-    name : str
-        Stem of its files.
-    title : str
-    frame : DataFrame
-
-    Returns
-    -------
-    TableBlock
-    """
+    """Return a table that is only written as files, with the stem `name`; the page links to them."""
     rows = [
         [TableCell(f"{value:.6g}" if isinstance(value, float) else str(value)) for value in row]
         for row in frame.itertuples(index=False)
@@ -100,3 +65,41 @@ def numbers_file(name: str, title: str, frame: pd.DataFrame) -> TableBlock:
         show="file",
         typeset=False,
     )
+
+
+ABSENT = "not in the text"
+
+
+def beside(ours: float, printed: float | None, digits: int = 1, *, sd: float = math.nan) -> TableCell:
+    """Return our number, followed in brackets by the printed one and our deviation from it.
+
+    NaN as `ours` means that there is no result; None as `printed` that the paper's text has no number.
+    `digits` counts those after the point, `sd` is our standard deviation.
+
+    Examples
+    --------
+    >>> beside(81.14, 81.9, sd=0.31).text, beside(1.5, None).text
+    ('81.1 ± 0.3 (81.9, −0.8)', '1.5')
+    """
+    text = number(ours, digits)
+    if not math.isnan(sd):
+        text += f" ± {number(sd, digits)}"
+    if printed is None:
+        return TableCell(text)
+    if math.isnan(ours):
+        return TableCell(f"{text} ({number(printed, digits)})")
+    # The difference of the numbers as shown, so that the entry is consistent.
+    apart = round(ours, digits) - round(printed, digits)
+    sign = "+" if apart > 0 else "−" if apart < 0 else "±"
+    return TableCell(f"{text} ({number(printed, digits)}, {sign}{number(abs(apart), digits)})")
+
+
+def number(value: float, digits: int = 1) -> str:
+    """Return a number with `digits` digits after the point, or a dash for NaN.
+
+    Examples
+    --------
+    >>> number(12345.67, 0), number(float("nan"))
+    ('12,346', '–')
+    """
+    return "–" if math.isnan(value) else f"{value:,.{digits}f}"

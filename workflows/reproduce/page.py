@@ -1,4 +1,4 @@
-"""The page of a paper: its claims with verdicts, its exhibits, and what of its studies has been run."""
+"""The page of a paper (claims with verdicts, exhibits, coverage) and summary tables of all verdicts."""
 
 from __future__ import annotations
 
@@ -6,41 +6,28 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ...pipeline.errors import InputError
 from ..report.document import Page, rare_collections
 from ..report.page.blocks import Block, Facts, Listing, Section, Text
 from ..report.page.table import TableBlock, TableCell
+from ..report.words.markup import markdown, with_block
 from .evidence import Evidence, NotThere, StudyEvidence
 from .paper import Exhibit, Paper
 from .printed import claims
 from .verdicts import Judged, Outcome, judge
 
-# The table of verdicts that README's is made of.
+# The table of verdicts from which README's table is made.
 CLAIMS_FILE = "claims.csv"
 CLAIMS_HEADER = ("id", "where", "claim", "verdict", "figures")
 
 
 def write_page(paper: Paper, evidence: Evidence, out: Path) -> list[Path]:
-    """Write a paper's page.
+    """Write a paper's page into the folder `out` and return its files, ``report.html`` first.
 
-    Parameters
-    ----------
-    paper : Paper
-    evidence : Evidence
-    out : Path
-        Folder of the page; made if need be.
-
-    Returns
-    -------
-    list of Path
-        The files written, ``report.html`` first.
-
-    Raises
-    ------
-    InputError
-        The folder cannot be written to.
+    The folder is created if needed. Raise `InputError` if it cannot be written to.
     """
     with rare_collections():
         judged = judge(claims(paper.name), paper.checks, evidence)
@@ -147,3 +134,70 @@ def _made_with(study: StudyEvidence) -> str:
     made = study.view.results.provenance
     version = made.get("packages", {}).get("singlepass", "–")
     return f"singlepass {version}, {str(made.get('started', '–'))[:10]}, {made.get('cpu', '–')}"
+
+
+def papers_table(pages: Path, papers: Mapping[str, Paper], link: str) -> str:
+    """Return a Markdown table of verdicts, one row per paper and one for all.
+
+    `pages` has one folder per paper, written by `write_page`; papers without one are left out. `link` is the
+    path of `pages` as seen from the file that the table goes into.
+    """
+    outcomes = [str(each) for each in Outcome]
+    lines = [f"| paper | claims | {' | '.join(outcomes)} |", f"|---|--:|{'--:|' * len(outcomes)}"]
+    total: Counter[str] = Counter()
+    for name, rows in _verdicts(pages, papers).items():
+        counted = Counter(row["verdict"] for row in rows)
+        total += counted
+        lines.append(_line(f"[{markdown(papers[name].title)}]({link}/{name}/report.md)", counted))
+    return "\n".join([*lines, _line("all", total), ""])
+
+
+def claims_table(pages: Path, papers: Mapping[str, Paper]) -> str:
+    """Return a Markdown table of every claim with its verdict; see `papers_table`."""
+    lines = ["| claim | the paper says | here |", "|---|---|---|"]
+    lines += [
+        f"| {row['id']} | {markdown(row['claim'])} | {row['verdict']} |"
+        for rows in _verdicts(pages, papers).values()
+        for row in rows
+    ]
+    return "\n".join([*lines, ""])
+
+
+def write_summary(readme: Path, pages: Path, papers: Mapping[str, Paper]) -> None:
+    """Write the table of papers into a README, and that of claims into the README of the pages.
+
+    `readme` has lines ``<!-- papers -->`` and ``<!-- end of papers -->`` around the table; the file
+    ``README.md`` in `pages`, which must be below the folder of `readme`, has ``<!-- claims -->`` and ``<!--
+    end of claims -->``. Raise `InputError` if a file cannot be read or lacks these lines.
+    """
+    try:
+        where = pages.resolve().relative_to(readme.resolve().parent)
+    except ValueError:
+        raise InputError(f"{pages}: must be below the folder of {readme}, which links to it") from None
+    _write_block(readme, "papers", papers_table(pages, papers, where.as_posix()))
+    _write_block(pages / "README.md", "claims", claims_table(pages, papers))
+
+
+def _write_block(file: Path, name: str, table: str) -> None:
+    try:
+        text = with_block(file.read_text(encoding="utf-8"), name, table)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise InputError(f"{file}: {error}") from None
+    file.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _line(name: str, counted: Counter[str]) -> str:
+    return f"| {name} | {counted.total()} | {' | '.join(str(counted[str(each)]) for each in Outcome)} |"
+
+
+def _verdicts(pages: Path, papers: Mapping[str, Paper]) -> dict[str, list[dict[str, str]]]:
+    """Return the rows of each paper's file of claims; papers without one are left out."""
+    found = {}
+    for name in papers:
+        path = pages / name / CLAIMS_FILE
+        if path.is_file():
+            with path.open(encoding="utf-8", newline="") as lines:
+                found[name] = list(csv.DictReader(lines))
+    return found

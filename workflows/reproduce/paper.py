@@ -10,20 +10,13 @@ from ..report.page.blocks import Block
 from .evidence import Evidence
 from .verdicts import Check
 
-# Blocks of a table or figure; it may raise `NotThere`.
+# Returns the blocks of a table or figure; may raise `NotThere`.
 Show: TypeAlias = Callable[[Evidence], Sequence[Block]]
 
 
 @dataclass(frozen=True)
 class PaperStudy:
-    """A shipped study, and the one that stands for it where there are minutes.
-
-    Attributes
-    ----------
-    full : str
-    small : str or None
-        None: there is none, and what needs it cannot be tested then.
-    """
+    """A shipped study and its small form, which runs in minutes; None if there is no small form."""
 
     full: str
     small: str | None = None
@@ -40,7 +33,7 @@ class Exhibit:
     heading : str
         Such as "Table I: test accuracy and support vectors".
     show : callable
-        Returns its blocks, in the paper's own layout, ours beside what is printed.
+        Returns its blocks, in the paper's own layout, with our numbers next to the printed ones.
     """
 
     id: str
@@ -55,17 +48,17 @@ class Paper:
     Attributes
     ----------
     name : str
-        Of the command's argument, and of the folder of what it prints.
+        The argument of the command, and the folder of its printed numbers.
     title : str
         Authors, title, year.
     studies : mapping of str to PaperStudy
-        By what exhibits and checks call them: ``evidence["binary"]``.
+        By the name that exhibits and checks use: ``evidence["binary"]``.
     exhibits : sequence of Exhibit
-        Every table and figure of its experiments, in its order.
+        Every table and figure of its experiments, in the paper's order.
     checks : mapping of str to callable
         By the id of each claim.
     remarks : sequence of (str, str)
-        What a reader must know of the way it is repeated: opening words and a sentence each.
+        What a reader must know about the repetition: opening words and a sentence each.
     """
 
     name: str

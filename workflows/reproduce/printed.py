@@ -1,6 +1,6 @@
-"""What the papers print: claims, numbers and tables, as files beside this module.
+"""Printed claims, numbers and tables of the papers, from the files in `facts/`.
 
-They hold what can be read in the papers' texts and nothing else; what the texts have lost is absent.
+The files have only what the papers' texts contain; numbers lost from the texts are absent.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ class Claim:
 
     Attributes
     ----------
-    id : str
     where : str
         Section, table or figure.
     text : str
-        In our words.
+        The claim in our words.
     predicate : str
-        When it holds, over named quantities.
+        When it holds, in terms of named quantities.
     printed : str
-        The value that the paper prints, if it does.
+        The value that the paper prints, if any.
     """
 
     id: str
@@ -41,14 +40,6 @@ class Claim:
 @cache
 def claims(paper: str) -> tuple[Claim, ...]:
     """Return the claims of a paper, in its order.
-
-    Parameters
-    ----------
-    paper : str
-
-    Returns
-    -------
-    tuple of Claim
 
     Examples
     --------
@@ -63,34 +54,15 @@ def claims(paper: str) -> tuple[Claim, ...]:
 
 @cache
 def number(paper: str, name: str) -> float:
-    """Return a number that the running text prints.
+    """Return a number that the running text prints, such as "mc-n1" of "model-complexity".
 
-    Parameters
-    ----------
-    paper, name : str
-        Such as "model-complexity" and "mc-n1".
-
-    Raises
-    ------
-    KeyError
-        There is none of that name.
+    Raise `KeyError` if there is no number of that name.
     """
     return {row["id"]: float(row["value"]) for row in table(paper, "numbers") if row["value"]}[name]
 
 
 def table(paper: str, name: str) -> list[dict[str, str]]:
-    """Return a printed table in long form, a row a printed number.
-
-    Parameters
-    ----------
-    paper, name : str
-        Such as "ramp-loss" and "table1".
-
-    Returns
-    -------
-    list of dict
-        By column; texts as they stand in the file.
-    """
+    """Return a printed table, such as "table1" of "ramp-loss": one dict of texts per printed number."""
     return list(_rows(_FOLDER / paper / f"{name}.csv"))
 
 

@@ -1,4 +1,4 @@
-"""The studies of a paper, as far as they have been run."""
+"""Read the results of a paper's studies."""
 
 from __future__ import annotations
 
@@ -11,41 +11,16 @@ from .paper import Paper
 
 
 def study_names(paper: Paper, *, small: bool) -> list[str]:
-    """Return the names of a paper's studies, or of their small forms.
-
-    Parameters
-    ----------
-    paper : Paper
-    small : bool
-
-    Returns
-    -------
-    list of str
-        Each once, in the order of the paper.
-    """
+    """Return the names of a paper's studies, or of their small forms, each once and in the paper's order."""
     names = (each.small if small else each.full for each in paper.studies.values())
     return list(dict.fromkeys(name for name in names if name is not None))
 
 
 def read_studies(paper: Paper, results: str, *, small: bool) -> Evidence:
-    """Read the results of a paper's studies, as far as they are there.
+    """Read the results of those of a paper's studies that have been run.
 
-    Parameters
-    ----------
-    paper : Paper
-    results : str
-        Folder or URL with a folder a study.
-    small : bool
-        Whether to read the small ones.
-
-    Returns
-    -------
-    Evidence
-
-    Raises
-    ------
-    InputError
-        None is there, or one is damaged or another study's.
+    `results` is a folder or URL with one folder per study. Raise `InputError` if there is no study, or if one
+    is damaged or belongs to another study.
     """
     found: dict[str, StudyEvidence | str] = {}
     by_name: dict[str, StudyEvidence | str] = {}
@@ -75,5 +50,5 @@ def _read(name: str, where: str) -> StudyEvidence | str:
 
 
 def study_folder(results: str, name: str) -> str:
-    """Return where a study's results are: below a folder or URL, under its name."""
+    """Return the folder of a study's results: its name below a folder or URL."""
     return f"{results.rstrip('/')}/{name}"

@@ -1,4 +1,4 @@
-"""Whether a paper's claims hold here: a function of the results each, with the figures that decide."""
+"""Verdicts on a paper's claims: each is a function of the results, with the figures that decide."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .printed import Claim
 
 
 class Outcome(StrEnum):
-    """What becomes of a claim."""
+    """The possible verdicts on a claim."""
 
     HOLDS = "holds"
     IN_PART = "holds in part"
@@ -22,20 +22,19 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim.
+    """The verdict on a claim.
 
     Attributes
     ----------
-    outcome : Outcome
     figures : str
-        What decides, with numbers; of a claim that cannot be tested, why.
+        The numbers that decide, or why the claim cannot be tested.
     """
 
     outcome: Outcome
     figures: str
 
 
-# A claim as a predicate over results; it may raise `NotThere`.
+# A claim as a predicate over results; may raise `NotThere`.
 Check: TypeAlias = Callable[[Evidence], Verdict]
 
 
@@ -48,7 +47,7 @@ class Judged:
 
 
 def holds_if(condition: bool, figures: str, *, in_part: bool = False) -> Verdict:
-    """Return "holds" where a condition is met, else "does not", or "in part" where a lesser one is.
+    """Return "holds" if `condition` is true; otherwise "in part" if `in_part` is true, or else "does not".
 
     Examples
     --------
@@ -61,13 +60,10 @@ def holds_if(condition: bool, figures: str, *, in_part: bool = False) -> Verdict
 
 
 def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
-    """Return "holds" where all cases do, "in part" where some do; those that do not are named.
+    """Return "holds" if all cases do, "in part" if some do, else "does not"; name the cases that fail.
 
-    Parameters
-    ----------
-    cases : mapping of str to bool
-        Whether the claim holds, by data set, noise or whatever it speaks of; at least one.
-    figures : str
+    `cases` maps data sets, noise rates or other parts of the claim to whether it holds there. Raise
+    `NotThere` if there are none.
 
     Examples
     --------
@@ -83,18 +79,9 @@ def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
 
 
 def judge(claims: Iterable[Claim], checks: Mapping[str, Check], evidence: Evidence) -> list[Judged]:
-    """Return every claim with its verdict; one whose results are not there cannot be tested.
+    """Return every claim with its verdict, by the check of its id.
 
-    Parameters
-    ----------
-    claims : iterable of Claim
-    checks : mapping of str to callable
-        By the claims' ids, one for each.
-    evidence : Evidence
-
-    Returns
-    -------
-    list of Judged
+    A claim whose check raises `NotThere` cannot be tested.
     """
     judged = []
     for claim in claims:

@@ -1,1 +1,1 @@
-"""A study run: its stages, what of it the store lacks, and what it is made with."""
+"""Run a study: its stages, the cells that the store lacks, its workers and its provenance."""

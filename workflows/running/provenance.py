@@ -1,4 +1,4 @@
-"""What a run is made with: versions, machine, commit, fingerprints."""
+"""Record how results were made: versions, machine, commit, fingerprints."""
 
 from __future__ import annotations
 
@@ -19,24 +19,11 @@ def provenance(
     command: str | None,
     began: datetime,
 ) -> dict[str, Any]:
-    """Return what a run is made with.
+    """Return the provenance of a run as plain values, for JSON.
 
-    Parameters
-    ----------
-    environments : mapping of str to Environment
-        What computes, by address of the worker; "" is this process.
-    plan : Plan
-        Of its data the fingerprints, by label of the task, and what was made of their columns; of its guests
-        their packages, by label of the algorithm.
-    command : str or None
-        The command line that asked for the run.
-    began : datetime
-
-    Returns
-    -------
-    dict
-        Plain values, for JSON. Versions, platform and processor are those of the workers; where they are not
-        alike, of the kind that most of them are, and all kinds are listed with their workers.
+    `environments` are those of the workers by address; "" is this process. Versions, platform and processor
+    are the workers'. If they differ, those of the most frequent kind are given, and all kinds are listed with
+    their workers.
     """
     kinds: list[tuple[Environment, list[str]]] = []
     for address, machine in environments.items():
@@ -56,22 +43,11 @@ def provenance(
 
 
 def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | None) -> list[Mapping[str, Any]]:
-    """Return the runs of a store after one that found all its cells there.
+    """Return the recorded runs of a store after a run that found all its cells there.
 
-    Parameters
-    ----------
-    runs : sequence of mapping
-        Those before, as `provenance` made them.
-    plan : Plan
-        Of the study that was found.
-    command : str or None
-        The command line that asked for it.
-
-    Returns
-    -------
-    list of mapping
-        The same where the last one was of the same data. Else one more, with this plan and command: otherwise
-        the last that had all of the data, or, where none had, the last.
+    The list is unchanged if the last run used the same data. Otherwise it gets one more entry, with this plan
+    and command. The entry's other values come from the latest run that used all of the data, or from the last
+    run.
     """
     now = _of_plan(plan)
     wanted = now["fingerprints"].items()
@@ -83,7 +59,7 @@ def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | Non
 
 
 def _of_plan(plan: Plan) -> dict[str, Any]:
-    """Return what a run is made of: the fingerprints of its data, and guests and changed columns if any."""
+    """Return the fingerprints of a plan's data, and its guests and notes on changed columns if it has any."""
     found: dict[str, Any] = {"fingerprints": dict(plan.fingerprints)}
     named: dict[str, dict[str, Any]] = {
         "guests": {label: each.package for label, each in plan.learners.items()},
@@ -108,7 +84,7 @@ def _of(machine: Environment) -> dict[str, Any]:
 
 
 def _git_commit() -> str | None:
-    """Return the commit of the checkout this code runs from, None when it is installed."""
+    """Return the commit of the checkout that runs this code, or None if there is no checkout."""
     checkout = Path(__file__).resolve().parents[2]
     if not (checkout / ".git").exists():
         return None

@@ -1,16 +1,16 @@
-"""Run a study: plan its cells, compute stage by stage what the store lacks."""
+"""Run a study: plan its cells and compute, stage by stage, those that the store lacks."""
 
 from __future__ import annotations
 
 import gc
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,55 +18,42 @@ from ...pipeline import data
 from ...pipeline.analysis.study_results import StudyResults, read_results
 from ...pipeline.errors import InputError
 from ...pipeline.run.splits import check_splits
-from ...pipeline.store.cell_result import CellResult
-from ...pipeline.store.store import LEFTOVERS, MAX_PARTS, Store, exclusive
-from ...pipeline.study.absent import left_out, missing_learners
+from ...pipeline.store.schema import CellResult
+from ...pipeline.store.store import CLUSTER, MAX_PARTS, Store, exclusive
+from ...pipeline.study.learner_factory import left_out, missing_learners
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
 from ...pipeline.workers.environment import Environment
 from ...pipeline.workers.warned import each_once
-from .costs import COSTS, Costs
+from .progress import RunProgress
 from .provenance import provenance, with_reuse
 from .stages import Stage, Tuning
-from .work import Work
+from .work import COSTS, Costs, Work
 from .workers import WorkerOptions, Workers, is_marked, unmark, workers
 
-# A part is written after this many seconds: what a kill can lose at most.
+# Seconds after which a part is written: a kill loses at most this much.
 FLUSH_SECONDS = 2.0
-# Or after so many cells: 4 kB of memory each. A part takes 16 ms besides its rows, the smallest cell 0.2 ms.
+# Cells after which a part is written: each takes 4 kB of memory. Writing a part takes 16 ms plus its rows,
+# the smallest cell 0.2 ms.
 _FLUSH_CELLS = 8192
-# A learner of another library that takes longer over an example is named.
+# The run names a guest learner that takes longer than this per example.
 _SLOW_MILLISECONDS = 0.5
 _THREADS = WorkerOptions()
 
 
-class RunProgress(Protocol):
-    """What `run_study` tells of its progress."""
-
-    def start(self, total: int, already: int) -> None:
-        """Say how many cells there are, and how many of them were in the store."""
-
-    def advance(self, cells: int) -> None:
-        """Say that this many more are finished."""
-
-    def expect(self, seconds: float | None) -> None:
-        """Say how long the rest is expected to take, as far as that can be said."""
-
-    def note(self, text: str) -> None:
-        """Say something in one line."""
-
-
 @dataclass(frozen=True)
 class Summary:
-    """What a run came to.
+    """Summarize a run.
 
     Attributes
     ----------
     results : StudyResults
-        Everything the store now holds of the study.
-    computed, reused, failed, crashed, stopped : int
-        Cells computed now, cells found in the store, and among both those that failed, those that took their
-        process along or never ended, and those that were stopped at their time limit.
+        All results of the study in the store.
+    computed, reused : int
+        Cells computed by this run, and cells found in the store.
+    failed, crashed, stopped : int
+        Among both: cells that raised an error, that crashed their process or never ended, and that were
+        stopped at their time limit.
     seconds : float
         Wall time.
     """
@@ -81,10 +68,10 @@ class Summary:
 
 
 def refused_splits(plan: Plan) -> str:
-    """Return what a run says of tables that cannot be split; of those that it has parsed before."""
+    """Return a run's error about parsed tables that cannot be split as the study asks, otherwise ""."""
     drawn = {task.label for task in plan.tasks if data.is_drawn(task)}
     try:
-        # To draw a stream takes time and memory, and those of generators have every class.
+        # Generated streams are skipped: drawing them takes time and memory, and they contain every class.
         check_splits(cell for cell in plan.split_cells() if cell.spec.dataset.label not in drawn)
     except InputError as error:
         return str(error)
@@ -93,18 +80,20 @@ def refused_splits(plan: Plan) -> str:
 
 @dataclass
 class _Workers:
-    """Connects to the workers when the first cell needs them: a finished study starts none."""
+    """Connect to the workers when the first cell needs them, so that a finished study starts none."""
 
     stack: ExitStack
     options: WorkerOptions
     plan: Plan
     output: str
-    note: Callable[[str], None]
+    progress: RunProgress
     found: Workers | None = None
 
     def get(self) -> Workers:
         if self.found is None:
-            self.found = self.stack.enter_context(workers(self.options, self.plan, self.output, self.note))
+            self.found = self.stack.enter_context(
+                workers(self.options, self.plan, self.output, self.progress)
+            )
         return self.found
 
 
@@ -128,38 +117,15 @@ def run_study(
     retry_failed: bool = False,
     command: str | None = None,
 ) -> Summary:
-    """Run what is missing of a study.
+    """Run the cells of a study that the store lacks.
 
-    Parameters
-    ----------
-    study : Study
-    out : str
-        Folder or fsspec URL of the results.
-    progress : RunProgress
-        Told how far the run is.
-    file : Path, default=None
-        The study's file: relative paths in the study start from its folder (None: from the current one), and
-        errors name it.
-    plugins : tuple of str, default=()
-        Python files with further learners.
-    options : WorkerOptions
-        Who runs the cells; by default threads of this process, one a core.
-    retry_failed : bool, default=False
-        Compute failed, crashed and stopped cells again.
-    command : str, default=None
-        The command line that asked for the run, for the report.
-
-    Returns
-    -------
-    Summary
-
-    Raises
-    ------
-    InputError
-        Something in the study, the output or the cluster is not as it must be.
+    `out` is the folder or fsspec URL of the results. Relative paths in the study start at the folder of
+    `file`, or at the current folder without one. `plugins` are Python files with further learners.
+    `retry_failed` computes failed, crashed and stopped cells again. `command` is the command line, for the
+    report. Raises InputError if the study, the output or the cluster is wrong.
     """
     began = time.perf_counter()
-    # A run before may have had workers in this process.
+    # An earlier run may have had workers in this process.
     data.unpin()
     plan = _plan(study, file, plugins)
     store = Store(out)
@@ -170,12 +136,17 @@ def run_study(
         held = store.read_json("study.json").get("name", study.name)
         if held != study.name:
             progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
-        # The plan and all that is imported stay: to look through them ever again would hold up every thread.
+        # Freeze the plan and all imported modules: scanning them in every garbage collection would block
+        # every thread.
         if not gc.get_freeze_count():
             gc.collect()
             stack.callback(gc.unfreeze)
             gc.freeze()
-        found = _Workers(stack, options, plan, out, progress.note)
+        found = _Workers(stack, options, plan, out, progress)
+        # Workers of a run that was killed are not at work.
+        cluster = store.read_json(CLUSTER)
+        if cluster.pop("workers", None) is not None:
+            store.write_json(CLUSTER, cluster)
         run = _Run(plan, store, progress, found, command, retry_failed)
         for line in (*missing_learners(plan.learners), *left_out(plugins)):
             progress.note(line)
@@ -200,9 +171,9 @@ def run_study(
 
 
 class _Run:
-    """One run of a plan: what of it the store had, and what has been computed.
+    """Run a plan once, and count the cells reused and computed.
 
-    The store is left as it is until there is a cell to compute: a study that is refused changes nothing.
+    The store is not changed until there is a cell to compute, so that a refused study changes nothing.
     """
 
     def __init__(
@@ -245,7 +216,7 @@ class _Run:
             self._compute(work)
 
     def _compute(self, work: Work) -> None:
-        """Run cells and write them in parts; what is finished when the run is interrupted is written too."""
+        """Run cells and write their results in parts; after an interrupt, still write finished cells."""
         pending: list[CellResult] = []
         found, last_flush = self.workers.get(), time.monotonic()
         later = self.total - sum(map(len, self.planned))
@@ -279,7 +250,7 @@ class _Run:
             flush()
 
     def _note_slow_guests(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Name, once each, learners of other libraries that take long over an example."""
+        """Report each guest learner that is slow per example, once."""
         for row in rows:
             label, examples = row["algorithm"], row.get("n_examples") or 0
             learner = self.plan.learners[label]
@@ -289,7 +260,7 @@ class _Run:
             milliseconds = 1000 * (row.get("fit_seconds") or 0.0) / examples
             if milliseconds > _SLOW_MILLISECONDS:
                 self._slow.add(label)
-                # Others learn the rows of a batch one by one all the same.
+                # Learners without partial_fit learn the rows of a batch one by one anyway.
                 remedy = (
                     "batch = 32 in its table predicts and learns 32 at a time, which is another protocol "
                     "(docs/own-learner.md)"
@@ -302,17 +273,17 @@ class _Run:
                 )
 
     def end(self) -> None:
-        """Tidy up after the last stage; a run that found everything there records the study as it is now."""
+        """Clean up after the last stage; if all cells were in the store, record the current study."""
         self.store.check_hold()
-        # What several processes have written may be there twice, also when they did it for a run before.
+        # Rows written by several processes may be duplicated, also by an earlier run.
         marked = is_marked(self.store)
         if marked:
-            # First: without it no worker writes any more.
+            # Remove the mark first: without it workers stop writing.
             unmark(self.store)
         if self.computed or marked:
             self.store.compact(above=1 if marked else MAX_PARTS)
-        # An earlier run may have been killed.
-        self.store.folder.remove(LEFTOVERS)
+        # An earlier run may have been killed and left this file.
+        self.store.folder.remove(CLUSTER)
         if not self.computed:
             self._record_study()
             self.store.write_plan(self.planned)
@@ -322,7 +293,7 @@ class _Run:
             self.progress.start(self.total, self.reused)
 
     def record_environments(self, environments: Mapping[str, Environment]) -> None:
-        """Write what computes, whenever another machine has joined."""
+        """Write the provenance whenever another machine has joined."""
         if environments.keys() != self._recorded:
             self._recorded = set(environments)
             this_run = provenance(environments, self.plan, self.command, self._began)
@@ -330,7 +301,7 @@ class _Run:
 
     @property
     def total(self) -> int:
-        """Cells of the plan."""
+        """Return the number of cells of the plan."""
         return self.plan.n_tuning_cells + self.plan.n_evaluation_cells
 
     def _record_study(self) -> None:

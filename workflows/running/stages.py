@@ -1,4 +1,4 @@
-"""The stages of a study: grids first, then its own cells, then those that take a size from other cells."""
+"""Order a study in stages: grids, then evaluation cells, then cells that need other cells' support sizes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from ...pipeline.analysis.tuning import tuned_grids
 from ...pipeline.noise import noise_of
 from ...pipeline.store.schema import PLAN
 from ...pipeline.store.tables import as_planned
-from ...pipeline.study.cell import Group
-from ...pipeline.study.cell_group import CellGroup
+from ...pipeline.study.cell import CellGroup, Group
 from ...pipeline.study.plan import Plan, SupportSizes, Winners
-from .costs import Name
+from .work import Name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,43 +28,40 @@ Read = Callable[[], "pd.DataFrame"]
 
 
 class Stage(Protocol):
-    """Cells that can be run in any order."""
+    """Describe cells that can run in any order."""
 
     @property
     def counts(self) -> bool:
-        """Whether the cells are results of the study; else they only judge grids."""
+        """Return whether the cells are results of the study; tuning cells only judge grids."""
 
     @property
     def groups(self) -> list[CellGroup]:
-        """The cells."""
+        """Return the cells, grouped."""
 
     @property
     def keys(self) -> list[str]:
-        """The keys of the cells, in their order."""
+        """Return the keys of the cells, in their order."""
 
     @property
     def planned(self) -> pa.Table:
-        """What the study calls the cells, for `Store.write_plan`."""
+        """Return the cells' keys with their labels in the study, for `Store.write_plan`."""
 
     def after(self, read: Read) -> Stage | None:
-        """Return the next stage once the cells are in the store, None after the last.
+        """Return the next stage once the cells are in the store, or None after the last.
 
-        Parameters
-        ----------
-        read : callable
-            Returns the cells table of the store; called once at the most.
+        `read` returns the store's cells table; it is called at most once.
         """
 
     @property
     def later(self) -> Counter[Name]:
-        """How many cells the stages after it have, by data set and algorithm."""
+        """Return the number of cells in later stages, by data set and algorithm."""
 
     def lacking(self) -> Iterator[str]:
-        """Yield a line about each kind of cell that cannot be run for want of an outcome."""
+        """Yield a line for each kind of cell that cannot run because a result is missing."""
 
 
 class _Grouped(ABC):
-    """Cells of a stage that are made out once."""
+    """Compute the cells of a stage once."""
 
     @abstractmethod
     def found(self) -> Iterator[CellGroup]:
@@ -96,7 +92,7 @@ class _Grouped(ABC):
 
 @dataclass(frozen=True)
 class Tuning(_Grouped):
-    """The first stage: one cell for every point of every grid, on a seed of their own."""
+    """Run the first stage: one cell for every point of every grid, on the reserved seed."""
 
     plan: Plan
     counts: ClassVar[bool] = False
@@ -106,7 +102,7 @@ class Tuning(_Grouped):
         return self.plan.tuning_groups()
 
     def after(self, read: Read) -> Stage:
-        """Return the study's own cells, with the parameters that won."""
+        """Return the evaluation stage, with the parameters that won."""
         if not self.keys:
             return Evaluation(self.plan, {})
         rows = read()
@@ -122,13 +118,13 @@ class Tuning(_Grouped):
         return self.plan.n_by_name()
 
     def lacking(self) -> Iterator[str]:
-        """Yield nothing: every point can be run."""
+        """Yield nothing: every point can run."""
         return iter(())
 
 
 @dataclass(frozen=True)
 class Evaluation(_Grouped):
-    """The cells on the study's seeds; `undecided` are the grids of which no point was finished."""
+    """Run the cells on the study's seeds; `undecided` are the grids without a finished point."""
 
     plan: Plan
     winners: Winners
@@ -140,7 +136,7 @@ class Evaluation(_Grouped):
         return self.plan.evaluation_groups(self.winners)
 
     def after(self, read: Read) -> Stage | None:
-        """Return the cells that take the size of another's support set, if there are any."""
+        """Return the stage of cells that use other cells' support sizes, or None if there are none."""
         models = {label for each in self.plan.study.algorithms for label in each.support_of.values()}
         if not models:
             return None
@@ -158,7 +154,7 @@ class Evaluation(_Grouped):
         return self.plan.n_by_name(matched=True)
 
     def lacking(self) -> Iterator[str]:
-        """Yield a line for each algorithm with grids of which no point was finished."""
+        """Yield a line for each algorithm with grids without a finished point."""
         for label, times in Counter(algorithm for _, algorithm, _ in self.undecided).items():
             dataset, _, noise = next(group for group in self.undecided if group[1] == label)
             where = f"{dataset}, noise {noise.spec}" + (f", and {times - 1} more" if times > 1 else "")
@@ -167,7 +163,7 @@ class Evaluation(_Grouped):
 
 @dataclass(frozen=True)
 class Matched(_Grouped):
-    """The cells with a parameter that is the size of another cell's support set."""
+    """Run the cells with a parameter that is the support size of another cell."""
 
     plan: Plan
     sizes: SupportSizes
@@ -178,7 +174,7 @@ class Matched(_Grouped):
         return self.plan.matched_groups(self.sizes)
 
     def after(self, read: Read) -> None:
-        """Return None: it is the last."""
+        """Return None: this is the last stage."""
 
     @property
     def later(self) -> Counter[Name]:
@@ -186,6 +182,6 @@ class Matched(_Grouped):
         return Counter()
 
     def lacking(self) -> Iterator[str]:
-        """Yield a line for each algorithm whose model has no support size somewhere."""
+        """Yield a line for each algorithm whose reference algorithm lacks a support size."""
         for (label, model), lacking in self.plan.unmatched(self.sizes).items():
             yield f"{label}: not run {lacking} times, for {model} has no support size there"

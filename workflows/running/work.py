@@ -1,44 +1,126 @@
-"""The cells that a stage still lacks: in which order they are run, and how long they will take."""
+"""The missing cells of a stage: their order, their expected cost, and the time left."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from ...pipeline.store.cell_result import CellResult
-from ...pipeline.study.cell import Cell
-from ...pipeline.study.cell_group import CellGroup
-from .costs import Costs, Name
+from ...pipeline.store.schema import CellResult
+from ...pipeline.study.cell import Cell, CellGroup
 
-# Cells that take longer come first, the longest at the head: one that is begun last has everybody wait for
-# it. Shorter ones stay where they are, beside those that read the same rows.
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Data set, by label or another identifier, and label of the algorithm.
+Name = tuple[Hashable, str]
+# Columns of the cells table from which costs are learned.
+COSTS = ("dataset", "algorithm", "status", "n_examples", "total_seconds")
+
+
+@dataclass
+class _Sum:
+    """Hold the sums of seconds and examples over a number of cells."""
+
+    cells: int = 0
+    seconds: float = 0.0
+    examples: float = 0.0
+
+    def add(self, cells: int, seconds: float, examples: float) -> None:
+        self.cells += cells
+        self.seconds += seconds
+        self.examples += examples
+
+
+@dataclass
+class Costs:
+    """Estimate the seconds of a cell from the means of finished cells.
+
+    The estimate is the mean of the first of these that has finished cells: the same data set and algorithm;
+    the algorithm on other data sets, per example; the same data set; the same algorithm; all cells.
+    """
+
+    _by_name: dict[Name, _Sum] = field(default_factory=dict)
+    _by_algorithm: dict[str, _Sum] = field(default_factory=dict)
+    _by_dataset: dict[Hashable, _Sum] = field(default_factory=dict)
+    _all: _Sum = field(default_factory=_Sum)
+
+    def learn(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add finished cells, given as rows of the cells table."""
+        for row in rows:
+            seconds = row.get("total_seconds")
+            # NaN stands for a null that passed through a data frame.
+            if row["status"] == "ok" and seconds is not None and seconds == seconds:
+                examples = row.get("n_examples") or 0
+                self._add(row["dataset"], row["algorithm"], 1, seconds, examples)
+
+    def learn_table(self, cells: pd.DataFrame) -> None:
+        """Add the finished cells of a table at once."""
+        ok = cells[(cells["status"] == "ok") & cells["total_seconds"].notna()]
+        by_name = ok.groupby(["dataset", "algorithm"])
+        sums = by_name.agg(
+            cells=("total_seconds", "count"), seconds=("total_seconds", "sum"), examples=("n_examples", "sum")
+        )
+        for row in sums.reset_index().to_dict("records"):
+            self._add(row["dataset"], row["algorithm"], row["cells"], row["seconds"], float(row["examples"]))
+
+    def _add(self, dataset: Hashable, algorithm: str, cells: int, seconds: float, examples: float) -> None:
+        for found in (
+            self._by_name.setdefault((dataset, algorithm), _Sum()),
+            self._by_algorithm.setdefault(algorithm, _Sum()),
+            self._by_dataset.setdefault(dataset, _Sum()),
+            self._all,
+        ):
+            found.add(cells, seconds, examples)
+
+    def __contains__(self, name: Name) -> bool:
+        """Return whether a cell of this data set and algorithm is finished."""
+        return name in self._by_name
+
+    def __bool__(self) -> bool:
+        return self._all.cells > 0
+
+    def seconds(self, name: Name, examples: int | None = None) -> float | None:
+        """Return the expected seconds of a cell, or None as long as nothing is finished.
+
+        `examples` is the length of the data set's streams, if it is known before any of its cells has
+        finished.
+        """
+        dataset, algorithm = name
+        own = self._by_name.get(name)
+        if own is not None:
+            return own.seconds / own.cells
+        elsewhere, here = self._by_algorithm.get(algorithm), self._by_dataset.get(dataset)
+        if here is not None and here.examples:
+            examples = round(here.examples / here.cells)
+        if elsewhere is not None and elsewhere.examples and examples:
+            return elsewhere.seconds / elsewhere.examples * examples
+        for found in (here, elsewhere, self._all):
+            if found is not None and found.cells:
+                return found.seconds / found.cells
+        return None
+
+
+# Cells that take longer than this come first, longest first, because a long cell started last keeps all other
+# workers waiting. Shorter ones stay in order, next to those that read the same rows.
 _LONG_SECONDS = 1.0
-# Cells after which they are ranked anew: often beside a study, seldom beside what ranking takes.
+# Groups after which a seed's remaining groups are ranked again, or their number if that is larger.
 _RANKED_CELLS = 256
-# Between two estimates of the time left: each sums over the groups.
+# Seconds between two estimates of the time left: each sums over the groups.
 _ESTIMATE_SECONDS = 1.0
-# Before this share of the cells is finished nothing is said: the first ones have read the data for others.
+# Share of the cells that must finish before a time is shown: the first ones also read the data for the
+# others.
 _TELLING_SHARE = 0.01
 
 
 class Work:
-    """The missing cells of a stage.
+    """Hold the missing cells of a stage.
 
-    Parameters
-    ----------
-    groups : list of CellGroup
-    keys : list of str
-        Of all their cells, in order.
-    known : set of str
-        Keys of those that are there.
-    later : mapping of (data set, algorithm) to int, default={}
-        Cells of the stages after it, which count for the time left.
-
-    Attributes
-    ----------
-    missing : int
-        How many are not.
+    `keys` are those of all cells in the order of `groups`, `known` those already in the store. `later` counts
+    the cells of later stages by (data set, algorithm), for the time left. `missing` is the number of cells to
+    run.
     """
 
     def __init__(
@@ -50,7 +132,7 @@ class Work:
     ) -> None:
         self._groups, self._keys, self._known = groups, keys, known
         self._left, self._later = Counter[Name](), Counter(later)
-        # Algorithms with equal parameters share their cells: each is run once, where it comes first.
+        # Algorithms with equal parameters share cells: each cell runs once, at its first place.
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
         self._repeated = {place for place, key in enumerate(keys) if first[key] != place}
         start = 0
@@ -68,13 +150,13 @@ class Work:
         return self._keys[place] not in self._known and place not in self._repeated
 
     def cells(self, costs: Costs) -> Iterator[Cell]:
-        """Yield them seed by seed; of each seed the longest first as far as their costs are known.
+        """Yield the cells seed by seed; within a seed the longest first, as far as costs are known.
 
-        Groups follow each other by data set, so the cells of a data set and seed, which share their inputs,
-        do too. An interrupted run then has the same seeds of nearly all algorithms.
+        Groups are ordered by data set, so the cells of a data set and seed, which share their inputs, are
+        adjacent. An interrupted run then has the same seeds of nearly all algorithms.
         """
         starts, start = [], 0
-        # Most groups have the same seeds: the places of each seed are worked out once for all of them.
+        # Most groups have the same seeds: the places of each seed are computed once for all of them.
         alike: dict[tuple[int, ...], dict[int, list[int]]] = {}
         places = []
         for group in self._groups:
@@ -95,13 +177,13 @@ class Work:
                         yield group.cell(*group.members[place]).with_key(key)
 
     def _ranked(self, groups: list[int], costs: Costs) -> Iterator[int]:
-        """Yield the numbers of groups, those with the longest cells first."""
+        """Yield the indices of groups, those with the longest cells first."""
 
         def rank(index: int) -> float:
             seconds = costs.seconds(self._groups[index].name) or 0.0
             return seconds if seconds > _LONG_SECONDS else 0.0
 
-        # The next one is last. Costs are asked for again on the way: finished cells tell of the others.
+        # The next group is the last of the list.
         left, ranked = groups, 0
         while left:
             if ranked <= 0:
@@ -112,17 +194,17 @@ class Work:
 
     @property
     def left(self) -> int:
-        """How many cells have not finished."""
+        """Return how many cells have not finished."""
         return self.missing - self._finished
 
     def thread_seconds_left(self, later: int) -> float | None:
-        """Return what the rest takes in one thread, and `later` cells of other stages; None: no telling."""
+        """Return the seconds of one thread for the rest and `later` cells of other stages, or None."""
         if self._thread_seconds is None:
             return None
         return self._thread_seconds + later * self._cell_seconds / self._finished
 
     def note(self, results: Iterable[CellResult]) -> None:
-        """Note that cells are finished."""
+        """Record finished cells."""
         for result in results:
             row = result.row
             self._left[row["dataset"], row["algorithm"]] -= 1
@@ -130,7 +212,7 @@ class Work:
             self._finished += 1
 
     def seconds_left(self, costs: Costs) -> float | None:
-        """Return how long the rest is expected to take at the speed so far; None: no telling."""
+        """Return the expected seconds for the rest at the speed so far, or None if unknown."""
         now = time.monotonic()
         if now - self._estimated >= _ESTIMATE_SECONDS:
             self._estimated = now
@@ -143,7 +225,7 @@ class Work:
 
 
 def _seconds(cells: Mapping[Name, int], costs: Costs) -> float | None:
-    """Return what cells are expected to take together; None where nothing is known."""
+    """Return the expected seconds of cells together, or None if unknown."""
     expected = [(n, costs.seconds(name)) for name, n in cells.items() if n > 0]
     if any(seconds is None for _, seconds in expected):
         return None

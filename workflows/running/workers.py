@@ -1,4 +1,4 @@
-"""Who runs cells: threads of this process, or the workers of a Dask cluster."""
+"""Run cells in threads of this process or on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,58 +17,60 @@ from ...learners.guests.given import find_given
 from ...learners.guests.returned import GuestError
 from ...pipeline import data
 from ...pipeline.errors import InputError
-from ...pipeline.store.cell_result import CellResult
-from ...pipeline.store.store import LEFTOVERS, MARK, Store
+from ...pipeline.store.schema import CellResult
+from ...pipeline.store.store import CLUSTER, MARK, Store
 from ...pipeline.study.cell import Cell
 from ...pipeline.study.plan import Plan
-from ...pipeline.workers.cluster.adaptive import Remaining
+from ...pipeline.workers.cluster.aside import SILENT_SECONDS, Attendance
 from ...pipeline.workers.cluster.cluster_file import started
 from ...pipeline.workers.cluster.connection import SchedulerPlace
-from ...pipeline.workers.cluster.feed import Feed
+from ...pipeline.workers.cluster.feed import Feed, Ledger
+from ...pipeline.workers.cluster.jobs import Remaining
 from ...pipeline.workers.cluster.on_worker import Plugin, Preparation
-from ...pipeline.workers.cluster.tries import Ledger
 from ...pipeline.workers.cluster.workforce import Workforce
 from ...pipeline.workers.environment import Environment, this_environment
 from ...pipeline.workers.in_flight import InFlight
 from ...pipeline.workers.threads import compute_in_threads
+from .progress import RunProgress
 
-# Runs cells and hands their outcomes on, batch by batch, in the caller's thread.
+# Runs cells and passes their results on, batch by batch, in the caller's thread.
 Compute: TypeAlias = Callable[[Iterable[Cell], Callable[[list[CellResult]], None]], None]
 
-# Seconds for which a cluster is waited for.
+# Seconds to wait for a cluster.
 PATIENCE = 600.0
-# No cell that anybody waits for takes longer than a day.
+# A day: longer than any useful cell takes.
 CELL_LIMIT = 86_400.0
 
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """Who is to run cells, and how long they are waited for.
+    """Configure what runs cells, and how long to wait for it.
 
     Attributes
     ----------
     threads : int or None
-        Threads of this process; None: one a core that it may use. Ignored when a cluster is named.
+        Threads of this process; None: one per core that it may use. Ignored if a cluster is named.
     cluster : str or None
-        ``"local:N"``, or the path of a TOML file that says which cluster to start.
+        ``"local:N"``, or the path of a TOML file that describes the cluster to start.
     scheduler : str or None
         Address of a running Dask scheduler, such as ``"tcp://10.0.0.1:8786"``.
     scheduler_file : str or None
         JSON file that ``dask scheduler --scheduler-file`` wrote.
     patience : float or None
-        Seconds for which a scheduler, or a worker where there is none, is waited for; None: what the
-        cluster's file says, or `PATIENCE`.
+        Seconds to wait for a scheduler, or for a first worker; None: the value of the cluster's file, or
+        `PATIENCE`.
     cell_limit : float
-        Seconds after which a cell that has not ended is given up and marked "crashed".
+        Seconds after which an unfinished cell is marked "crashed".
     allow_mismatch : bool
         Whether workers may have other versions than this process.
     workers_write : bool or None
-        Whether workers write the cells that they run themselves, into a shared folder or to a URL: what has
-        been handed out is then finished even when this process ends. True: all must; False: this process
-        writes; None: those do that can, on a cluster that outlives this process (`scheduler`,
-        `scheduler_file`).
+        Whether workers write their own results, into a shared folder or to a URL, so that cells already
+        handed out finish even if this process ends. True: all workers must. False: this process writes. None:
+        on a cluster that outlives this process (`scheduler`, `scheduler_file`), workers that can write do.
     security : distributed.Security or None
-        Of a running scheduler; None: what Dask's own configuration says.
+        For a running scheduler; None: Dask's own configuration.
+    silent_seconds : float
+        Seconds without a heartbeat after which a worker's cells go to others.
     """
 
     threads: int | None = None
@@ -80,35 +82,36 @@ class WorkerOptions:
     allow_mismatch: bool = False
     workers_write: bool | None = None
     security: Any = None
+    silent_seconds: float = SILENT_SECONDS
 
     @property
     def on_cluster(self) -> bool:
-        """Whether a cluster is named."""
+        """Return whether a cluster is named."""
         return bool(self.cluster or self.outlived)
 
     @property
     def outlived(self) -> bool:
-        """Whether it is one that runs already, and goes on when this process has ended."""
+        """Return whether the cluster was already running and continues after this process ends."""
         return bool(self.scheduler or self.scheduler_file)
 
     @property
     def shares_output(self) -> bool:
-        """Whether workers are told of the output, so that they write there."""
+        """Return whether workers receive the output's location, so that they write there."""
         return self.outlived if self.workers_write is None else self.workers_write
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who runs cells.
+    """Give access to what runs cells.
 
     Attributes
     ----------
     compute : callable
-        Of cells, an iterable that is read lazily, and what is called with each batch of outcomes.
+        Takes an iterable of cells, which it reads lazily, and a callback for each batch of results.
     environments : callable
-        Returns what computes, by address of the worker; "" is this process.
+        Returns the environments of the workers, by address; "" is this process.
     remaining : Remaining
-        The work that is left, to be kept up to date: adaptive clusters are scaled by it.
+        The work left, which the caller keeps up to date: adaptive clusters scale by it.
     """
 
     compute: Compute
@@ -117,29 +120,11 @@ class Workers:
 
 
 @contextlib.contextmanager
-def workers(
-    options: WorkerOptions, plan: Plan, output: str, note: Callable[[str], None]
-) -> Iterator[Workers]:
-    """Have cells run.
+def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgress) -> Iterator[Workers]:
+    """Yield the workers that run a plan's cells: threads, or a cluster that is started or reached.
 
-    Parameters
-    ----------
-    options : WorkerOptions
-    plan : Plan
-        Its plug-ins and data are what the workers of a cluster must have.
-    output : str
-        Folder or URL of the results.
-    note : callable
-        Told, in a line, what is waited for.
-
-    Yields
-    ------
-    Workers
-
-    Raises
-    ------
-    InputError
-        Fewer threads than one; a cluster that cannot be started.
+    `output` is the folder or URL of the results. Raises InputError for fewer threads than one, or if a
+    cluster cannot be started.
     """
     if not options.on_cluster:
         if options.threads is not None and options.threads < 1:
@@ -153,12 +138,12 @@ def workers(
         return
     with contextlib.ExitStack() as stack:
         wait, remaining, store = PATIENCE, Remaining(), Store(output)
+        # Once the cluster has ended, or has been left.
+        stack.callback(_forget_cluster, store)
         if options.cluster:
-            # Once the cluster has ended.
-            stack.callback(store.folder.remove, LEFTOVERS)
             place, wait = stack.enter_context(started(options.cluster, remaining))
             if place.leftovers:
-                store.write_json(LEFTOVERS, place.leftovers)
+                store.write_json(CLUSTER, place.leftovers)
         else:
             place = SchedulerPlace(options.scheduler, options.scheduler_file, options.security)
         patience = wait if options.patience is None else options.patience
@@ -166,12 +151,13 @@ def workers(
         seen: set[str] = set()
         if options.shares_output:
             preparation = shared(store, preparation)
-            # What has been there before is not news.
+            # Keys already in the store are not news.
             store.new_rows(seen, ["key"])
-        workforce = Workforce(preparation, options.allow_mismatch, note)
+        workforce = Workforce(preparation, options.allow_mismatch, progress.note)
         ledger = Ledger(lambda: store.new_rows(seen, ["key"])["key"])
         try:
-            feed = Feed(place, workforce, patience, note, ledger)
+            attend = functools.partial(_attend, store, place, progress)
+            feed = Feed(place, workforce, patience, progress.note, ledger, attend, options.silent_seconds)
             yield Workers(feed, lambda: workforce.environments, remaining)
         except KeyboardInterrupt:
             if not (options.outlived and workforce.writes):
@@ -179,6 +165,22 @@ def workers(
             raise KeyboardInterrupt(
                 "workers finish what was handed out to them, and write it; the same command joins them"
             ) from None
+
+
+def _attend(store: Store, place: SchedulerPlace, progress: RunProgress, attendance: Attendance) -> None:
+    """Show who is at work, and write it for `singlepass status`."""
+    progress.attend(str(attendance))
+    store.check_hold()
+    # A count that cannot be written ends no run.
+    with contextlib.suppress(InputError):
+        store.write_json(CLUSTER, {**place.leftovers, "workers": asdict(attendance)})
+
+
+def _forget_cluster(store: Store) -> None:
+    """Remove what is written about the cluster, unless another run has taken the store over."""
+    with contextlib.suppress(InputError):
+        store.check_hold()
+        store.folder.remove(CLUSTER)
 
 
 def _preparation(options: WorkerOptions, plan: Plan) -> Preparation:
@@ -190,7 +192,7 @@ def _preparation(options: WorkerOptions, plan: Plan) -> Preparation:
 
 
 def _check_sendable(plan: Plan) -> None:
-    """Refuse an object of a notebook that cannot be pickled."""
+    """Raise InputError for a notebook object that cannot be pickled."""
     for algorithm in plan.study.algorithms:
         given = find_given(algorithm.name)
         try:
@@ -200,10 +202,10 @@ def _check_sendable(plan: Plan) -> None:
 
 
 def shared(store: Store, preparation: Preparation) -> Preparation:
-    """Mark the output, so that workers know it; return what they need to write there.
+    """Mark the output for the workers, and return what they need to write there.
 
-    A run that left its mark was killed, and its cells may still wait on the cluster: this one takes its name,
-    if workers are told the same of it. What cells of another one come to is dropped by workers.
+    A run that left its mark was killed, and its cells may still wait on the cluster. If workers get the same
+    instructions as from that run, this run takes over its name. Workers drop the results of any other run.
     """
     output = str(store.root) if store.folder.is_local else store.url
     told = repr((output, preparation.plugins, preparation.pins))
@@ -215,10 +217,10 @@ def shared(store: Store, preparation: Preparation) -> Preparation:
 
 
 def is_marked(store: Store) -> bool:
-    """Return whether workers may write to a store: this run's, or those of one that has not ended well."""
+    """Return whether workers may write to a store: those of this run, or of one that was killed."""
     return bool(store.read_json(MARK))
 
 
 def unmark(store: Store) -> None:
-    """Say that a run has come to its end: workers of the next one need another mark."""
+    """Remove the mark of a run that has ended: workers of the next run need another one."""
     store.folder.remove(MARK)

@@ -13,7 +13,7 @@ from numba.extending import register_jitable
 from ...numeric.compiled import INLINE, compiled
 from ...numeric.rows import dot
 from ..values.functions import apply_to_row
-from ..values.row_products import products_of_row
+from ..values.products import products_of_row
 
 
 class BlockView(NamedTuple):
@@ -32,7 +32,7 @@ class BlockView(NamedTuple):
     #: (slots, slots), or empty: a matrix over the support set, for learners that keep one; or a triangular
     #: one in blocks (see `inverse_factor`).
     square: np.ndarray
-    #: The rows (see `row_products`) and (b,): their squared norms.
+    #: The rows (see `products`) and (b,): their squared norms.
     rows: object
     norms: np.ndarray
     #: The kernel function (see `apply_to_row`).

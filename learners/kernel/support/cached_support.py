@@ -24,7 +24,7 @@ from numba.extending import register_jitable
 
 from ...numeric.rows import as_rows
 from ..values.functions import apply_to_row, function_in_loops
-from ..values.row_products import keep_row, move_kept_row, products_of_row
+from ..values.products import keep_row, move_kept_row, products_of_row
 from ..values.row_storage import grown
 from . import block_view
 from .block_view import BlockView
@@ -40,7 +40,7 @@ class CachedView(NamedTuple):
     #: The rows of the block, packed, and their squared norms.
     block_rows: object
     block_norms: np.ndarray
-    #: The kept rows (see `row_products`), their squared norms and their k(x, x).
+    #: The kept rows (see `products`), their squared norms and their k(x, x).
     rows: object
     norms: np.ndarray
     diagonal: np.ndarray

@@ -16,7 +16,7 @@ from numba.extending import intrinsic, register_jitable
 
 from ...numeric.emitters import fused, spread
 from ...numeric.rows import dot
-from ..values.dense_products import LANES, ArrayInCode
+from ..values.products import LANES, ArrayInCode
 
 # Unknowns that are solved for together, in whole vectors. What is left of the last panel belongs to slots
 # that are free: rows of zeros, which change nothing.

@@ -8,8 +8,8 @@ import math
 import numpy as np
 
 from ...numeric.compiled import compiled
-from ...numeric.floats import EPSILON
 from ...numeric.rows import dot
+from ...numeric.vector import EPSILON
 
 # Two or three are usual; more means that a value is NaN.
 _MOST_ROUNDS = 60

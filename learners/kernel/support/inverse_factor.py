@@ -22,7 +22,7 @@ from ...numeric.compiled import INLINE
 from ...numeric.emitters import fused, spread
 from ...numeric.margins import signed
 from ...numeric.rows import dot
-from ..values.dense_products import LANES, ArrayInCode, fold_together
+from ..values.products import LANES, ArrayInCode, fold_together
 from .block_view import score_of
 
 # Rows of M taken together, and values to a vector.

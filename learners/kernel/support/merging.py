@@ -6,8 +6,8 @@ import numpy as np
 from numba.extending import register_jitable
 
 from ...numeric.compiled import compiled
-from ...numeric.exponential import exponential
-from ..values.row_products import products_of_row
+from ...numeric.vector import exponential
+from ..values.products import products_of_row
 from .block_view import move, replace
 
 _SECTION = (math.sqrt(5.0) - 1.0) / 2.0

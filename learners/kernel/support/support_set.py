@@ -1,16 +1,72 @@
-"""The support set: rows kept, coefficients, and the kernel values of a block of the stream with them."""
+"""The support set: stored rows, coefficients (one row per class), and kernel values with a block of rows.
+
+Random numbers that choose which support vector is removed are drawn ahead of the loop.
+"""
+
+from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 
-from ...numeric.rows import as_rows
-from ..values.dense_products import LANES, PADDING
+from ...numeric.compiled import INLINE, compiled
+from ...numeric.margins import best_wrong
+from ...numeric.rows import as_rows, dot
 from ..values.functions import apply_kernel, function_in_loops, own_values
+from ..values.products import LANES, PADDING
 from ..values.row_storage import DenseRows, SparseRows, aligned, grown, padded
-from .block_view import BlockView, scores_of_block
-from .class_scores import class_scores_of_block
+from .block_view import BlockView, replace_row, scores_of_block
 from .inverse_factor import factor_shape
+
+
+class RandomSlots:
+    """A frozen sequence of random slot numbers, of any length."""
+
+    def __init__(self, seed, budget):
+        # RandomState: NumPy keeps its streams the same for good.
+        self._random = np.random.RandomState(seed)
+        self._budget = budget
+        self._ahead = np.zeros(0, np.int64)
+
+    def next(self, n):
+        """Return the next `n`, without using them up."""
+        if len(self._ahead) < n:
+            more = self._random.random_sample(n - len(self._ahead))
+            slots = np.minimum((more * self._budget).astype(np.int64), self._budget - 1)
+            self._ahead = np.append(self._ahead, slots)
+        return self._ahead[:n]
+
+    def use(self, n):
+        """Use up the next `n`."""
+        self._ahead = self._ahead[n:]
+
+
+@register_jitable(**INLINE)
+def score_classes(view, n, t, y, scores):
+    """Write ``f_z(x_t)`` of every class z into `scores`; return the best wrong one of a row of class y."""
+    for z in range(scores.shape[0]):
+        scores[z] = dot(view.alpha[z][:n], view.values[t][:n])
+    return best_wrong(scores, y)
+
+
+@register_jitable(**INLINE)
+def add_pair(view, n, t, a, y, z):
+    """Add row t to the `n` support vectors, with `a` for class y and ``-a`` for z; return how many then."""
+    replace_row(view, n, t)
+    view.alpha[:, n] = 0.0
+    view.alpha[y, n] = a
+    view.alpha[z, n] = -a
+    return n + 1
+
+
+@compiled
+def class_scores_of_block(values, n_rows, alpha, n, scores):
+    """Write the scores of the first `n_rows` rows of kernel values into `scores`, of shape (rows, K)."""
+    for t in range(n_rows):
+        for z in range(scores.shape[1]):
+            scores[t, z] = dot(alpha[z][:n], values[t][:n])
+
 
 # Slots come in multiples of it: whole tiles, and whole cache lines.
 _SLOTS = 4 * PADDING

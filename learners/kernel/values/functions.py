@@ -8,8 +8,8 @@ from numba.extending import intrinsic, register_jitable
 
 from ...numeric.compiled import INLINE, compiled
 from ...numeric.emitters import spread, zero_like
-from ...numeric.exponential import emit_exponential
-from .dense_products import LANES
+from ...numeric.vector import emit_exponential
+from .products import LANES
 
 KERNELS = ("rbf", "poly", "linear")
 _RBF, _POLY = 0, 1

@@ -6,9 +6,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...numeric.rows import count_rows, read_only
-from .dense_products import LANES, PADDING, dense_products, squared_norms, triangle_products
-from .row_products import sparse_squared_norms
-from .sparse_products import sparse_products
+from .products import (
+    LANES,
+    PADDING,
+    dense_products,
+    sparse_products,
+    sparse_squared_norms,
+    squared_norms,
+    triangle_products,
+)
 
 
 def padded(n, multiple):
@@ -103,7 +109,7 @@ class DenseRows:
         self._rows[targets] = packed[numbers]
 
     def in_loops(self, _packed):
-        """Return the rows as loops take them: see `row_products`."""
+        """Return the rows as loops take them: see `products`."""
         return self._rows
 
     @staticmethod
@@ -213,7 +219,7 @@ class SparseRows:
         self._start, self._stop, self._end[0] = starts, starts + lengths, live
 
     def in_loops(self, packed):
-        """Return the rows as loops over the packed ones take them: see `row_products`."""
+        """Return the rows as loops over the packed ones take them: see `products`."""
         self.make_room(len(packed[0]))
         places = self._start, self._stop, self._end
         return self._values, self._columns, *places, *self._scratch

@@ -1,7 +1,7 @@
 """Learners without a step size: each weight is bet on, and what is won makes the next bet larger."""
 
 from ...estimator.parameters import check_nonnegative, check_option, check_scale
-from ..parts.feature_rules import BackpropRule, COCOBRule, KTRule
+from ..parts.by_feature import BackpropRule, COCOBRule, KTRule
 from ..parts.losses import BOUNDED_LOSSES, LOSSES
 from .feature_learner import FeatureLearner
 

@@ -5,14 +5,13 @@ from numpy.typing import NDArray
 
 from ...numeric.rows import new_state
 from ..multiclass_classifier import MulticlassClassifier
-from ..parts.by_feature import learn, learn_classes, score_rows, score_rows_of_classes
+from ..parts.by_feature import NUMBERS, learn, learn_classes, score_rows, score_rows_of_classes
 from ..parts.classes import new_class_state
-from ..parts.feature_rules import NUMBERS
 from ..parts.losses import LOSSES
 
 
 class FeatureLearner(MulticlassClassifier):
-    """Base of the learners with a rule of `feature_rules`.
+    """Base of the learners with a rule of `by_feature`.
 
     A subclass has the parameter `loss` and defines
 

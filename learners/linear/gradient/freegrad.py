@@ -1,7 +1,7 @@
 """FreeGrad, which adapts to the size of weights and of gradients."""
 
 from ...estimator.parameters import check_option, check_scale
-from ..parts.feature_rules import FreeGradRule
+from ..parts.by_feature import FreeGradRule
 from ..parts.losses import LOSSES
 from .feature_learner import FeatureLearner
 

@@ -1,7 +1,7 @@
 """FTRL-Proximal, the learner of click rates."""
 
 from ...estimator.parameters import check_nonnegative, check_option, check_scale
-from ..parts.feature_rules import FTRLRule
+from ..parts.by_feature import FTRLRule
 from .feature_learner import FeatureLearner
 
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from ...estimator.parameters import check_option, check_scale
 from ...numeric.compiled import compiled
-from ...numeric.floats import SMALLEST_NORMAL
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row, squared_norm
+from ...numeric.vector import SMALLEST_NORMAL
 from ..multiclass_classifier import MulticlassClassifier, as_coef
 from ..parts.classes import new_class_state, score_classes
 from ..parts.losses import BOUNDED_LOSSES, LOSSES, add_to_classes, class_gradient, has_gradient, slope

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from ...estimator.parameters import check_bool, check_nonnegative, check_option, check_positive
 from ..linear_classifier import LinearClassifier
 from ..multiclass_classifier import WeightedClassifier, as_coef
-from ..parts.class_weights import weights_by_code
-from ..parts.classes import new_class_state
+from ..parts.classes import new_class_state, weights_by_code
 from ..parts.descent import (
+    RATES,
     learn,
     learn_adaptively,
     learn_classes,
@@ -20,7 +20,6 @@ from ..parts.descent import (
     score_rows_of_classes,
 )
 from ..parts.losses import FORMS, LOSSES
-from ..parts.rates import RATES
 
 
 class GradientDescent(LinearClassifier):

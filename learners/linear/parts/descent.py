@@ -7,6 +7,10 @@ the row's non-zeros. With a step size per feature, scale is 1 and A is the numbe
 there is no mean.
 """
 
+from __future__ import annotations
+
+import math
+
 import numpy as np
 from numba.extending import register_jitable
 
@@ -14,10 +18,26 @@ from ...numeric.compiled import compiled
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import add_scaled, add_step, dot, entry, n_entries, n_rows, row
-from .class_weights import weight_of
-from .classes import score_classes
+from .classes import score_classes, weight_of
 from .losses import add_to_classes, class_gradient, has_gradient, weighted_slope
-from .rates import adagrad_step, step_size
+
+#: "sqrt": η/√t; "constant": η; "adagrad": a step size per feature.
+RATES = ("sqrt", "constant", "adagrad")
+
+
+@register_jitable
+def step_size(falls, eta, t):
+    """Return η_t, the step size of round t (from 1): ``η/√t`` if it `falls`, else η."""
+    return eta / math.sqrt(t) if falls else eta
+
+
+@register_jitable
+def adagrad_step(total, g, eta, delta):
+    """Return the step ``-η g/(δ + √G)`` of one feature and its new G, the sum of squared gradients."""
+    total += g * g
+    # If the square of g underflows, G stays 0 and so does the weight.
+    return (-eta * (g / (delta + math.sqrt(total))) if total > 0.0 else 0.0), total
+
 
 # A smaller scale is multiplied into v, which costs d operations. Without the mean only the range of float64
 # requires it. With the mean, ``A v - u`` loses as many digits as the scale has lost, here three.

@@ -6,7 +6,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from ...numeric.compiled import compiled
-from ...numeric.floats import SMALLEST_NORMAL
+from ...numeric.vector import SMALLEST_NORMAL
 
 #: What is added to k(x, x), as a share of it, of a row that depends on others of the margin set.
 _RIDGE = 5e-12

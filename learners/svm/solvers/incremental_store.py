@@ -3,8 +3,8 @@
 import numpy as np
 
 from ...kernel.support.support_set import SupportSet
-from ...kernel.values.dense_products import PADDING
 from ...kernel.values.functions import apply_kernel
+from ...kernel.values.products import PADDING
 from ...kernel.values.row_storage import DenseRows, SparseRows, grown, own_products, padded
 from ...numeric.rows import as_rows
 from .bordered_inverse import Machine

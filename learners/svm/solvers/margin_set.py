@@ -14,7 +14,7 @@ whose values are missing is handed back to the caller, who fetches them and call
 import numpy as np
 
 from ...numeric.compiled import compiled
-from ...numeric.floats import EPSILON
+from ...numeric.vector import EPSILON
 from .bordered_inverse import apply_inverse, fill, grow, rebuild, shrink
 
 REST, ERROR, MARGIN = 0, 1, 2

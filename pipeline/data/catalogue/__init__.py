@@ -1,1 +1,1 @@
-"""The data sets that have a name: where they come from and how they are read."""
+"""Declare the named data sets: where they come from and how they are read."""

@@ -1,4 +1,4 @@
-"""The data sets that come with scikit-learn: no file, no download."""
+"""Declare the data sets that come with scikit-learn, which need no file and no download."""
 
 from __future__ import annotations
 
@@ -10,31 +10,29 @@ import numpy as np
 from ..tables.options import FEATURE_OPTIONS, STANDARDIZE, Option
 from ..tables.stream import Table
 
-# Digits drawn with a loop or bow against the straight ones (Wang & Vucetic's task on USPS).
+# Digits drawn with a loop or bow, as opposed to straight ones (Wang & Vucetic's task on USPS).
 ROUND_DIGITS = ("0", "3", "6", "8", "9")
 DIGITS = tuple("0123456789")
 
 
 @dataclass(frozen=True)
 class BundledSet:
-    """Declaration of a bundled set.
+    """Declare a bundled set.
 
     Attributes
     ----------
-    name : str
-        Name in a study.
     load : callable
-        Returns the Table, features scaled as `note` says but not standardised.
+        Returns the Table, with features scaled as `note` says but not standardised.
     shape : tuple of int
         Rows and features.
     classes : tuple of str
-        Class names, in code order.
+        Class names in code order.
     licence, note : str
         Terms of use; scaling and order of the rows.
     options : mapping of str to Option
-        What the study may set.
+        Options that a study may set.
     groupings : mapping of str to tuple of str
-        TaskLists groupings of the classes.
+        Named sets of classes that together are the positive class of a task.
     """
 
     name: str
@@ -51,7 +49,7 @@ def _load_digits() -> Table:
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
-    # 16 is the largest value of a pixel: a power of two, so the division is exact.
+    # 16 is the largest pixel value; it is a power of two, so the division is exact.
     X = np.ascontiguousarray(bunch.data, dtype=np.float64) / 16.0
     return Table(X, bunch.target.astype(np.int32), DIGITS)
 
@@ -83,8 +81,8 @@ BUNDLED: dict[str, BundledSet] = {
             classes=("malignant", "benign"),
             licence="UCI repository set (CC BY 4.0), with scikit-learn",
             note="standardised over all 569 rows (standardize = false: raw units); 'benign' is positive",
-            # Raw columns differ by a factor of 100,000 (areas against fractal dimensions): unscaled, a
-            # linear learner sees the areas alone.
+            # Raw columns differ by a factor of 100,000 (areas against fractal dimensions): without scaling, a
+            # linear learner would use only the areas.
             options={**FEATURE_OPTIONS, "standardize": replace(STANDARDIZE, default=True)},
         ),
     )

@@ -1,8 +1,8 @@
-"""The public data sets by name: MNIST, and what this room and the corpora declare.
+"""List the public data sets by name: MNIST, the sets of this folder and those of the corpora.
 
-The official files are found in ``SINGLEPASS_DATA`` under their public names, in the cache, or downloaded
-(see `locate`). Whatever their origin, their rows, features and class counts are those published, and their
-content is the known one, or the file is refused by name.
+Files are taken from ``SINGLEPASS_DATA`` under their public names, from the cache, or downloaded (see
+`locate`). Whatever their origin, a file is refused by name if its rows, features, class counts or content
+differ from the published ones.
 """
 
 from __future__ import annotations
@@ -14,22 +14,18 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ..corpora.acl_reviews import ACL_FAMILIES, ACL_REVIEWS
-from ..corpora.fdu_reviews import FDU_FAMILIES, FDU_REVIEWS
-from ..corpora.mail import MAIL, MAIL_FAMILIES
-from ..corpora.newsgroups import NEWSGROUPS
-from ..corpora.nytimes import NYTIMES
+from ..corpora.bags import NYTIMES
+from ..corpora.newsgroups import MAIL, MAIL_FAMILIES, NEWSGROUPS
 from ..corpora.rcv1 import RCV1, RCV1_FAMILIES
 from ..corpora.reuters import REUTERS, REUTERS_FAMILIES
-from ..formats.idx import read_idx
+from ..corpora.reviews import ACL_FAMILIES, ACL_REVIEWS, FDU_FAMILIES, FDU_REVIEWS
+from ..formats.arrays import read_idx
 from ..public.declarations import Family, PublicFile, PublicSet
 from ..tables.stream import Table
 from .bundled import DIGITS, ROUND_DIGITS
-from .libsvm import LIBSVM_SETS
-from .ordered import ORDERED_SETS
-from .uci import UCI_SETS
+from .public_sets import LIBSVM_SETS, ORDERED_SETS, UCI_SETS
 
-# The author's own page stopped serving the files; these two hold the original bytes.
+# The author's page no longer serves the files; these two servers have the original bytes.
 _MNIST = (
     "https://ossci-datasets.s3.amazonaws.com/mnist",
     "https://storage.googleapis.com/cvdf-datasets/mnist",
@@ -37,7 +33,7 @@ _MNIST = (
 
 
 def _parse_mnist(paths: Sequence[Path]) -> Table:
-    """Images as rows of 784 pixels divided by 255, float32; the labels are the codes."""
+    """Return images as rows of 784 pixels divided by 255, float32; the labels are the codes."""
     images, labels, images_test, labels_test = (read_idx(path) for path in paths)
     parts: list[Any] = []
     for pixels, digits, path in ((images, labels, paths[0]), (images_test, labels_test, paths[2])):

@@ -1,6 +1,7 @@
-"""Seeded generators: elementwise arithmetic on frozen random streams, so every machine draws the same rows.
+"""Generate data from a seed, with the same rows on every machine.
 
-The training part is drawn first: more test rows never change the training rows.
+Generators use only elementwise arithmetic on frozen random streams. They draw the training part first, so
+more test rows never change the training rows.
 """
 
 from __future__ import annotations
@@ -19,30 +20,28 @@ DrawRows = Callable[..., tuple[FloatArray, Codes]]
 
 @dataclass(frozen=True)
 class Generator:
-    """Declaration of a generator.
+    """Declare a generator.
 
     Attributes
     ----------
-    name : str
-        Name in a study.
     draw : callable
         ``draw(random_state, n, **parameters) -> X (n, d) float64, y (n,) int32``.
     n_features : int
         d.
     classes : tuple of str
-        Class names; of two, the second is positive.
+        Class names; of two classes, the second is positive.
     n_train, n_test : int
         Default sizes.
     version : int
-        Raised whenever the rows for the same seed change: it is part of the fingerprint.
+        Increased whenever the rows for the same seed change; it is part of the fingerprint.
     note : str
-        Source and content in a line.
+        Source and content in one line.
     train_noise : float, default=0.0
         Share of the training labels that are replaced; test labels are clean.
     groupings : mapping of str to tuple of str
-        TaskLists sets of classes that together are the positive class of a task.
+        Named sets of classes that together are the positive class of a task.
     parameters : mapping of str to Option
-        What the study may set of what is drawn.
+        Options of the study that are passed to `draw`.
     """
 
     name: str
@@ -59,7 +58,7 @@ class Generator:
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """What the study may set: ``n_train`` (>= 1), ``n_test`` (0: no test part), feature options."""
+        """Options that a study may set: ``n_train`` (>= 1), ``n_test`` (0: no test part), and others."""
         return {
             "n_train": Option("count", self.n_train, minimum=1),
             "n_test": Option("count", self.n_test),
@@ -68,19 +67,10 @@ class Generator:
         }
 
     def table(self, random_state: np.random.RandomState, options: Options) -> Table:
-        """Draw a training and a test part.
+        """Draw a training and a test part, with float64 features.
 
-        Parameters
-        ----------
-        random_state : numpy.random.RandomState
-            Its stream decides every row.
-        options : mapping
-            Resolved options; ``n_train``, ``n_test`` and `parameters` are used here.
-
-        Returns
-        -------
-        Table
-            float64 features.
+        `random_state` determines every row. Of the resolved options, ``n_train``, ``n_test`` and `parameters`
+        are used.
         """
         own = {name: options[name] for name in self.parameters}
         X, y = self.draw(random_state, count_of(options, "n_train"), **own)
@@ -95,21 +85,10 @@ class Generator:
 def draw_arow_synthetic(random_state: np.random.RandomState, n: int) -> tuple[FloatArray, Codes]:
     """Draw the synthetic data of the AROW paper (Crammer, Kulesza, Dredze 2009, §5.2).
 
-    Parameters
-    ----------
-    random_state : numpy.random.RandomState
-        Source of the draws.
-    n : int
-        Rows.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 20), float64
-        The first two features are a Gaussian rotated by 45°, standard deviation 1 along the long axis and
-        0.1 along the short one; the other 18 are noise of variance 2. (The paper gives no lengths of the
-        axes: these give its picture.)
-    y : ndarray of shape (n,), int32
-        1 where the short coordinate is positive: the separator is the long axis.
+    X has shape (n, 20). Its first two features are a Gaussian rotated by 45°, with standard deviation 1 along
+    the long axis and 0.1 along the short one; the other 18 are noise of variance 2. (The paper does not give
+    the lengths of the axes; these reproduce its figure.) y is 1 where the short coordinate is positive: the
+    separator is the long axis.
 
     Examples
     --------
@@ -129,18 +108,8 @@ def draw_arow_synthetic(random_state: np.random.RandomState, n: int) -> tuple[Fl
 def draw_gauss(random_state: np.random.RandomState, n: int) -> tuple[FloatArray, Codes]:
     """Draw two overlapping Gaussians (Haykin): N((0,0), I) and N((2,0), 4I), equal priors.
 
-    Parameters
-    ----------
-    random_state : numpy.random.RandomState
-        Source of the draws.
-    n : int
-        Rows.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 2), float64
-    y : ndarray of shape (n,), int32
-        1 for the wide class. The Bayes rule is a circle and is right on 81.5% of the rows.
+    X has shape (n, 2). y is 1 for the wide class. The decision boundary of the Bayes rule is a circle; its
+    accuracy is 81.5%.
     """
     positive = random_state.random_sample(n) < 0.5
     X = random_state.standard_normal((n, 2))
@@ -150,21 +119,7 @@ def draw_gauss(random_state: np.random.RandomState, n: int) -> tuple[FloatArray,
 
 
 def draw_checkerboard(random_state: np.random.RandomState, n: int) -> tuple[FloatArray, Codes]:
-    """Draw a 4 × 4 checkerboard: uniform on [0, 4]², label = parity of ⌊x₁⌋ + ⌊x₂⌋.
-
-    Parameters
-    ----------
-    random_state : numpy.random.RandomState
-        Source of the draws.
-    n : int
-        Rows.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 2), float64
-    y : ndarray of shape (n,), int32
-        1 on the odd squares.
-    """
+    """Draw a 4 × 4 checkerboard: uniform on [0, 4]², label = parity of ⌊x₁⌋ + ⌊x₂⌋."""
     X = 4.0 * random_state.random_sample((n, 2))
     return X, (np.floor(X).sum(axis=1).astype(np.int32) % 2).astype(np.int32)
 
@@ -172,20 +127,10 @@ def draw_checkerboard(random_state: np.random.RandomState, n: int) -> tuple[Floa
 def draw_waveform(random_state: np.random.RandomState, n: int) -> tuple[FloatArray, Codes]:
     """Draw the waveforms of Breiman, Friedman, Olshen and Stone (1984).
 
-    Parameters
-    ----------
-    random_state : numpy.random.RandomState
-        Source of the draws.
-    n : int
-        Rows.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 21), float64
-        ``u h_a + (1 - u) h_b`` plus N(0, 1) in every feature, u uniform on [0, 1): mixtures of two of three
-        triangles, ``h₁(i) = max(6 - |i - 11|, 0)``, ``h₂(i) = h₁(i - 4)``, ``h₃(i) = h₁(i + 4)``, i = 1 … 21.
-    y : ndarray of shape (n,), int32
-        0, 1, 2, equally likely: (a, b) is (1, 2), (1, 3), (2, 3).
+    X has shape (n, 21): ``u h_a + (1 - u) h_b`` plus N(0, 1) in every feature, u uniform on [0, 1).
+    These are mixtures of two of three triangles:
+    ``h₁(i) = max(6 - |i - 11|, 0)``, ``h₂(i) = h₁(i - 4)``, ``h₃(i) = h₁(i + 4)``, i = 1 … 21.
+    y is 0, 1 or 2, equally likely, for (a, b) = (1, 2), (1, 3), (2, 3).
     """
     y = random_state.randint(3, size=n).astype(np.int32)
     u = random_state.random_sample((n, 1))
@@ -249,7 +194,7 @@ GENERATORS: dict[str, Generator] = {
             n_test=10_000,
             version=1,
             note="Breiman et al. 1984: noisy mixtures of two of three triangles (waveform is the UCI file)",
-            # The UCI file's first class is our third one (the triangles of 7 and 15).
+            # The UCI file's first class is our third one (the triangles centred at 7 and 15).
             groupings={"uci-first-negative": ("1", "2")},
         ),
     )

@@ -1,7 +1,7 @@
-"""Generators of streams that change, from the papers that studies of drift are made with.
+"""Generate streams with concept drift, as defined in the papers that studies of drift use.
 
-As those of `generators`: elementwise arithmetic on frozen random streams. They have no test part by default:
-what is learnt at last need not hold for rows of another time.
+Like `generators`, they use only elementwise arithmetic on frozen random streams. They have no test part by
+default, since the final concept need not apply to rows of another time.
 """
 
 from __future__ import annotations
@@ -19,23 +19,9 @@ _SEA_THRESHOLDS = (8.0, 9.0, 7.0, 9.5)
 
 
 def draw_sea(random_state: np.random.RandomState, n: int, concept: int = 1) -> tuple[FloatArray, Codes]:
-    """Draw the SEA concepts (Street, Kim 2001).
+    """Draw the SEA concepts (Street, Kim 2001): y is 1 where x₁ + x₂ <= θ, with θ = 8, 9, 7, 9.5 by concept.
 
-    Parameters
-    ----------
-    random_state : numpy.random.RandomState
-        Source of the draws.
-    n : int
-        Rows.
-    concept : {1, 2, 3, 4}
-        θ = 8, 9, 7, 9.5.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 3), float64
-        Uniform on [0, 10]; the third feature is irrelevant.
-    y : ndarray of shape (n,), int32
-        1 where x₁ + x₂ <= θ.
+    X has shape (n, 3), uniform on [0, 10]; the third feature is irrelevant.
     """
     X = 10.0 * random_state.random_sample((n, 3))
     return X, (X[:, 0] + X[:, 1] <= _SEA_THRESHOLDS[concept - 1]).astype(np.int32)
@@ -44,21 +30,9 @@ def draw_sea(random_state: np.random.RandomState, n: int, concept: int = 1) -> t
 def draw_stagger(random_state: np.random.RandomState, n: int, concept: int = 1) -> tuple[FloatArray, Codes]:
     """Draw the STAGGER concepts (Schlimmer, Granger 1986).
 
-    Parameters
-    ----------
-    random_state : numpy.random.RandomState
-        Source of the draws.
-    n : int
-        Rows.
-    concept : {1, 2, 3}
-        Positive are: small and red; green or circular; medium or large.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 9), float64
-        Three attributes of three values each, uniform, one feature a value: size (small, medium, large),
-        colour (red, blue, green), shape (circular, square, triangular).
-    y : ndarray of shape (n,), int32
+    Positive examples are, for concept 1, 2 and 3: small and red; green or circular; medium or large. X has
+    shape (n, 9): three uniform attributes of three values each, one-hot: size (small, medium, large), colour
+    (red, blue, green), shape (circular, square, triangular).
     """
     size, colour, shape = random_state.randint(3, size=(n, 3)).T
     X = np.concatenate([_one_hot(each, 3) for each in (size, colour, shape)], axis=1)
@@ -75,31 +49,15 @@ def draw_hyperplane(
 ) -> tuple[FloatArray, Codes]:
     """Draw a rotating hyperplane (Hulten, Spencer, Domingos 2001).
 
-    Parameters
-    ----------
-    random_state : numpy.random.RandomState
-        Source of the draws.
-    n : int
-        Rows.
-    drift_features : int
-        How many weights change, the first ones.
-    change : float
-        By how much with every row.
-    reversal : float
-        Probability that a weight turns round with a row.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 10), float64
-        Uniform on [0, 1].
-    y : ndarray of shape (n,), int32
-        1 where ``Σ w_j x_j >= Σ w_j / 2``: half of the rows. The weights are uniform on [0, 1] at first.
+    X has shape (n, 10), uniform on [0, 1]. y is 1 where ``Σ w_j x_j >= Σ w_j / 2``, for half of the rows; the
+    initial weights are uniform on [0, 1]. The first `drift_features` weights change by `change` with every
+    row; each reverses its direction with probability `reversal` per row.
     """
     weights = random_state.random_sample(10)
     X = random_state.random_sample((n, 10))
     turns = np.where(random_state.random_sample((n, drift_features)) < reversal, -1.0, 1.0)
     directions = np.where(random_state.random_sample(drift_features) < 0.5, -1.0, 1.0)
-    # What is added before the first row is nothing.
+    # The first row uses the initial weights, so subtract its own step.
     steps = np.cumprod(turns, axis=0) * directions * change
     moved = np.cumsum(steps, axis=0) - steps
     balance = np.zeros(n)
@@ -113,26 +71,12 @@ def draw_random_rbf(
 ) -> tuple[FloatArray, Codes]:
     """Draw from random radial basis functions whose centres move.
 
-    Parameters
-    ----------
-    random_state : numpy.random.RandomState
-        Source of the draws.
-    n : int
-        Rows.
-    centres : int
-        Each has a place in the unit cube, a class, a weight, a width and a direction, all drawn.
-    speed : float
-        How far a centre moves with every row, straight on, back from the sides of the cube; 0: not at all.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 10), float64
-        A centre, drawn by the weights, and N(0, width²) in a uniformly drawn direction.
-    y : ndarray of shape (n,), int32
-        The class of the centre.
+    Each of the `centres` has a random place in the unit cube, class, weight, width and direction. It moves by
+    `speed` with every row (0: not at all), straight, and bounces off the sides of the cube. X has shape (n,
+    10): a centre drawn by weight, plus N(0, width²) in a random direction. y is the class of the centre.
     """
     places = random_state.random_sample((centres, 10))
-    # Both classes occur, whatever is drawn.
+    # Ensure that both classes occur.
     classes = random_state.permutation(np.arange(centres) % 2).astype(np.int32)
     weights, widths = random_state.random_sample((2, centres))
     moves = speed * _directions(random_state, centres)
@@ -140,15 +84,14 @@ def draw_random_rbf(
     drawn = random_state.random_sample(n) * bounds[-1]
     chosen = np.minimum(np.searchsorted(bounds, drawn, side="right"), centres - 1)
     gone = places[chosen] + np.arange(n)[:, np.newaxis] * moves[chosen]
-    # The line between the sides, there and back, has length 2.
+    # A reflected path has period 2: once across the unit interval and back.
     X = 1.0 - np.abs(np.mod(gone, 2.0) - 1.0)
     lengths = widths[chosen] * random_state.standard_normal(n)
     X += lengths[:, np.newaxis] * _directions(random_state, n)
     return X, classes[chosen]
 
 
-# Which of the seven segments of a display are lit: top, upper left, upper right, middle, lower left, lower
-# right, bottom.
+# The lit segments of each digit: top, upper left, upper right, middle, lower left, lower right, bottom.
 _SEGMENTS = (
     "1110111", "0010010", "1011101", "1011011", "0111010",
     "1101011", "1101111", "1010010", "1111111", "1111011",
@@ -161,23 +104,9 @@ def draw_led(
 ) -> tuple[FloatArray, Codes]:
     """Draw digits of a faulty display (Breiman, Friedman, Olshen, Stone 1984).
 
-    Parameters
-    ----------
-    random_state : numpy.random.RandomState
-        Source of the draws.
-    n : int
-        Rows.
-    inverted : float
-        Probability that a segment shows the opposite.
-    swapped : int
-        How many segments, the first ones, have changed places with as many irrelevant features.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 24), float64
-        Seven segments, then 17 irrelevant features, 0 or 1 with equal probability.
-    y : ndarray of shape (n,), int32
-        The digit, uniform.
+    X has shape (n, 24), with values 0 and 1: seven segments, each inverted with probability `inverted`, then
+    17 irrelevant features. The first `swapped` segments have changed places with as many irrelevant features.
+    y is the digit, uniform.
     """
     lit = np.array([[int(each) for each in segments] for segments in _SEGMENTS])
     y = random_state.randint(10, size=n).astype(np.int32)
@@ -191,26 +120,12 @@ def draw_led(
 def draw_agrawal(
     random_state: np.random.RandomState, n: int, concept: int = 1, perturbation: float = 0.05
 ) -> tuple[FloatArray, Codes]:
-    """Draw people who ask for a loan (Agrawal, Imielinski, Swami 1993).
+    """Draw loan applicants (Agrawal, Imielinski, Swami 1993).
 
-    Parameters
-    ----------
-    random_state : numpy.random.RandomState
-        Source of the draws.
-    n : int
-        Rows.
-    concept : {1, …, 10}
-        Which of the paper's functions tells group A.
-    perturbation : float
-        Numbers are then moved by up to this share of their range, within it.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 40), float64
-        Salary, commission, age, value of the house, years in it and loan, each divided by its largest value;
-        then a feature a value of education (5), car (20) and zip code (9).
-    y : ndarray of shape (n,), int32
-        1 for group A.
+    `concept` (1 to 10) selects the paper's function that defines group A; y is 1 for group A. Afterwards each
+    number is moved by up to the share `perturbation` of its range, and clipped to the range. X has shape (n,
+    40): salary, commission, age, house value, years in the house and loan, each divided by its maximum; then
+    one-hot education (5), car (20) and zip code (9).
     """
     u = random_state.random_sample((n, 6))
     salary = 20_000.0 + 130_000.0 * u[:, 0]
@@ -228,7 +143,7 @@ def draw_agrawal(
         zip((salary, commission, age, house, years, loan), spans, strict=True)
     ):
         moved = np.clip(values + perturbation * (high - low) * moves[:, j], low, high)
-        # Who has no commission still has none.
+        # A commission of 0 stays 0.
         columns.append((np.where(values > 0.0, moved, values) / high)[:, np.newaxis])
     nominal = [_one_hot(education, 5), _one_hot(car, 20), _one_hot(zipcode, 9)]
     return np.concatenate([*columns, *nominal], axis=1), in_group_a.astype(np.int32)
@@ -244,7 +159,7 @@ def _agrawal_group_a(
     years: FloatArray,
     loan: FloatArray,
 ) -> NDArray[Any]:
-    """Tell who is in group A by one of the paper's ten functions."""
+    """Return a mask of group A by one of the paper's ten functions."""
 
     def among(values: NDArray[Any], low: float, high: float) -> NDArray[Any]:
         return (values >= low) & (values <= high)
@@ -292,7 +207,7 @@ def _one_hot(values: NDArray[Any], k: int) -> FloatArray:
 
 
 def _directions(random_state: np.random.RandomState, n: int) -> FloatArray:
-    """Draw vectors of ten numbers and length 1, uniform in a cube before that."""
+    """Draw n vectors in 10 dimensions, uniform in a cube, and scale them to length 1."""
     drawn = 2.0 * random_state.random_sample((n, 10)) - 1.0
     squares = np.zeros(n)
     for j in range(10):

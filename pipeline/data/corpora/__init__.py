@@ -1,1 +1,1 @@
-"""Text corpora: messages, news and reviews, read into bags of words."""
+"""Read text corpora (messages, news and reviews) into bags of words."""

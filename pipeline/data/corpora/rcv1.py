@@ -1,7 +1,7 @@
-"""RCV1-v2 (LYRL2004): the four general topics, three pairs of industries, and a small fragment of CCAT.
+"""Read RCV1-v2 (LYRL2004): four general topics, three pairs of industries, and a small fragment of CCAT.
 
-The files are those that scikit-learn's `fetch_rcv1` downloads. They are read here, not through its cache:
-that one is made of pickles, which are not opened.
+The files are those that scikit-learn's `fetch_rcv1` downloads. Its cache is not used, because it consists of
+pickles, which are unsafe to open.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TOPICS = PublicFile(
     urls=(f"{_FIGSHARE}/5976048",),
     also=("rcv1-v2.topics.qrels.gz",),
 )
-# Appendix 9 of LYRL2004; nothing distributes it under a stable address.
+# Appendix 9 of LYRL2004; no stable address distributes it.
 _INDUSTRIES = PublicFile("rcv1-v2.industries.qrels.gz", also=("rcv1.industries.qrels.gz",))
 
 # The paper's classes (§5.4): corporate, economic, government and markets.
@@ -54,7 +54,7 @@ _INDUSTRY_PAIRS = {
 
 
 def _codes_of(path: Path, codes: Sequence[str]) -> dict[int, int]:
-    """Return document -> position in `codes`, of the documents with one of these codes and no more."""
+    """Map each document with exactly one of the `codes` to the position of that code."""
     found: dict[int, int] = {}
     several: set[int] = set()
     for number, text in lines(path):
@@ -70,7 +70,7 @@ def _codes_of(path: Path, codes: Sequence[str]) -> dict[int, int]:
 
 
 def _vectors(path: Path, wanted: dict[int, int]) -> Iterator[tuple[int, Any, Any]]:
-    """Yield (document, indices from 0, values) of the wanted documents, from ``document  i:v i:v …``."""
+    """Yield (document, indices from 0, values) of the wanted documents from ``document  i:v i:v …``."""
     for number, text in lines(path):
         document, _, fields = text.partition(" ")
         if not document.isdecimal():
@@ -89,7 +89,7 @@ def _vectors(path: Path, wanted: dict[int, int]) -> Iterator[tuple[int, Any, Any
 
 
 def _is_row(indices: Any, values: Any) -> bool:
-    """Return whether indices are features, each once, and values are numbers that a matrix holds."""
+    """Return whether indices are distinct valid features and all values are finite in float32."""
     return bool(
         ((indices >= 1) & (indices <= _N_FEATURES) & (indices == np.floor(indices))).all()
         and len(np.unique(indices)) == len(indices)
@@ -116,7 +116,7 @@ def _parse(paths: Sequence[Path], codes: tuple[str, ...], classes: tuple[str, ..
 
 
 def _parse_vw(paths: Sequence[Path]) -> Table:
-    """Vowpal Wabbit text: ``label |namespace index:value …``; a training and a test fragment."""
+    """Read a training and a test fragment of Vowpal Wabbit text: ``label |namespace index:value …``."""
     from scipy.sparse import csr_array
 
     parts: list[Any] = []

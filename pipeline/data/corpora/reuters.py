@@ -1,4 +1,4 @@
-"""Reuters-21578: topics from the SGML files (ModApte split), and the LASVM version of money-fx."""
+"""Read Reuters-21578: topics from the SGML files (ModApte split), and the LASVM version of money-fx."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _FILES = (
         ("https://kdd.ics.uci.edu/databases/reuters21578",),
     ),
 )
-# ModApte: training and test documents that were indexed.
+# ModApte: the number of indexed training and test documents.
 _N_TRAIN, _N_TEST = 9_603, 3_299
-# The ten most frequent topics: positive documents in the training and in the test part, fingerprint.
+# The ten most frequent topics: positive documents in the training and the test part, fingerprint.
 _TOPICS = {
     "earn": (2877, 1087, "0088b49b04ffcc5f6674558f74b7bbdf02d28d4d7216e4573f868ccb6edaeac7"),
     "acq": (1650, 719, "bd91d9c7ba369d69990c4b2d527384b17255452aacb1f7abfbbd02672f9c978f"),
@@ -44,7 +44,7 @@ _TOPICS = {
     "ship": (197, 89, "0b5b8c930231f8728ac874126b37f1af8f7a23009ef1060a50d3248d6f76c2fb"),
     "corn": (181, 56, "16f32c502314a868738e0941dbe8cb048e5850553c663fe2fbf2481707f9ca0b"),
 }
-# R8 (Cardoso-Cachopo 2007): documents with a single topic, of the eight of the ten that have such.
+# R8 (Cardoso-Cachopo 2007): documents with a single topic. Only eight of the ten topics have such documents.
 _R8 = ("acq", "crude", "earn", "grain", "interest", "money-fx", "ship", "trade")
 
 _DOCUMENT = re.compile(r"<REUTERS([^>]*)>(.*?)</REUTERS>", re.DOTALL)
@@ -57,7 +57,7 @@ _TAG = re.compile(r"</?[A-Z][^>]*>")
 
 @dataclass(frozen=True, eq=False)
 class _Corpus:
-    """The indexed documents: binary bags of words, topics, and which belong to the test part."""
+    """Contain the indexed documents: binary bags of words, topics, and a mask of the test part."""
 
     X: Any
     topics: tuple[tuple[str, ...], ...]
@@ -67,7 +67,7 @@ class _Corpus:
 def _documents(path: Path) -> Iterator[tuple[bool, tuple[str, ...], str]]:
     """Yield (is test, topics, title and body) of the documents of the ModApte split, in file order."""
     for name, content in tar_texts(path, lambda name: name.endswith(".sgm")):
-        # The files hold a few bytes past ASCII, in no declared encoding.
+        # The files contain a few non-ASCII bytes in an undeclared encoding.
         for found in _DOCUMENT.finditer(content.decode("latin-1")):
             attributes = dict(_ATTRIBUTE.findall(found[1]))
             for asked in ("LEWISSPLIT", "TOPICS"):
@@ -84,7 +84,7 @@ def _documents(path: Path) -> Iterator[tuple[bool, tuple[str, ...], str]]:
             )
 
 
-# Ten tasks share one corpus, which takes seconds to parse.
+# Cached, because ten tasks share one corpus that takes seconds to parse.
 @cached(LRUCache(maxsize=1), file_sha256, condition=Condition())
 def _corpus(path: Path) -> _Corpus:
     documents = list(_documents(path))
@@ -96,7 +96,7 @@ def _corpus(path: Path) -> _Corpus:
 
 
 def _split(corpus: _Corpus, y: Any, classes: tuple[str, ...]) -> Table:
-    """Return the table of the documents with a code of 0 or more."""
+    """Return the table of the documents whose code is 0 or more."""
     train, test = np.flatnonzero(~corpus.test & (y >= 0)), np.flatnonzero(corpus.test & (y >= 0))
     return Table(as_csr(corpus.X[train]), y[train], classes, as_csr(corpus.X[test]), y[test])
 

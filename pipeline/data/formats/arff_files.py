@@ -1,4 +1,4 @@
-"""ARFF files (Weka's, OpenML's), dense and sparse."""
+"""Read ARFF files (the format of Weka and OpenML), dense and sparse."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ..tables.tasks import listed
 from .columns import IF_MISSING, ColumnFile, Kind
 from .labels import is_number
 
-# Values of a batch: Python objects of some 60 bytes each, until they are arrays.
+# Values in a batch; each is a Python object of some 60 bytes until it is stored in an array.
 _BATCH_VALUES = 1 << 16
 _DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
-# What the reader raises of files that are none: not always an error of its own.
+# Exceptions that the reader raises on malformed files.
 _FAULTS = (arff.ArffException, ValueError, TypeError, IndexError, KeyError, AttributeError)
 _HEADER = (
     "expected are @relation, then lines '@attribute NAME TYPE' (numeric, real, integer, string or {values}; "
@@ -32,16 +32,10 @@ _HEADER = (
 
 
 class ArffFile(ColumnFile):
-    """An ARFF file, read in bounded memory.
+    """Read an ARFF file in bounded memory.
 
-    Nominal attributes are categories with the values that they declare, also as labels; ``?`` is no value.
-
-    Parameters
-    ----------
-    path : Path
-        Plain text or .gz, .bz2, .xz; UTF-8.
-    limits : Limits
-        What is too much.
+    A nominal attribute is a category with its declared values, also if it is the label. ``?`` is a missing
+    value. The file is UTF-8, plain or .gz, .bz2, .xz.
     """
 
     def __init__(self, path: Path, *, limits: Limits = USUAL) -> None:
@@ -87,7 +81,7 @@ class ArffFile(ColumnFile):
         return batch
 
     def _fault(self, at: str, text: str, error: str) -> str:
-        """Say what is wrong with a line; the reader does not say in which column."""
+        """Return the error message for a wrong line; the reader does not name the column."""
         if not text.startswith("{"):
             quote = "'" if "'" in text else '"'
             reader = csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True)
@@ -135,12 +129,12 @@ def _said(error: Exception) -> str:
     try:
         return str(error)
     except Exception:
-        # The reader puts the text of the file where it takes a format from.
+        # The reader uses text of the file as a format string, so that str(error) itself may fail.
         return "a value that is not one of those declared"
 
 
 def _text(value: Any) -> str:
-    # A number that is asked for as a category reads as it was written, mostly.
+    # Format a number that is read as a category the way it was probably written.
     return f"{value:g}" if isinstance(value, float) else str(value).strip()
 
 
@@ -151,7 +145,7 @@ def _holds(held: Any) -> str:
 
 
 def _plain(declaration: re.Match[str]) -> str:
-    """Return a declaration as the reader takes it: after a blank, and of a whole number as of any other."""
+    """Rewrite a declaration for the reader: one space before the type, and INTEGER as NUMERIC."""
     name, held = declaration.groups()
     return f"@ATTRIBUTE {name} {'NUMERIC' if held.upper() == 'INTEGER' else held}"
 
@@ -160,7 +154,7 @@ def _plain(declaration: re.Match[str]) -> str:
 def _opened(
     path: Path, limits: Limits
 ) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
-    """Open a file: attributes, rows, the number and text of the line that was read last, and the progress."""
+    """Open a file; yield its attributes, rows, [number, text] of the last line, and a progress function."""
     line: list[Any] = [0, ""]
     with open_text(path, limits) as (stream, report_position):
 
@@ -168,7 +162,7 @@ def _opened(
             declared = 0
             for number, raw in enumerate(stream, start=1):
                 line[:] = number, decode_line(path, number, raw).strip()
-                # The reader joins comments into one text, in time that grows with its square.
+                # Skip comments: the reader concatenates them in quadratic time.
                 if not line[1] or line[1].startswith("%"):
                     continue
                 declared += line[1][:10].lower() == "@attribute"

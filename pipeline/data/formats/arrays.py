@@ -1,7 +1,8 @@
-"""Rows given in memory: arrays and sparse matrices with their labels to tables, frames to Arrow tables."""
+"""Tables from arrays, sparse matrices and frames in memory, and from the idx files of MNIST."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
+from ..io.text import open_text
 from ..tables.stream import Table, int32_csr, is_sparse
 from .labels import encode_labels
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What a column of labels is called that comes beside a frame, unless the frame has one of that name.
+# Name of the label column that is appended to a data frame; underscores are added if the frame has this name.
 _LABEL = "label"
 
 
@@ -27,22 +29,18 @@ def array_table(
     Parameters
     ----------
     owner : str
-        What error lines call the data set.
+        Name of the data set in error messages.
     X, X_test : array_like or sparse matrix, shape (n, d)
-        float32 stays, other numbers become float64.
+        float32 is kept, other numbers become float64.
     y, y_test : array_like, shape (n,)
-        Labels: numbers, truth values or strings. Both `X_test` and `y_test`, or none.
+        Labels: numbers, booleans or strings. Give both `X_test` and `y_test`, or neither.
     missing : bool, default=False
         Whether values may be missing (NaN).
-
-    Returns
-    -------
-    Table
 
     Raises
     ------
     InputError
-        In one line that names the argument.
+        With one line that names the argument.
 
     Examples
     --------
@@ -71,12 +69,9 @@ def array_table(
 
 
 def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
-    """Return labels as `encode_labels` takes them.
+    """Convert labels to an array that `encode_labels` accepts.
 
-    Raises
-    ------
-    InputError
-        When they are no single column, or one is missing.
+    Raises InputError if they are not one column, or if one is missing.
     """
     import pandas as pd
 
@@ -89,32 +84,34 @@ def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
     if len(gone):
         raise InputError(f"{owner}, row {gone[0] + 1}: the label is missing")
     if labels.dtype == object:
-        # Objects that are all numbers or truth values are named as such.
+        # An object array that contains only numbers or booleans gets that dtype, so that its classes are
+        # named alike.
         labels = pd.Series(labels).infer_objects().to_numpy()
     return labels.astype(str) if labels.dtype == object else labels
 
 
 def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
-    """Return a data frame, with its labels beside it if there are any, as an Arrow table.
+    """Convert a data frame to an Arrow table, with separately given labels as a further column.
 
     Parameters
     ----------
     owner : str
-        What error lines call the data set.
+        Name of the data set in error messages.
     frame : DataFrame
-        Of pandas, or any that hands itself over as Arrow does.
+        From pandas, or any library that exports frames as Arrow.
     y : array_like, optional
-        Labels, row by row whatever the index; without them a column of the frame has to hold the labels.
+        Labels in row order; the index is ignored. Without them a column of the frame must contain the labels.
 
     Returns
     -------
     table : pyarrow.Table
     target : str
-        The column that `y` became; empty without `y`.
+        The name of the column made from `y`; empty without `y`.
 
     Raises
     ------
     InputError
+        If the frame cannot be read or its length differs from that of `y`.
     """
     import pandas as pd
     import pyarrow as pa
@@ -127,7 +124,7 @@ def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
     except (pa.ArrowException, ValueError, TypeError) as error:
         reason = str(error.args[-1] if error.args else error).splitlines()[0]
         raise InputError(f"{owner}: the frame cannot be read ({reason})") from None
-    # What pandas notes there of its index says nothing about the rows.
+    # pandas stores its index there, which says nothing about the rows.
     table = table.replace_schema_metadata(None)
     if y is None:
         return table, ""
@@ -148,7 +145,7 @@ def _array(owner: str, given: Any) -> npt.NDArray[Any]:
 
 
 def _features(owner: str, X: Any, missing: bool) -> Any:
-    """Return a matrix as streams have it: float32 or float64, C-contiguous or CSR without stored zeros."""
+    """Return a matrix as streams store it: float32 or float64, C-contiguous or CSR without stored zeros."""
     from scipy.sparse import csr_array, issparse
 
     sparse = issparse(X)
@@ -159,19 +156,19 @@ def _features(owner: str, X: Any, missing: bool) -> Any:
         made = _numbers(owner, made)
     dtype = np.float32 if made.dtype == np.float32 else np.float64
     if sparse:
-        # A copy: what is changed below is not the user's.
+        # Copy, so that the changes below do not affect the user's matrix.
         made = int32_csr(csr_array(made, copy=True).astype(dtype))
         made.sum_duplicates()
         made.eliminate_zeros()
     else:
-        # A view is made read-only without the user's array becoming so.
+        # Take a view, which can be made read-only without affecting the user's array.
         made = np.ascontiguousarray(made, dtype=dtype).view()
     _refuse_wrong_values(owner, made, missing)
     return made
 
 
 def _numbers(owner: str, made: Any) -> Any:
-    # Objects may be numbers all the same; complex numbers are not.
+    # Object arrays may contain numbers. Complex numbers are refused.
     if made.dtype == object:
         try:
             return made.astype(np.float64)
@@ -199,3 +196,27 @@ def _refuse_wrong_values(owner: str, X: Any, missing: bool) -> None:
 def _same_length(owner: str, first: str, X: Any, second: str, labels: npt.NDArray[Any]) -> None:
     if X.shape[0] != len(labels):
         raise InputError(f"{owner}: {first} has {X.shape[0]:,} rows and {second} {len(labels):,} labels")
+
+
+_BLOCK_BYTES = 1 << 20
+
+
+def read_idx(path: Path) -> npt.NDArray[np.uint8]:
+    """Read an idx file of unsigned bytes, plain or compressed, in the shape that its header gives.
+
+    Raises InputError if the header is invalid or the number of bytes differs from it.
+    """
+    with open_text(path) as (stream, _):
+        # Bytes 0 and 1 are zero, byte 2 is the type (8: unsigned byte), byte 3 the number of dimensions; one
+        # big-endian 32-bit size per dimension follows.
+        start = stream.read(4)
+        sizes = stream.read(4 * start[3]) if start[:3] == b"\x00\x00\x08" and len(start) == 4 else b""
+        if not sizes or len(sizes) < 4 * start[3]:
+            raise InputError(f"{path}: not an idx file of unsigned bytes")
+        shape = tuple(int(size) for size in np.frombuffer(sizes, dtype=">u4"))
+        content = b"".join(iter(lambda: stream.read(_BLOCK_BYTES), b""))
+    if len(content) != math.prod(shape):
+        raise InputError(
+            f"{path}: {len(content):,} bytes follow the header, which promises {math.prod(shape):,}"
+        )
+    return np.frombuffer(content, dtype=np.uint8).reshape(shape)

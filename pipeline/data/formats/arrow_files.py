@@ -1,4 +1,4 @@
-"""Parquet and Arrow files."""
+"""Read Parquet and Arrow files."""
 
 from __future__ import annotations
 
@@ -16,20 +16,15 @@ from .columns import IF_MISSING, ColumnFile, Kind
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# One batch of rows as float64.
+# Bytes of one batch of rows as float64.
 _BATCH_BYTES = 1 << 22
 _READ_BYTES = 1 << 18
 
 
 class ArrowFile(ColumnFile):
-    """A Parquet, Arrow IPC or Feather file, read in bounded memory.
+    """Read a Parquet, Arrow IPC or Feather file in bounded memory.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    kind : {"parquet", "arrow"}
-        "arrow" is the IPC file or stream format, or Feather.
+    The kind "arrow" includes the IPC file format, the IPC stream format and Feather.
     """
 
     def __init__(self, path: Path, kind: Literal["parquet", "arrow"]) -> None:
@@ -42,7 +37,7 @@ class ArrowFile(ColumnFile):
         size, done = self.path.stat().st_size, 0
         with _opened(self.path, self._kind) as (_, found, stored):
             for batch in found:
-                # A damaged file may say that texts lie where there is nothing.
+                # The text offsets of a damaged file may point outside its data.
                 batch.validate(full=True)
                 if batch.num_rows:
                     yield [
@@ -57,7 +52,7 @@ class ArrowFile(ColumnFile):
         return f"{self.path}, row {row}"
 
 
-# Rows read so far -> about how many bytes of the file they are.
+# Converts the number of rows read to the approximate number of bytes read.
 _Stored: TypeAlias = Callable[[int], int]
 
 
@@ -65,7 +60,10 @@ _Stored: TypeAlias = Callable[[int], int]
 def _opened(
     path: Path, kind: Literal["parquet", "arrow"]
 ) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch], _Stored]]:
-    """Open a file: schema, rows in batches, bytes read; errors of Arrow's become one line, also later on."""
+    """Open a file; yield its schema, its batches and the bytes read.
+
+    Arrow's errors, also those during iteration, become one-line InputErrors.
+    """
     import pyarrow as pa
     from pyarrow import feather, ipc, parquet
 
@@ -75,18 +73,19 @@ def _opened(
         raise InputError(f"{path}: the file is empty")
     try:
         if kind == "parquet":
-            # A buffered reader takes a row group's columns piece by piece, not all of them at once.
+            # A buffered reader reads a row group's columns piece by piece instead of all at once.
             with parquet.ParquetFile(path, buffer_size=_READ_BYTES, pre_buffer=False) as file:
                 rows = max(1, _BATCH_BYTES // (8 * max(1, len(file.schema_arrow.names))))
-                # Row groups are compressed as wholes: the share of the rows is the nearest to a position.
+                # Row groups are compressed as wholes, so the share of rows is the best estimate of the
+                # position.
                 size, n = path.stat().st_size, max(1, file.metadata.num_rows)
                 yield file.schema_arrow, file.iter_batches(batch_size=rows), lambda done: size * done // n
             return
         with path.open("rb") as source:
             magic = source.read(6)
             source.seek(0)
-            # "ARROW1" opens an IPC file (Feather version 2 is one), "FEA1" Feather version 1; a stream has
-            # none.
+            # An IPC file (also Feather version 2) begins with "ARROW1", Feather version 1 with "FEA1"; an IPC
+            # stream has no magic bytes.
             if magic == b"ARROW1":
                 with ipc.open_file(source) as whole:
                     batches = (whole.get_batch(i) for i in range(whole.num_record_batches))
@@ -99,7 +98,7 @@ def _opened(
                     yield reader.schema, iter(reader), lambda _: source.tell()
     except (pa.ArrowException, MemoryError, OSError, UnicodeDecodeError) as error:
         shown = "Parquet" if kind == "parquet" else "Arrow"
-        # Sizes that are wrong may ask for more memory than there is, without a word.
+        # Wrong sizes in a damaged file may raise a MemoryError without a message.
         reason = (str(error).splitlines() or ["out of memory"])[0]
         raise InputError(
             f"{path}: damaged or not {'a ' if kind == 'parquet' else 'an '}{shown} file ({reason})"
@@ -111,7 +110,7 @@ def _holds(stored: pa.DataType) -> str:
 
     if types.is_integer(stored) or types.is_floating(stored) or types.is_boolean(stored):
         return "number"
-    # A column of categories is one by its type; text may be anything.
+    # Only a dictionary column is categorical by its type; text may have any meaning.
     return "category" if types.is_dictionary(stored) else str(stored)
 
 
@@ -141,7 +140,7 @@ def _numbers(column: pa.Array, name: str, path: Path, done: int, missing: bool) 
         raise InputError(f"{path}, row {row}, column {name!r}: no value; {IF_MISSING}")
     values = column.to_numpy(zero_copy_only=False)
     if values.dtype != np.float32:
-        # Booleans with gaps come as objects.
+        # Boolean columns with nulls arrive as object arrays.
         values = values.astype(np.float64)
     wrong = ~np.isfinite(values)
     if missing:

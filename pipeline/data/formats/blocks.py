@@ -1,4 +1,4 @@
-"""Reading in blocks: a file in its order without conversion, and a stream that is larger than memory."""
+"""Read rows in blocks: a file without conversion, or an opened stream that is larger than memory."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from .files import file_format, file_options, open_columns
 from .labelled_columns import column_blocks
 from .svmlight import svmlight_blocks
 
-# About a megabyte of a hundred dense features.
+# About 1 MB for rows of a hundred dense features.
 _ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some consecutive rows of a file.
+    """Consecutive rows of a file.
 
     Attributes
     ----------
     X : ndarray of shape (n, d) or scipy.sparse.csr_array
-        svmlight: CSR, float64, int32 indices, and d the largest index so far unless ``n_features`` is given.
-        CSV, Parquet, Arrow, ARFF: dense; CSR where categories or words are hashed.
+        svmlight: CSR, float64, int32 indices; d is the largest index so far unless ``n_features`` is given.
+        CSV, Parquet, Arrow, ARFF: dense, or CSR if categories or words are hashed.
     labels : ndarray of shape (n,)
-        As they stand in the file: numbers, or text.
+        Numbers or text, as in the file.
     """
 
     X: Matrix
@@ -49,21 +49,21 @@ def stream_blocks(
     Parameters
     ----------
     path : str or Path
-        svmlight, CSV, Parquet or Arrow, by suffix or by the option ``format``.
+        svmlight, CSV, Parquet, Arrow or ARFF, by suffix or by the option ``format``.
     rows : int, default=1024
-        Rows of every block but the last, 1 or more.
+        Rows of every block except the last, 1 or more.
     target : str or int, optional
         Column of the labels, as in `expand`.
     options : mapping, optional
-        The options of the format, as in `expand`; those that need the whole file (``standardize``, ``bias``,
-        ``test``, ``dense``, ``dtype``, ``order_by``) are not applied, and missing values are NaN.
+        Options of the format, as in `expand`. Those that need the whole file (``standardize``, ``bias``,
+        ``test``, ``dense``, ``dtype``, ``order_by``) are not applied. Missing values are NaN.
 
     Raises
     ------
     ValueError
-        When `rows` is not positive.
+        If `rows` is not positive.
     InputError
-        On a wrong option at once; on a wrong line when it is reached, naming file and line.
+        Immediately on a wrong option; on a wrong line when iteration reaches it, naming file and line.
     """
     if rows < 1:
         raise ValueError(f"rows must be 1 or more, not {rows!r}")
@@ -75,16 +75,16 @@ def stream_blocks(
 
 
 def stream_rows(stream: Stream, *, rows: int = _ROWS) -> Iterator[tuple[Matrix, Codes]]:
-    """Yield the training rows of a stream in its order, copied, in bounded memory.
+    """Yield the training rows of a stream in order, as copies, in bounded memory.
 
-    A table that is larger than memory is memory-mapped; what has been read is given back after each block.
+    The pages of a memory-mapped table are released after each block, so the table may be larger than memory.
 
     Parameters
     ----------
     stream : Stream
         From `open_stream`.
     rows : int, default=1024
-        Rows of every block but the last, 1 or more.
+        Rows of every block except the last, 1 or more.
     """
     if rows < 1:
         raise ValueError(f"rows must be 1 or more, not {rows!r}")
@@ -92,7 +92,7 @@ def stream_rows(stream: Stream, *, rows: int = _ROWS) -> Iterator[tuple[Matrix, 
     for start in range(0, len(stream.y), rows):
         y = stream.y[start : start + rows].copy()
         wanted = slice(start, start + rows) if stream.rows is None else stream.rows[start : start + rows]
-        # Slices of a dense array are views, of CSR copies.
+        # Slices of a dense array are views, so copy them; slices of CSR are copies.
         yield (X[wanted] if is_sparse(X) else np.array(X[wanted])), y
         for array in arrays_of(X).values():
             release(array)
@@ -108,7 +108,7 @@ def _pieces(path: Path, options: Options) -> Iterator[Block]:
         return
     file, asked = open_columns(path, options), Asked.of(options)
     layout = lay_out(file, asked)
-    # Of columns of numbers this reads nothing.
+    # This reads nothing if all columns are numeric.
     encoder = survey([(file, layout)], asked)
     for block in column_blocks(file, layout, encoder, asked):
         yield Block(block.X, block.labels.to_numpy(zero_copy_only=False))
@@ -140,6 +140,6 @@ def _joined(blocks: list[Block]) -> Block:
 
     width = parts[-1].shape[1]
     for part in parts:
-        # A later piece may have met a larger index.
+        # A later piece may be wider, because it contained a larger index.
         part.resize((part.shape[0], width))
     return Block(int32_csr(vstack(parts, format="csr")), labels)

@@ -1,4 +1,4 @@
-"""Files with columns, whatever their format: what is asked of one, and what each column is read as."""
+"""Define files with columns: the options that apply to them, and how each column is read."""
 
 from __future__ import annotations
 
@@ -12,37 +12,40 @@ from ...errors import InputError, did_you_mean
 from ..tables.options import Options
 from ..tables.tasks import listed
 
-# What a column is read as: float64 or float32, NaN where there is no value; text with nulls; as it stands.
+# How a column is read: "number" as float64 or float32 with NaN for missing values, "text" with nulls, "as is"
+# unchanged.
 Kind = Literal["number", "text", "as is"]
 
-# Names that can only mean the label; one of them, once, is taken without asking.
+# Names that can only mean the label. If exactly one column has such a name, it is the target by default.
 LABEL_NAMES = ("label", "target", "class", "y")
 
-# What every line about a missing value ends with.
+# The ending of every error message about a missing value.
 IF_MISSING = 'every feature must be a finite number, or set missing = "mean" or "indicator"'
 
-# One feature for each value up to here: states of the USA, days of a month; past it are names and places.
+# Columns with at most this many values get one feature per value: states of the USA, days of a month. Columns
+# with more are names and places, and are hashed.
 ONE_HOT = 64
-# 2^16 features: a weight vector of 512 KB stays in a core's cache.
+# 2^16 features: a weight vector of 512 KB fits in a core's cache.
 HASH_BITS = 16
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a user asks of a file with columns; the options of the same names.
+    """Contain the options of files with columns; the fields have the options' names.
 
     Attributes
     ----------
     target : str
-        Column of the labels; empty: the one that is called so.
+        Label column; empty takes the one that has a label's name.
     categorical, text, ignore : tuple of str
-        Columns whose values are categories; whose words are counted; that are not read.
+        Columns whose values are categories, columns whose words are counted, and columns that are not read.
     order_by : str
-        Column whose values the rows are sorted by; empty: rows stay as they stand.
+        Column by whose values the rows are sorted; empty keeps the file order.
     missing : {"error", "mean", "indicator"}
-        What becomes of features without a value.
+        How features without a value are handled.
     one_hot, hash_bits, hash_seed : int
-        Up to so many values of a column are a feature each; those of other columns share 2^hash_bits.
+        A column with at most `one_hot` values gets one feature per value; all others are hashed into
+        2^hash_bits shared features.
     """
 
     target: str = ""
@@ -57,21 +60,21 @@ class Asked:
 
     @classmethod
     def of(cls, options: Options) -> Asked:
-        """Return what resolved options ask for."""
+        """Return the options for files with columns from resolved options."""
         known: dict[str, Any] = {key: options[key] for key in cls.__dataclass_fields__ if key in options}
         return cls(**known)
 
 
 class ColumnFile(ABC):
-    """A file with columns.
+    """Read a file with columns, in any format.
 
     Attributes
     ----------
-    path : Path
     names : tuple of str
-        Of all columns.
+        The names of all columns.
     holds : tuple of str
-        What the file says of each: "number", "category", "" where it says nothing, or its own word.
+        What the file declares about each column's type: "number", "category", "" if nothing, or the file's
+        own term.
     """
 
     path: Path
@@ -80,35 +83,26 @@ class ColumnFile(ABC):
 
     @abstractmethod
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
-        """Yield the rows a few MB at a time: of every column an array of its kind, None where that is None.
+        """Yield rows a few MB at a time: one array per column in the requested kind, or None for kind None.
 
-        Raises
-        ------
-        InputError
-            On the first row that is not as it must be; naming file, row and column. A number may be missing
-            (NaN) where that is allowed, never infinite.
+        Raises InputError at the first invalid row, with file, row and column. With `missing` a number may be
+        NaN, but never infinite.
         """
 
     @abstractmethod
     def place(self, row: int) -> str:
-        """Return the file and where in it a row stands, counted from 1."""
+        """Return a text that names the file and the location of a row, counted from 1."""
 
     def declared(self, position: int) -> tuple[str, ...] | None:
-        """Return the values that the file says a column may have."""
+        """Return the values that the file declares for a column, or None if it declares none."""
         return None
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of one file, by position: label, order, and those that features are made of.
+    """Assign columns of a file, by position, to label, sort order and features.
 
-    Attributes
-    ----------
-    label : int
-    order : int or None
-    features : tuple of int
-    roles : tuple of {"number", "category", "text"}
-        Of the features.
+    `roles` contains the role of each feature column: "number", "category" or "text".
     """
 
     label: int
@@ -117,7 +111,7 @@ class Layout:
     roles: tuple[str, ...]
 
     def kinds(self, n: int) -> list[Kind | None]:
-        """Return what each of the n columns is to be read as."""
+        """Return how to read each of the n columns."""
         found: list[Kind | None] = [None] * n
         for position, role in zip(self.features, self.roles, strict=True):
             found[position] = "number" if role == "number" else "text"
@@ -128,13 +122,10 @@ class Layout:
 
 
 def lay_out(file: ColumnFile, asked: Asked) -> Layout:
-    """Decide what each column of a file is.
+    """Decide the role of each column of a file.
 
-    Raises
-    ------
-    InputError
-        When a column that is named is not there, two have one name, none can be the label, or one holds
-        what is no number and is not named as something else.
+    Raises InputError if a named column does not exist, two columns have one name, no column can be the label,
+    or a non-numeric column has no declared role.
     """
     names = file.names
     label = find_target(file.path, names, asked.target)
@@ -182,7 +173,7 @@ def lay_out(file: ColumnFile, asked: Asked) -> Layout:
 
 
 def remedy(names: Sequence[str]) -> str:
-    """Return what to write of columns that hold no numbers."""
+    """Return advice on options for columns that are not numeric."""
     shown = ", ".join(f'"{name}"' for name in names)
     return f"set categorical = [{shown}], or name {'them' if len(names) > 1 else 'it'} in text or ignore"
 
@@ -190,19 +181,8 @@ def remedy(names: Sequence[str]) -> str:
 def find_target(path: Path, names: Sequence[str], target: str) -> int:
     """Return the position of the label column.
 
-    Parameters
-    ----------
-    path : Path
-        For the error line.
-    names : sequence of str
-        All columns.
-    target : str
-        What the user named; ``""`` looks for the one column called label, target, class or y.
-
-    Raises
-    ------
-    InputError
-        When it is not there, or not the only one; lists the columns.
+    An empty `target` selects the one column called label, target, class or y. Raises InputError, with a list
+    of the columns, if there is no such column or more than one.
     """
     if not names:
         raise InputError(f"{path}: the file has no columns")

@@ -1,4 +1,4 @@
-"""CSV and TSV files: one line an example, one column the label."""
+"""Read CSV and TSV files: one example per line, one column of labels."""
 
 from __future__ import annotations
 
@@ -18,32 +18,23 @@ from .columns import IF_MISSING, Asked, ColumnFile, Kind, remedy
 from .labelled_columns import LabelledColumns, read_columns
 from .labels import is_number
 
-# Larger blocks are hardly faster, and take more memory.
+# Larger blocks are hardly faster and take more memory.
 _BLOCK_BYTES = 1 << 20
-# A line that is not empty, as Arrow takes them.
+# A non-empty line, by Arrow's definition.
 _ROW = re.compile(rb"[^\r\n]+")
-# Delimiters that are suggested if a line has none of the one that was asked for; how TOML writes them.
+# Delimiters suggested if a line does not contain the requested one, and their spelling in TOML.
 _DELIMITERS = (";", "\t", "|", ",")
 _IN_TOML = {"\t": "\\t"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
-# What stands for a missing number; of categories only the first two, since "NA" may be one.
+# Marks of a missing number. For categories only the first two count, since "NA" may be a category.
 _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
 
 class DelimitedFile(ColumnFile):
-    """A delimited text file.
+    """Read a delimited text file, UTF-8, plain or .gz, .bz2, .xz.
 
-    Parameters
-    ----------
-    path : Path
-        Plain text or .gz, .bz2, .xz; UTF-8.
-    delimiter : str, default=","
-        One character.
-    header : bool, optional
-        Whether the first line holds names; else columns are called by their number, from 1. By default it
-        does when none of its fields is a number.
-    limits : Limits
-        What is too much.
+    `header` says whether the first line contains names; if not, columns are named by their number, from 1. By
+    default the first line is a header if none of its fields is a number.
     """
 
     def __init__(
@@ -69,7 +60,7 @@ class DelimitedFile(ColumnFile):
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
-        # Columns are told apart by position: names may repeat.
+        # Identify columns by position, since names may repeat.
         keys = [str(position) for position in range(len(self.names))]
         types = {
             key: pa.float64() if kind == "number" else pa.string()
@@ -77,9 +68,10 @@ class DelimitedFile(ColumnFile):
         }
         nulls = [*_MISSING, *(f" {mark}" for mark in _MISSING)] if missing else []
         parse = arrow_csv.ParseOptions(delimiter=self._delimiter)
-        # Without missing values an empty field is an error, and found as one.
+        # If missing values are not allowed, an empty field is left in place and reported as an error.
         convert = arrow_csv.ConvertOptions(column_types=types, null_values=nulls, strings_can_be_null=False)
-        # A block at a time, by ourselves: Arrow reads many ahead. One here is never cut again.
+        # Feed Arrow one block at a time, because its own reader reads many blocks ahead. The block size is
+        # large enough that Arrow never splits a block.
         whole = _BLOCK_BYTES + self._limits.max_line
         read = arrow_csv.ReadOptions(column_names=keys, block_size=whole, use_threads=False)
         empty = True
@@ -96,7 +88,7 @@ class DelimitedFile(ColumnFile):
                     reason = str(error).splitlines()[0]
                     raise InputError(f"{self.path}: cannot be read as delimited text ({reason})") from None
                 if found.num_rows != n_rows:
-                    # Where blocks are cut must not matter.
+                    # A quoted line break would make the result depend on block boundaries, so refuse it.
                     self._refuse_open_quotes(number)
                 for batch in found.to_batches():
                     empty = empty and batch.num_rows == 0
@@ -129,7 +121,7 @@ class DelimitedFile(ColumnFile):
         return column if kind else None
 
     def _refuse_open_quotes(self, first: int) -> None:
-        """Raise the error of the first line, of those from a number on, whose last value goes on below."""
+        """Raise the error for the first line from number `first` on that has an unclosed quote."""
         for number, text in lines(self.path, self._limits):
             if number >= first and text.count('"') % 2:
                 raise InputError(
@@ -139,7 +131,7 @@ class DelimitedFile(ColumnFile):
         raise InputError(f"{self.path}: a block from line {first} on has not as many rows as lines")
 
     def _explain(self, kinds: Sequence[Kind | None], missing: bool) -> None:
-        """Raise the error of the first wrong line; the fast parser does not say which it is."""
+        """Find the first wrong line and raise its error, since Arrow's parser does not name it."""
         names = self.names
         for row, (number, text) in enumerate(lines(self.path, self._limits), start=0 if self._header else 1):
             fields = _fields(self.path, number, text, self._delimiter)
@@ -163,33 +155,18 @@ class DelimitedFile(ColumnFile):
 def read_delimited(
     path: Path, *, delimiter: str = ",", target: str = "", header: bool | None = None, dtype: str = ""
 ) -> LabelledColumns:
-    """Read a delimited text file of numbers and labels, in bounded memory.
+    """Read a delimited text file of numbers and labels in bounded memory, in file order; labels are text.
 
-    Parameters
-    ----------
-    path, delimiter, header
-        As of `DelimitedFile`.
-    target : str, default=""
-        Name of the label column, or its number from 1 where there is no header.
-    dtype : str, default=""
-        "float32" or "float64" (the default).
-
-    Returns
-    -------
-    LabelledColumns
-        Features in file order; labels as text.
-
-    Raises
-    ------
-    InputError
-        Naming line and column: ragged lines, text or nothing where a number belongs, NaN or infinity.
+    `target` is the name of the label column, or its number from 1 if there is no header. `dtype` is "float32"
+    or "float64" (the default). Raises InputError with line and column for rows of unequal length and for
+    missing, non-numeric or non-finite values.
     """
     file = DelimitedFile(path, delimiter=delimiter, header=header)
     return read_columns([file], Asked(target), dtype=dtype)
 
 
 def _start_of_line(block: bytes, line: int) -> int:
-    """Return where a line of a block begins, counted from 0; its end where there are no so many."""
+    """Return the offset of a line of a block, counted from 0; the block's length if there is no such line."""
     start = 0
     for _ in range(line):
         start = block.find(b"\n", start) + 1
@@ -199,7 +176,7 @@ def _start_of_line(block: bytes, line: int) -> int:
 
 
 def _what_to_do(fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequence[str]) -> str:
-    """Return what to set where a field is no number; all such columns of its row are named at once."""
+    """Return advice for a non-numeric field; it names all such columns of the row at once."""
     wrong = [
         (names[position], field)
         for position, field in enumerate(fields)

@@ -1,4 +1,4 @@
-"""Columns to features: numbers as they stand, categories and words one-hot or hashed, missing ones marked."""
+"""Turn columns into features: numbers, one-hot or hashed categories and words, missing-value marks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ from .columns import Asked, ColumnFile, Kind, Layout
 
 _WORD = re.compile(r"\w+")
 
-# Rows, features and values of some entries of a block.
+# Row indices, feature indices and values of some entries of a block.
 _Entries = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class _Column:
-    """What is made of one column: `values` have a feature each (None: hashed, or a number)."""
+    """Describe how one column becomes features.
+
+    `values` get one feature each; None means the column is hashed or numeric. `marked` adds a feature that
+    marks missing values.
+    """
 
     name: str
     role: str
@@ -33,16 +37,15 @@ class _Column:
 
 @dataclass(frozen=True)
 class Encoder:
-    """What the rows of a file become, the same for every block of it and for its test file.
+    """Turn rows into features, in the same way for every block of a file and its test file.
 
-    Numbers keep their place among the features, a column of categories or words has a feature for each of its
-    values there; then come the marks of missing values, and last the hashed features.
+    Features are in column order: a numeric column has one feature, a column of categories or words one per
+    value. Then follow the marks of missing values, and last the hashed features.
 
     Attributes
     ----------
-    columns : tuple
     n_hashed, seed : int
-        Of the hashed features: how many there are (0: none), and the seed of the hash.
+        Number of hashed features (0: none), and the seed of the hash.
     """
 
     columns: tuple[_Column, ...]
@@ -51,12 +54,12 @@ class Encoder:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether features are the columns as they stand."""
+        """Whether all features are unchanged numeric columns."""
         return all(column.role == "number" and not column.marked for column in self.columns)
 
     @property
     def width(self) -> int:
-        """How many features there are."""
+        """The number of features."""
         return self._n_placed + self._n_marks + self.n_hashed
 
     @property
@@ -68,7 +71,7 @@ class Encoder:
         return sum(column.marked for column in self.columns)
 
     def column_of(self, feature: int) -> str:
-        """Return the column that a feature before the marks is made of."""
+        """Return the name of the column behind a feature; the feature must precede the marks."""
         for column in self.columns:
             feature -= _places(column)
             if feature < 0:
@@ -76,7 +79,7 @@ class Encoder:
         return "?"
 
     def notes(self) -> tuple[str, ...]:
-        """Return what is to be known of the features, a line each."""
+        """Return notes on how columns became features, one line each."""
         found = []
         for column in self.columns:
             if column.role == "number":
@@ -92,14 +95,9 @@ class Encoder:
         return tuple(found)
 
     def encode(self, batch: Sequence[Any], dtype: Any) -> Any:
-        """Return the features of some rows: dense, or CSR where some are hashed.
+        """Return the features of some rows: dense, or CSR if some features are hashed.
 
-        Parameters
-        ----------
-        batch : sequence of arrays
-            A column each, in the order of `columns`: numbers with NaN, or text with nulls.
-        dtype : dtype
-            Of the features.
+        `batch` has one array per column, in the order of `columns`: numbers with NaN, or text with nulls.
         """
         n = len(batch[0])
         if self.n_hashed:
@@ -129,7 +127,7 @@ class Encoder:
         place = 0
         for column, array in zip(self.columns, batch, strict=True):
             if column.role == "number":
-                # Not a number is not zero either: it stays.
+                # NaN counts as non-zero and is kept.
                 rows = np.flatnonzero(array)
                 yield rows, np.full(len(rows), place), np.asarray(array[rows], dtype=np.float64)
             else:
@@ -144,7 +142,7 @@ class Encoder:
         return [missing_in(column.role, array) for column, array in both if column.marked]
 
     def _of_text(self, column: _Column, array: Any, place: int) -> _Entries:
-        """Return the entries of a column of text: distinct values are looked at once."""
+        """Return the entries of a text column; each distinct value is processed once."""
         coded = array.dictionary_encode()
         if column.values is None:
             look_up: Callable[[str], tuple[int, float] | None] = self._hashed(column.name)
@@ -152,7 +150,7 @@ class Encoder:
             places = {value: place + i for i, value in enumerate(column.values)}
 
             def look_up(value: str) -> tuple[int, float] | None:
-                # What the training part does not have has no feature.
+                # Values that do not occur in the training part have no feature.
                 return (places[value], 1.0) if value in places else None
 
         features: list[int] = []
@@ -170,7 +168,7 @@ class Encoder:
         starts, stops = np.array(ends[:-1], dtype=np.int64)[codes], np.array(ends[1:], dtype=np.int64)[codes]
         lengths = stops - starts
         rows = np.repeat(present, lengths)
-        # The entries of each row's value, one after the other.
+        # Positions of each row's entries, row after row.
         offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         taken = np.repeat(starts, lengths) + offsets
         return rows, np.array(features, dtype=np.int64)[taken], np.array(values)[taken]
@@ -188,18 +186,14 @@ class Encoder:
 
 
 def survey(files: Sequence[tuple[ColumnFile, Layout]], asked: Asked) -> Encoder:
-    """Decide what the columns of a file become, from all of its rows where that takes them.
+    """Decide how the columns of a file become features, reading all of its rows if the columns require it.
 
-    Parameters
-    ----------
-    files : sequence of (ColumnFile, Layout)
-        The parts of the training file, with the same columns.
-    asked : Asked
+    `files` are the parts of the training file, with the same columns.
     """
     file, layout = files[0]
     names = [file.names[position] for position in layout.features]
     columns = range(len(names))
-    # Distinct tokens, as far as it takes to know that they are too many.
+    # Distinct tokens of each column, collected only until there are more than `one_hot`.
     found: list[set[str] | None] = [None if layout.roles[i] == "number" else set() for i in columns]
     missing = [False for _ in columns]
     marks = asked.missing == "indicator"
@@ -236,12 +230,12 @@ def survey(files: Sequence[tuple[ColumnFile, Layout]], asked: Asked) -> Encoder:
 
 
 def tokens(role: str, value: str) -> Counter[str]:
-    """Return what is counted of a value: a category itself, or the words of a text in lower case."""
+    """Return the counted tokens of a value: the category itself, or the lower-case words of a text."""
     return Counter(_WORD.findall(value.lower()) if role == "text" else [value])
 
 
 def missing_in(role: str, array: Any) -> npt.NDArray[np.bool_]:
-    """Return where a column has no value."""
+    """Return a mask of the rows in which a column has no value."""
     if role == "number":
         found: npt.NDArray[np.bool_] = np.isnan(array)
         return found

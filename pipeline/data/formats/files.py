@@ -1,4 +1,4 @@
-"""The user's own files: which format a path is in, and what options that format takes."""
+"""Detect the format of a user's file, declare the options of each format, and read the file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SUFFIXES = {
     ".arff": "arff",
 }
 
-# Indices, and the shape of a matrix with int32 indices, end here.
+# int32 indices and shapes allow no more.
 _MOST_FEATURES = 2**31 - 1
 _LIMITS: dict[str, Option] = {
     "max_line": Option("count", USUAL.max_line, minimum=1),
@@ -45,7 +45,7 @@ _ANY: dict[str, Option] = {
     **_LIMITS,
     **FEATURE_OPTIONS,
 }
-# What files with columns take; `target`, `header` and `delimiter` are found out when not given.
+# Options of all files with columns; `target`, `header` and `delimiter` are detected if not given.
 COLUMN_OPTIONS: dict[str, Option] = {
     "target": Option("text", ""),
     "categorical": Option("names", ()),
@@ -54,7 +54,7 @@ COLUMN_OPTIONS: dict[str, Option] = {
     "order_by": Option("text", ""),
     "missing": Option("text", "error", choices=("error", "mean", "indicator")),
     "one_hot": Option("count", ONE_HOT),
-    # 2^30 features and a row's number of them are still 32 bit.
+    # With 2^30 features, the number of entries in a row still fits in 32 bits.
     "hash_bits": Option("count", HASH_BITS, minimum=1, maximum=30),
     "hash_seed": Option("count", 0, maximum=2**31 - 1),
     "dense": Option("flag", ""),
@@ -72,24 +72,21 @@ _OF_FORMAT: dict[str, dict[str, Option]] = {
 }
 
 
-# Of data sets of OpenML, whose format is known and which have no test part of their own.
+# Options of OpenML data sets, whose format is known and which have no test file.
 OPENML_OPTIONS: dict[str, Option] = {**COLUMN_OPTIONS, **FEATURE_OPTIONS}
 
 
 def format_by_suffix(path: PurePath) -> str:
-    """Return the format that the name of a file tells; ``""`` when it tells none."""
+    """Return the format that a file name's suffix indicates, or ``""`` if it indicates none."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     inner = suffixes[:-1] if suffixes and suffixes[-1] in COMPRESSED else suffixes
     return _SUFFIXES.get(inner[-1] if inner else "", "")
 
 
 def file_format(path: Path, named: object = "") -> str:
-    """Return the format of a file: the one named, else by suffix.
+    """Return the format of a file: the named one, otherwise the one its suffix indicates.
 
-    Raises
-    ------
-    InputError
-        When the suffix says nothing, or a binary format is compressed.
+    Raises InputError if the suffix indicates none or a binary format is compressed.
 
     Examples
     --------
@@ -116,28 +113,14 @@ def file_options(path: Path, given: Options) -> Mapping[str, Option]:
 
 
 def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -> Table:
-    """Read files, one after the other as one, and those of a test part, in the same format.
+    """Read files as one, in order, and likewise the files of a test part, all in the same format.
 
-    Parameters
-    ----------
-    paths, tests : sequence of Path
-        The files; no `tests`: no test part.
-    options : mapping
-        Resolved options of their format.
-
-    Returns
-    -------
-    Table
-        As stored, but in the dtype asked for (unless the features are yet to be standardised); NaN where a
-        value is missing; the other feature options are not applied here.
-
-    Raises
-    ------
-    InputError
-        In one line that names file, line or row, and column.
+    Values are as stored, in the requested dtype (unless the features are to be standardised later), with NaN
+    for missing values; other feature options are not applied. Raises InputError with one line that names
+    file, line or row, and column.
     """
     kind = file_format(paths[0], options["format"])
-    # Means and spreads are those of the numbers in the file.
+    # Means and standard deviations are computed from the numbers as stored in the file.
     dtype = "" if options["standardize"] else str(options["dtype"])
     if kind == "svmlight":
         if len(paths) > 1 or len(tests) > 1:
@@ -167,7 +150,7 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
 
 
 def open_columns(path: Path, options: Options) -> ColumnFile:
-    """Open a file with columns, by resolved options of its format."""
+    """Open a file with columns, given resolved options of its format."""
     kind, limits = file_format(path, options["format"]), Limits.of(options)
     if kind == "csv":
         header = None if options["header"] == "" else bool(options["header"])
@@ -178,7 +161,7 @@ def open_columns(path: Path, options: Options) -> ColumnFile:
 
 
 def delimiter_of(path: Path, options: Options) -> str:
-    """Return the delimiter of a CSV file: the one given, else by suffix."""
+    """Return the delimiter of a CSV file: the given one, otherwise the suffix's."""
     given = str(options["delimiter"])
     if len(given) > 1 or given in ('"', "\r", "\n"):
         raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")

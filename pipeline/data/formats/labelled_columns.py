@@ -1,4 +1,4 @@
-"""Files with columns, read whole in bounded memory: features, labels, and the rows in the order asked for."""
+"""Read files with columns in bounded memory into features and labels, sorted if asked."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import numpy as np
 from ...errors import InputError
 from ..io.spill import SpillingArray
 from ..tables.cache import cache_folder
-from ..tables.spilling import SpillingMatrix
-from ..tables.stream import Matrix, Table, is_sparse
+from ..tables.stream import Matrix, SpillingMatrix, Table, is_sparse
 from ..tables.tasks import listed
 from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out
 from .encoding import Encoder, missing_in, survey
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LabelledColumns:
-    """Files with columns, read: names of the columns that features are made of, X of shape (n, d), labels."""
+    """Contain files with columns, once read: names of the feature columns, X of shape (n, d), and labels."""
 
     path: Path
     features: tuple[str, ...]
@@ -38,17 +37,17 @@ class LabelledColumns:
 
 @dataclass(frozen=True, eq=False)
 class ColumnBlock:
-    """Some rows of a file with columns.
+    """Contain some rows of a file with columns.
 
     Attributes
     ----------
     X : ndarray or CSR array of shape (n, d)
-    labels : pyarrow.Array of n
-        As they stand.
+    labels : pyarrow.Array of length n
+        As stored.
     keys : ndarray of float64, shape (n,), or None
-        What the rows are sorted by.
+        Sort keys of the rows.
     missing : dict of str to int
-        How many values lack, by column.
+        Number of missing values per column.
     """
 
     X: Any
@@ -64,23 +63,11 @@ def read_columns(
     dtype: str = "",
     training: LabelledColumns | None = None,
 ) -> LabelledColumns:
-    """Read files with columns, one after the other, as one.
+    """Read files with the same columns as one, in order.
 
-    Parameters
-    ----------
-    files : sequence of ColumnFile
-        With the same columns.
-    asked : Asked
-    dtype : str, default=""
-        "float32" or "float64"; by default float32 where all numbers are stored so, else float64.
-    training : LabelledColumns, optional
-        The training part, if these are the files of its test part: they must have its columns, and features
-        are made of them in the same way.
-
-    Raises
-    ------
-    InputError
-        Naming file, row and column.
+    `dtype` is "float32" or "float64"; empty means float32 if all numbers are stored so, otherwise float64.
+    `training` is the training part if these are files of the test part: they must have its columns and are
+    encoded in the same way. Raises InputError with file, row and column.
     """
     laid = [(file, lay_out(file, asked)) for file in files]
     first, layout = laid[0]
@@ -106,7 +93,7 @@ def read_columns(
     if not isinstance(values[0], (bool, int, float)):
         values = [str(value) for value in values]
         for value in values:
-            # An array of texts forgets those at their ends.
+            # numpy drops trailing NUL characters from text, which would merge labels.
             if "\x00" in value:
                 raise InputError(
                     f"{first.path}: the label {value!r} holds a NUL character: the file is damaged"
@@ -119,10 +106,7 @@ def read_columns(
 def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Asked) -> Iterator[ColumnBlock]:
     """Yield the rows of a file a few MB at a time, in file order.
 
-    Raises
-    ------
-    InputError
-        Naming file, row and column, when the block is reached.
+    Raises InputError with file, row and column when iteration reaches an invalid row.
     """
     done, sorts = 0, None if layout.order is None else sort_keys(file, layout.order)
     for batch in file.batches(layout.kinds(len(file.names)), missing=asked.missing != "error"):
@@ -133,7 +117,7 @@ def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Ask
         _refuse_missing_labels(file, layout, labels, done)
         missing = {}
         for position, role, array in zip(layout.features, layout.roles, features, strict=True):
-            # A number that may not be missing has been looked at.
+            # The file has already checked that no number is missing.
             if role == "number" and asked.missing == "error":
                 continue
             where = missing_in(role, array)
@@ -153,7 +137,7 @@ def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Ask
 
 
 class _Collected:
-    """The blocks of files, put together in bounded memory."""
+    """Collect blocks of several files in bounded memory."""
 
     def __init__(self, encoder: Encoder, folder: Path) -> None:
         self._encoder, self._folder = encoder, folder
@@ -164,7 +148,7 @@ class _Collected:
         self._missing: dict[str, int] = {}
 
     def add(self, block: ColumnBlock, X: Any) -> None:
-        """Add some rows."""
+        """Append some rows."""
         self._rows.append(X)
         coded = block.labels.dictionary_encode()
         places = [self.found.setdefault(value, len(self.found)) for value in coded.dictionary.to_pylist()]
@@ -176,11 +160,11 @@ class _Collected:
             self._missing[name] = self._missing.get(name, 0) + n
 
     def matrix(self) -> Any:
-        """Return all rows."""
+        """Return the features of all rows."""
         return self._rows.finish((self.codes.size, self._encoder.width))
 
     def missing_notes(self, path: Path) -> Iterable[str]:
-        """Yield what became of missing values, a line for each column that lacks some."""
+        """Yield one line per column with missing values that says how they were handled."""
         for column in self._encoder.columns:
             n = self._missing.get(column.name, 0)
             if n == self.codes.size and column.role == "number":
@@ -202,12 +186,9 @@ class _Collected:
 
 
 def combine(train: LabelledColumns, test: LabelledColumns | None) -> Table:
-    """Return the table of a file and its test file.
+    """Return the table of a training part and its test part, if any.
 
-    Raises
-    ------
-    InputError
-        When labels are wrong (see `encode_labels`).
+    Raises InputError if labels are invalid (see `encode_labels`).
     """
     if test is None:
         classes, y, _ = encode_labels(train.labels, train.path)
@@ -218,7 +199,7 @@ def combine(train: LabelledColumns, test: LabelledColumns | None) -> Table:
 
 
 def _case_notes(classes: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each pair of classes whose names differ in case only."""
+    """Yield a line for each pair of classes whose names differ only in case."""
     first: dict[str, str] = {}
     for name in classes:
         other = first.setdefault(name.casefold(), name)
@@ -227,7 +208,7 @@ def _case_notes(classes: Sequence[str]) -> Iterator[str]:
 
 
 def _other_columns(path: Path, found: Sequence[str], first: Path, names: Sequence[str]) -> InputError:
-    """Return the error of a file whose columns are not those of another."""
+    """Return the error for a file whose columns differ from those of another."""
     extra, missing = (
         [each for each in some if each not in others] for some, others in ((found, names), (names, found))
     )
@@ -257,7 +238,7 @@ def _refuse_missing_labels(file: ColumnFile, layout: Layout, labels: Any, done: 
 
 
 def _as_dtype(X: Any, dtype: str, file: ColumnFile, encoder: Encoder, done: int) -> Any:
-    """Return a block in the dtype asked for; a number that does not fit it is an error."""
+    """Convert a block to the requested dtype; raise InputError if a number does not fit."""
     if not dtype or X.dtype == dtype:
         return X
     with np.errstate(over="ignore"):

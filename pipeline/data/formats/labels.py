@@ -1,4 +1,4 @@
-"""Label columns to class names and codes, the same for every file format."""
+"""Turn label columns into class names and codes, in the same way for every file format."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ...errors import InputError
 from ..tables.stream import Codes
 from ..tables.tasks import listed
 
-# Ratings in halves or tenths are classes; more fractions than this are measurements.
+# Ratings in halves or tenths are classes; more distinct fractions than this are measurements.
 _MOST_FRACTIONS = 100
 
 
 @dataclass(frozen=True, eq=False)
 class CodedLabels:
-    """The labels of a long file: distinct values as they stand, and for every row a position in them."""
+    """Contain the labels of a long file: the distinct values as stored, and each row's index into them."""
 
     values: npt.NDArray[Any]
     codes: npt.NDArray[np.int32]
@@ -35,27 +35,12 @@ def encode_labels(
     test: npt.NDArray[Any] | CodedLabels | None = None,
     test_path: Path | None = None,
 ) -> tuple[tuple[str, ...], Codes, Codes | None]:
-    """Turn the labels of a file (and its test file) into class names and codes.
+    """Turn the labels of a file and its test file into class names and int32 codes.
 
-    Parameters
-    ----------
-    train, test : ndarray of shape (n,) or CodedLabels
-        Numbers, booleans or strings. ``1``, ``1.0`` and ``"+1"`` are one class, called ``"1"``.
-    train_path, test_path : Path
-        For the error line.
-
-    Returns
-    -------
-    classes : tuple of str
-        In numerical order when all are numbers (so that +1 is code 1 beside -1), else alphabetical.
-    y, y_test : ndarray of shape (n,), int32, or None
-        Codes.
-
-    Raises
-    ------
-    InputError
-        On a missing label, a single class, fractions that are no classes, or a test label that the training
-        part does not have.
+    Labels are numbers, booleans or strings; ``1``, ``1.0`` and ``"+1"`` are one class, called ``"1"``.
+    Classes are in numerical order if all are numbers (so that +1 gets code 1 against -1), otherwise
+    alphabetical. The paths are for error messages. Raises InputError on a missing label, a single class,
+    fractions that are not classes, or a test label that does not occur in the training part.
 
     Examples
     --------
@@ -93,7 +78,7 @@ def is_number(text: str) -> bool:
 
 
 def _named(labels: npt.NDArray[Any] | CodedLabels, path: Path) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Names of the distinct labels, each once, and the index into them for every row."""
+    """Return the distinct class names of labels, and each row's index into them."""
     inverse: npt.NDArray[Any]
     if isinstance(labels, CodedLabels):
         values, inverse = labels.values, labels.codes
@@ -110,7 +95,7 @@ def _named(labels: npt.NDArray[Any] | CodedLabels, path: Path) -> tuple[list[str
 
 
 def _refuse_targets(names: list[str], n_rows: int, path: Path) -> None:
-    """Refuse fractions of which nearly every row has its own: a regression target, not a class."""
+    """Raise an error for labels with many distinct fractions: regression targets, not classes."""
     if len(names) <= max(2, min(_MOST_FRACTIONS, n_rows // 2)):
         return
     fraction = next((name for name in names if is_number(name) and not float(name).is_integer()), None)
@@ -122,7 +107,7 @@ def _refuse_targets(names: list[str], n_rows: int, path: Path) -> None:
 
 
 def class_name(value: Any) -> str:
-    """Return the name of a label's class; ``""`` when it is missing.
+    """Return the name of a label's class, or ``""`` if the label is missing.
 
     Examples
     --------
@@ -137,7 +122,7 @@ def class_name(value: Any) -> str:
     number = float(text)
     if math.isnan(number):
         return ""
-    # Past 2**53 neighbouring integers share a float64: such identifiers stay as written.
+    # From 2**53 on, neighbouring integers share a float64, so identifiers that large keep their spelling.
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else text
 
 

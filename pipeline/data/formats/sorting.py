@@ -1,4 +1,4 @@
-"""Rows sorted by a column: numbers, dates and times."""
+"""Sort rows by a column of numbers, dates or times."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ import numpy.typing as npt
 from ...errors import InputError
 from ..io.spill import release
 from ..tables.cache import cache_folder
-from ..tables.spilling import SpillingMatrix
-from ..tables.stream import arrays_of
+from ..tables.stream import SpillingMatrix, arrays_of
 from .columns import ColumnFile
 from .labels import is_number
 
 Keys = npt.NDArray[np.float64]
-# Rows that are moved at a time: each may bring 64 KB around it into memory.
+# Rows moved at a time; each may load 64 KB of the mapped file around it.
 _STEP = 1 << 10
 
 
 def sort_keys(file: ColumnFile, position: int) -> Callable[[Any, int], Keys]:
-    """Return what makes numbers of a column of a file, given an array and the number of rows before it.
+    """Return a function that converts a column's array, given the number of rows before it, to sort keys.
 
-    Numbers stand for themselves, dates and times (ISO 8601, UTC where they say nothing) for seconds.
+    Numbers are their own keys; dates and times (ISO 8601, UTC if they name no zone) become seconds.
     """
     name = file.names[position]
     kind: list[str] = []
@@ -69,7 +68,7 @@ def sort_keys(file: ColumnFile, position: int) -> Callable[[Any, int], Keys]:
 
 
 def by_keys(keys: Keys, X: Any, codes: npt.NDArray[np.int32]) -> tuple[Any, npt.NDArray[np.int32]]:
-    """Return rows and labels sorted by keys; rows with equal keys stay in their order."""
+    """Return rows and labels sorted by keys; rows with equal keys keep their order."""
     if (keys[1:] >= keys[:-1]).all():
         return X, codes
     order = np.argsort(keys, kind="stable")
@@ -82,7 +81,7 @@ def by_keys(keys: Keys, X: Any, codes: npt.NDArray[np.int32]) -> tuple[Any, npt.
 
 
 def _seconds(text: str) -> tuple[str, float]:
-    """Return what a text is, and its number."""
+    """Return the type of a text ("number", "time" or "neither") and its sort key."""
     if is_number(text):
         return "number", float(text)
     try:

@@ -1,1 +1,1 @@
-"""Bytes: text, archives, checksums, arrays larger than memory, progress."""
+"""Read bytes: text, archives, checksums, arrays larger than memory, and progress reports."""

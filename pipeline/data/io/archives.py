@@ -1,4 +1,4 @@
-"""Archives of texts, read in memory: nothing is ever unpacked into a folder."""
+"""Read archives of texts in memory, without unpacking anything into a folder."""
 
 from __future__ import annotations
 
@@ -16,41 +16,24 @@ from .limits import USUAL
 from .progress import report
 from .text import TextStream
 
-# The largest text of the known corpora has 2 MB; a member past this size is a mistake or an attack.
+# The largest text of the known corpora has 2 MB; a much larger member is a mistake or an attack.
 _LARGEST_MEMBER = 1 << 28
-# How compressed archives begin, whatever they are called.
+# The first bytes of compressed archives; file names do not matter.
 _OPENERS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
 }
-# Bytes that are uncompressed at once.
+# Bytes that are uncompressed at a time.
 _STEP = 1 << 16
 
 
 def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a tar archive, compressed or not, one after the other in the archive's order.
+    """Yield (name, content) of the wanted regular files of a tar archive, in archive order.
 
-    Parameters
-    ----------
-    path : Path
-        The archive.
-    wanted : callable
-        ``wanted(name)``: whether to read the file of this name.
-
-    Yields
-    ------
-    name : str
-        With ``/`` between folders.
-    content : bytes
-        Of regular files; folders are passed over.
-
-    Raises
-    ------
-    InputError
-        When the archive is missing, damaged, cut short, expands past the usual limit, or holds a name that
-        leaves its folder, a link or a device: such an archive is not what it says it is, and nothing of it is
-        used.
+    The archive may be compressed. Names have ``/`` between folders. Raises InputError if the archive is
+    missing, damaged, cut short or expands past the usual limit, or if a member is a link, a device, or named
+    so that it would leave its folder. Such an archive is not trusted at all.
     """
     try:
         with path.open("rb") as stored, _uncompressed(path, stored) as archive:
@@ -73,7 +56,7 @@ def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
 
 
 def _uncompressed(path: Path, stored: IO[bytes]) -> tarfile.TarFile:
-    """Open an archive whose bytes are counted while they are uncompressed, those of its headers too."""
+    """Open an archive and count its uncompressed bytes, including headers, against the expansion limit."""
     head = stored.read(6)
     stored.seek(0)
     opener = next((opener for magic, opener in _OPENERS.items() if head.startswith(magic)), None)
@@ -83,7 +66,7 @@ def _uncompressed(path: Path, stored: IO[bytes]) -> tarfile.TarFile:
 
 
 def _check_member(path: Path, member: tarfile.TarInfo) -> None:
-    # Judged as POSIX and as Windows read it.
+    # Check the name under both POSIX and Windows rules.
     name = PurePosixPath(member.name.replace("\\", "/"))
     if name.is_absolute() or ".." in name.parts or (name.parts and name.parts[0].endswith(":")):
         raise InputError(f"{path}: the archive's {member.name!r} leads out of its folder; refused")

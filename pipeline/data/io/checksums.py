@@ -1,4 +1,4 @@
-"""What a file is: the sha256 of its content, computed again as soon as the file may have changed."""
+"""Compute the sha256 of files, and recompute it when a file may have changed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ from ...errors import InputError
 
 
 def file_sha256(path: Path) -> str:
-    """Return the sha256 of a file's bytes, remembered until size, times or inode differ.
+    """Return the sha256 of a file, cached until its size, times or inode change.
 
-    Raises
-    ------
-    InputError
-        When it is missing, a folder, or may not be read.
+    Raises InputError if the file is missing, a folder, or not readable.
     """
     try:
         status = path.stat()

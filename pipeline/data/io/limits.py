@@ -1,4 +1,4 @@
-"""What a file of a user's may come to before it is refused: it may be damaged, or made to fill memory."""
+"""Limit what a user's file may expand to before it is refused as damaged or malicious."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits that are watched while a file is read; the options of the same names raise them.
+    """Contain the limits checked while a file is read; the data set options of the same names raise them.
 
     Attributes
     ----------
     max_line : int
-        Bytes of a line, the header's too. 16 MB are a million numbers of 16 digits.
+        Bytes in a line, including the header's. 16 MB are a million numbers of 16 digits.
     max_expansion : int
-        How many times as many bytes a compressed file may come to. Text compresses 3 to 20 times, rows of
-        zeros with a few ones some 100 times; gzip can do 1,032, the others far more.
+        Largest ratio of uncompressed to compressed bytes. Text compresses 3 to 20 times, rows of zeros with a
+        few ones some 100 times; gzip can reach 1,032, the other formats far more.
     max_features : int
-        Features, where `n_features` does not say how many. The widest sets that are commonly learnt from have
-        some 30 million; a weight of each takes 8 bytes or more.
+        Number of features, unless `n_features` gives it. The widest sets in common use have some 30 million;
+        each feature's weight takes 8 bytes or more.
     """
 
     max_line: int = 1 << 24
@@ -29,10 +29,10 @@ class Limits:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Limits:
-        """Return the limits that resolved options say."""
+        """Return the limits given by resolved options."""
         return cls(**{name: options[name] for name in cls.__dataclass_fields__ if name in options})
 
 
 USUAL = Limits()
-# A file that comes to less harms nobody, whatever it was made of.
+# A file that expands to less than this is harmless, whatever its ratio.
 HARMLESS_BYTES = 1 << 20

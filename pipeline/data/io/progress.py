@@ -1,4 +1,4 @@
-"""Who is told how far a long conversion is: nobody, unless somebody asks."""
+"""Report the progress of long conversions to a callback, if the caller set one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _watcher: ContextVar[Progress | None] = ContextVar("_watcher", default=None)
 
 @contextmanager
 def watched(progress: Progress | None) -> Iterator[None]:
-    """Tell `progress` about the conversions of this context.
+    """Report the downloads and conversions inside this context to `progress`.
 
     Parameters
     ----------
     progress : callable or None
-        Called as ``progress(file name, bytes so far, bytes in all)``, 0 in all when unknown.
+        Called as ``progress(file name, bytes so far, total bytes)``; the total is 0 if unknown.
     """
     token = _watcher.set(progress)
     try:
@@ -28,7 +28,7 @@ def watched(progress: Progress | None) -> Iterator[None]:
 
 
 def report(name: str, done: int, total: int) -> None:
-    """Say how far a file has been read."""
+    """Report how many bytes of a file have been read to the current context's callback."""
     watcher = _watcher.get()
     if watcher is not None:
         watcher(name, done, total)

@@ -1,4 +1,4 @@
-"""Arrays that grow block by block in bounded memory, and passes over large ones that leave none behind."""
+"""Build arrays block by block in bounded memory, and pass over large ones without filling memory."""
 
 from __future__ import annotations
 
@@ -16,21 +16,17 @@ from ...errors import InputError
 
 T = TypeVar("T", bound=np.generic)
 
-# Kept in memory up to here, on disk past it: four parts grow at once, and a block is copied once.
+# Arrays up to this size stay in memory, larger ones go to disk. Four arrays grow at once, and each block is
+# copied once.
 _SPILL_BYTES = 1 << 24
-# One step of a pass over a large array.
+# Bytes in one step of a pass over a large array.
 _STEP_BYTES = 1 << 24
 
 
 class SpillingArray(Generic[T]):
-    """A one-dimensional array under construction.
+    """Collect blocks into a one-dimensional array.
 
-    Parameters
-    ----------
-    dtype : type
-        Of the values.
-    folder : Path
-        Where a large one is kept, in a file without a name: it is gone with the last array that maps it.
+    A large array is stored in an unnamed file in `folder`, which disappears with the last array that maps it.
     """
 
     def __init__(self, dtype: type[T], folder: Path) -> None:
@@ -44,10 +40,7 @@ class SpillingArray(Generic[T]):
     def append(self, values: npt.NDArray[Any]) -> None:
         """Add values at the end; they are copied.
 
-        Raises
-        ------
-        InputError
-            When the folder cannot be written, or is full.
+        Raises InputError if the folder cannot be written or is full.
         """
         block = np.array(values, dtype=self._dtype).reshape(-1)
         self._blocks.append(block)
@@ -57,7 +50,7 @@ class SpillingArray(Generic[T]):
             self._spill()
 
     def finish(self, shape: tuple[int, ...] | None = None) -> npt.NDArray[T]:
-        """Return the array: in memory, or mapped and read-only."""
+        """Return the array, either in memory or memory-mapped and read-only."""
         if self._file is None:
             whole = np.concatenate(self._blocks) if self._blocks else np.empty(0, dtype=self._dtype)
             self._blocks = []
@@ -65,7 +58,7 @@ class SpillingArray(Generic[T]):
             self._spill()
             self._file.flush()
             whole = np.memmap(self._file, dtype=self._dtype, mode="r", shape=(self.size,))
-            # The mapping has a handle of its own.
+            # The mapping keeps the file open through another handle.
             self._file.close()
         return whole.reshape(shape) if shape is not None else whole
 
@@ -88,8 +81,8 @@ class SpillingArray(Generic[T]):
 def steps(array: npt.NDArray[Any]) -> Iterator[memoryview]:
     """Yield the bytes of a C-contiguous array, a few MB at a time.
 
-    Pages of a memory-mapped array are given back after each step: a pass over a file larger than memory takes
-    little of it.
+    Pages of a memory-mapped array are released after each step, so that a pass over a file larger than memory
+    takes little memory.
     """
     flat: Any = np.ascontiguousarray(array).reshape(-1)
     if flat.size == 0:
@@ -101,7 +94,7 @@ def steps(array: npt.NDArray[Any]) -> Iterator[memoryview]:
 
 
 def release(array: npt.NDArray[Any]) -> None:
-    """Give back the pages that a memory-mapped array, or a view of one, holds; they are read again on use."""
+    """Release the pages of a memory-mapped array, or of a view of one; the system reads them again on use."""
     base: Any = array
     while isinstance(base, np.ndarray) and base.base is not None:
         base = base.base

@@ -1,4 +1,4 @@
-"""Opening text files, plain or compressed, with errors that name the file."""
+"""Open text files, plain or compressed, with errors that name the file."""
 
 from __future__ import annotations
 
@@ -19,15 +19,10 @@ COMPRESSED = (".gz", ".bz2", ".xz")
 
 
 class TextStream:
-    """The bytes of a file, uncompressed on the way, within limits.
+    """Read a file's uncompressed bytes within limits.
 
-    Parameters
-    ----------
-    path : Path
-        For the error line.
-    stored, stream : file
-        As stored, and uncompressed; the same where it is not compressed.
-    limits : Limits
+    `stored` and `stream` are the file as stored and uncompressed; they are the same object if it is not
+    compressed. `path` is for error messages.
     """
 
     def __init__(self, path: Path, stored: IO[bytes], stream: IO[bytes], limits: Limits) -> None:
@@ -35,7 +30,7 @@ class TextStream:
         self._stored, self._stream, self._done = stored, stream, 0
 
     def read(self, n: int) -> bytes:
-        """Return up to n bytes; none at the end."""
+        """Return up to n bytes; empty at the end of the file."""
         return self._counted(self._stream.read(n))
 
     def __iter__(self) -> Iterator[bytes]:
@@ -48,7 +43,7 @@ class TextStream:
             yield raw
 
     def too_long(self, number: int) -> InputError:
-        """Return the error of a line that is longer than any should be."""
+        """Return the error for a line longer than `max_line`."""
         return InputError(
             f"{self.path}, line {number}: longer than max_line = {self.limits.max_line:,} bytes; if that is "
             "right, raise that of the data set"
@@ -68,15 +63,11 @@ class TextStream:
 
 @contextmanager
 def open_text(path: Path, limits: Limits = USUAL) -> Iterator[tuple[TextStream, Callable[[], None]]]:
-    """Open a file for reading, uncompressed on the way when it ends in .gz, .bz2 or .xz.
+    """Open a file for reading; uncompress it if its name ends in .gz, .bz2 or .xz.
 
-    Also gives a function that reports how far it has been read: bytes as stored, so that the total is known
-    of a compressed file too.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, unreadable, damaged, cut short or past a limit; also while it is being read.
+    Also yields a function that reports progress in stored bytes, so that the total is known for compressed
+    files too. Raises InputError if the file is missing, unreadable, damaged, cut short or past a limit; also
+    during reading.
     """
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
     try:
@@ -99,12 +90,9 @@ def open_text(path: Path, limits: Limits = USUAL) -> Iterator[tuple[TextStream, 
 
 
 def decode_line(path: Path, number: int, raw: bytes) -> str:
-    """Decode one line as UTF-8 (a byte-order mark is dropped).
+    """Decode one line as UTF-8 without a byte order mark.
 
-    Raises
-    ------
-    InputError
-        When it is not UTF-8: names the line and the byte.
+    Raises InputError with the line and byte if it is not UTF-8.
     """
     try:
         return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
@@ -117,7 +105,7 @@ def decode_line(path: Path, number: int, raw: bytes) -> str:
 
 
 def lines(path: Path, limits: Limits = USUAL) -> Iterator[tuple[int, str]]:
-    """Yield (line number, text) of every line that is not blank, numbered from 1."""
+    """Yield (line number, text) of every non-blank line, numbered from 1."""
     with open_text(path, limits) as (stream, _):
         for number, raw in enumerate(stream, start=1):
             text = decode_line(path, number, raw)
@@ -126,11 +114,11 @@ def lines(path: Path, limits: Limits = USUAL) -> Iterator[tuple[int, str]]:
 
 
 def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, bytes]]:
-    """Yield blocks of some `size` bytes that end with a line, and the number of their first line.
+    """Yield (number of the first line, block) for blocks of about `size` bytes that end with a line.
 
-    A byte order mark is left out; the last block may lack its end.
+    A byte order mark is dropped. The last block may lack its line end.
     """
-    # Joined once the line ends: a row of many features may be much longer than a block.
+    # The pieces are joined when the line ends: a row with many features may be much longer than a block.
     pieces: list[bytes] = []
     number, held = 1, 0
     for place, read in enumerate(iter(lambda: stream.read(size), b"")):
@@ -150,12 +138,9 @@ def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, bytes]]:
 
 
 def first_line(path: Path, limits: Limits = USUAL) -> tuple[int, str]:
-    """Return the first line that is not blank, with its number.
+    """Return the number and text of the first non-blank line.
 
-    Raises
-    ------
-    InputError
-        When there is none.
+    Raises InputError if the file has none.
     """
     for found in lines(path, limits):
         return found

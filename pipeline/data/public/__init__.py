@@ -1,1 +1,1 @@
-"""What a public data set is declared to be, and where its files are got."""
+"""Declare public data sets and find or download their files."""

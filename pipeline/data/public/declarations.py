@@ -1,4 +1,4 @@
-"""What a public data set is declared to be, and the comparison of its files with that declaration."""
+"""Declare public data sets, and compare their files with the declaration."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 UCI_LICENCE = "UCI repository set; UCI now lists CC BY 4.0"
 NO_LICENCE = "no licence stated by the distributor, research use is customary"
 
-# `dense`: the layout, as distributed when not given. `join`: the official test part is appended to the
-# training part, for protocols that cut the whole set themselves. `verify`: compare with the known content.
+# `dense`: the layout; by default as distributed. `join`: append the official test part to the training part,
+# for protocols that split the whole set themselves. `verify`: compare with the known content.
 PUBLIC_OPTIONS: dict[str, Option] = {
     **FEATURE_OPTIONS,
     "dense": Option("flag", ""),
@@ -32,20 +32,20 @@ PUBLIC_OPTIONS: dict[str, Option] = {
 
 @dataclass(frozen=True)
 class PublicFile:
-    """One file of a public set.
+    """Declare one file of a public set.
 
     Attributes
     ----------
     name : str
-        Its public name, with folder where the distributor has one.
+        Its public name, with the folder if the distributor has one.
     bases : tuple of str
-        URLs of folders that hold it, tried in order.
+        URLs of folders that contain it, tried in order.
     checksum : str or None
-        ``"md5:…"`` or ``"sha256:…"`` of the public file, where it is known for certain.
+        ``"md5:…"`` or ``"sha256:…"`` of the public file, if known for certain.
     also : tuple of str
-        Other names it is found under: packed differently, or a stand-in.
+        Other accepted file names: compressed differently, or a stand-in.
     urls : tuple of str
-        Full URLs, for servers that call it something else. Neither `bases` nor `urls`: cannot be downloaded.
+        Full URLs, for servers that use another name. A file without `bases` and `urls` cannot be downloaded.
     """
 
     name: str
@@ -62,7 +62,7 @@ class PublicFile:
 
 @dataclass(frozen=True)
 class StandIn:
-    """A published part of a set that is accepted in its place: rows of each class, and what it is."""
+    """Declare a published part of a set that is accepted in its place: its rows per class, and a remark."""
 
     counts: tuple[int, ...]
     remark: str
@@ -70,41 +70,41 @@ class StandIn:
 
 @dataclass(frozen=True)
 class PublicSet:
-    """Declaration of a public set.
+    """Declare a public set.
 
     Attributes
     ----------
     name, title : str
-        Name in a study; what it is.
+        Name in a study, and a description.
     files : tuple of PublicFile
-        In the order that `parse` takes them: those of the training part, then as many of the test part; one
-        file alone may hold both.
+        In the order that `parse` expects: those of the training part, then as many of the test part; a single
+        file may contain both.
     parse : callable
-        ``parse(paths) -> Table``, features already scaled as `note` says.
+        ``parse(paths) -> Table``, with features scaled as `note` says.
     classes : tuple of str
-        Class names, in code order; empty when only the user's copy tells them.
+        Class names in code order; empty if known only from the user's copy.
     n_features : int
-        Published number of features; 0 when only the user's copy tells it.
+        Published number of features; 0 if known only from the user's copy.
     counts, counts_test : tuple of int
-        Published number of rows of each class; empty `counts`: only the user's copy tells them; empty
+        Published number of rows per class. Empty `counts`: known only from the user's copy. Empty
         `counts_test`: no official test part.
     licence, note : str
         Terms of use; preprocessing, scaling and order of the rows.
     version : int
-        Raised whenever `parse` gives something else, with a new fingerprint in `fingerprints`.
+        Increased whenever `parse` changes its result; `fingerprints` then gets the new one.
     options, groupings : mapping
         As in `BundledSet`.
     task_lists : mapping of str to mapping of str to str
-        TaskLists lists of tasks: what ``task`` may be, to the label's suffix and the task of each.
+        Named lists of tasks: a value of ``task``, mapped to each task's label suffix and task.
     fingerprints : tuple of str
-        Content fingerprints (see `content_fingerprint`) of what `parse` makes of the public files: rows in
-        another order, a changed value or another parser give another one.
+        Content fingerprints (see `content_fingerprint`) of what `parse` makes of the public files. Another
+        row order, a changed value or another parser changes the fingerprint.
     stand_ins : mapping of str to StandIn
         By file name (one of `PublicFile.also`).
     family : str
-        Name of the `Family` that lists this set as one of its tasks; empty for a set of its own.
+        Name of the `Family` that has this set as one of its tasks; empty for an independent set.
     source : str
-        Who distributes it, and how to get a copy.
+        The distributor, and how to get a copy.
     """
 
     name: str
@@ -127,20 +127,10 @@ class PublicSet:
     source: str = ""
 
     def read(self, paths: Sequence[Path], *, verify: bool = True) -> Table:
-        """Parse the files and compare them with what is published.
+        """Parse the files and compare them with the published declaration.
 
-        Parameters
-        ----------
-        paths : sequence of Path
-            In the order of `files`.
-        verify : bool, default=True
-            Refuse rows that are not the known ones although their counts are right. Files with the public
-            checksum are right in any case.
-
-        Raises
-        ------
-        InputError
-            When a file is damaged, cut short, or not the public one.
+        `verify` also refuses rows with the right counts but unknown content, unless all files have the public
+        checksum. Raises InputError if a file is damaged, cut short, or not the public one.
         """
         table = self.parse(paths)
         if self.counts:
@@ -168,7 +158,7 @@ class PublicSet:
             _check_part(where, table.X_test, table.y_test, self.n_features, [self.counts_test])
 
     def _official(self, paths: Sequence[Path]) -> bool:
-        """Whether every file has the public checksum."""
+        """Return whether every file has the public checksum."""
         for file, path in zip(self.files, paths, strict=True):
             kind, _, digest = (file.checksum or "").partition(":")
             if not digest:
@@ -181,18 +171,18 @@ class PublicSet:
 
 @dataclass(frozen=True)
 class Family:
-    """Binary tasks under one name, each on a table of its own (its own features, its own rows).
+    """Declare binary tasks under one name, each on its own table with its own features and rows.
 
     Attributes
     ----------
     name, title : str
-        Name in a study; what it is.
+        Name in a study, and a description.
     task : str
-        What the tasks are called together: ``"sentiment"``, ``"users"``, ``"topics"``.
+        Collective name of the tasks: ``"sentiment"``, ``"users"``, ``"topics"``.
     members : mapping of str to str
         From the part's name, which is the label's suffix, to the name of a `PublicSet`.
     groups : mapping of str to tuple of str
-        TaskLists lists of parts.
+        Named lists of parts.
     """
 
     name: str
@@ -203,23 +193,10 @@ class Family:
 
 
 def arranged(entry: PublicSet, table: Table, *, dense: object, join: bool) -> Table:
-    """Return a table with its test part joined and in the layout asked for.
+    """Return a table in the requested layout and, with `join`, with its test part appended.
 
-    Parameters
-    ----------
-    entry : PublicSet
-        For the error line.
-    table : Table
-        What `PublicSet.read` gave.
-    dense : bool or ""
-        Layout; ``""`` leaves it.
-    join : bool
-        Append the official test part to the training part.
-
-    Raises
-    ------
-    InputError
-        When there is no test part to join, or the dense form would not fit (see `with_layout`).
+    `dense` of ``""`` keeps the layout. Raises InputError if there is no test part to join or the dense form
+    would be too large (see `with_layout`).
     """
     if join:
         if table.X_test is None or table.y_test is None:

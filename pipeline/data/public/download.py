@@ -1,4 +1,4 @@
-"""Where the files of a public set are: the user's folder, the cache, or the network."""
+"""Find the files of a public set in the user's folder or the cache, or download them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,16 @@ from ..io.progress import report
 from ..tables.cache import cache_folder, scratch_folder
 from .declarations import PublicFile, PublicSet
 
-# Seconds to connect, seconds between two packets: a dead server is noticed, a slow line is not cut.
+# Timeouts in seconds to connect and between two packets: they catch a dead server and tolerate a slow line.
 _TIMEOUT = (10, 60)
-# Bytes between two reports of progress.
+# Bytes between two progress reports.
 _CHUNK = 1 << 16
 
 
 def data_folder() -> Path | None:
-    """Return the folder named by ``SINGLEPASS_DATA``, or None when it is not set.
+    """Return the folder named by ``SINGLEPASS_DATA``, or None if it is not set.
 
-    Raises
-    ------
-    InputError
-        When it is set to something that is not a folder.
+    Raises InputError if the variable does not name a folder.
     """
     named = os.environ.get("SINGLEPASS_DATA")
     if not named:
@@ -39,15 +36,9 @@ def data_folder() -> Path | None:
 
 
 def present(entry: PublicSet, file: PublicFile) -> Path | None:
-    """Return the path of a file of a public set, or None when it is not on this machine.
+    """Return the path of a public set's file, or None if it is not on this machine.
 
-    Parameters
-    ----------
-    entry : PublicSet
-        The set.
-    file : PublicFile
-        One of its files, under its public name or one of the others. Looked for in ``SINGLEPASS_DATA``,
-        then in the cache.
+    Looks for all of the file's names, first in ``SINGLEPASS_DATA``, then in the cache.
     """
     folder = data_folder()
     for parent in (*([] if folder is None else [folder]), _kept(entry)):
@@ -58,24 +49,10 @@ def present(entry: PublicSet, file: PublicFile) -> Path | None:
 
 
 def locate(entry: PublicSet) -> tuple[Path, ...]:
-    """Return the paths of all files of a public set; downloads what is missing.
+    """Return the paths of all files of a public set, in the order of ``entry.files``; download missing ones.
 
-    Parameters
-    ----------
-    entry : PublicSet
-        The set.
-
-    Returns
-    -------
-    tuple of Path
-        In the order of ``entry.files``.
-
-    Raises
-    ------
-    InputError
-        When a file cannot be had, or what came is not the public file. A downloaded file is
-        kept only when it has the public checksum, or, where none is known, when the counts of the set are
-        right.
+    A downloaded file is kept only if it has the public checksum, or, if none is known, if the set's counts
+    are right. Raises InputError if a file is not available or a download is not the public file.
     """
     paths = {file.name: present(entry, file) for file in entry.files}
     missing = [file for file in entry.files if paths[file.name] is None]
@@ -85,7 +62,8 @@ def locate(entry: PublicSet) -> tuple[Path, ...]:
             for file in missing:
                 paths[file.name] = _download(entry, file, scratch)
                 if file.checksum:
-                    # Right beyond doubt: not downloaded again, should a later file fail.
+                    # Its checksum is right, so keep it: if a later file fails, it need not be downloaded
+                    # again.
                     paths[file.name] = (scratch / file.name).replace(_kept(entry) / file.name)
             found = [path for path in paths.values() if path is not None]
             try:
@@ -111,59 +89,41 @@ def _addresses(file: PublicFile) -> tuple[str, ...]:
 
 
 def mirrored(address: str) -> str:
-    """Return where an address is asked for: there, or under its path on the mirror."""
+    """Return the URL to request for an address: the address itself, or its path on the mirror."""
     mirror = _mirror()
     return f"{mirror}{urlsplit(address).path}" if mirror else address
 
 
 def _mirror() -> str:
-    """``SINGLEPASS_MIRROR`` stands in for every server: machines without a way out, and tests."""
+    """Return ``SINGLEPASS_MIRROR``, which replaces every server: for tests, and without internet access."""
     return os.environ.get("SINGLEPASS_MIRROR", "").rstrip("/")
 
 
 class _Bar:
-    """The part of tqdm's interface that pooch calls."""
+    """Implement the part of tqdm's interface that pooch calls."""
 
     def __init__(self, name: str) -> None:
         self._name, self._done, self.total = name, 0, 0
 
     def update(self, size: int) -> None:
         self._done += size
-        # Pooch counts whole chunks, the last one too.
+        # Pooch adds a full chunk even for the last, shorter one.
         report(self._name, min(self._done, self.total) if self.total else self._done, self.total)
 
     def reset(self) -> None:
         self._done = 0
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing, since there is nothing to release."""
 
 
 def retrieve(
     name: str, addresses: Sequence[str], checksum: str | None, folder: Path
 ) -> tuple[Path | None, list[str]]:
-    """Download a file from the first address that has it.
+    """Download a file into `folder` under `name` from the first address that has it.
 
-    Parameters
-    ----------
-    name : str
-        What it is called in `folder`.
-    addresses : sequence of str
-        Tried in order.
-    checksum : str or None
-        ``"md5:…"`` or ``"sha256:…"``, where it is known.
-    folder : Path
-
-    Returns
-    -------
-    path : Path or None
-    reasons : list of str
-        Why an address did not do, of each that was tried in vain.
-
-    Raises
-    ------
-    InputError
-        The folder cannot be written.
+    `checksum` is ``"md5:…"`` or ``"sha256:…"``, or None if unknown. Returns the path, or None, and the reason
+    for each address that failed. Raises InputError if the folder cannot be written.
     """
     import pooch
     import requests
@@ -175,7 +135,7 @@ def retrieve(
             progressbar=_Bar(name),
             chunk_size=_CHUNK,
             timeout=_TIMEOUT,
-            # As stored: a server must not hand over a .gz uncompressed.
+            # Ask for the stored bytes, so that the server does not send a .gz uncompressed.
             headers={"Accept-Encoding": "identity"},
         )
         try:
@@ -183,7 +143,7 @@ def retrieve(
         except requests.RequestException as error:
             reasons.append(f"{urlsplit(address).netloc}: {_reason(error)}")
         except ValueError:
-            # Pooch's word for a checksum that differs.
+            # Pooch raises ValueError if the checksum differs.
             reasons.append(f"{urlsplit(address).netloc}: what came does not have the checksum {checksum}")
         except OSError as error:
             raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None

@@ -1,4 +1,4 @@
-"""Data sets of OpenML by their number: description and file, kept with the version and checksum they had."""
+"""Get OpenML data sets by number, pinned to the version and checksum of the first download."""
 
 from __future__ import annotations
 
@@ -20,23 +20,22 @@ _API = "https://www.openml.org/api/v1/json/data"
 
 @dataclass(frozen=True)
 class OpenMLSet:
-    """A data set of OpenML, as it was when it was first asked for.
+    """Describe an OpenML data set as of its first download.
 
     Attributes
     ----------
     number, version : int
-        Of the data set; a number stands for one version.
-    name, licence : str
+        Each number identifies one version.
     url : str
-        Of its ARFF file.
+        URL of its ARFF file.
     md5 : str
-        That OpenML tells; empty where it tells none.
+        Checksum published by OpenML; empty if none.
     sha256 : str
-        Of the file that came.
+        Checksum of the downloaded file.
     target : str
-        Default column of the labels; empty where there is none, or several.
+        Default label column; empty if there is none or several.
     ignored : tuple of str
-        Columns that are no features: numbers of rows, and what its description leaves out.
+        Columns that are not features: row numbers, and those that the description excludes.
     """
 
     number: int
@@ -51,12 +50,9 @@ class OpenMLSet:
 
 
 def openml_set(number: int, *, download: bool = True) -> tuple[OpenMLSet, Path]:
-    """Return a data set of OpenML and its file, downloaded when they are not in the cache.
+    """Return an OpenML data set and its file; download them if they are not in the cache.
 
-    Raises
-    ------
-    InputError
-        It cannot be had, it is none that can be read, or the file is not the one that it was.
+    Raises InputError if they are not available, the format is not supported, or the cached file has changed.
     """
     folder = cache_folder() / "data" / f"openml-{number}"
     try:
@@ -124,7 +120,7 @@ def _described(number: int, path: Path) -> OpenMLSet:
 
 
 def _names(told: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Return the columns that a field names: a list, or a text with commas."""
+    """Return the columns that a field names, given as a list or a comma-separated text."""
     value = told.get(key) or []
     named = value.split(",") if isinstance(value, str) else value
     return tuple(str(name).strip() for name in named)

@@ -1,1 +1,1 @@
-"""Tables in memory: streams, tasks cut from them, options, features, the cache of converted ones."""
+"""Hold tables in memory: streams, tasks derived from them, options, features, the cache of parsed tables."""

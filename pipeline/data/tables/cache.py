@@ -1,7 +1,8 @@
-"""Parsed tables as memory-mapped ``.npy`` parts: text is parsed once, two hundred times slower than learning.
+"""Cache parsed tables as memory-mapped ``.npy`` files.
 
-A table's folder is named by a hash of everything that it depends on, the sha256 of the files included, so a
-changed file is another folder and nothing is ever served stale. A folder appears complete, by one rename.
+Parsing text takes 200 times as long as learning. The name of a table's folder is a hash of everything the
+table depends on, including the sha256 of its files. A changed file therefore gets a new folder, and the cache
+never serves stale rows. A folder appears complete, by one rename.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ from ...errors import InputError
 from ..io.spill import steps
 from .stream import Table, arrays_of, content_fingerprint, freeze
 
-# Raised whenever the same file would be parsed to a different table.
+# Increase this whenever the same file would be parsed into a different table.
 CONVERTER_VERSION = 1
 
 _MANIFEST = "manifest.json"
-# Smaller parts are read: a mapping costs a page and a file handle, and an empty file cannot be mapped.
+# Smaller arrays are read into memory: a mapping costs a page and a file handle, and an empty file cannot be
+# mapped.
 _MAPPED_FROM_BYTES = 1 << 16
 
 
@@ -43,13 +45,30 @@ def cache_folder() -> Path:
     return Path(platformdirs.user_cache_dir("singlepass", appauthor=False))
 
 
-def scratch_folder(parent: Path) -> Path:
-    """Make an empty folder inside `parent` whose content can be moved into place by renaming.
+def cache_space() -> int:
+    """Return the free bytes on the disk of the cache, after a test write.
 
     Raises
     ------
     InputError
-        When nothing can be written there.
+        If the cache folder cannot be written.
+    """
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"0")
+        return shutil.disk_usage(folder).free
+    except OSError as error:
+        raise InputError(
+            f"cache {folder}: cannot be written ({error.strerror}); set SINGLEPASS_CACHE to a folder that can"
+        ) from None
+
+
+def scratch_folder(parent: Path) -> Path:
+    """Make an empty folder inside `parent` whose content can be moved into place by renaming.
+
+    Raises InputError if `parent` cannot be written.
     """
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -62,14 +81,10 @@ def scratch_folder(parent: Path) -> Path:
 
 
 def converted_fingerprint(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> str:
-    """Return the content fingerprint of a table, from its manifest when it has been parsed before.
+    """Return the content fingerprint of a table, from its manifest if the table is cached.
 
-    Parameters
-    ----------
-    recipe : mapping
-        Everything that the table depends on, as JSON values.
-    parse : callable
-        Makes the table when it is not there.
+    `recipe` holds everything the table depends on, as JSON values. `parse` makes the table if it is not
+    cached.
     """
     manifest = _read_manifest(_folder_of(recipe))
     if manifest is None:
@@ -78,36 +93,23 @@ def converted_fingerprint(recipe: Mapping[str, Any], parse: Callable[[], Table])
 
 
 def converted_classes(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> tuple[str, ...]:
-    """Return the class names of a table, from its manifest when it has been parsed before."""
+    """Return the class names of a table, from its manifest if the table is cached."""
     manifest = _read_manifest(_folder_of(recipe))
     return converted_table(recipe, parse).classes if manifest is None else tuple(manifest["classes"])
 
 
 def converted_notes(recipe: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the notes on a table that has been parsed before."""
+    """Return the notes on a cached table, or an empty tuple if it is not cached."""
     manifest = _read_manifest(_folder_of(recipe))
     return () if manifest is None else tuple(manifest.get("notes", ()))
 
 
 def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Table:
-    """Return a table memory-mapped from the cache, parsed and written there first when need be.
+    """Return a table memory-mapped from the cache; parse it and write it there first if needed.
 
-    Parameters
-    ----------
-    recipe : mapping
-        Everything that the table depends on, as JSON values.
-    parse : callable
-        Makes the table when it is not there, or damaged.
-
-    Returns
-    -------
-    Table
-        Read-only. Every part has been compared with its checksum.
-
-    Raises
-    ------
-    InputError
-        When the cache cannot be written, or from `parse`.
+    `recipe` holds everything the table depends on, as JSON values. `parse` makes the table if it is missing
+    or damaged. The arrays are read-only, and each was compared with its checksum. Raises InputError if the
+    cache cannot be written.
     """
     folder = _folder_of(recipe)
     kept = _load(folder)
@@ -115,29 +117,26 @@ def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Ta
         return kept
     table = parse()
     _store(folder, recipe, table)
-    # The mapped copy replaces the parsed one, which frees its memory. Another process may have cleared the
-    # cache between the two lines.
+    # The mapped copy replaces the parsed one, which frees memory. If another process cleared the cache in
+    # between, the parsed table is returned.
     return _load(folder) or freeze(table)
 
 
 def kept_manifest(recipe: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return what is noted beside a table that has been parsed before, None where it has not."""
+    """Return the manifest of a cached table, or None if the table is not cached."""
     return _read_manifest(_folder_of(recipe))
 
 
 def kept_folder(recipe: Mapping[str, Any]) -> Path | None:
-    """Return the folder of a table that has been parsed before, None where it has not."""
+    """Return the folder of a cached table, or None if the table is not cached."""
     folder = _folder_of(recipe)
     return None if _read_manifest(folder) is None else folder
 
 
 def adopt(recipe: Mapping[str, Any], scratch: Path) -> None:
-    """Move the files of a table, made on another machine, into place.
+    """Move the files of a table that was made on another machine into the cache.
 
-    Raises
-    ------
-    InputError
-        They are damaged, or the cache cannot be written.
+    Raises InputError if the files are damaged or the cache cannot be written.
     """
     folder = _folder_of(recipe)
     if _load(scratch) is None:
@@ -148,7 +147,7 @@ def adopt(recipe: Mapping[str, Any], scratch: Path) -> None:
 
 
 def recipe_key(recipe: Mapping[str, Any]) -> str:
-    """Return the hash that names the folder of a recipe."""
+    """Return the hash that names the cache folder of a recipe."""
     text = json.dumps({"converter": CONVERTER_VERSION, **recipe}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -192,7 +191,7 @@ def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
 def _put(scratch: Path, folder: Path) -> None:
     if folder.exists() and _load(folder) is None:
         shutil.rmtree(folder, ignore_errors=True)
-    # Fails when another process was quicker: its folder holds the same.
+    # Renaming fails if another process was quicker; its folder has the same content.
     with suppress(OSError):
         scratch.rename(folder)
 
@@ -215,13 +214,13 @@ def _load(folder: Path) -> Table | None:
         parts = {}
         for name, part in manifest["parts"].items():
             parts[name] = _array(folder / f"{name}.npy", mapped=part["bytes"] >= _MAPPED_FROM_BYTES)
-            # Parts of before tell no form.
+            # Manifests of older versions have no "form".
             form = _form(parts[name])
             if part.get("form", form) != form or _crc32(parts[name]) != part["crc32"]:
                 return None
         X = _matrix(parts, "X", manifest["shape"])
         X_test = _matrix(parts, "X_test", manifest["shape_test"]) if "y_test" in parts else None
-        # Tables of before have none.
+        # Manifests of older versions have no notes.
         notes = tuple(manifest.get("notes", ()))
         table = Table(X, parts["y"], tuple(manifest["classes"]), X_test, parts.get("y_test"), notes=notes)
     except (OSError, ValueError, KeyError, TypeError):
@@ -232,15 +231,15 @@ def _load(folder: Path) -> Table | None:
 def _array(path: Path, *, mapped: bool) -> npt.NDArray[Any]:
     mode: Literal["r"] | None = "r" if mapped else None
     try:
-        # A plain array on top of the mapping: kernels then meet one type only.
+        # Make it a plain array instead of a memmap, so that kernels are compiled for one type only.
         return np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
     except Exception as error:
-        # A header is Python's own notation: damaged, it raises whatever Python's parser does.
+        # numpy evaluates the header as a Python literal, so a damaged one may raise any exception.
         raise ValueError(f"{path}: damaged") from error
 
 
 def _form(array: npt.NDArray[Any]) -> list[Any]:
-    """Return the type and the shape of an array, as JSON has them."""
+    """Return the dtype and the shape of an array as a JSON list."""
     return [array.dtype.str, *array.shape]
 
 
@@ -254,7 +253,7 @@ def _matrix(parts: Mapping[str, npt.NDArray[Any]], name: str, shape: list[int]) 
 
 
 def _save(path: Path, array: npt.NDArray[Any]) -> int:
-    """Write an ``.npy`` file step by step (the array may be larger than memory); return its crc32."""
+    """Write an ``.npy`` file in steps, since the array may be larger than memory, and return its crc32."""
     crc = 0
     with path.open("wb") as file:
         header = np.lib.format.header_data_from_array_1_0(np.ascontiguousarray(array))

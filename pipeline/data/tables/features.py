@@ -1,4 +1,4 @@
-"""Changes to features that a data set may ask for: missing values, standardisation, a constant, the dtype."""
+"""Change features as a data set's options ask: missing values, standardisation, constant feature, dtype."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ from ...errors import InputError
 from ..io.spill import release
 from .cache import cache_folder
 from .options import ONLINE, Options, Value
-from .spilling import SpillingMatrix
-from .stream import FloatArray, Matrix, Rows, Table, arrays_of, int32_csr, is_sparse
+from .stream import FloatArray, Matrix, Rows, SpillingMatrix, Table, arrays_of, int32_csr, is_sparse
 
-# A matrix up to here is changed in one piece; a larger one block by block, so that it need not fit in memory.
+# Up to this size a matrix is changed at once; a larger one block by block, so that it need not fit in memory.
 _WHOLE_BYTES = 1 << 28
 _BLOCK_BYTES = 1 << 24
-# Rows of a block of CSR rows; fixed, since sums depend on it in their last bits.
+# Rows in a block of a CSR matrix. The number is fixed because the last bits of sums depend on it.
 _BLOCK_ROWS = 1 << 12
 
-# What a table is opened with whose features are yet to be fitted: see `raw_options`.
+# An internal option: open the table without changing its features, see `raw_options`.
 _RAW = "raw"
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureFit:
-    """What is computed of training rows: of every feature what fills a gap, mean and spread."""
+    """Contain the statistics that change features: per feature the fill value, mean and standard deviation.
+
+    Each is an array of shape (d,), or None if the options do not need it.
+    """
 
     fill: npt.NDArray[np.float64] | None
     mean: npt.NDArray[np.float64] | None
@@ -36,7 +38,7 @@ class FeatureFit:
 
 
 def computed(options: Options) -> bool:
-    """Return whether features are changed by what is computed of training rows."""
+    """Return whether the options change features by statistics of the training rows."""
     return bool(options.get("standardize")) or options.get("missing", "error") != "error"
 
 
@@ -46,34 +48,17 @@ def scaled_online(options: Options) -> bool:
 
 
 def raw_options(options: Options) -> dict[str, Value]:
-    """Return the options of the same table with its features as they stand, to be fitted elsewhere."""
+    """Return the options that open the same table with unchanged features, so that a caller can fit them."""
     return {**options, "standardize": False, "bias": False, "dtype": "", _RAW: True}
 
 
 def apply_feature_options(name: str, table: Table, options: Options) -> Table:
     """Fill missing values, then apply ``standardize``, ``bias`` and ``dtype``, in that order.
 
-    What is computed for it is computed of the whole training part of the table. Features that are scaled
-    online are left as they stand: their cells do it, each in the order of its stream.
-
-    Parameters
-    ----------
-    name : str
-        Name of the data set, for the error line.
-    table : Table
-        What the source gave.
-    options : mapping
-        Resolved options.
-
-    Returns
-    -------
-    Table
-        The same table when nothing was asked for.
-
-    Raises
-    ------
-    InputError
-        When a sparse set should be standardised: that would make it dense. When values are too large.
+    The statistics are those of the whole training part of the table. Features with ``standardize = "online"``
+    are not scaled here: each cell scales them in the order of its stream. Returns the same arrays if the
+    options change nothing. Raises InputError if a sparse table is to be standardised, which would make it
+    dense, or if values are too large. `name` is the data set's name in error messages.
     """
     if options.get(_RAW):
         return table
@@ -84,18 +69,10 @@ def apply_feature_options(name: str, table: Table, options: Options) -> Table:
 
 
 def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) -> FeatureFit:
-    """Compute what the features of a data set are changed by.
+    """Compute the statistics by which the features of a data set are changed.
 
-    Parameters
-    ----------
-    name : str
-        Of the data set, for the error line.
-    X : ndarray or CSR array
-        NaN where a value is missing.
-    options : mapping
-        Resolved options.
-    rows : ndarray of int64, optional
-        Its training rows, ascending; by default all.
+    `X` has NaN where a value is missing. `rows` are the training rows in ascending order, by default all.
+    `name` is the data set's name in error messages.
     """
     fill = mean = spread = None
     if options.get("missing", "error") != "error":
@@ -106,7 +83,7 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
             "set dense = true"
         )
     if options["standardize"] and not scaled_online(options):
-        # Sums run down the columns row by row, so that they do not depend on the machine's vector width.
+        # Sums add row to row down the columns, so that they do not depend on the machine's vector width.
         n = X.shape[0] if rows is None else len(rows)
         with np.errstate(over="ignore", invalid="ignore"):
             mean = _sum(X, rows, lambda block: _filled(block, fill)) / n
@@ -122,7 +99,7 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
 
 
 def assembled(name: str, blocks: Iterable[Any], n_rows: int, options: Options) -> Any:
-    """Return dense rows made block by block, with ``bias`` and ``dtype``; many are kept on disk."""
+    """Join dense blocks into one matrix with ``bias`` and ``dtype`` applied; store a large one on disk."""
     made, d, plain = SpillingMatrix(cache_folder() / "streams"), 0, FeatureFit(None, None, None)
     for block in blocks:
         changed = change_features(name, block, plain, options)
@@ -132,9 +109,9 @@ def assembled(name: str, blocks: Iterable[Any], n_rows: int, options: Options) -
 
 
 def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any:
-    """Return a matrix with its features changed as `apply_feature_options` says.
+    """Return a matrix with its features changed as `apply_feature_options` describes.
 
-    A constant feature becomes 0. A matrix larger than 256 MB is made on disk, block by block.
+    A standardised constant feature becomes 0. A matrix larger than 256 MB is written to disk, block by block.
     """
     dtype = np.dtype(str(options["dtype"]) or X.dtype)
     if fit.fill is None and fit.mean is None and not options["bias"] and dtype == X.dtype:
@@ -156,26 +133,14 @@ def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any
     return made.finish((X.shape[0], X.shape[1] + bool(options["bias"])))
 
 
-# A dense copy beside its source must fit into a worker's memory; 2 GiB is half of a common one's.
+# A dense copy and its source must both fit into a worker's memory; 2 GiB is half of a common worker's.
 _LARGEST_DENSE = 2 << 30
 
 
 def with_layout(name: str, table: Table, *, dense: bool) -> Table:
-    """Return a table as dense arrays or as CSR.
+    """Return a table as dense arrays or, without stored zeros and with int32 indices, as CSR.
 
-    Parameters
-    ----------
-    name : str
-        Name of the data set, for the error line.
-    table : Table
-        In either layout.
-    dense : bool
-        The layout wanted. CSR leaves zeros out and has int32 indices.
-
-    Raises
-    ------
-    InputError
-        When the dense form would take more than 2 GiB.
+    Raises InputError if the dense form would take more than 2 GiB.
     """
     parts: list[Any] = [_laid_out(name, X, dense) for X in (table.X, table.X_test)]
     return replace(table, X=parts[0], X_test=parts[1])
@@ -196,7 +161,10 @@ def _laid_out(name: str, X: Any, dense: bool) -> Any:
 
 
 def _blocks(X: Any, rows: Rows | None) -> Iterator[Any]:
-    """Yield rows of a matrix: a small dense one whole, else blocks that leave nothing in memory."""
+    """Yield the rows of a matrix: a small dense matrix at once, any other in blocks.
+
+    The memory-mapped pages of a large matrix are released after each block.
+    """
     if rows is None and not is_sparse(X) and X.nbytes <= _WHOLE_BYTES:
         yield X
         return
@@ -213,7 +181,7 @@ def _matrix_bytes(X: Any) -> int:
 
 
 def _sum(X: Any, rows: Rows | None, of: Callable[[Any], Any]) -> Any:
-    """Return the sum of some rows, added one after the other wherever blocks end."""
+    """Return the sum of ``of(block)`` over rows, added row by row: block boundaries do not change it."""
     total = None
     for block in _blocks(X, rows):
         part = of(block)
@@ -224,7 +192,7 @@ def _sum(X: Any, rows: Rows | None, of: Callable[[Any], Any]) -> Any:
 
 
 def _means_of_known(X: Any, rows: Rows | None) -> npt.NDArray[np.float64]:
-    """Return the means of the values that are not missing; 0 where all are."""
+    """Return each feature's mean over the values that are not missing; 0 if all are missing."""
     if is_sparse(X):
         n, d = X.shape[0] if rows is None else len(rows), X.shape[1]
         sums, gaps = np.zeros(d), np.zeros(d)
@@ -241,7 +209,7 @@ def _means_of_known(X: Any, rows: Rows | None) -> npt.NDArray[np.float64]:
 
 
 def _filled(X: Any, fill: npt.NDArray[np.float64] | None) -> Any:
-    """Return a matrix with values in place of missing ones; the same where none is missing."""
+    """Return a matrix with missing values replaced; the same matrix if none is missing."""
     if fill is None:
         return X
     if is_sparse(X):

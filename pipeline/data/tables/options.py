@@ -1,4 +1,4 @@
-"""The options that a data set takes in a study, declared once and checked in one place."""
+"""Declare the options that a data set takes in a study, and check them in one place."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ Options: TypeAlias = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Option:
-    """One option: what it may be, and what it is when not given.
+    """Declare one option: its type, default and range.
 
     Attributes
     ----------
     kind : {"flag", "count", "number", "text", "names"}
-        true/false, a whole number, a number, a string, or a list of strings (numbers stand for columns
-        without names).
+        true/false, an integer, a number, a string, or a list of strings (numbers name columns of files
+        without a header).
     default : str, int or bool
-        Value when not given; ``""`` and ``-1`` stand for "find out".
-    minimum : int
-        Smallest "count" or "number" accepted.
-    maximum : int or None
-        Largest one; None: any.
+        Value if the option is not given; ``""`` and ``-1`` mean "determine it from the data".
+    minimum, maximum : int
+        Range of a "count" or "number"; a maximum of None allows any.
     choices : tuple of str
-        The accepted texts; empty accepts any. Of a "flag": what it may be besides true and false.
+        Accepted texts; empty accepts any. For a "flag": the values accepted besides true and false.
     """
 
     kind: Literal["flag", "count", "number", "text", "names"]
@@ -41,9 +39,9 @@ class Option:
 ONLINE = "online"
 STANDARDIZE = Option("flag", False, choices=(ONLINE,))
 
-# `bias`: the linear learners of the papers have no bias term; a constant feature of 1 stands in for it.
-# `standardize`: mean 0 and standard deviation 1, both measured on the whole training part of the source, or
-# on the rows of the stream so far.
+# `bias`: the linear learners of the papers have no bias term; a constant feature of 1 replaces it.
+# `standardize`: mean 0 and standard deviation 1, measured on the whole training part of the source, or, with
+# "online", on the rows of the stream so far.
 FEATURE_OPTIONS: dict[str, Option] = {
     "bias": Option("flag", False),
     "standardize": STANDARDIZE,
@@ -54,24 +52,8 @@ FEATURE_OPTIONS: dict[str, Option] = {
 def resolve_options(owner: str, given: Options, declared: Mapping[str, Option]) -> dict[str, Value]:
     """Check options against their declaration and fill in the defaults.
 
-    Parameters
-    ----------
-    owner : str
-        Name of the data set, for the error line.
-    given : mapping
-        What the user wrote.
-    declared : mapping of str to Option
-        What this data set takes.
-
-    Returns
-    -------
-    dict
-        Every declared option with its value.
-
-    Raises
-    ------
-    InputError
-        On an unknown option, a wrong type or a value out of range.
+    `owner` is the data set's name in error messages. Raises InputError on an unknown option, a wrong type or
+    a value out of range.
 
     Examples
     --------
@@ -88,14 +70,14 @@ def resolve_options(owner: str, given: Options, declared: Mapping[str, Option]) 
 
 
 def count_of(options: Options, key: str) -> int:
-    """Return the value of an option that is a whole number."""
+    """Return the value of an integer option."""
     value = options[key]
     assert isinstance(value, int)
     return value
 
 
 def names_of(options: Options, key: str) -> tuple[str, ...]:
-    """Return the columns that an option names."""
+    """Return the value of an option that lists columns."""
     value = options[key]
     assert isinstance(value, tuple)
     return value
@@ -109,7 +91,7 @@ def _checked(owner: str, key: str, value: Value, option: Option) -> Value:
         raise InputError(f"data set {owner!r}: {key} must be true or false{others}, not {value!r}")
     if option.kind in ("count", "number"):
         whole = option.kind == "count"
-        # bool is an int in Python; n_train = true is a slip, not 1.
+        # bool is an int in Python, but n_train = true is a mistake and not 1.
         of_kind = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
         high = float("inf") if option.maximum is None else option.maximum
         if of_kind and option.minimum <= value <= high:  # type: ignore[operator]

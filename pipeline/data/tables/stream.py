@@ -1,16 +1,18 @@
-"""What a data set name resolves to: a table of a source, and the stream of one task on it."""
+"""Tables of a source, streams of one task, and matrices under construction in bounded memory."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ..io.spill import steps
+from ...errors import InputError
+from ..io.spill import SpillingArray, steps
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -23,7 +25,7 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """All rows of a source with its own K classes, before a task is derived from it.
+    """Contain all rows of a source with its K classes, before a task is derived from it.
 
     Attributes
     ----------
@@ -31,14 +33,12 @@ class Table:
         float32 or float64; C-contiguous, or CSR with int32 indices.
     y : ndarray of shape (n,), int32
         Class codes 0..K-1.
-    classes : tuple of str
-        The K class names.
     X_test, y_test : same as X, y, or None
-        The official test part, where the source has one.
+        The official test part, if the source has one.
     changes : tuple of int
-        After how many rows what they follow changes, where it is known.
+        Number of rows before each change of concept, if the source knows them.
     notes : tuple of str
-        What is to be known of how the features were made, a line each.
+        What a user should know about how the features were made, one line each.
     """
 
     X: Matrix
@@ -52,16 +52,16 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """The labels that those of a task are made of: the data set's own, before classes are joined.
+    """Contain the labels before a task joined classes: the data set's own classes and codes.
 
     Attributes
     ----------
     y : ndarray of shape (n,), int32
-        The data set's class codes, row by row of the task's stream.
+        The data set's class code of each row of the task's stream.
     classes : tuple of str
-        Their names.
+        The names of the data set's classes.
     codes : ndarray of int32
-        The task's class code of each.
+        For each of these classes, the task's class code.
     """
 
     y: Codes
@@ -71,7 +71,7 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """One task, ready to be streamed. Every array is read-only: threads share them.
+    """One task, ready to be streamed. All arrays are read-only, because threads share them.
 
     Attributes
     ----------
@@ -84,18 +84,18 @@ class Stream:
     classes : tuple of str
         The K class names.
     X_test, y_test : same as X, y, or None
-        The official test part, where there is one.
+        The official test part, if there is one.
     fingerprint : str
-        sha256, hex: equal to ``fingerprint(ref)`` of the reference it was opened from.
+        sha256 in hex, equal to ``fingerprint(ref)`` of the reference from which the stream was opened.
     rows : ndarray of shape (n,), int64, or None
-        The rows of X that belong to this task: ``y[i]`` is the label of ``X[rows[i]]``. None means all of
-        them, in order. So the 45 pairs of MNIST share one memory-mapped X.
+        The rows of X that belong to this task: ``y[i]`` is the label of ``X[rows[i]]``. None means all rows,
+        in order. This lets the 45 pairs of MNIST share one memory-mapped X.
     rows_test : ndarray of int64 or None
         The same for the test part.
     origin : Origin or None
-        What the labels `y` are made of; None for a task that leaves rows out.
+        The labels from which `y` was made; None for a task that leaves rows out.
     changes : tuple of int
-        After how many rows of the task what they follow changes.
+        Number of rows of the task before each change of concept.
     """
 
     name: str
@@ -112,19 +112,19 @@ class Stream:
 
 
 def is_sparse(X: object) -> bool:
-    """Return whether X is a SciPy sparse array, without importing SciPy to find out."""
+    """Return whether X is a SciPy sparse array, without importing SciPy."""
     return not isinstance(X, np.ndarray)
 
 
 def arrays_of(X: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return the plain arrays that a matrix consists of, by their CSR names or ``"dense"``."""
+    """Return the plain arrays of a matrix by name: "data", "indices" and "indptr" for CSR, else "dense"."""
     if is_sparse(X):
         return {"data": X.data, "indices": X.indices, "indptr": X.indptr}
     return {"dense": X}
 
 
 def int32_csr(X: Any) -> Any:
-    """Return a sparse matrix as CSR with int32 indices, as every stream has them; SciPy may choose int64."""
+    """Return a sparse matrix as CSR with int32 indices, which every stream has; SciPy may choose int64."""
     from scipy.sparse import csr_array
 
     found = csr_array(X)
@@ -143,17 +143,9 @@ def freeze(table: Table) -> Table:
 
 
 def content_fingerprint(table: Table) -> str:
-    """Return the sha256 of a table: shapes, dtypes, contents and class names, train and test.
+    """Return the sha256 (hex) of a table: shapes, dtypes, contents and class names, train and test.
 
-    Parameters
-    ----------
-    table : Table
-        Any table.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits. The same rows read from CSV or from Parquet have the same fingerprint.
+    The same rows read from CSV and from Parquet have the same fingerprint.
     """
     digest = hashlib.sha256()
     for X, y in ((table.X, table.y), (table.X_test, table.y_test)):
@@ -168,3 +160,43 @@ def content_fingerprint(table: Table) -> str:
                 digest.update(step)
     digest.update(json.dumps(table.classes).encode())
     return digest.hexdigest()
+
+
+class SpillingMatrix:
+    """Collect rows block by block into one matrix.
+
+    A large matrix is stored in unnamed files in `folder`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parts: list[SpillingArray[Any]] = []
+
+    def append(self, X: Any) -> None:
+        """Add rows; they are copied.
+
+        Raises InputError if there are 2^31 non-zeros or more, or if the folder cannot be written.
+        """
+        if not self._parts:
+            self._parts = [SpillingArray(X.dtype.type, self._folder)]
+            if is_sparse(X):
+                self._parts += [SpillingArray(np.int32, self._folder) for _ in range(2)]
+                self._parts[2].append(np.zeros(1))
+        if not is_sparse(X):
+            self._parts[0].append(X)
+            return
+        data, indices, ends = self._parts
+        if data.size + X.nnz >= 2**31:
+            raise InputError("2^31 non-zeros or more; the index of a stream is 32 bit, so split the file")
+        ends.append(X.indptr[1:] + data.size)
+        data.append(X.data)
+        indices.append(X.indices)
+
+    def finish(self, shape: tuple[int, int]) -> Any:
+        """Return the matrix, either in memory or memory-mapped and read-only."""
+        if len(self._parts) == 1:
+            return self._parts[0].finish(shape)
+        from scipy.sparse import csr_array
+
+        data, indices, ends = (part.finish() for part in self._parts)
+        return csr_array((data, indices, ends), shape=shape)

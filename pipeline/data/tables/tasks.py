@@ -1,4 +1,4 @@
-"""Tasks on a source with K classes: binary, one against the rest, pairs, a named grouping, multi-class."""
+"""Derive tasks from K classes: binary, one against the rest, pairs, a named grouping, multi-class."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _KINDS = ("auto", "binary", "one-vs-rest", "pairs", "multiclass")
 
 @dataclass(frozen=True)
 class TaskRef:
-    """All that a worker needs to open one task by itself; small, hashable and picklable.
+    """Identify one task, with everything a worker needs to open it; small, hashable and picklable.
 
     Attributes
     ----------
     label : str
-        What the task is called in results, such as ``"usps[3-vs-5]"``.
+        The task's name in results, such as ``"usps[3-vs-5]"``.
     source : str
         Name of a bundled set, generator or public set, or the absolute path of a file.
     task : str
         ``"binary"``, ``"binary:POSITIVE"``, ``"one-vs-rest:CLASS"``, ``"pair:POSITIVE,NEGATIVE"``,
         ``"group:NAME"`` or ``"multiclass"``.
     parent : str
-        What the study calls the data set that the task was cut from, such as ``"usps"``: its label, its name,
-        or the name of its file without suffixes. A data set that was not cut is its own parent.
+        The study's name of the data set from which the task is derived, such as ``"usps"``: its label, its
+        name, or its file name without suffixes. A data set with a single task is its own parent.
     options : tuple of (name, value)
         The options that differ from their default, sorted by name.
     """
@@ -57,7 +57,7 @@ def name_tasks(
     positive: str = "",
     task_lists: TaskLists | None = None,
 ) -> list[tuple[str, str]]:
-    """Return the (label, task) pairs that a study's ``task`` key stands for.
+    """Return the (label, task) pairs that a study's ``task`` key selects, in the order of the classes.
 
     Parameters
     ----------
@@ -68,23 +68,18 @@ def name_tasks(
     task : str
         ``"auto"`` (binary for two classes, else multi-class), ``"binary"``, ``"one-vs-rest"`` (K tasks),
         ``"one-vs-rest:CLASS"``, ``"pairs"`` (K(K-1)/2 tasks), ``"pair:A,B"``, a grouping's name with or
-        without ``"group:"``, or ``"multiclass"``.
+        without ``"group:"``, a task list's name, or ``"multiclass"``.
     groupings : mapping of str to tuple of str, optional
-        TaskLists sets of classes that together are the positive class.
+        Named sets of classes, each of which together is the positive class.
     positive : str, default=""
-        Positive class of a binary task; the last one when empty.
+        Positive class of a binary task; empty takes the last class.
     task_lists : mapping of str to mapping of str to str, optional
-        TaskLists lists of tasks: from the name to the label's suffix and the task of each.
-
-    Returns
-    -------
-    list of (str, str)
-        Label and resolved task, in the order of the classes.
+        Named lists of tasks; each maps the label's suffix to a task.
 
     Raises
     ------
     InputError
-        When the task is unknown or does not fit the classes.
+        If the task is unknown or does not fit the classes.
 
     Examples
     --------
@@ -129,26 +124,9 @@ def name_tasks(
 def derive(ref: TaskRef, table: Table, fingerprint: str, groupings: Groupings) -> Stream:
     """Derive the stream of one task from the table of its source.
 
-    Parameters
-    ----------
-    ref : TaskRef
-        Which task.
-    table : Table
-        The source; its X is shared, never copied.
-    fingerprint : str
-        The stream's fingerprint, see `task_fingerprint`.
-    groupings : mapping of str to tuple of str
-        The source's named groupings.
-
-    Returns
-    -------
-    Stream
-        With `rows` set only where the task leaves rows out.
-
-    Raises
-    ------
-    InputError
-        When the task does not fit the classes of the table.
+    The stream shares the table's X and never copies it; `rows` is set only if the task leaves rows out.
+    `fingerprint` comes from `task_fingerprint`. Raises InputError if the task does not fit the table's
+    classes.
     """
     codes, names = task_codes(ref, table.classes, groupings)
     y, rows = _relabel(table.y, codes)
@@ -162,28 +140,10 @@ def derive(ref: TaskRef, table: Table, fingerprint: str, groupings: Groupings) -
 
 
 def task_codes(ref: TaskRef, classes: Sequence[str], groupings: Groupings) -> tuple[Codes, tuple[str, ...]]:
-    """Return what a task makes of the classes of its source.
+    """Return the task's class code for each class of the source, and the names of the task's classes.
 
-    Parameters
-    ----------
-    ref : TaskRef
-        Which task.
-    classes : sequence of str
-        The K class names of the source.
-    groupings : mapping of str to tuple of str
-        The source's named groupings.
-
-    Returns
-    -------
-    codes : ndarray of int32, shape (K,)
-        The task's class code of each, -1 where its rows are left out.
-    names : tuple of str
-        The names of the task's classes.
-
-    Raises
-    ------
-    InputError
-        When the task does not fit the classes.
+    The codes have shape (K,), with -1 for classes whose rows are left out. Raises InputError if the task does
+    not fit the classes.
     """
     kind, _, argument = ref.task.partition(":")
     if kind == "multiclass":
@@ -204,14 +164,14 @@ def task_codes(ref: TaskRef, classes: Sequence[str], groupings: Groupings) -> tu
 
 
 def task_fingerprint(table_fingerprint: str, task: str, groupings: Groupings) -> str:
-    """Return the fingerprint of a task from that of its table; the derivation adds no data of its own."""
+    """Return the fingerprint of a task from that of its table, since deriving a task adds no data."""
     kind, _, argument = task.partition(":")
     members = list(groupings.get(argument, ())) if kind == "group" else []
     return hashlib.sha256(json.dumps([table_fingerprint, task, members]).encode()).hexdigest()
 
 
 def _codes(positive: Sequence[str], negative: Sequence[str] | None, classes: Sequence[str]) -> Codes:
-    """Old code -> new code: 1 positive, 0 negative (None: every other class), -1 not in the task."""
+    """Return each class's new code: 1 positive, 0 negative (None: every other class), -1 left out."""
     others = set(classes if negative is None else negative) - set(positive)
     return np.array([1 if c in positive else 0 if c in others else -1 for c in classes], dtype=np.int32)
 
@@ -245,7 +205,7 @@ def _require_class(label: str, name: str, classes: Sequence[str]) -> None:
 
 
 def _split_pair(label: str, argument: str, classes: Sequence[str]) -> tuple[str, str]:
-    # Class names may hold commas themselves, so every comma is tried.
+    # Class names may contain commas, so split at each comma in turn.
     fields = argument.split(",")
     for cut in range(1, len(fields)):
         a, b = ",".join(fields[:cut]).strip(), ",".join(fields[cut:]).strip()
@@ -261,7 +221,7 @@ def _split_pair(label: str, argument: str, classes: Sequence[str]) -> tuple[str,
 
 
 def listed(names: Sequence[str], limit: int = 10) -> str:
-    """Return names as one short text, cut after `limit` so that an error stays one line.
+    """Join names into one short text; name only the first `limit`, so that an error stays on one line.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""All that knows Dask: reaching a cluster, preparing its workers, keeping them fed with cells."""
+"""Run cells on a Dask cluster: connect, prepare the workers, keep them supplied with cells."""

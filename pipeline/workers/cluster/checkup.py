@@ -1,4 +1,4 @@
-"""Looking at a cluster before a study is run on it: who is there, with what, how fast, unlike us in what."""
+"""Inspect a cluster before a study runs on it: its workers, their versions, tables, disks and speed."""
 
 from __future__ import annotations
 
@@ -24,59 +24,61 @@ from .waiting import Waiting
 if TYPE_CHECKING:
     from distributed import Client
 
-# Tasks that do nothing, of which the time of one is made out: more than a worker is handed at once, done in a
-# second.
+# Empty tasks that measure the time per task: more than a worker gets at once, and done within a second.
 EMPTY_TASKS = 300
-# What is looked at of a scheduler, which needs none of this package.
+# Packages whose versions are read on the scheduler; it needs only Dask, not singlepass.
 SCHEDULER_PACKAGES = ("dask", "distributed", "singlepass")
-# What a worker may take for an answer; importing the package takes seconds, from a shared disk a minute.
+# Timeout of a worker's answer: importing the package takes seconds, from a shared disk a minute.
 _ANSWER_SECONDS = 120.0
-# Between two looks for a first worker.
+# Interval of the checks for a first worker.
 _PAUSE_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
 class WorkerCheckup:
-    """What a worker is.
+    """The state of a worker.
 
     Attributes
     ----------
-    threads : int
     memory : int
-        Bytes that it may take; 0 where there is no limit.
+        Memory limit in bytes; 0 if there is no limit.
     environment : Environment or str
-        What it computes with; a text says why it cannot.
+        Its versions and machine; a text says why they are unknown.
     lacking : list of data.Lack, or str
-        Tables that it would be sent; a text says why it could not tell.
+        Tables that must be sent to it; a text says why they are unknown.
+    cache_free : int or str
+        Free bytes on the disk of its cache; a text says why the cache cannot be written.
     """
 
     threads: int
     memory: int
     environment: Environment | str
     lacking: list[data.Lack] | str
+    cache_free: int | str
 
 
 @dataclass(frozen=True)
 class Checkup:
-    """What a cluster is.
+    """The state of a cluster.
 
     Attributes
     ----------
     scheduler : str
-        Its address.
+        Address of the scheduler.
     versions : dict of str to str or None
-        Of Python and of packages, where the scheduler runs.
+        Versions of Python and of `SCHEDULER_PACKAGES` on the scheduler; None if a package is missing.
     settings : dict of str to object
-        Of the scheduler, those of `SCHEDULER_SETTINGS`; None where it does not know one.
+        The scheduler's values of `SCHEDULER_SETTINGS`; None if a setting is unknown there.
     dashboard : str
+        URL, or "" if there is none.
     encrypted : bool
-        Whether connections are TLS.
+        Whether connections use TLS.
     workers : dict of str to WorkerCheckup
-        By address; empty when none came.
+        By address; empty if no worker came.
     first_task, a_task : float
-        Seconds until the first task was back, and of one of many; NaN without workers.
+        Seconds until the first task returned, and mean seconds of a task among many; NaN without workers.
     no_worker : str
-        Why no worker came.
+        Why no worker came, or "".
     """
 
     scheduler: str
@@ -93,26 +95,11 @@ class Checkup:
 def check_up(
     place: SchedulerPlace, patience: float, pins: tuple[data.Pin, ...], note: Callable[[str], None]
 ) -> Checkup:
-    """Look at a cluster.
+    """Connect to a cluster and inspect it.
 
-    Parameters
-    ----------
-    place : SchedulerPlace
-    patience : float
-        Seconds for which the scheduler, then a first worker, is waited for.
-    pins : tuple of data.Pin
-        Tables that workers are asked for.
-    note : callable
-        Told, in a line, what is waited for.
-
-    Returns
-    -------
-    Checkup
-
-    Raises
-    ------
-    InputError
-        There is no scheduler, or it goes meanwhile.
+    `patience` is the longest wait in seconds, for the scheduler and then for a first worker. `pins` are the
+    tables that the workers need. `note` receives a line when something is waited for. Raises InputError if
+    the scheduler cannot be reached or stops answering.
     """
     return asyncio.run(_check_up(place, patience, pins, note))
 
@@ -123,11 +110,12 @@ async def _check_up(
     async with connected(place, patience, note) as client:
         try:
             no_worker = await _wait_for_worker(client, Waiting(place, patience, note))
-            # There as long as the client is connected.
+            # Set while the client is connected.
             scheduler: Any = client.scheduler
             there = (await scheduler.identity())["workers"]
             environments = await _ask(client, this_environment)
             lacking = await _ask(client, data.lacking, pins)
+            free = await _ask(client, data.cache_space)
             speed = _speed(client) if there else _no_speed()
             first, each = await asyncio.wait_for(speed, _ANSWER_SECONDS)
             return Checkup(
@@ -142,6 +130,7 @@ async def _check_up(
                         memory=int(told["memory_limit"] or 0),
                         environment=_or_words(environments.get(address)),
                         lacking=_or_words(lacking.get(address)),
+                        cache_free=_or_words(free.get(address)),
                     )
                     for address, told in there.items()
                 },
@@ -150,7 +139,7 @@ async def _check_up(
                 no_worker=no_worker,
             )
         except (Exception, asyncio.CancelledError) as error:
-            # Cancelled are also futures whose scheduler is gone.
+            # CancelledError also arises for futures when their scheduler is gone.
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
@@ -159,7 +148,7 @@ async def _check_up(
 
 
 async def _wait_for_worker(client: Client, waiting: Waiting) -> str:
-    """Wait for a first worker; return why none came, "" if one did."""
+    """Wait for a first worker; return why none came, or "" if one did."""
     while not await client.nthreads():
         try:
             await waiting.look(ready=False)
@@ -170,23 +159,25 @@ async def _wait_for_worker(client: Client, waiting: Waiting) -> str:
 
 
 async def _ask(client: Client, function: Callable[..., Any], *args: Any) -> Mapping[str, Any]:
-    """Return what each worker answers, or the error that it has."""
+    """Call a function on every worker; return each worker's answer, or its error, by address."""
     call = client.run(loads, message(function, *args), on_error="return")
     answers: Mapping[str, Any] = await asyncio.wait_for(call, _ANSWER_SECONDS)
     return answers
 
 
 def _or_words(answer: Any) -> Any:
-    """Return an answer; of an error its words."""
+    """Return an answer unchanged, or a text for an error or a missing answer."""
     if isinstance(answer, ModuleNotFoundError) and str(answer.name).startswith("singlepass"):
         return "singlepass is missing"
+    if isinstance(answer, InputError):
+        return str(answer)
     if isinstance(answer, BaseException):
         return f"{type(answer).__name__}: {str(answer).partition(chr(10))[0]}"
     return "gone" if answer is None else answer
 
 
 async def _speed(client: Client) -> tuple[float, float]:
-    """Return the seconds until a first task is back, and of one of many."""
+    """Return the seconds until a first task returns, and the mean seconds of a task among many."""
     began = time.perf_counter()
     await client.submit(loads, message(divmod, 17, 5), pure=False)
     first = time.perf_counter() - began
@@ -201,7 +192,7 @@ async def _no_speed() -> tuple[float, float]:
 
 
 async def _versions(client: Client) -> dict[str, str | None]:
-    # Functions of the standard library: a scheduler has them, whatever else it lacks.
+    # The calls use the standard library only, because the scheduler may lack this package.
     found: dict[str, str | None] = {"python": await client.run_on_scheduler(python_version)}
     for name in SCHEDULER_PACKAGES:
         found[name] = None
@@ -220,15 +211,10 @@ async def _settings(client: Client) -> dict[str, object]:
 
 
 def job_script(text: str) -> str | None:
-    """Return what would be handed to a batch system, None where a cluster has no such script.
+    """Return the script that a cluster would submit to its batch queue, or None if it has none.
 
-    It is that of a cluster without workers, which is made for it and submits nothing. What is wrong with the
-    file is said when it is started.
-
-    Parameters
-    ----------
-    text : str
-        What ``--cluster`` names.
+    `text` is the value of ``--cluster``. The function creates a cluster without workers, which submits
+    nothing. It returns None for a faulty class or call: starting the cluster reports the fault.
     """
     file = read_cluster(text)
     try:

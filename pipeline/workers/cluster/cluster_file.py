@@ -1,4 +1,4 @@
-"""Starting a cluster from a file that says which: any class with Dask's interface of clusters."""
+"""Start a cluster that a TOML file describes, of any class with Dask's cluster interface."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ...errors import InputError, did_you_mean
-from .adaptive import Remaining, adaptive_for
 from .connection import SchedulerPlace, forget_errors, hush, message_of
-from .jobs import Starting
+from .jobs import Remaining, Starting, adaptive_for
 
-# A worker takes three seconds to start, on a busy machine ten.
+# A worker takes three seconds to start, or ten on a busy machine.
 _LOCAL_WAIT_MINUTES = 2.0
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-# Of a scheduler that we start. A task whose duration is unknown is taken for a short one (0.5 s by default:
-# it would have too few of them handed to a worker), a worker is handed one cell more than it has threads (the
-# others stay with the scheduler, and are not lost with a worker), and a cell during which two workers have
-# died is run alone.
+# Settings of a scheduler that this process starts. unknown-task-duration: with Dask's 0.5 s a worker would be
+# handed too few tasks of unknown duration. worker-saturation: a worker gets one cell more than it has
+# threads; the others stay with the scheduler and are not lost with a worker. allowed-failures: a cell during
+# which two workers crashed is run alone.
 SCHEDULER_SETTINGS = {
     "distributed.scheduler.unknown-task-duration": "10ms",
     "distributed.scheduler.worker-saturation": 1.1,
     "distributed.scheduler.allowed-failures": 1,
 }
-# When this process is killed, the scheduler of an SSHCluster ends so long after its last cell, with its
-# workers; it must not end while the first worker is sent tables. A worker that finds no scheduler ends, too.
+# If this process is killed, the scheduler of an SSHCluster ends this long after its last cell, and its
+# workers with it; the time must suffice to send tables to the first worker. A worker without a scheduler ends
+# too.
 IDLE_TIMEOUT, DEATH_TIMEOUT = "30 minutes", "60 seconds"
 
 
 class Adapt(BaseModel):
-    """How many workers there may be, by how much there is to do."""
+    """Bounds on the number of workers, between which the cluster follows the remaining work."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -56,20 +56,20 @@ class Adapt(BaseModel):
 
 
 class ClusterFile(BaseModel):
-    """A cluster to be started.
+    """A cluster to start.
 
     Attributes
     ----------
     class_ : str
-        Where the class is imported from, such as ``"dask_jobqueue.SLURMCluster"``; key ``class``.
+        Import path of the class, such as ``"dask_jobqueue.SLURMCluster"``; key ``class``.
     kwargs : dict
-        What it is called with.
+        Its keyword arguments.
     scale : int or None
-        Workers (jobs) to ask for.
+        Workers (jobs) to request.
     adapt : Adapt or None
-        Instead: bounds between which the cluster chooses itself.
+        Bounds for an adaptive number of workers, instead of `scale`.
     wait : float
-        Minutes to wait where there is no worker.
+        Longest wait for a worker in minutes.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -82,12 +82,9 @@ class ClusterFile(BaseModel):
 
 
 def read_cluster(text: str) -> ClusterFile:
-    """Return what ``--cluster`` names: ``local:N``, or the path of a file.
+    """Return the cluster that ``--cluster`` names: ``local:N``, or the path of a file.
 
-    Raises
-    ------
-    InputError
-        It is neither, or the file says something that cannot be.
+    Raises InputError if the text is neither, or the file is invalid.
     """
     kind, _, number = text.partition(":")
     if kind == "local" and number:
@@ -96,7 +93,7 @@ def read_cluster(text: str) -> ClusterFile:
                 f"--cluster {text}: after local: comes the number of worker processes, 1 or more"
             )
         kwargs = {"n_workers": int(number), "threads_per_worker": 1, "host": "127.0.0.1"}
-        # Any free port: the usual one may be another cluster's.
+        # Any free port, because another cluster may use the default one.
         kwargs["dashboard_address"] = "127.0.0.1:0"
         return ClusterFile.model_validate(
             {"class": "distributed.LocalCluster", "kwargs": kwargs, "wait": _LOCAL_WAIT_MINUTES}
@@ -125,27 +122,11 @@ def read_cluster(text: str) -> ClusterFile:
 def started(
     text: str, remaining: Remaining | None = None, *, one_worker: bool = False
 ) -> Iterator[tuple[SchedulerPlace, float]]:
-    """Start a cluster, and end it afterwards.
+    """Start a cluster, yield its place and the longest wait for a worker (seconds), and close it.
 
-    Parameters
-    ----------
-    text : str
-        ``local:N``, or the path of a file; see `ClusterFile`.
-    remaining : Remaining or None, default=None
-        What an adaptive cluster is scaled by; None: one cell.
-    one_worker : bool, default=False
-        Whether to ask for one worker, however many the file names; each host of an SSHCluster has its own.
-
-    Yields
-    ------
-    place : SchedulerPlace
-    wait : float
-        Seconds to wait for its first worker.
-
-    Raises
-    ------
-    InputError
-        There is no such class, or it cannot be started as the file says.
+    `text` is ``local:N`` or the path of a file, see `ClusterFile`. An adaptive cluster scales by `remaining`.
+    With `one_worker` only one worker is requested, except from an SSHCluster, which starts one per host.
+    Raises InputError if the class cannot be found or the cluster cannot be started.
     """
     import dask
     from distributed import SpecCluster
@@ -168,7 +149,7 @@ def started(
             if file.scale is not None:
                 cluster.scale(file.scale)
             if file.adapt is not None:
-                # Other clusters, such as Kubernetes', are scaled where they run.
+                # Clusters of other kinds, such as Kubernetes, scale themselves remotely.
                 by_work = {"Adaptive": adaptive_for(remaining or Remaining())}
                 ours = by_work if isinstance(cluster, SpecCluster) else {}
                 cluster.adapt(minimum=file.adapt.minimum, maximum=file.adapt.maximum, **ours)
@@ -192,9 +173,10 @@ def _with_one_worker(file: ClusterFile) -> ClusterFile:
 
 
 def _check_kwargs(make: Callable[..., Any], file: ClusterFile, text: str) -> None:
-    """Refuse a key that a class of clusters does not take, where it can be told.
+    """Refuse keyword arguments that a cluster class does not accept, if its arguments are known.
 
-    What a class does not know it hands on to its workers, in other processes, whose tracebacks say so.
+    Otherwise the class passes an unknown key to its workers, which report it in tracebacks of other
+    processes.
     """
     known = _parameters(make)
     for key in file.kwargs if known else ():
@@ -205,14 +187,14 @@ def _check_kwargs(make: Callable[..., Any], file: ClusterFile, text: str) -> Non
 
 
 def _parameters(make: Any) -> set[str]:
-    """Return the names of what a class takes, and hands on; empty where nobody knows."""
+    """Return the names of the arguments that a class accepts or passes on; empty if they cannot be known."""
     from distributed import LocalCluster, Nanny, Worker
 
     handed = {LocalCluster: (Nanny, Worker)}
     found: set[str] = set()
     for kind in (make, *handed.get(make, (getattr(make, "job_cls", None),))):
         if not isinstance(kind, type):
-            # Nobody knows what becomes of the rest.
+            # The class forwards its other arguments to something unknown.
             if any(each.kind == each.VAR_KEYWORD for each in inspect.signature(make).parameters.values()):
                 return set()
             continue
@@ -224,9 +206,9 @@ def _parameters(make: Any) -> set[str]:
 
 
 def _hushed(make: Any) -> dict[str, Any]:
-    """Return what keeps what Dask's workers of this machine log from the terminal.
+    """Return arguments that keep the logs of Dask's local workers from the terminal.
 
-    One that asks for the scheduler while that ends would show a traceback.
+    A worker that asks for a scheduler that is ending would print a traceback.
     """
     from distributed import LocalCluster
 
@@ -237,12 +219,12 @@ def _hushed(make: Any) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Start threads whose processes do not see Ctrl-C, which a terminal sends to all of them.
+    """Block SIGINT in threads started meanwhile, and so in their processes: a terminal sends Ctrl-C to all.
 
-    A worker would print a traceback, and a command that submits a job would lose the job's number. This
-    process ends them.
+    Otherwise a worker would print a traceback, and a command that submits a job would lose the job's number.
+    This process ends them itself.
     """
-    # Starting its tracker, multiprocessing would have the thread that does it see Ctrl-C again.
+    # Start the tracker first: multiprocessing would unblock Ctrl-C in the thread that starts it.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
@@ -252,16 +234,16 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _completed(make: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return what a class is called with: the file's keys, and what ends or names what may outlive us."""
+    """Return the file's arguments, with options added that end or name what may outlive this process."""
     from distributed import SSHCluster
 
-    # Schedulers of other classes end with this process, and workers with their scheduler.
+    # Schedulers of other classes end with this process, and their workers with them.
     if make is SSHCluster:
         scheduler = {"idle_timeout": IDLE_TIMEOUT} | kwargs.get("scheduler_options", {})
         worker = {"death_timeout": DEATH_TIMEOUT} | kwargs.get("worker_options", {})
         kwargs = kwargs | {"scheduler_options": scheduler, "worker_options": worker}
-    # By their name jobs are found that wait in the queue when this process is killed. Some queues take 15
-    # characters.
+    # The name identifies jobs that wait in the queue after this process was killed. Some queues accept only
+    # 15 characters.
     if "job_name" in _parameters(make):
         kwargs = {"job_name": f"singlepass-{secrets.token_hex(2)}"} | kwargs
     for name in ("worker_extra_args", "worker_command"):
@@ -273,7 +255,7 @@ def _completed(make: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _staggered(words: list[Any]) -> list[Any]:
-    """Return a worker's command line, with a stagger where it has a lifetime alone."""
+    """Return a worker's command line, with a lifetime stagger added if it has only a lifetime."""
     line = " ".join(map(str, words))
     lifetime = re.search(r"--lifetime[ =](\S+)", line)
     if lifetime is None or "--lifetime-stagger" in line:
@@ -283,21 +265,21 @@ def _staggered(words: list[Any]) -> list[Any]:
 
 
 def _spread(options: dict[str, Any]) -> dict[str, Any]:
-    """Have workers that start together end at different times, none after its lifetime.
+    """Return options with staggered lifetimes, so that workers that start together end at different times.
 
-    Those whose lifetime is not staggered by the file end within the last tenth of it.
+    Without a stagger in the file, workers end within the last tenth of their lifetime, and none after it.
     """
     from dask.utils import parse_timedelta
 
     if "lifetime" not in options or "lifetime_stagger" in options:
         return options
-    # Dask draws from the lifetime plus and minus the stagger.
+    # Dask draws uniformly from lifetime ± stagger.
     lifetime = parse_timedelta(options["lifetime"])
     return options | {"lifetime": f"{0.95 * lifetime:g}s", "lifetime_stagger": f"{0.05 * lifetime:g}s"}
 
 
 def _leftovers(cluster: Any, name: str, kwargs: dict[str, Any]) -> dict[str, str]:
-    """Return what stays of a cluster when this process is killed; see `SchedulerPlace`."""
+    """Return what survives of a cluster if this process is killed; see `SchedulerPlace`."""
     from distributed import Scheduler
 
     if "job_name" in kwargs:
@@ -311,7 +293,7 @@ def _close(cluster: Any) -> None:
     from distributed.core import Status
 
     for job in list(getattr(cluster, "workers", {}).values()):
-        # One that was refused has no number; Dask takes it for one that is starting, and waits 10 s for it.
+        # A refused job has no number; Dask would wait 10 s for it to start.
         if getattr(job, "job_id", "") is None:
             job.status = Status.failed
     with contextlib.suppress(Exception):
@@ -319,7 +301,7 @@ def _close(cluster: Any) -> None:
 
 
 def class_of(name: str, text: str) -> Callable[..., Any]:
-    """Return a class of clusters by its place; `text` is what ``--cluster`` names."""
+    """Import a cluster class by its path; `text` is the value of ``--cluster``, for error messages."""
     module, _, attribute = name.rpartition(".")
     interrupted = signal.getsignal(signal.SIGINT)
     try:
@@ -330,7 +312,7 @@ def class_of(name: str, text: str) -> Callable[..., Any]:
             "another class, such as distributed.LocalCluster"
         ) from None
     finally:
-        # dask_jobqueue sets a handler of its own when it is imported: Ctrl-C would end this process at once.
+        # dask_jobqueue installs a SIGINT handler on import; with it, Ctrl-C would end this process at once.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupted)
     return found

@@ -1,4 +1,4 @@
-"""Reaching a scheduler: where it is, and waiting for it, with a line that says so and an end to patience."""
+"""Connect to a scheduler: find its address, wait for it, explain TLS refusals."""
 
 from __future__ import annotations
 
@@ -6,49 +6,142 @@ import asyncio
 import contextlib
 import json
 import logging
+import socket
+import ssl
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from ...errors import InputError
-from .handshake import refusal
 
 if TYPE_CHECKING:
     from distributed import Client
 
     from .jobs import Starting
 
-# One try to connect; a scheduler that answers does so in milliseconds.
+
+def run_to_its_end(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine in a new event loop, in another thread if this thread has a running loop.
+
+    The function raises what the coroutine raises. A KeyboardInterrupt cancels the coroutine first.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(coroutine)
+        return
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+
+    async def held() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        running.append((asyncio.get_running_loop(), task))
+        await coroutine
+
+    with ThreadPoolExecutor(1, thread_name_prefix="singlepass-cluster") as pool:
+        future = pool.submit(lambda: asyncio.run(held()))
+        try:
+            future.result()
+        except KeyboardInterrupt:
+            # Python interrupts the waiting thread; the coroutine runs in the other one, and may have ended.
+            for loop, task in running:
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(task.cancel)
+            raise
+
+
+# Timeout; a handshake on a network takes milliseconds.
+_SECONDS = 2.0
+
+
+def refusal(address: str, security: Any) -> str | None:
+    """Return why a scheduler refuses this client and what to do, or None if the reason is unknown.
+
+    `address` is a URL such as ``"tls://10.0.0.1:8786"``; the result is also None if no server listens there.
+    """
+    place = urlsplit(address)
+    if place.scheme not in ("tcp", "tls") or not place.hostname or not place.port:
+        return None
+    if place.scheme == "tls":
+        return _told(place.hostname, place.port, security.get_connection_args("client")["ssl_context"])
+    stranger = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    stranger.check_hostname, stranger.verify_mode = False, ssl.CERT_NONE
+    error = _handshake(place.hostname, place.port, stranger)
+    if error is not None and not _is_answer_of_tls(error):
+        return None
+    return f"it speaks TLS: give its address as tls://{place.hostname}:{place.port}"
+
+
+def _told(host: str, port: int, context: ssl.SSLContext) -> str | None:
+    error = _handshake(host, port, context)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (
+            f"its certificate is not one that we trust ({error.verify_message}): "
+            "distributed.comm.tls.ca-file must name the authority that signed it"
+        )
+    if not isinstance(error, ssl.SSLError):
+        return None
+    if _is_answer_of_tls(error):
+        return (
+            f"it does not accept our certificate ({error.reason}): distributed.comm.tls.client.cert must be "
+            "signed by the authority that the scheduler trusts"
+        )
+    return f"it does not speak TLS: give its address as tcp://{host}:{port}"
+
+
+def _is_answer_of_tls(error: OSError) -> bool:
+    """Return whether an error is a TLS alert, which only a peer that speaks TLS sends."""
+    return isinstance(error, ssl.SSLError) and "ALERT" in str(error.reason)
+
+
+def _handshake(host: str, port: int, context: ssl.SSLContext) -> OSError | None:
+    """Return the error of a handshake, or None if it succeeds."""
+    try:
+        with (
+            socket.create_connection((host, port), timeout=_SECONDS) as plain,
+            context.wrap_socket(plain, server_hostname=host) as wrapped,
+            contextlib.suppress(TimeoutError),
+        ):
+            # In TLS 1.3 a server rejects a client's certificate after the handshake, at the first read.
+            wrapped.recv(1)
+    except OSError as error:
+        return error
+    return None
+
+
+# Timeout of one attempt to connect; a scheduler normally answers within milliseconds.
 _CONNECT_SECONDS = 5.0
-# Between two tries.
+# Pause between two attempts.
 _PAUSE_SECONDS = 0.5
-# What a client may take to say goodbye to a scheduler that may be gone.
+# Timeout for closing a client whose scheduler may be gone.
 _CLOSE_SECONDS = 5.0
 
 
 class Lost(Exception):
-    """The scheduler does not answer any more."""
+    """The scheduler no longer answers."""
 
 
 @dataclass(frozen=True)
 class SchedulerPlace:
-    """Where a scheduler is.
+    """The address of a scheduler, or the file that holds it.
 
     Attributes
     ----------
     address : str or None
-        Such as ``"tcp://10.0.0.1:8786"``.
+        URL such as ``"tcp://10.0.0.1:8786"``; None if `file` is given.
     file : str or None
-        JSON file that ``dask scheduler --scheduler-file`` wrote; one of the two.
+        JSON file that ``dask scheduler --scheduler-file`` wrote.
     security : distributed.Security or None
-        None: what Dask's own configuration says, TLS included.
+        TLS settings; None uses Dask's own configuration.
     starting : Starting or None
-        The workers that this process has asked its own cluster for; None: they are started elsewhere.
+        The workers requested from a cluster of this process; None if they are started elsewhere.
     leftovers : dict of str to str
-        What outlives this process when it is killed, for the store: the cluster's class, with the name of its
-        jobs or the address of a scheduler elsewhere. Empty: nothing does.
+        What survives if this process is killed, noted in the store: the cluster's class, and the name of its
+        jobs or the address of a remote scheduler. Empty if nothing survives.
     """
 
     address: str | None = None
@@ -61,12 +154,9 @@ class SchedulerPlace:
         return f"scheduler {self.address}" if self.address else f"scheduler file {self.file}"
 
     def current(self) -> str:
-        """Return the address; a scheduler that comes back may write another one to its file.
+        """Return the address; a restarted scheduler may have written another one to its file.
 
-        Raises
-        ------
-        OSError
-            The file is not there, or not what a scheduler writes.
+        Raises OSError if the file is missing or not a scheduler's.
         """
         if self.address is not None:
             return self.address
@@ -74,12 +164,12 @@ class SchedulerPlace:
         try:
             return str(json.loads(text)["address"])
         except (ValueError, KeyError, TypeError):
-            # It may be being written.
+            # The scheduler may be writing the file just now.
             raise OSError("not the JSON file that `dask scheduler --scheduler-file` writes") from None
 
 
 def message_of(error: BaseException) -> str:
-    """Return an error in a line: what a queue's command has printed, if it is the error of one."""
+    """Return an error as one line; for a failed command of a batch queue, what the command printed."""
     text = str(error).strip()
     printed = [line.strip() for line in text.partition("stderr:\n")[2].splitlines() if line.strip()]
     if printed:
@@ -88,25 +178,25 @@ def message_of(error: BaseException) -> str:
 
 
 class _LastError(logging.Filter):
-    """Keeps the last error that a logger was told of, and shows none."""
+    """Logging filter that remembers the last error and drops everything below CRITICAL."""
 
     message: str | None = None
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.exc_info and record.exc_info[1]:
-            # The error itself has the jobs in its frames, and a cluster waits for jobs that are alive.
+            # Only the text: the error's frames refer to jobs, and a cluster waits for jobs that are alive.
             self.message = message_of(record.exc_info[1])
         return record.levelno >= logging.CRITICAL
 
 
-# Errors of callbacks, such as the one that submits jobs, reach these loggers and nothing else.
+# Errors in callbacks, such as the one that submits jobs, reach only these loggers.
 _CALLBACK_LOGGERS = ("tornado.application", "asyncio")
 _last_error = _LastError()
 
 
 def hush() -> None:
-    """Keep what Dask logs of connections that come and go from the terminal: it is told in one line here."""
-    # Imported first: it sets up its logging when it is.
+    """Silence Dask's logs of connections; this package reports connections in lines of its notes."""
+    # Imported first, because the import sets up Dask's logging.
     import distributed  # noqa: F401
 
     for name in (*_CALLBACK_LOGGERS, "distributed", *logging.root.manager.loggerDict):
@@ -118,12 +208,12 @@ def hush() -> None:
 
 
 def last_error() -> str | None:
-    """Return the message of the last error of a callback since `forget_errors`, or None."""
+    """Return the message of the last error in a callback since `forget_errors`, or None."""
     return _last_error.message
 
 
 def forget_errors() -> None:
-    """Forget the errors of a cluster before."""
+    """Forget the callback errors of an earlier cluster."""
     _last_error.message = None
 
 
@@ -131,25 +221,10 @@ def forget_errors() -> None:
 async def connected(
     place: SchedulerPlace, patience: float, note: Callable[[str], None]
 ) -> AsyncIterator[Client]:
-    """Connect to a scheduler, however often that takes.
+    """Yield an asynchronous client of a scheduler, after as many attempts as needed.
 
-    Parameters
-    ----------
-    place : SchedulerPlace
-    patience : float
-        Seconds.
-    note : callable
-        Told, in a line, what is waited for, and that it has come.
-
-    Yields
-    ------
-    distributed.Client
-        Asynchronous.
-
-    Raises
-    ------
-    InputError
-        Nobody answers for `patience` seconds, or what answers is not for us.
+    `patience` is the longest wait in seconds. `note` receives a line when the wait begins and when it ends.
+    Raises InputError if the scheduler does not answer within `patience`, or refuses this client.
     """
     hush()
     began, said = time.monotonic(), False
@@ -205,13 +280,13 @@ async def _connect(place: SchedulerPlace) -> Client:
             set_as_default=False,
         )
     except (ValueError, TypeError, RuntimeError) as error:
-        # An address that is none.
+        # An invalid address.
         raise InputError(f"{place}: {_first_line(error)}") from None
     try:
         connected_client: Client = await client
         return connected_client
     except BaseException as error:
-        # A client that is half made has tasks, too.
+        # A client that failed to connect still has tasks running.
         await _close(client)
         if isinstance(error, ValueError | TypeError | RuntimeError):
             raise InputError(f"{place}: {_first_line(error)}") from None

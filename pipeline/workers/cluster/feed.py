@@ -1,4 +1,4 @@
-"""Keeping the workers of a cluster fed with cells, whatever happens to workers, scheduler and network."""
+"""Hand cells to the workers of a cluster, and hand them out again when workers or the scheduler are lost."""
 
 from __future__ import annotations
 
@@ -9,51 +9,153 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pickle import loads
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ...errors import InputError
 from ...run.task import crashed
-from ...store.cell_result import CellResult
+from ...store.schema import CellResult
 from ...study.cell import Cell
-from ..apart import TRIES
-from .connection import Lost, SchedulerPlace, connected
-from .loops import run_to_its_end
+from ..subprocess_runner import TRIES
+from .aside import SILENT_SECONDS, Aside, Attendance, Roll, release_all
+from .connection import Lost, SchedulerPlace, connected, run_to_its_end
 from .on_worker import NotPrepared, cell_message
-from .tries import Ledger, Try
 from .waiting import Waiting
 from .workforce import Workforce
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+# Interval of the checks of the store; a live worker has written its results by then.
+_LEDGER_SECONDS = 30.0
+# A cell lost with its worker or scheduler is retried after a pause that doubles each time.
+_PAUSE_SECONDS, _LONGEST_PAUSE = 0.1, 10.0
+# Losses after which the run stops: more in a row cannot be an accident.
+_MOST_LOST = 50
+
+
+@dataclass
+class Try:
+    """A cell that has no stored outcome yet.
+
+    Attributes
+    ----------
+    lost : int
+        Losses that were not the cell's fault.
+    alone : int or None
+        Workers that crashed since the cell runs in a subprocess; None if it does not run in one.
+    not_before : float
+        Time of the next try on the monotonic clock.
+    given_away : int
+        Times that the cell's worker fell silent.
+    told : bool
+        Whether its outcome was already reported, by a worker that left before it wrote it.
+    """
+
+    cell: Cell
+    lost: int = 0
+    alone: int | None = None
+    not_before: float = 0.0
+    given_away: int = 0
+    told: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the next try's task, the same for every client of the run."""
+        alone = "" if self.alone is None else f"-{self.alone}"
+        return f"cell-{self.cell.key}-{self.lost}{alone}"
+
+    def give_away(self) -> None:
+        """Note that the cell's worker is silent; run the cell in a subprocess if two workers fell silent.
+
+        Compiled code that keeps the GIL silences each worker that runs it. A subprocess does not.
+        """
+        self.given_away += 1
+        if self.given_away > 1 and self.alone is None:
+            self.alone = 0
+        self.lose("its workers were silent or unfit")
+
+    def lose(self, reason: str) -> None:
+        """Note that the cell was lost and when to retry it; raise InputError after too many losses."""
+        self.lost += 1
+        if self.lost > _MOST_LOST:
+            spec = self.cell.spec
+            raise InputError(
+                f"the cell of {spec.algorithm} on {spec.dataset.label} (noise {spec.noise.slug}, seed "
+                f"{spec.seed}) was lost {self.lost} times on its way ({reason}); what is finished is kept"
+            )
+        pause = min(_PAUSE_SECONDS * 2 ** min(self.lost - 1, 10), _LONGEST_PAUSE)
+        self.not_before = time.monotonic() + pause
+
+
+class Ledger:
+    """The cells that workers have run but not yet written, until they appear in the store.
+
+    `new_keys` returns the keys that were added to the store since its last call.
+    """
+
+    def __init__(self, new_keys: Callable[[], Iterable[str]]) -> None:
+        self._new_keys = new_keys
+        self._open: dict[str, tuple[Try, float]] = {}
+        self._early: set[str] = set()
+        self._looked = time.monotonic()
+
+    def add(self, key: str, each: Try) -> None:
+        """Note that a worker will write the cell with this key."""
+        if key in self._early:
+            self._early.discard(key)
+        else:
+            self._open[key] = each, time.monotonic()
+
+    def late(self) -> bool:
+        """Check the store from time to time; return whether a cell is overdue there."""
+        if not self._open or time.monotonic() - self._looked < _LEDGER_SECONDS:
+            return False
+        self._look()
+        return bool(self._overdue())
+
+    def settle(self, *, at_once: bool) -> list[Try]:
+        """Check the store; remove and return the overdue cells, or with `at_once` all that are missing."""
+        if not self._open:
+            return []
+        self._look()
+        return [self._open.pop(key)[0] for key in (list(self._open) if at_once else self._overdue())]
+
+    def _look(self) -> None:
+        self._looked = time.monotonic()
+        for key in self._new_keys():
+            if self._open.pop(key, None) is None:
+                self._early.add(key)
+
+    def _overdue(self) -> list[str]:
+        now = time.monotonic()
+        return [key for key, (_, since) in self._open.items() if now - since > _LEDGER_SECONDS]
+
+
 T = TypeVar("T")
 
-# Cells handed to Dask and not yet back: enough that no worker runs dry between two refills, few enough that
-# a study of a million cells does not choke the scheduler.
+# Cells per thread that Dask may have at a time: enough to keep workers busy between two refills, few enough
+# not to overload the scheduler with a study of a million cells.
 CELLS_PER_THREAD = 128
-# Finished cells are fetched together this often: long beside a fetch (about 0.3 ms), short beside a flush.
+# Interval at which outcomes are fetched together: long compared with a fetch (0.3 ms), short with a flush.
 _BATCH_SECONDS = 0.05
-# Between two looks at who is there.
+# Interval of the checks for workers.
 _LOOK_SECONDS = 0.5
-# A scheduler that has not answered for so long is taken for gone.
+# Timeout of a scheduler's answer; after it the connection counts as lost.
 _ANSWER_SECONDS = 30.0
+# Timeout of a scheduler's answer when a run ends.
+_GOODBYE_SECONDS = 5.0
 
 
 class Feed:
-    """Runs cells as Dask tasks, one task a cell, with a sliding window of outstanding ones.
+    """Run cells as Dask tasks, one task per cell, with a limited number of tasks at a time.
 
-    Parameters
-    ----------
-    place : SchedulerPlace
-    workforce : Workforce
-        Prepares the workers.
-    patience : float
-        Seconds for which a scheduler or a first worker is waited for.
-    note : callable
-        Told, in a line, what is waited for.
-    ledger : Ledger
-        Of what workers write themselves.
+    `patience` is the longest wait in seconds for a scheduler or a first worker. `note` receives a line when
+    something is waited for. `ledger` tracks the results that workers write themselves. `attend` receives the
+    `Attendance` whenever it changes. A worker without a heartbeat for `silent_seconds` loses its cells to
+    other workers.
     """
 
     def __init__(
@@ -63,26 +165,19 @@ class Feed:
         patience: float,
         note: Callable[[str], None],
         ledger: Ledger,
+        attend: Callable[[Attendance], None],
+        silent_seconds: float = SILENT_SECONDS,
     ) -> None:
+        self._roll, self._silent_seconds = Roll(attend), silent_seconds
         self._place, self._workforce, self._patience, self._note = place, workforce, patience, note
         self._ledger = ledger
         self._told = False
 
     def __call__(self, cells: Iterable[Cell], done: Callable[[list[CellResult]], None]) -> None:
-        """Run cells.
+        """Run cells, which are read lazily, and pass each batch of outcomes to `done` in no particular order.
 
-        Parameters
-        ----------
-        cells : iterable of Cell
-            Read lazily.
-        done : callable
-            Called with each batch of outcomes as they come in, in no particular order: in this thread, unless
-            a loop runs in it, as one does in a notebook's.
-
-        Raises
-        ------
-        InputError
-            Nobody answers for as long as patience lasts, or a worker is not like this process.
+        `done` runs in this thread, or in another one if an event loop runs here, as in a notebook. Raises
+        InputError if no scheduler or worker answers within `patience`, or if all workers are unfit.
         """
         run_to_its_end(self._run(iter(cells), done))
 
@@ -92,15 +187,20 @@ class Feed:
             async with connected(self._place, self._patience, self._note) as client:
                 self._workforce.forget()
                 self._tell_dashboard(client)
-                window = _Window(client, self._workforce, cells, again, done, self._ledger)
+                aside = Aside(self._silent_seconds, self._note)
+                window = _Window(client, self._workforce, cells, again, done, self._ledger, aside, self._roll)
                 try:
                     await window.work(self._patience, self._note, self._place)
                     return
                 except Lost:
                     again = window.all_tries()
+                finally:
+                    if client.status == "running":
+                        with contextlib.suppress(OSError, RuntimeError):
+                            await asyncio.wait_for(release_all(client), _GOODBYE_SECONDS)
 
     def _tell_dashboard(self, client: Client) -> None:
-        # A scheduler may have none.
+        # A scheduler may have no dashboard.
         with contextlib.suppress(Exception):
             if not self._told and client.dashboard_link:
                 self._note(f"dashboard: {client.dashboard_link}")
@@ -108,7 +208,7 @@ class Feed:
 
 
 class _Window:
-    """The cells that one connection has handed to the scheduler, and what becomes of them."""
+    """The cells that one connection has handed to the scheduler."""
 
     def __init__(
         self,
@@ -118,11 +218,13 @@ class _Window:
         again: deque[Try],
         done: Callable[[list[CellResult]], None],
         ledger: Ledger,
+        aside: Aside,
+        roll: Roll,
     ) -> None:
         from distributed import as_completed
 
         self._client, self._workforce, self._cells, self._done = client, workforce, cells, done
-        self._ledger = ledger
+        self._ledger, self._aside, self._roll = ledger, aside, roll
         self._again = again
         self._out: dict[str, Try] = {}
         self._completed: Any = as_completed(loop=client.loop)
@@ -130,19 +232,16 @@ class _Window:
         self._exhausted = False
 
     def all_tries(self) -> deque[Try]:
-        """Return what has no outcome yet of what was taken from the cells."""
+        """Return the tries of all cells that were taken from the iterator and have no outcome."""
         return deque([*self._out.values(), *self._again])
 
     async def work(self, patience: float, note: Callable[[str], None], place: SchedulerPlace) -> None:
-        """Run everything.
+        """Run all cells.
 
-        Raises
-        ------
-        Lost
-            The scheduler is gone.
-        InputError
-            There is no worker for as long as patience lasts, or one is not like this process.
+        Raises Lost if the scheduler is gone, and InputError if no worker comes within `patience` or all
+        workers are unfit.
         """
+        await self._answer(partial(release_all, self._client))
         waiting, looked = Waiting(place, patience, note), 0.0
         while True:
             _raise_if_cancelled()
@@ -150,14 +249,18 @@ class _Window:
                 looked = time.monotonic()
                 threads = await self._answer(self._client.nthreads)
                 self._threads = sum(threads.values())
-                await self._workforce.look(self._client, threads)
+                n_asked = place.starting.n_asked if place.starting else 0
+                await self._workforce.look(self._client, threads, patience, n_asked)
+                await self._take_back()
+                silent, unfit = len(self._aside.silent), len(self._workforce.unfit)
+                await self._answer(partial(self._roll.call, self._client, threads, silent, unfit))
                 await waiting.look(self._workforce.ready or self._workforce.sending, there=bool(threads))
             if self._workforce.ready:
                 self._refill()
             idle = not self._out and not self._again and self._exhausted
             if idle or self._ledger.late():
                 # Those that are there say why they have not written, or do it now.
-                await self._workforce.flush(self._client)
+                await self._workforce.flush(self._client, self._aside.silent)
                 for each in self._ledger.settle(at_once=idle):
                     each.lose("its worker went before it was written")
                     each.told = True
@@ -166,20 +269,29 @@ class _Window:
                 return
             await self._collect()
 
-    async def _answer(self, call: Callable[[], Awaitable[T]], or_else: T | None = None) -> T:
-        """Return what the scheduler answers, or something else when that takes long.
+    async def _take_back(self) -> None:
+        """Take cells back from workers that are silent or unfit."""
+        from distributed import Future
 
-        Raises
-        ------
-        Lost
-            It does not.
-        """
+        keys = await self._answer(partial(self._aside.look, self._client, self._workforce))
+        mine = [key for key in keys if key in self._out]
+        for key in mine:
+            each = self._out.pop(key)
+            each.give_away()
+            self._again.append(each)
+        # Results that the worker still returns are ignored.
+        futures: list[Future[Any]] = [Future(key, self._client) for key in mine]
+        if futures:
+            await self._answer(partial(self._client.cancel, futures, force=True))
+
+    async def _answer(self, call: Callable[[], Awaitable[T]], or_else: T | None = None) -> T:
+        """Return the scheduler's answer, or `or_else` after a timeout if given; otherwise raise Lost."""
         if self._client.status != "running":
             raise Lost
         try:
             return await asyncio.wait_for(call(), _ANSWER_SECONDS)
         except asyncio.CancelledError:
-            # Of this run, or of futures whose scheduler is gone.
+            # Cancellation of this run, or of futures whose scheduler is gone.
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
@@ -190,7 +302,7 @@ class _Window:
             raise Lost from None
 
     def _refill(self) -> None:
-        """Hand on cells until the window is full, once half of it has come back."""
+        """Hand on cells until the window is full, once half of it has returned."""
         from distributed import fire_and_forget
 
         window = CELLS_PER_THREAD * max(2, self._threads)
@@ -202,7 +314,7 @@ class _Window:
             self._again.remove(each)
         new = [Try(cell) for cell in itertools.islice(self._cells, room - len(due))]
         self._exhausted = self._exhausted or len(new) < room - len(due)
-        # Those that a worker may die of first: each then has the others' time to be tried again.
+        # Cells that were lost before come first: if one crashes its worker, there is time to retry it.
         tries = due + new
         if not tries:
             return
@@ -211,20 +323,20 @@ class _Window:
             raise Lost
         run = self._workforce.preparation.run
         shared = self._workforce.preparation.output is not None
-        # Where workers write, a client that comes back finds what was handed out before under the same name.
+        # If workers write, a client that reconnects finds its earlier tasks under the same names.
         keys = [f"{each.name}-{run}" if shared else f"cell-{uuid.uuid4().hex}" for each in tries]
-        # One message to the scheduler carries them all.
+        # One message to the scheduler carries all tasks.
         messages = [cell_message(run, each.cell, each.alone is not None, each.lost) for each in tries]
         futures = self._client.map(loads, messages, key=keys, pure=False, batch_size=None)
         if self._workforce.writes:
-            # The client may leave: what it has handed out is finished all the same. What a worker that does
-            # not write has run by then is nobody's, and run again for the client that comes back.
+            # The client may disconnect: tasks it has handed out are finished all the same. Results held by
+            # workers that do not write are lost; they are recomputed when the client reconnects.
             fire_and_forget(futures)
         self._out.update(zip(keys, tries, strict=True))
         self._completed.update(futures)
 
     async def _collect(self) -> None:
-        """Take in what has come back, if anything does before the next look."""
+        """Process the tasks that have ended, if one ends before the next check."""
         if not self._out:
             await asyncio.sleep(_BATCH_SECONDS)
             return
@@ -234,13 +346,15 @@ class _Window:
             return
         except StopAsyncIteration:
             raise Lost from None
-        # The window keeps the workers busy meanwhile; results fetched one by one cost more than short cells.
+        # The window keeps the workers busy meanwhile. Fetching results singly costs more than short cells.
         await asyncio.sleep(_BATCH_SECONDS)
-        finished: list[Future[Any]] = [first, *self._completed.next_batch(block=False)]
+        come: list[Future[Any]] = [first, *self._completed.next_batch(block=False)]
+        # Cells that were taken back also appear here; they are skipped.
+        finished = [future for future in come if future.key in self._out]
         whole = [future for future in finished if future.status == "finished"]
         outcomes: list[CellResult] = []
         if whole:
-            # One that went with its worker is computed again before this returns, however long that takes.
+            # The call recomputes a result whose worker is gone, which may take long.
             outcomes = await self._answer(partial(self._client.gather, whole, errors="skip"), or_else=[])
         by_key = {outcome.row["key"]: outcome for outcome in outcomes}
         ready = []
@@ -248,7 +362,7 @@ class _Window:
             for future in finished:
                 each = self._out[str(future.key)]
                 outcome = by_key.get(each.cell.key) or await self._without_outcome(future, each)
-                # Not before: when the scheduler is lost on the way, it is still to be run.
+                # Only now: if the scheduler is lost in the lines above, the cell must still be run.
                 del self._out[str(future.key)]
                 if outcome is not None:
                     outcome.again = each.told
@@ -260,12 +374,12 @@ class _Window:
                 self._done(ready)
 
     async def _without_outcome(self, future: Future[Any], each: Try) -> CellResult | None:
-        """Put a cell back that Dask has lost; return an outcome for one that takes all workers along."""
+        """Reschedule a lost cell and return None, or return a "crashed" outcome if it crashes its workers."""
         from distributed import KilledWorker
 
         error = await self._answer(future.exception) if future.status == "error" else None
         if isinstance(error, NotPrepared):
-            self._workforce.forget()
+            self._workforce.ask_again()
         if isinstance(error, KilledWorker):
             each.alone = 0 if each.alone is None else each.alone + 1
             if each.alone >= TRIES:
@@ -278,7 +392,7 @@ class _Window:
 
 
 def _raise_if_cancelled() -> None:
-    """End a task that was interrupted: Python 3.11's `wait_for` forgets that if a result comes along."""
+    """Raise CancelledError if this task was cancelled; Python 3.11's `wait_for` can swallow that."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError

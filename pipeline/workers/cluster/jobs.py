@@ -1,19 +1,25 @@
-"""The workers that a cluster of ours was asked for: what its queue says of their jobs, and where to look."""
+"""The workers that a run's own cluster asks for: how many are useful, what the queue says of them."""
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
+import time
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .connection import last_error
 
-# A command of a queue that does not answer for so long is not waited for.
+if TYPE_CHECKING:
+    from distributed.deploy.adaptive import Adaptive
+
+# Timeout of a batch queue's command.
 _COMMAND_SECONDS = 20.0
-# The end of a job's log that is shown, and the jobs that a state names.
+# Lines shown of a job's log, and jobs named for each state.
 _LOG_LINES, _JOBS_NAMED = 5, 5
 # The command that lists jobs, by dask_jobqueue's name of the queue.
 _LISTINGS = {
@@ -32,14 +38,7 @@ _ADVICE = {
 
 
 class Starting:
-    """The workers that a cluster was asked for.
-
-    Parameters
-    ----------
-    cluster : distributed.deploy.Cluster
-    name : str
-        Its class, as the cluster's file names it.
-    """
+    """The workers requested from a cluster; `name` is the cluster's class, as its file gives it."""
 
     def __init__(self, cluster: Any, name: str) -> None:
         self.name = name
@@ -48,7 +47,7 @@ class Starting:
 
     @property
     def advice(self) -> str:
-        """Where to look when no worker comes."""
+        """What to check if no worker comes."""
         if self._queue is None:
             return _ADVICE.get(self.name, f"see what {self.name} says of its workers")
         listing = _LISTINGS.get(self._queue, "the queue's own command")
@@ -56,17 +55,22 @@ class Starting:
             f"look at the jobs with `{listing}`, and check queue, account and walltime in the cluster's file"
         )
 
+    @property
+    def n_asked(self) -> int:
+        """Number of workers or jobs requested, including those that have not started."""
+        return len(getattr(self._cluster, "workers", ()))
+
     def error(self) -> str | None:
-        """Return the message with which the queue last refused a job, or None."""
+        """Return the batch queue's last error message on submission, or None."""
         return last_error() if self._queue else None
 
     def all_refused(self) -> bool:
-        """Return whether the queue has taken none of the jobs: dask_jobqueue does not submit them again."""
+        """Return whether the queue refused every job; dask_jobqueue does not submit them again."""
         jobs = self._jobs()
         return bool(jobs) and self.error() is not None and not any(job.job_id for job in jobs)
 
     def report(self) -> tuple[str, bool]:
-        """Return what the queue says of the jobs ("" if unknown), and whether all of them have ended."""
+        """Return the states of the jobs ("" if unknown), and whether all jobs have ended."""
         jobs = {str(job.job_id): job for job in self._jobs() if job.job_id}
         states = _slurm_states(list(jobs)) if jobs and self._queue == "slurm" else None
         if states is None:
@@ -81,19 +85,19 @@ class Starting:
         return "; ".join(lines) + log, len(ended) == len(jobs)
 
     def _jobs(self) -> list[Any]:
-        # Another thread adds to them.
+        # A copy, because another thread adds jobs.
         jobs = list(self._cluster.workers.values()) if self._queue else []
         return sorted(jobs, key=lambda job: (len(str(job.job_id)), str(job.job_id)))
 
 
 def _slurm_states(numbers: Sequence[str]) -> dict[str, str] | None:
-    """Return the state of each job that has not ended, with its reason; None if Slurm does not say."""
+    """Return the state and reason of each job that has not ended, or None if Slurm does not answer."""
     command = ["squeue", "-h", "-j", ",".join(numbers), "-o", "%i %T %r"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_COMMAND_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    # Slurm forgets jobs minutes after their end, and asked for one alone says so by an error.
+    # Slurm forgets a job minutes after its end, and reports an error if only such jobs are asked for.
     if done.returncode and "Invalid job id" not in done.stderr:
         return None
     states = {}
@@ -111,7 +115,7 @@ def _named(numbers: Sequence[str]) -> str:
 
 
 def _end_of_log(job: Any, number: str) -> str:
-    """Return what the last lines of a Slurm job's log are, or "" if there is none."""
+    """Return the last lines of a Slurm job's log, or "" if there is no log."""
     for path in _logs(job.job_script(), str(job.job_name or ""), number):
         try:
             with path.open(errors="replace") as file:
@@ -124,10 +128,72 @@ def _end_of_log(job: Any, number: str) -> str:
 
 
 def _logs(script: str, name: str, number: str) -> list[Path]:
-    """Return where a job script has Slurm write errors and output, errors first."""
+    """Return the paths of a job's error and output logs, as its script sets them, errors first."""
     found = {}
     for option, path in re.findall(r"^#SBATCH\s+(-[eo]|--error|--output)[ =](\S+)", script, re.MULTILINE):
         found[option.lstrip("-")[0]] = path
     paths = [found[kind] for kind in "eo" if kind in found] or ["slurm-%j.out"]
-    # %j, %J and %A are the job's number, %x its name.
+    # Slurm replaces %j, %J and %A by the job's number, %x by its name.
     return [Path(re.sub("%[jJA]", number, path).replace("%x", name)) for path in paths]
+
+
+# A job waits in a queue, starts Python, compiles and reads tables, so a thread with less work than this does
+# not justify another worker. Measured run times count as reliable only this long after the first worker came.
+WORTH_SECONDS = 30.0
+
+
+@dataclass
+class Remaining:
+    """The work that is left, written by the run and read by its cluster.
+
+    Attributes
+    ----------
+    cells : int
+        Number of cells; initially 1, so that the cluster starts a worker.
+    seconds : float or None
+        Expected time of all of them in one thread; None until a cell has finished.
+    """
+
+    cells: int = 1
+    seconds: float | None = None
+
+    def workers(self, threads: float, elapsed: float) -> int:
+        """Return how many workers the remaining work can use.
+
+        `threads` is the number of threads of a worker; `elapsed` is the time in seconds since the first
+        worker came, or 0 before that.
+        """
+        if elapsed < WORTH_SECONDS:
+            # The first cells read tables and compile, so their times say little about the others.
+            return min(1, self.cells)
+        # Until a cell has finished, assume that each takes as long as the time elapsed.
+        seconds = self.cells * elapsed if self.seconds is None else self.seconds
+        useful = min(self.cells / threads, seconds / threads / WORTH_SECONDS)
+        return max(min(1, self.cells), math.ceil(useful))
+
+
+def adaptive_for(remaining: Remaining) -> type[Adaptive]:
+    """Return an `Adaptive` class that scales one of Dask's clusters by the remaining work.
+
+    Dask's own class counts only the cells that the scheduler has, and assumes that all take as long as the
+    first ones, which include compilation.
+    """
+    from distributed.deploy.adaptive import Adaptive
+
+    class AdaptiveByWork(Adaptive):
+        _first: float | None = None
+
+        async def target(self) -> int:
+            there: list[dict[str, Any]] = list(self.cluster.scheduler_info["workers"].values())
+            if not there:
+                return remaining.workers(1, 0.0)
+            self._first = self._first or time.monotonic()
+            threads = sum(worker["nthreads"] for worker in there) / len(there)
+            return remaining.workers(threads, time.monotonic() - self._first)
+
+        async def workers_to_close(self, target: int) -> list[str]:
+            # Close only workers without a cell; a running cell would have to be recomputed.
+            closed: list[str] = await self.scheduler.workers_to_close(minimum=target, attribute="name")
+            return closed
+
+    return AdaptiveByWork

@@ -1,4 +1,4 @@
-"""What happens in a worker of a cluster: it is prepared for a run, then runs cells as they come."""
+"""Code that runs on a worker: prepare it, run cells, and write them if the worker sees the output."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import pickle
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,31 +15,113 @@ from pathlib import Path
 from typing import Any
 
 from ... import data
+from ...errors import InputError
 from ...run.task import failed
-from ...store.cell_result import CellResult
+from ...store.schema import CellResult
+from ...store.store import MARK, Store
 from ...study.cell import Cell
-from ..apart import run_apart
-from ..frozen import ended_when_frozen
-from ..limited import run_limited
-from .writer import Writer, why_not
+from ..subprocess_runner import run_apart
+from ..timeout import ended_when_frozen, run_limited
 
-# A task on a worker that has not been prepared waits this long: tables may have to come first.
+# Intervals between two parts, first and longest; a crash loses one interval of cells, which are run again.
+# The short start suits short-lived workers; at 10 s, a thousand workers write a hundred parts a second.
+_FIRST_SECONDS, _WRITE_SECONDS = 1.0, 10.0
+# Timeout of the test whether a worker can write: clients of object stores retry for long if an account or a
+# network is missing, and the client of the run does not wait that long.
+_TRY_SECONDS = 20.0
+
+
+class Writer:
+    """Write the outcomes of a run in parts every few seconds; the client finds them in the store.
+
+    `output` is the folder or URL of the results. `run` is the name of the run: if the output has another
+    run's mark, or no mark, nothing is written.
+    """
+
+    def __init__(self, output: str, run: str) -> None:
+        self._store, self._run = Store(output), run
+        self._pending: list[CellResult] = []
+        # Two locks, so that cells go on while a slow file system is written to.
+        self._lock, self._writing = threading.Lock(), threading.Lock()
+        threading.Thread(target=self._write_now_and_then, daemon=True).start()
+
+    def add(self, outcome: CellResult) -> None:
+        """Add an outcome to the next part."""
+        with self._lock:
+            self._pending.append(outcome)
+
+    def flush(self) -> None:
+        """Write all pending outcomes now."""
+        with self._writing:
+            with self._lock:
+                pending, self._pending = self._pending, []
+            try:
+                if pending and self._store.read_json(MARK).get("run") == self._run:
+                    self._store.write(pending)
+            except BaseException:
+                with self._lock:
+                    self._pending = pending + self._pending
+                raise
+
+    def _write_now_and_then(self) -> None:
+        pause = _FIRST_SECONDS
+        while True:
+            time.sleep(pause)
+            pause = min(2 * pause, _WRITE_SECONDS)
+            # After an error, such as a full disk, the next interval or the client's `flush` tries again.
+            with contextlib.suppress(Exception):
+                self.flush()
+
+
+def why_not(output: str, run: str) -> Exception | None:
+    """Return why this worker cannot write the outcomes of a run, or None if it can.
+
+    The test creates one file and removes it at once, and only if the client's mark is in the output.
+    `output` is the folder or URL of the results, `run` the name of the run.
+    """
+    found: list[Exception | None] = []
+
+    def look() -> None:
+        try:
+            _try_writing(output, run)
+        except Exception as error:  # file systems raise errors of many kinds, or lack a package
+            found.append(error)
+        else:
+            found.append(None)
+
+    # A daemon, so that the worker can end while the test still waits for an answer.
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    looking.join(_TRY_SECONDS)
+    return found[0] if found else InputError(f"{output}: no answer within {_TRY_SECONDS:g} s")
+
+
+def _try_writing(output: str, run: str) -> None:
+    """Write a test file to the output; raise InputError if the output lacks the mark of this run."""
+    store = Store(output)
+    if store.read_json(MARK).get("run") != run:
+        raise InputError(f"{output} is not the client's: share it, or run without --workers-write")
+    store.try_writing()
+
+
+# Longest wait of a task for its worker to be prepared; tables may have to be sent first.
 _PREPARED_SECONDS = 120.0
 
 
 class NotPrepared(RuntimeError):
-    """A cell came to a worker that nobody has prepared for its run."""
+    """A cell arrived at a worker that was not prepared for its run."""
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """A file with learners.
+    """A file that defines learners.
 
     Attributes
     ----------
     path : str
-        Where it is on the machine of the client, as cells name it.
+        Path on the client's machine, as cells name it.
     content : bytes
+        The file's bytes.
     """
 
     path: str
@@ -47,21 +130,20 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Preparation:
-    """What a worker needs for a run.
+    """Everything that a worker needs for a run.
 
     Attributes
     ----------
     run : str
         Name of the run.
-    plugins : tuple of Plugin
     pins : tuple of data.Pin
         The tables of the study's data sets.
     cell_limit : float
-        Seconds after which a cell that has not ended is given up.
+        Timeout of a cell in seconds.
     output : str or None
-        Folder or URL of the results, if workers that see it are to write them; None: the client does.
+        Folder or URL of the results, for workers that can write there; None if the client writes everything.
     must_write : bool
-        Whether a worker that cannot write there is refused; otherwise the client writes its cells.
+        Whether a worker that cannot write is refused; otherwise the client writes its outcomes.
     """
 
     run: str
@@ -74,14 +156,14 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker says that has been told of a run.
+    """A worker's answer to a preparation.
 
     Attributes
     ----------
     lacking : list of data.Lack
-        The tables that have to come, after which it is told again.
+        Tables that must be sent before the worker is prepared again.
     writes : bool
-        Whether it writes the cells that it runs.
+        Whether the worker writes its outcomes itself.
     """
 
     lacking: list[data.Lack]
@@ -90,7 +172,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A run on this worker."""
+    """A run for which this worker is prepared; `plugins` maps the client's paths to local ones."""
 
     preparation: Preparation
     plugins: dict[str, str]
@@ -103,12 +185,9 @@ _watching = contextlib.ExitStack()
 
 
 def prepare(preparation: Preparation) -> Answer:
-    """Take what a run needs.
+    """Prepare this worker for a run, or return the tables that it lacks.
 
-    Raises
-    ------
-    InputError
-        This worker must write its cells, and cannot.
+    Raises the error of `why_not` if this worker must write its outcomes and cannot.
     """
     if lacking := data.lacking(preparation.pins):
         return Answer(lacking)
@@ -119,7 +198,7 @@ def prepare(preparation: Preparation) -> Answer:
     if error is not None and preparation.must_write:
         raise error
     with _arrived:
-        # The last word counts: what was prepared before may be long over.
+        # The latest preparation sets the timeout: an earlier run may have ended long ago.
         _watching.close()
         _watching.enter_context(ended_when_frozen(preparation.cell_limit))
         before = _prepared.get(preparation.run)
@@ -132,14 +211,14 @@ def prepare(preparation: Preparation) -> Answer:
 
 
 def flush(run: str) -> None:
-    """Write what this worker has run and not written yet."""
+    """Write the pending outcomes of a run."""
     found = _prepared.get(run)
     if found is not None and found.writer is not None:
         found.writer.flush()
 
 
 def _written(plugin: Plugin) -> str:
-    """Write a plug-in to this machine's cache, under its own name; return its path."""
+    """Write a plug-in to this machine's cache under its original name if necessary; return its path."""
     folder = data.cache_folder() / "plugins" / hashlib.sha256(plugin.content).hexdigest()[:32]
     path = folder / Path(plugin.path).name
     if not path.is_file() or path.read_bytes() != plugin.content:
@@ -151,20 +230,11 @@ def _written(plugin: Plugin) -> str:
 
 
 def run_here(run: str, cell: Cell, apart: bool, lost: int) -> CellResult:
-    """Run a cell in this worker, or in a process beside it.
+    """Run a cell in a thread of this worker, or with `apart` in a subprocess.
 
-    Parameters
-    ----------
-    run : str
-    cell : Cell
-    apart : bool
-    lost : int
-        How often it was lost on its way before.
-
-    Raises
-    ------
-    NotPrepared
-        Nobody has prepared this worker within a while: the cell is to be run elsewhere.
+    `lost` is the number of earlier tries that were lost. Returns the outcome, or only its receipt if this
+    worker writes outcomes itself. Raises NotPrepared if this worker is not prepared in time: the cell must
+    then run elsewhere.
     """
     with _arrived:
         if not _arrived.wait_for(lambda: run in _prepared, _PREPARED_SECONDS):
@@ -190,7 +260,7 @@ def run_here(run: str, cell: Cell, apart: bool, lost: int) -> CellResult:
 
 
 def _memory_limit() -> float | None:
-    """Return the bytes that this worker may take, None outside a worker or where none are set."""
+    """Return the memory limit of this worker in bytes, or None outside a worker or without a limit."""
     from distributed import get_worker
 
     with contextlib.suppress(ValueError, AttributeError):
@@ -200,12 +270,12 @@ def _memory_limit() -> float | None:
 
 
 async def in_thread(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function beside the worker's event loop."""
+    """Call a function in a thread, so that the worker's event loop goes on."""
     return await asyncio.to_thread(function, *args)
 
 
 class _Call:
-    """A call that is made when it is unpickled."""
+    """An object that calls a function when it is unpickled."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         self._function, self._args = function, args
@@ -215,10 +285,10 @@ class _Call:
 
 
 def message(function: Callable[..., Any], *args: Any) -> bytes:
-    """Return bytes that `pickle.loads` makes a call of.
+    """Return bytes that call a function when `pickle.loads` reads them.
 
-    A worker that lacks this package cannot even read a task that names a function of it, and dies of that.
-    ``pickle.loads`` it has, and what goes wrong in there is an error that comes back.
+    A worker that lacks this package cannot even read a task that names one of its functions, and crashes.
+    It has ``pickle.loads``, and an error inside that call returns to the client.
 
     Examples
     --------
@@ -229,5 +299,5 @@ def message(function: Callable[..., Any], *args: Any) -> bytes:
 
 
 def cell_message(run: str, cell: Cell, apart: bool, lost: int) -> bytes:
-    """Return the message that has a worker run a cell."""
+    """Return the message that makes a worker run a cell."""
     return message(run_here, run, cell, apart, lost)

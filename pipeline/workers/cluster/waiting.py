@@ -1,4 +1,4 @@
-"""Waiting for a first worker: saying so, asking the queue, and giving up when none can come."""
+"""Wait for a first worker: report it, ask the batch queue for states, and give up if no worker can come."""
 
 from __future__ import annotations
 
@@ -9,23 +9,14 @@ from collections.abc import Callable
 from ...errors import InputError
 from .connection import SchedulerPlace
 
-# A worker takes as long to start: before, nothing is said.
+# Nothing is reported before this time, which a worker usually needs to start.
 _QUIET_SECONDS = 5.0
-# Between two questions to a queue, which thousands of users ask too.
+# Interval of the questions to a batch queue, which thousands of users share.
 _ASK_SECONDS = 30.0
 
 
 class Waiting:
-    """Waits for workers where there are none.
-
-    Parameters
-    ----------
-    place : SchedulerPlace
-    patience : float
-        Seconds for which a worker is waited for.
-    note : callable
-        Told, in a line, what is waited for, and that it has come.
-    """
+    """The wait for a worker, at most `patience` seconds; `note` receives a line when it begins and ends."""
 
     def __init__(self, place: SchedulerPlace, patience: float, note: Callable[[str], None]) -> None:
         self._place, self._patience, self._note = place, patience, note
@@ -35,19 +26,10 @@ class Waiting:
         self._last_error: str | None = None
 
     async def look(self, ready: bool, there: bool = False) -> None:
-        """Say what has changed.
+        """Report changes of the wait.
 
-        Parameters
-        ----------
-        ready : bool
-            Whether a worker can be given cells.
-        there : bool
-            Whether there are workers that do not answer.
-
-        Raises
-        ------
-        InputError
-            There has been no worker for as long as patience lasts, or none can come.
+        `ready` says whether a worker can get cells, `there` whether workers exist that do not answer. Raises
+        InputError if no worker came within the patience or none can come.
         """
         now = time.monotonic()
         if ready:
@@ -57,15 +39,15 @@ class Waiting:
         self._show_refusal()
         over = now - self._since > self._patience
         quiet = now - self._since <= _QUIET_SECONDS and not over
-        # Whoever asks a queue too often slows it down for all.
+        # Frequent questions to a queue would slow it down for all users.
         if ready or quiet or not (over or not self._said or now - self._asked > _ASK_SECONDS):
             return
         self._asked = now
         starting = self._place.starting
-        # A command, which may take seconds.
+        # In a thread, because the queue's command may take seconds.
         told, ended = ("", False) if starting is None else await asyncio.to_thread(starting.report)
         lacking = "has had no worker that answers" if there else "has had no workers"
-        # Jobs that a worker came from are replaced by an adaptive cluster.
+        # Once a worker has come, ended jobs are no failure: an adaptive cluster replaces them.
         if over or (ended and not self._came):
             waited = f"{lacking} for {now - self._since:.0f} s"
             kept = "; what is finished is kept" if self._came else ""

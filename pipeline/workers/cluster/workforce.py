@@ -1,8 +1,9 @@
-"""Preparing workers for a run: they must be like this process, and have its plug-ins and tables."""
+"""Prepare workers for a run: compare their versions with this process, and send plug-ins and tables."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Collection
 from pickle import loads
 from typing import TYPE_CHECKING, Any
@@ -15,25 +16,24 @@ from .on_worker import Answer, Preparation, flush, in_thread, message, prepare
 if TYPE_CHECKING:
     from distributed import Client
 
-# What a worker may take for an answer: on a shared disk, importing the package takes this long when many do.
+# Timeout of a worker's answer: importing the package takes this long if many workers share a disk.
 _ANSWER_SECONDS = 60.0
+# Seconds to wait for other workers when all present are unfit and no fit one has been there: workers that
+# are started together do not connect together.
+_NOBODY_SECONDS = 10.0
+_UNLIKE = "not the versions of this process, see the table: install the same ones, or use --allow-mismatch"
 
 
 class Workforce:
-    """The workers of a cluster, each prepared as soon as it is there.
+    """The workers of a cluster, each prepared as soon as it connects.
 
-    Parameters
-    ----------
-    preparation : Preparation
-    allow_mismatch : bool
-        Whether workers may have other versions than this process.
-    note : callable
-        Told, in a line, what is sent where.
+    `allow_mismatch` accepts workers with other versions than this process. `note` receives a line about what
+    is sent to a worker and why a worker is unfit.
 
     Attributes
     ----------
     environments : dict of str to Environment
-        What each worker that was ever there computes with, by host and process, as cells name it.
+        Environment of every worker that ever connected, by ``host:pid``, the name that cells record.
     """
 
     def __init__(self, preparation: Preparation, allow_mismatch: bool, note: Callable[[str], None]) -> None:
@@ -42,113 +42,167 @@ class Workforce:
         self._allow_mismatch, self._note = allow_mismatch, note
         self._here = this_environment()
         self._present: set[str] = set()
+        # The reason why each worker is unfit, since when no other worker exists, and the notes already sent.
+        self._unfit: dict[str, str] = {}
+        self._nobody_since: float | None = None
+        self._had_fit = False
+        self._said: set[tuple[str, str]] = set()
+        self._places: dict[str, str] = {}
         self._ready: set[str] = set()
-        # Those of them that write their cells.
+        # The ready workers that write their outcomes themselves.
         self._writing: set[str] = set()
-        # Those that are known to have this package.
+        # Workers that are known to have this package.
         self._known: set[str] = set()
         self._preparing: dict[asyncio.Task[None], list[str]] = {}
-        # Tables go to one worker after the other: the second of a machine finds what the first was sent.
+        # Tables go to one worker at a time: a second worker on the machine finds the tables already there.
         self._sending = asyncio.Lock()
 
     @property
     def ready(self) -> bool:
-        """Whether a worker that is there has been prepared."""
-        return bool(self._ready & self._present)
+        """Whether a connected worker is prepared."""
+        return bool(self.prepared)
+
+    @property
+    def prepared(self) -> set[str]:
+        """The connected workers that are prepared."""
+        return self._ready & self._present
+
+    @property
+    def unfit(self) -> set[str]:
+        """The connected workers that cannot be prepared or differ from this process."""
+        return self._unfit.keys() & self._present
+
+    def where(self, address: str) -> str:
+        """Return a worker's address, with its host if known."""
+        return f"{address} at {self._places[address]}" if address in self._places else address
 
     @property
     def writes(self) -> bool:
-        """Whether one of them writes the cells that it runs."""
+        """Whether a connected worker writes its outcomes itself."""
         return bool(self._writing & self._present)
 
     def forget(self) -> None:
-        """Have every worker prepared anew: another process may have its address by now."""
+        """Forget all workers, so that each is prepared again: another process may have its address by now."""
         for task in self._preparing:
             task.cancel()
         self._preparing.clear()
         self._present.clear()
+        self._unfit.clear()
+        self._nobody_since = None
         self._ready.clear()
         self._writing.clear()
         self._known.clear()
-        # Of the loop that runs now.
+        # A new lock, because the old one belongs to an earlier event loop.
         self._sending = asyncio.Lock()
+
+    def ask_again(self) -> None:
+        """Prepare all workers again, because one that seemed ready was not prepared."""
+        preparing = {address for addresses in self._preparing.values() for address in addresses}
+        self._present &= self._unfit.keys() | preparing
+        self._ready.clear()
+        self._writing.clear()
 
     @property
     def sending(self) -> bool:
-        """Whether a table is on its way."""
+        """Whether a table is being sent."""
         return self._sending.locked()
 
-    async def look(self, client: Client, there: Collection[str]) -> None:
+    async def look(self, client: Client, there: Collection[str], patience: float, n_asked: int = 0) -> None:
         """See who has come, who is gone and what has become of those that are being prepared.
+
+        Parameters
+        ----------
+        client : distributed.Client
+        there : collection of str
+            Addresses.
+        patience : float
+            Seconds to wait for another fit worker when there has been one.
+        n_asked : int, default=0
+            How many workers a cluster of ours was asked for; some of them may be still to come.
 
         Raises
         ------
         InputError
-            A worker is not like this process.
+            All workers are unfit, and no others have come for a while.
         """
         for task in [task for task in self._preparing if task.done()]:
             addresses = self._preparing.pop(task)
-            error = None if task.cancelled() else task.exception()
-            if isinstance(error, InputError):
-                raise error
-            if error is not None:
-                # It went while it was being prepared; if it is there all the same, it is asked again.
+            if task.cancelled() or task.exception() is not None:
                 self._present.difference_update(addresses)
+        for address in self._unfit.keys() - set(there):
+            # A repaired worker may come back at this address.
+            del self._unfit[address]
+            self._known.discard(address)
         come = sorted(set(there) - self._present)
         self._present = set(there)
         self._ready &= self._present
         self._writing &= self._present
         if come:
             self._preparing[asyncio.create_task(self._prepare(client, come))] = come
+        if self.ready or self._preparing or not self.unfit or n_asked > len(there):
+            self._nobody_since = None
+        elif self._nobody_since is None:
+            self._nobody_since = time.monotonic()
+        elif time.monotonic() - self._nobody_since > (patience if self._had_fit else _NOBODY_SECONDS):
+            cause = self._unfit[min(self.unfit)]
+            raise InputError(f"worker {self._named(self.unfit)}: {cause}; no worker is left")
 
-    async def flush(self, client: Client) -> None:
-        """Have those that write their cells do it now; one that does not answer has nothing to lose.
-
-        Raises
-        ------
-        InputError
-            One cannot.
-        """
-        run, addresses = self.preparation.run, sorted(self._writing)
+    async def flush(self, client: Client, silent: Collection[str] = ()) -> None:
+        """Have those that write their cells do it now; set those aside that cannot: their cells are lost."""
+        run, addresses = self.preparation.run, sorted(self._writing.difference(silent))
         answers = await asyncio.gather(*(self._ask(client, each, flush, run) for each in addresses))
         for address, answer in zip(addresses, answers, strict=True):
             if isinstance(answer, Exception):
-                raise InputError(f"worker {address}: cannot write ({type(answer).__name__}: {answer})")
+                self._set_aside([address], f"cannot write ({type(answer).__name__}: {answer})")
 
     async def _prepare(self, client: Client, addresses: list[str]) -> None:
-        answers = await asyncio.gather(*(self._ask(client, each, this_environment) for each in addresses))
-        told = dict(zip(addresses, answers, strict=True))
-        self._compare({address: answer for address, answer in told.items() if answer is not None})
-        await asyncio.gather(
-            *(self._supply(client, each) for each, answer in told.items() if isinstance(answer, Environment))
-        )
-        if any(answer is None for answer in answers):
-            raise ConnectionError
+        found = await asyncio.gather(*(self._prepare_one(client, each) for each in addresses))
+        told = dict(zip(addresses, found, strict=True))
+        # Workers that are gone or slow; if they are still connected, they are asked again.
+        self._present.difference_update(address for address, unlike in told.items() if unlike is None)
+        if unlike := {address: each for address, each in told.items() if each}:
+            self._set_aside(list(unlike), _UNLIKE, table_of(self._here, unlike))
 
-    def _compare(self, told: dict[str, Any]) -> None:
-        unlike: dict[str, list[tuple[str, str, str]] | str] = {}
-        for address, answer in told.items():
-            if isinstance(answer, Environment):
-                self._known.add(address)
-                # As the cells that it runs name it.
-                self.environments[f"{answer.host}:{answer.pid}"] = answer
-                found = differences(self._here, answer)
-                if found and not self._allow_mismatch:
-                    unlike[address] = found
-            else:
-                unlike[address] = (
-                    "missing" if _lacks_package(answer) else f"{type(answer).__name__}: {answer}"
-                )
-        if unlike:
-            self._note(table_of(self._here, unlike))
-            others = len(unlike) - 1
-            raise InputError(
-                f"worker {next(iter(unlike))}{f' and {others} more' if others else ''}: not the versions of "
-                "this process, see the table: install the same ones, or use --allow-mismatch"
-            )
+    async def _prepare_one(self, client: Client, address: str) -> list[tuple[str, str, str]] | str | None:
+        """Prepare a worker or set it aside; return its differences from this process, None if it is gone."""
+        answer = await self._ask(client, address, this_environment)
+        if answer is None:
+            return None
+        if not isinstance(answer, Environment):
+            return "missing" if _lacks_package(answer) else f"{type(answer).__name__}: {answer}"
+        self._known.add(address)
+        # The same name as in the rows of its cells.
+        self.environments[f"{answer.host}:{answer.pid}"] = answer
+        self._places[address] = f"{answer.host} (cache {answer.cache})"
+        unlike = differences(self._here, answer)
+        if unlike and not self._allow_mismatch:
+            return unlike
+        try:
+            await self._supply(client, address)
+        except InputError as error:
+            self._set_aside([address], str(error))
+        except ConnectionError:
+            return None
+        return []
+
+    def _set_aside(self, addresses: list[str], cause: str, table: str = "") -> None:
+        """Give the workers no more cells, and report that once for each host and cause."""
+        self._unfit |= dict.fromkeys(addresses, cause)
+        self._ready.difference_update(addresses)
+        self._writing.difference_update(addresses)
+        said = self._places.get(addresses[0], addresses[0]), cause
+        if said not in self._said:
+            self._said.add(said)
+            if table:
+                self._note(table)
+            self._note(f"worker {self._named(addresses)}: {cause}; given no cells")
+
+    def _named(self, addresses: Collection[str]) -> str:
+        more = f" and {len(addresses) - 1} more" if len(addresses) > 1 else ""
+        return f"{self.where(min(addresses))}{more}"
 
     async def _supply(self, client: Client, address: str) -> None:
-        """Have a worker take what the run needs; send the tables that its machine lacks."""
+        """Prepare a worker, and send the tables that its machine lacks."""
         answer = await self._prepared(client, address)
         if answer.lacking:
             async with self._sending:
@@ -157,15 +211,16 @@ class Workforce:
                     await self._send(client, address, lack.pin)
                 answer = await self._prepared(client, address)
         if answer.lacking:
-            raise InputError(f"worker {address}: {answer.lacking[0].reason}")
+            raise InputError(answer.lacking[0].reason)
         self._ready.add(address)
+        self._had_fit = True
         if answer.writes:
             self._writing.add(address)
 
     async def _prepared(self, client: Client, address: str) -> Answer:
         answer = await self._ask(client, address, prepare, self.preparation)
         if isinstance(answer, Exception):
-            raise InputError(f"worker {address}: cannot be prepared ({type(answer).__name__}: {answer})")
+            raise InputError(f"cannot be prepared ({type(answer).__name__}: {answer})")
         if answer is None:
             raise ConnectionError
         told: Answer = answer
@@ -182,14 +237,14 @@ class Workforce:
         if isinstance(answer, ConnectionError):
             raise answer
         if isinstance(answer, Exception):
-            raise InputError(f"worker {address}: cannot take a table ({type(answer).__name__}: {answer})")
+            raise InputError(f"cannot take a table ({type(answer).__name__}: {answer})")
 
     async def _ask(
         self, client: Client, address: str, function: Callable[..., Any], *args: Any, lost: Any = None
     ) -> Any:
-        """Return what a worker answers, an error that it has, or `lost` when it is gone."""
+        """Return a worker's answer or its error, or `lost` if the worker is gone."""
         if address in self._known:
-            # In a thread: files are read, and a worker whose loop stands still seems dead.
+            # In a thread: the call reads files, and a worker with a blocked event loop seems dead.
             call = client.run(in_thread, function, *args, workers=[address], on_error="return")
         else:
             call = client.run(loads, message(function, *args), workers=[address], on_error="return")
@@ -202,7 +257,7 @@ class Workforce:
 
 
 def _is_of_the_network(error: Any) -> bool:
-    # Dask's own are plain, without a number; those of a worker's disk have one.
+    # Dask's network errors have no errno; those of a worker's disk have one.
     return isinstance(error, OSError) and (
         isinstance(error, ConnectionError | TimeoutError) or not error.errno
     )

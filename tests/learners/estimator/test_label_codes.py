@@ -1,4 +1,4 @@
-"""Labels as positions in the classes: copied only where they are something else."""
+"""Labels as positions in the classes: copied only if they are not positions already."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_others_become_a_new_array(labels):
 
 
 def test_a_read_only_array_is_copied():
-    # Else each learner would be compiled for those, too.
+    # Otherwise each learner would be compiled for read-only arrays, too.
     labels = POSITIONS.copy()
     labels.flags.writeable = False
     assert label_codes(labels, np.arange(3)).flags.writeable

@@ -1,4 +1,4 @@
-"""Bad parameters, rows and labels: refused with one clear line, and nothing is learnt."""
+"""Bad parameters, rows and labels are refused with one clear line, and nothing is learnt."""
 
 import numpy as np
 import pytest
@@ -184,7 +184,7 @@ def test_a_bad_first_row_is_found(learner):
 
 
 class TwoOnly(OnlineClassifier):
-    """What a learner that derives from `OnlineClassifier` takes when it says nothing more."""
+    """A learner derived from `OnlineClassifier` that defines nothing else."""
 
     def __init__(self, epochs=1):
         self.epochs = epochs
@@ -337,7 +337,7 @@ def test_a_row_of_zeros_changes_no_weight():
 
 @every_learner
 def test_the_bytes_of_the_model_are_those_of_its_arrays(learner):
-    """`_state` names them all: the weights, Σ and what an update needs besides."""
+    """`_state` names all arrays: the weights, Σ and whatever else an update needs."""
     model = clone(learner).fit(X, Y)
     arrays = [value for name, value in vars(model).items() if isinstance(value, np.ndarray)]
     assert model.model_bytes_ == sum(array.nbytes for array in arrays if array is not model.classes_)
@@ -345,7 +345,7 @@ def test_the_bytes_of_the_model_are_those_of_its_arrays(learner):
 
 
 class Undeclared(OnlineClassifier):
-    """A user's own, which names no arrays."""
+    """A user's learner, which names no arrays."""
 
     epochs = 1
 
@@ -369,8 +369,7 @@ def test_the_bytes_of_a_model_of_many_classes(learner):
 @pytest.mark.parametrize("Learner", [AROW, ConfidenceWeighted, NHERD, SoftConfidenceWeighted, NAROW])
 def test_a_full_covariance_is_part_of_the_model(Learner):
     rows = np.random.RandomState(0).standard_normal((20, 200))
-    # Σ, 16 updates that are subtracted from it together and a row of numbers about it; the weights; Σx, x and
-    # its non-zeros.
+    # Σ with 16 pending updates and one row of data about it; the weights; Σx, x and its non-zeros.
     expected = 8 * 200 * (200 + 16 + 1) + 8 * 200 + 4 * 8 * (200 + 16)
     assert Learner(covariance="full").fit(rows, Y).model_bytes_ == expected == 355_712
 

@@ -1,4 +1,4 @@
-"""A chunk that is refused changes nothing, wherever in it the bad row is and however bad rows are found."""
+"""A refused chunk changes nothing, wherever the bad row is and however bad rows are detected."""
 
 import itertools
 
@@ -34,7 +34,7 @@ def spoilt(value, row=-1, column=1):
 
 
 def everything(learner):
-    """Return what a learner remembers, and all its attributes by identity."""
+    """Return the state of a learner, and the identities of all its attributes."""
     return state(learner), {name: id(value) for name, value in vars(learner).items()}
 
 
@@ -53,7 +53,7 @@ def test_a_bad_last_row_changes_nothing(learner, bad, name, convert):
     with pytest.raises(ValueError, match=message):
         model.learn(convert(spoilt(bad)), Y)
     assert everything(model) == kept
-    # And it learns on as one that never met the chunk.
+    # It continues like a learner that never got the chunk.
     other = clone(learner)
     other.learn(convert(X), Y)
     assert model.learn(convert(X), Y).tolist() == other.learn(convert(X), Y).tolist()
@@ -77,7 +77,7 @@ def test_a_bad_last_row_of_many_classes_changes_nothing(learner, convert):
 @every_learner
 @as_dense_and_csr
 def test_a_bad_feature_makes_the_score_of_its_row_one(learner, convert):
-    """What the search by scores relies on, also for states that have overflowed."""
+    """The search by scores relies on this, also for states that have overflowed."""
     for rows, labels in (noisy_stream(2, d=4), wild_stream(0, d=4)):
         model = clone(learner)
         model.learn(rows, labels)
@@ -119,7 +119,7 @@ def test_rows_that_are_not_canonical_are_learnt_as_if_they_were(disorder):
     plain = sp.csr_matrix(X + 1)
     given = plain.copy()
     if disorder == "unsorted":
-        # Only the rows from 30 on.
+        # Disorder only the rows from 30 on.
         for part in (given.data, given.indices):
             part[90:] = part[90:].reshape(-1, 3)[:, ::-1].ravel()
     else:
@@ -146,7 +146,7 @@ def test_what_is_canonical():
     assert canonical([], [0])
     assert canonical([], [0, 0, 0])
     assert canonical([0, 4, 0, 1, 2], [0, 2, 2, 5, 5])
-    assert canonical([3, 9, 9, 0], [1 - 1, 1])  # beyond the rows lies nothing that counts
+    assert canonical([3, 9, 9, 0], [1 - 1, 1])  # entries beyond the last row do not matter
     assert canonical([4, 1], [0, 1, 2])
     assert not canonical([4, 1], [0, 2])
     assert not canonical([1, 1], [0, 2])
@@ -173,7 +173,7 @@ def test_what_is_canonical():
 
 @as_dense_and_csr
 def test_scores_of_good_rows_may_overflow(convert):
-    """Nothing is refused then, and the outcome is that of the rows one by one."""
+    """Such rows are not refused, and the result equals that of single rows."""
     rows = np.random.RandomState(0).choice([-1e200, 1e200], size=(40, 3))
     labels = np.arange(40) % 2
     for learner in (Perceptron(), AROW(), PassiveAggressive()):
@@ -190,7 +190,7 @@ def test_scores_of_good_rows_may_overflow(convert):
 @as_dense_and_csr
 @pytest.mark.parametrize("size", [1, 7, 60])
 def test_how_bad_rows_are_found_does_not_change_what_is_learnt(convert, size):
-    """Short chunks are looked at beforehand, long ones by their scores."""
+    """Short chunks are checked before learning, long ones by their scores."""
     model, expected = AROW(), AROW()
     expected.begin(np.array([0, 1]), 3)
     for start in range(0, 60, size):

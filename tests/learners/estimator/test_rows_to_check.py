@@ -1,4 +1,4 @@
-"""CSR chunks that are checked while they are learnt: the outcome is that of a check beforehand."""
+"""CSR chunks that are checked while they are learnt give the same result as with a check beforehand."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from singlepass.learners.numeric.rows import rows_to_check
 
 from ..streams import every_learner, noisy_classes, noisy_stream, state
 
-# Rows on both sides of 16, where the pairs of indices begin to be compared as vectors, and empty ones.
+# Rows with fewer and more than 16 entries, where vector comparison of index pairs begins, and empty rows.
 X, Y = noisy_stream(3, n=90, d=40, density=0.5)
 X[[4, 89], :] = 0.0
 MIDDLE = 45
@@ -21,7 +21,7 @@ each_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 
 @pytest.fixture(autouse=True)
 def looked_at_along(monkeypatch):
-    """Check chunks along however short they are, and return how many were."""
+    """Check chunks while learning, however short they are; return a list with an entry per such chunk."""
     taken = []
 
     def note(X):
@@ -35,7 +35,7 @@ def looked_at_along(monkeypatch):
 
 
 def spoilt(kind):
-    """Return the stream with one bad row in its middle."""
+    """Return the stream with one bad row in the middle."""
     matrix = sp.csr_matrix(X)
     start, stop = matrix.indptr[MIDDLE], matrix.indptr[MIDDLE + 1]
     if kind == "negative index":
@@ -155,7 +155,7 @@ def test_long_chunks_are_looked_at_piece_by_piece(learner, place):
     with pytest.raises(ValueError, match=r"^label 2 is not"):
         ours.learn(rows, wrong)
     first = rows.indptr[place]
-    # The stored row is empty where the stream's is: then the next entry is spoilt.
+    # If the row is empty, this spoils the next row's first entry instead.
     rows.data[min(first, rows.nnz - 1)] = np.nan
     with pytest.raises(ValueError, match=r"^Input X contains NaN in row"):
         ours.learn(rows, labels)

@@ -1,4 +1,4 @@
-"""A score of exactly 0: a mistake when it is learnt, the first class when it is predicted."""
+"""A score of exactly 0 is a mistake in learning, and predicts the first class."""
 
 import numpy as np
 from sklearn.linear_model import SGDClassifier

@@ -1,4 +1,4 @@
-"""Budgets and DistillCache: what is kept, what goes first, and what is never exceeded."""
+"""Budgets and DistillCache: which rows stay, which go first, and that budgets are never exceeded."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ seeds = st.integers(0, 2**31 - 1)
 @pytest.mark.parametrize("Learner", [DistillCachePerceptron, DistillCacheMIRA])
 @given(seed=seeds, beta=st.sampled_from([0.01, 0.2, 1.0]))
 def test_no_cached_row_is_redundant(Learner, seed, beta):
-    """After any chunk: y_i (f(x_i) - α_i k(x_i, x_i)) < beta."""
+    """After any chunk, y_i (f(x_i) - α_i k(x_i, x_i)) < beta."""
     X, y = noisy_stream(seed)
     model = Learner(beta=beta, gamma=0.1)
     for t in range(0, len(y), 30):
@@ -43,14 +43,14 @@ def test_the_cache_of_tolerance_zero_learns():
 
 
 def test_the_oldest_of_equally_redundant_rows_is_removed():
-    """Four rows far from one another and alike: none says anything of the others."""
+    """Four rows far from one another are equally redundant."""
     X = np.array([[0.0], [100.0], [200.0], [300.0]])
     model = DistillCachePerceptron(budget=2).fit(X, [0, 1, 0, 1])
     assert model.support_.tolist() == [2, 3]
 
 
 def test_of_two_rows_the_older_is_removed():
-    """Two Perceptron rows are exactly as redundant as each other: y_i y_t k(x_i, x_t)."""
+    """Two Perceptron rows are exactly equally redundant: y_i y_t k(x_i, x_t)."""
     X, y = noisy_stream(24)
     model = DistillCachePerceptron(beta=0.3, budget=1, gamma=0.1)
     margins = np.where(y == 1, 1.0, -1.0) * model.learn(X, y)
@@ -140,7 +140,7 @@ def test_random_removals_are_a_matter_of_the_seed():
     runs = [RandomizedBudgetPerceptron(20, seed, gamma=0.1).fit(X, y) for seed in (3, 3, 4)]
     assert state(runs[0]) == state(runs[1])
     assert runs[0].support_.tolist() != runs[2].support_.tolist()
-    # Uniform: each of 20 slots is a fair share of 20,000 draws, to five standard deviations.
+    # Each of the 20 slots must get its share of 20,000 uniform draws, within five standard deviations.
     slots = np.bincount(runs[0]._victims.next(20_000), minlength=20)
     assert np.abs(slots - 1000).max() < 5 * np.sqrt(1000)
 

@@ -1,4 +1,4 @@
-"""What holds for all kernel learners: exactness, storage, counters; and equality with linear ones."""
+"""Properties of all kernel learners: exactness, storage, counters; and equality with linear ones."""
 
 import itertools
 import pickle
@@ -56,7 +56,7 @@ seeds = st.integers(0, 2**31 - 1)
     dtype=st.sampled_from([np.float32, np.float64]),
 )
 def test_blocks_chunks_and_storage_change_nothing(learner, seed, rows, cuts, sparse, dtype):
-    """Not a bit of the scores, coefficients and counters."""
+    """Scores, coefficients and counters agree to the last bit."""
     X, y = noisy_stream(seed, density=0.7)
     X = X.astype(dtype)
     usual, other = clone(learner), clone(learner)
@@ -72,7 +72,7 @@ def test_blocks_chunks_and_storage_change_nothing(learner, seed, rows, cuts, spa
 
 @every_kernel_learner
 def test_rows_of_another_kind_are_converted(learner):
-    """A float64 or dense chunk after float32 CSR ones, and the other way round."""
+    """A float64 or dense chunk may follow float32 CSR ones, and the reverse."""
     X, y = noisy_stream(1, density=0.5)
     X = X.astype(np.float32)
     kinds = [as_csr(X), X, as_csr(X).astype(np.float64), X.astype(np.float64)]
@@ -156,7 +156,7 @@ def sizes_along(model, X, y):
 
 
 def evaluations_of_removals(model, X, y):
-    """Return how many kernel values DistillCache takes that the prediction of the same row did not."""
+    """Return how many kernel values DistillCache needs beyond those of predictions."""
     K = rbf_kernel(X, gamma=model.gamma) if model.kernel == "rbf" else X @ X.T
     cache, evaluations = {}, 0
     for t, sign in enumerate(2 * y - 1):
@@ -183,7 +183,7 @@ def test_kernel_evaluations_are_those_of_an_implementation_on_demand(learner):
     X, y = noisy_stream(19, n=120)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     model = clone(learner)
-    if isinstance(learner, OnlineModelSelection):  # of two models: see test_model_selection
+    if isinstance(learner, OnlineModelSelection):  # it has two models: see test_model_selection
         return
     sizes, margins = sizes_along(model, X, y)
     expected = sizes.sum()
@@ -202,12 +202,12 @@ def test_kernel_evaluations_are_those_of_an_implementation_on_demand(learner):
             expected += (margins <= learner.beta).sum()
         expected += evaluations_of_removals(model, X, y)
     elif isinstance(learner, IncrementalSVM):
-        # Rows that join the margin set take more; how many it is that do, only the loop itself knows.
+        # Rows that join the margin set need more; only the loop itself knows their number.
         expected += (np.arange(1, len(y) + 1) - sizes)[margins < 1].sum()
         assert model.n_kernel_evaluations_ > expected
         return
     elif isinstance(learner, BSGD) and learner.maintenance == "merging":
-        # At most those of p with all others but the new row: see test_budgets.
+        # A merger evaluates at most row p with all others except the new row: see test_budgets.
         mergers = (margins < 1) & (sizes == learner.budget)
         assert 0 < model.n_kernel_evaluations_ - expected <= (learner.budget - 1) * mergers.sum()
         return
@@ -218,7 +218,7 @@ def test_kernel_evaluations_are_those_of_an_implementation_on_demand(learner):
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_threads_score_with_one_model(sparse):
-    """What the values of a block are written into is each call's own."""
+    """Each call writes the values of a block into its own array."""
     X, y = noisy_stream(30, n=600, d=40, density=0.3)
     Z = as_csr(X) if sparse else X
     model = KernelPerceptron(gamma=0.1).fit(Z, y)

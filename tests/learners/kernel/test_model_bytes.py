@@ -1,4 +1,4 @@
-"""`model_bytes_`: rows and all that an update needs of them, but no kernel values kept to save time."""
+"""`model_bytes_` counts rows and everything an update needs about them, but no cached kernel values."""
 
 import numpy as np
 import pytest
@@ -24,30 +24,30 @@ from ..streams import as_csr, every_kernel_learner, noisy_stream
 
 NUMBER, FLAG = 8, 1
 
-# Bytes kept with the rows by n, how many there are.
+# Bytes stored in addition to n rows.
 WITH_ROWS = {
     # y, α, g, k(x, x), set, place in the margin set and the like; s rows of kernel values and the inverse
     IncrementalSVM: lambda n, s: NUMBER * (10 * n + s * n + (s + 1) ** 2),
     # coefficient, label, gradient
     OnlineModelSelection: lambda n, _: 3 * NUMBER * n,
     LASVM: lambda n, _: 3 * NUMBER * n,
-    # besides whether it is in V
+    # the same, and whether the row is in V
     RampSVM: lambda n, _: (3 * NUMBER + FLAG) * n,
     # coefficient; Gram matrix
     Forgetron: lambda n, _: NUMBER * (n + n * n),
     # coefficient; a triangle
     (Projectron, ProjectronPlusPlus): lambda n, _: NUMBER * (n + n * (n + 1) // 2),
-    # likewise, without the scores that the others give each row, or L⁻¹y
+    # the same, without the scores that the other rows give each row, or L⁻¹y
     (DistillCachePerceptron, DistillCacheMIRA): lambda n, _: NUMBER * (n + n * n),
     (KernelSecondOrderPerceptron, KernelAROW): lambda n, _: NUMBER * (n + n * n),
-    # coefficient; the matrix of the features, of which the variant has five
+    # coefficient; the matrix of the features, five in this variant
     NOGD: lambda n, _: NUMBER * (n + 5 * n),
     KernelClassifier: lambda n, _: NUMBER * n,
 }
 
 
 def bytes_of(learner, n, row, margin):
-    """Return what n rows of so many bytes take."""
+    """Return the bytes of `n` rows of `row` bytes each."""
     rule = next(rule for kinds, rule in WITH_ROWS.items() if isinstance(learner, kinds))
     return n * row + rule(n, margin)
 
@@ -59,7 +59,7 @@ def test_model_bytes(learner, kind):
     X = X.astype(np.float32) if kind in ("float32", "csr32") else X
     X = as_csr(X) if kind in ("csr", "csr32") else X
     number = 4 if X.dtype == np.float32 and not isinstance(learner, IncrementalSVM) else 8
-    # No feature is 0: a CSR row is six values, their columns and where it begins.
+    # No feature is 0, so a CSR row has six values, their columns and its start.
     sparse = kind in ("csr", "csr32") and getattr(learner, "maintenance", "") != "merging"
     row = 6 * (number + 4) + 8 if sparse else 6 * number
     model = clone(learner).fit(X, y)

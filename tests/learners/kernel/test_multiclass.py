@@ -130,7 +130,7 @@ def test_no_cached_row_is_redundant(Learner, seed, beta):
 
 @given(seed=seeds)
 def test_the_step_of_mira_is_the_smallest(seed):
-    """It is feasible, and no feasible direction from it makes ½ k ‖τ‖² + (s - beta e_y)·τ smaller."""
+    """It is feasible, and no feasible direction decreases ½ k ‖τ‖² + (s - beta e_y)·τ."""
     X, y = noisy_classes(seed, n=40)
     model, beta = DistillCacheMIRA(beta=0.3, budget=100, gamma=0.1), 0.3
     model.learn(X[:39], y[:39], classes=CLASSES)
@@ -143,7 +143,7 @@ def test_the_step_of_mira_is_the_smallest(seed):
     limit = np.arange(5) == y[39]
     assert (step <= limit + 1e-12).all()
     gradient = step + s - beta * limit
-    # Optimal: the gradient is the same wherever the limit leaves room, and smaller where it does not.
+    # At the optimum the gradient is equal over free coordinates, and no larger over those at their limit.
     free = step < limit - 1e-12
     assert np.ptp(gradient[free]) < 1e-9
     assert (gradient[~free] <= gradient[free].max() + 1e-9).all()
@@ -178,7 +178,7 @@ def test_a_norm_bound_is_for_two_classes():
 @pytest.mark.parametrize("budget", [None, 25])
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 def test_the_cache_is_that_of_the_plain_rule(budget, noise):
-    """Figures 1 and 2 of the paper as they stand, every score worked out anew."""
+    """Follow Figures 1 and 2 of the paper literally, recomputing every score."""
     X, y = noisy_classes(5, noise=noise)
     model = DistillCacheMIRA(beta=0.3, budget=budget, gamma=0.1)
     K, cache, alpha = rbf_kernel(X, gamma=0.1), [], np.zeros((len(y), 5))
@@ -199,7 +199,7 @@ def test_the_cache_is_that_of_the_plain_rule(budget, noise):
 
 
 def margins(scores, y):
-    """Return the score of each row's class less the best of the others."""
+    """Return the score of each row's class minus the best score of the others."""
     others = scores.copy()
     each = np.arange(len(y))
     others[each, y] = -np.inf
@@ -207,7 +207,7 @@ def margins(scores, y):
 
 
 def plain_step(scores, y, beta):
-    """Return MIRA's step, for k(x, x) = 1: what the simplex lets pass of the scores, from e_y."""
+    """Return MIRA's step for k(x, x) = 1: e_y minus the projection of shifted scores onto the simplex."""
     target = scores + (1.0 - beta) * (np.arange(len(scores)) == y)
     low, high = target.min() - 1.0, target.max()
     for _ in range(100):

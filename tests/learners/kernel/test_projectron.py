@@ -64,7 +64,7 @@ def test_projections_equal_a_least_squares_solve(seed, eta, plus):
 
 @given(seed=seeds, n=st.integers(1, 40))
 def test_both_products_of_a_projection(seed, n):
-    """‖z‖² and K⁻¹k, with whole panels and without; d and δ² of a row that is in the set are e_i and 0."""
+    """Check ‖z‖² and K⁻¹k, with and without whole panels; a row of the set has d = e_i and δ² = 0."""
     X, y = noisy_stream(seed, n=40, d=4)
     model = Projectron(eta=0.0, gamma=1.0)
     model.learn(X[:n], y[:n], classes=[0, 1])
@@ -80,7 +80,7 @@ def test_both_products_of_a_projection(seed, n):
 
 @given(seed=seeds, n=st.integers(1, 40))
 def test_a_row_projected_with_another_is_as_if_alone(seed, n):
-    """To the last bit, in either place."""
+    """The results agree to the last bit, in either place of the pair."""
     X, y = noisy_stream(seed, n=60, d=4)
     model = Projectron(eta=0.1, gamma=1.0)
     model.learn(X[:n], y[:n], classes=[0, 1])
@@ -94,7 +94,7 @@ def test_a_row_projected_with_another_is_as_if_alone(seed, n):
 
 
 def test_projections_onto_more_rows_than_two_panels_in_a_cache():
-    """From there on the halves of a step are loops of their own: projections are as good, alone or not."""
+    """From that size on, the halves of a step are separate loops; check pairs and single rows."""
     X, y = noisy_stream(23, n=800, d=6)
     y = np.random.RandomState(23).permutation(y)  # about every other row is a mistake
     model = Projectron(eta=0.0, gamma=4.0).fit(X[:780], y[:780])
@@ -103,7 +103,7 @@ def test_projections_onto_more_rows_than_two_panels_in_a_cache():
     view = model._support.open_block(as_rows(X[780:]), 20, 780)
     inside = model._support.matrix(np.arange(n))
     K, k = rbf_kernel(inside, gamma=4.0), rbf_kernel(inside, X[780:], gamma=4.0)
-    for size in (248, 256, 264, n):  # whole panels: what is after the last row is taken for zeros
+    for size in (248, 256, 264, n):  # for whole panels, entries after the last row count as zeros
         expected = np.linalg.solve(K[:size, :size], k[:size])
         for t in range(19):
             alone = [project_both(view, size, s, -1, 0) for s in (t, t + 1)]
@@ -118,7 +118,7 @@ def test_projections_onto_more_rows_than_two_panels_in_a_cache():
 @pytest.mark.parametrize("Learner", [Projectron, ProjectronPlusPlus])
 @pytest.mark.parametrize("eta", [0.1, 0.6])
 def test_what_is_solved_ahead_changes_nothing(Learner, eta):
-    """Row by row nothing can be: many mistakes near one another, some of whose rows join."""
+    """Single rows are never solved ahead; many mistakes are near one another, and some rows join the set."""
     X, y = noisy_stream(22, n=400, d=3)
     whole, single = Learner(eta=eta, gamma=0.3), Learner(eta=eta, gamma=0.3)
     scores = whole.learn(X, y, classes=[0, 1])
@@ -137,7 +137,7 @@ def project_both(view, n, t, other, place):
 
 @given(seed=seeds, share=st.floats(0.1, 0.9))
 def test_mistake_bound_of_theorem_2(seed, share):
-    """For any competitor g and eta < (2 - R²)/(2‖g‖), here with R = 1."""
+    """The bound holds for any competitor g and eta < (2 - R²)/(2‖g‖), here with R = 1."""
     X, y = noisy_stream(seed, n=120, d=3)
     sign = 2 * y - 1
     random = np.random.RandomState(seed)
@@ -182,7 +182,7 @@ def test_a_norm_bound_needs_kernel_values_within_one(Learner, convert):
     fresh = Learner(U=3.0, kernel="linear")
     with pytest.raises(ValueError, match=message):
         fresh.learn(convert(X), y)
-    # A stream whose first rows are refused has not begun.
+    # If the first rows are refused, the stream has not begun.
     assert vars(fresh) == vars(Learner(U=3.0, kernel="linear"))
 
 
@@ -198,7 +198,7 @@ def test_projectron_plus_plus_grows_on_mistakes_only():
 
 @given(seed=seeds, U=st.floats(1.0, 20.0))
 def test_with_a_norm_bound_each_update_of_projectron_plus_plus_makes_progress(seed, U):
-    """``‖f - g‖²`` falls by 1/2 or more on a mistake, and never rises, for a g with norm U and no loss."""
+    """``‖f - g‖²`` falls by 1/2 or more on a mistake and never rises, for g with norm U and no loss."""
     X, y = noisy_stream(seed, n=60, d=3, noise=0.0)
     sign = 2 * y - 1
     K = rbf_kernel(X, gamma=0.3)
@@ -208,7 +208,7 @@ def test_with_a_norm_bound_each_update_of_projectron_plus_plus_makes_progress(se
         m = sign[t] * model.learn(X[t : t + 1], y[t : t + 1], classes=[0, 1])[0]
         after = np.zeros(len(y))
         after[model.support_] = model.dual_coef_[0]
-        # Of all g with norm <= U and loss <= l on this row the progress is least for the one along -(f' - f).
+        # Of all g with norm <= U and loss <= l on this row, progress is smallest for that along -(f' - f).
         step = after - f
         length = np.sqrt(max(step @ K @ step, 0.0))
         if length > 0.0:
@@ -218,17 +218,17 @@ def test_with_a_norm_bound_each_update_of_projectron_plus_plus_makes_progress(se
 
 
 def least_product(K, step, t, sign, U):
-    """Return the least ``⟨step, g⟩`` of the g with ``‖g‖ <= U`` and ``sign · g(x_t) >= 1``; k(x, x) = 1."""
+    """Return the least ``⟨step, g⟩`` over g with ``‖g‖ <= U`` and ``sign · g(x_t) >= 1``, if k(x, x) = 1."""
     along = sign * (step @ K[t])
     across = np.sqrt(max(step @ K @ step - along**2, 0.0))
-    # g = c sign k(x_t, ·) + what is orthogonal to it.
+    # g = c sign k(x_t, ·) + an orthogonal part.
     c = np.linspace(1.0, U, 200)
     return (c * along - np.sqrt(np.maximum(U**2 - c**2, 0.0)) * across).min()
 
 
 def test_what_a_projection_works_on_is_held_until_the_block_has_ended():
-    # Every larger array is a mapping of its own there, gone when the array is: what is read or written after
-    # that ends the process.
+    # With these settings every larger array is a separate memory mapping, unmapped with the array, so that a
+    # later read or write crashes the process.
     environment = os.environ | {
         "MALLOC_MMAP_THRESHOLD_": "4096", "MALLOC_TOP_PAD_": "0", "MALLOC_TRIM_THRESHOLD_": "0"
     }  # fmt: skip

@@ -16,7 +16,7 @@ seeds = st.integers(0, 2**31 - 1)
 
 @given(seed=seeds)
 def test_second_order_perceptron_with_the_linear_kernel(seed):
-    """Its score is s (1 + xᵀA⁻¹x) of the linear learner's s, which has the row in the matrix."""
+    """With the linear learner's s, its score is s (1 + xᵀA⁻¹x), because A contains the row."""
     X, y = noisy_stream(seed, n=100, d=5)
     kernel, linear = (
         KernelSecondOrderPerceptron(a=0.5, kernel="linear"),
@@ -51,7 +51,7 @@ def test_second_order_coefficients_are_ridge_regression(Learner, seed):
     ids=repr,
 )
 def test_second_order_learners_stand_rows_of_large_numbers(kernel, linear):
-    """(K + I)⁻¹ has no digits left where K is of rank 8 and its values are 1e12; float32 rounds K."""
+    """(K + I)⁻¹ has no accurate digits if K has rank 8 and values of 1e12; float32 also rounds K."""
     X, y = noisy_stream(26, n=400, d=8)
     mistakes = clone(linear).fit(X * 1e6, y).n_mistakes_
     assert clone(kernel).fit(X * 1e6, y).n_mistakes_ == pytest.approx(mistakes, rel=0.1)
@@ -62,7 +62,7 @@ def test_second_order_learners_stand_rows_of_large_numbers(kernel, linear):
 
 @pytest.mark.parametrize("Learner", [KernelSecondOrderPerceptron, KernelAROW])
 def test_a_ridge_below_rounding_leaves_the_model_finite(Learner):
-    """Rows that occur many times, with either label."""
+    """The rows occur many times, with either label."""
     X, y = noisy_stream(27, n=40, d=3)[0][np.arange(400) % 40], np.arange(400) // 40 % 2
     for ridge in (1e-9, 1e-15, 1e-300):
         model = Learner(ridge, gamma=0.5).fit(X, y)

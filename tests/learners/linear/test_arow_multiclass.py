@@ -1,4 +1,4 @@
-"""AROW's own multi-class updates: top-1, the quadratic programme of eq. 27, Lemma 4 and Theorem 2."""
+"""AROW's multi-class updates: top-1, the quadratic program of eq. 27, Lemma 4 and Theorem 2."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from singlepass.learners import AROW
-from singlepass.learners.linear.parts import top_k
-from singlepass.learners.linear.parts.classes import new_class_state
+from singlepass.learners.linear.parts.classes import multipliers, new_class_state, violated
 
 from ..streams import noisy_classes
 
@@ -19,7 +18,7 @@ K, D = 6, 5
 
 
 def random_model(random, **parameters):
-    """Return a model in a random state, and its μ and σ as (K, d) copies."""
+    """Return a model in a random state, and copies of its μ and σ, shape (K, d)."""
     model = AROW(**parameters)
     model.begin(np.arange(K), D)
     model.coef_[:] = random.standard_normal((K, D))
@@ -34,7 +33,7 @@ def solve_dual(mu, sigma, x, y, wrong, r, hinge):
     gram = differences * sigma.ravel() @ differences.T
     losses = 1 - differences @ mu.ravel()
     hessian = gram if hinge else gram + r
-    # Scaled to a unit diagonal, so that the solver's tolerance means the same for every multiplier.
+    # Scale to a unit diagonal, so that the solver's tolerance means the same for every multiplier.
     scale = 1 / np.sqrt(np.diag(hessian))
     hessian, gain = hessian * np.outer(scale, scale), losses * scale
     cap = {"type": "ineq", "fun": lambda a: 1 / (2 * r) - scale @ a, "jac": lambda a: -scale}
@@ -73,14 +72,14 @@ def test_the_mean_solves_its_quadratic_programme(loss, constraints, seed, r):
 @losses
 @given(seed=seeds, spread=st.sampled_from([1e-12, 1e-3, 1.0]), size=st.sampled_from([1e-9, 1.0, 1e9]))
 def test_multipliers_satisfy_the_optimality_conditions(loss, seed, spread, size):
-    """Also where v_z is next to nothing beside r, which sweeps would take for ever to reach."""
+    """Include v_z far smaller than r, for which sweeps would converge far too slowly."""
     random, r = np.random.RandomState(seed), 1.0
     f = spread * random.standard_normal(K)
     variances = size * random.uniform(0.1, 1.0, K)
     hinge = loss == "hinge"
     y, alpha = int(f.argmin()), np.zeros(K)
-    wrong = top_k.violated(f, y, K - 1)
-    n = top_k.multipliers(f, y, wrong, variances, r, hinge, alpha)
+    wrong = violated(f, y, K - 1)
+    n = multipliers(f, y, wrong, variances, r, hinge, alpha)
     rest = [z for z in range(K) if z != y]
     total = sum(alpha[wrong[:n]])
     alpha[wrong[n:]] = 0.0
@@ -133,7 +132,7 @@ def test_a_single_violated_constraint_moves_the_mean_as_top_1(loss, seed):
     x = random.standard_normal(D)
     scores = mu @ x
     order = np.argsort(-scores)
-    # The right class leads all others but one by more than 1.
+    # The right class leads all others except one by more than 1.
     shift = np.where(np.isin(np.arange(K), order[:2]), 0.0, -10.0)
     for model in (top1, top_k):
         model.coef_[:] += np.outer(shift, x) / (x @ x)
@@ -194,7 +193,7 @@ def blocks_and_margins(X, y, scores):
 
 @given(seed=seeds, r=st.floats(0.05, 20), noise=st.sampled_from([0.0, 0.1, 0.4]))
 def test_lemma_4_gives_the_mean_of_top_1(seed, r, noise):
-    """Lemma 4 summed up: r Σ_T⁻¹ μ_T is the sum of Δf over the updates, and r Σ_T⁻¹ is r I + X_A."""
+    """Lemma 4, summed: r Σ_T⁻¹ μ_T is the sum of Δf over the updates, and r Σ_T⁻¹ is r I + X_A."""
     X, y = noisy_classes(seed, n=200, d=4, n_classes=4, noise=noise)
     model = AROW(r=r, covariance="full")
     blocks, wrong, margins = blocks_and_margins(X, y, model.learn(X, y, classes=range(4)))
@@ -210,10 +209,10 @@ def test_lemma_4_gives_the_mean_of_top_1(seed, r, noise):
 
 @given(seed=seeds, r=st.floats(0.05, 20), noise=st.sampled_from([0.0, 0.1, 0.4]))
 def test_theorem_2_bounds_the_mistakes(seed, r, noise):
-    """The mistakes of top-1 with a full Σ, for any weights u: random ones, good ones and the worst ones.
+    """The theorem bounds the mistakes of top-1 with a full Σ for any weights u: random, good and worst ones.
 
-    The worst are along ``(r I + X_A)⁻¹ Σ Δf``, where Cauchy and Schwarz lose nothing, so short that no margin
-    is above 1.
+    The worst are along ``(r I + X_A)⁻¹ Σ Δf``, where the Cauchy-Schwarz inequality is tight, and so short
+    that no margin is above 1.
     """
     X, y = noisy_classes(seed, n=200, d=4, n_classes=4, noise=noise)
     model = AROW(r=r, covariance="full")

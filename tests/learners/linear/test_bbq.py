@@ -1,4 +1,4 @@
-"""BBQ: golden runs, the rule written plainly, the least squares that it fits, how many labels it asks for."""
+"""BBQ: golden runs, the plain rule, its least squares fit, and a bound on the labels it asks for."""
 
 import itertools
 
@@ -13,7 +13,7 @@ from ..streams import as_csr, golden_learner, golden_runs, golden_stream, noisy_
 
 RUNS = {name: run for name, run in golden_runs("selective").items() if name.startswith("bbq")}
 seeds = st.integers(0, 2**31 - 1)
-# 0.3 has as many binary digits as there are.
+# 0.3 uses all binary digits of a float.
 kappas = st.one_of(st.sampled_from([0.3, 0.5, 0.75, 0.999]), st.floats(0.05, 0.95))
 
 
@@ -49,7 +49,7 @@ def test_all_runs_are_here():
 
 
 def plain(X, y, kappa):
-    """Return scores and rows asked for, solving with A at every row."""
+    """Return scores and queried rows, solving with A at every row."""
     A, b, scores, asked = np.eye(X.shape[1]), np.zeros(X.shape[1]), [], []
     for t, (x, sign) in enumerate(zip(X, y, strict=True)):
         scores.append(np.linalg.solve(A, b) @ x)
@@ -75,7 +75,7 @@ def test_it_is_least_squares_on_the_rows_asked_for(seed, kappa, cuts, sparse):
 
 @given(seed=seeds, kappa=kappas)
 def test_labels_asked_for_are_bounded(seed, kappa):
-    """At most ``T^κ ln det A``: each row asked for adds more than ``T^-κ`` to the logarithm."""
+    """At most ``T^κ ln det A``, because each queried row adds more than ``T^-κ`` to the logarithm."""
     X, y = noisy_stream(seed, n=400, d=5)
     model = BBQ(kappa).fit(X, y)
     log_det = -np.linalg.slogdet(model.sigma_)[1]

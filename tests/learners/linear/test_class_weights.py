@@ -1,4 +1,4 @@
-"""Weights of classes, and CSOGD: against the rules written out, and where there are none."""
+"""Class weights and CSOGD: against the plain rules, and against learners without weights."""
 
 import itertools
 
@@ -48,7 +48,7 @@ def test_weights_of_one_are_the_plain_rule(learner, n_classes, convert):
 
 
 class Plain:
-    """A learner written out: two classes have one row of weights, more have one each.
+    """A plain learner: one row of weights for two classes, otherwise one per class.
 
     `rule(self, s, delta, m, weight, label)` moves w along delta, which is y x or Δf.
     """
@@ -156,7 +156,7 @@ def test_the_rules_written_out(learner, rule, n_classes, seed, cuts, sparse):
     "settings", [{"average": True}, {"rate": "adagrad"}, {"rate": "adagrad", "l2": 0.01}], ids=repr
 )
 def test_a_weight_of_all_classes_is_a_longer_step(n_classes, settings):
-    """What is left: the mean of descents, and AdaGrad, whose steps an equal weight does not change at all."""
+    """Test the mean of gradient descent, and AdaGrad, whose steps an equal weight does not change."""
     X, y = noisy_classes(3, n_classes=n_classes)
     of_all = dict.fromkeys(range(n_classes), 4.0)
     l2 = settings.get("l2", 0.0)
@@ -267,9 +267,9 @@ def test_weights_name_the_labels():
 
 @every_weighted_learner
 def test_without_weights_scikit_learn_is_answered_well(learner):
-    """The tag that its check of weights asks for spares them no other one."""
+    """The tag that scikit-learn's check of weights needs exempts learners from no other check."""
     if isinstance(learner, PassiveAggressive) and learner.variant == "PA":
-        # Without slack the last row that erred rules: 79% of these data, which overlap.
+        # Without slack the last mistake decides: 79% accuracy on these data, whose classes overlap.
         return
 
     class Strict(type(learner)):

@@ -1,4 +1,4 @@
-"""FTRL-Proximal and the online Newton step by what defines them, and beside what they coincide with."""
+"""FTRL-Proximal and the online Newton step: against their definitions, and against equivalent learners."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def leader(gradients, centres, strengths, held, l1):
     sparse=st.booleans(),
 )
 def test_it_follows_the_leader(seed, l1, l2, loss, sparse):
-    """McMahan et al. (2013), eq. 1: all gradients are kept, and the sum of all terms is minimised anew."""
+    """McMahan et al. (2013), eq. 1: keep all gradients, and minimize the sum of all terms at every row."""
     alpha, beta, d = 0.7, 0.5, 5
     X, labels = noisy_stream(seed, n=60, d=d, density=0.6)
     gradients, centres, strengths, n = [np.zeros(d)], [np.zeros(d)], [np.zeros(d)], np.zeros(d)
@@ -53,7 +53,7 @@ def test_it_follows_the_leader(seed, l1, l2, loss, sparse):
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_without_norms_it_is_adagrad_descent(loss, convert):
-    """McMahan (2011): the same rates, η = α and δ = β, for two classes and for many."""
+    """McMahan (2011): the rates are equal with η = α and δ = β, for two classes and for many."""
     for X, labels in (noisy_stream(1, density=0.5), noisy_classes(2, density=0.5)):
         ftrl = FTRLProximal(alpha=0.3, beta=0.2, loss=loss)
         descent = OnlineGradientDescent(0.3, loss, rate="adagrad", delta=0.2)
@@ -65,7 +65,7 @@ def test_without_norms_it_is_adagrad_descent(loss, convert):
 
 
 def test_of_features_that_occur_once_it_is_dual_averaging():
-    """There all centres are 0: what the terms are centred at makes no difference."""
+    """All centers are then 0, so the centering of the terms makes no difference."""
     X = np.diag(np.random.RandomState(3).uniform(-2, 2, 30))
     labels = np.arange(30) % 2
     ftrl = FTRLProximal(alpha=0.4, beta=0.3, loss="hinge").fit(X, labels)

@@ -1,4 +1,4 @@
-"""A full Σ: a base whose half is read, and the last updates apart from it."""
+"""A full Σ: a base matrix of which one half is read, and the latest updates, stored separately."""
 
 import copy
 import os
@@ -53,7 +53,7 @@ def shrink_along_differences(X, sigma, buffer, y, z, variances):
 
 
 def shrunk(X, r=1.0, scale=1.0):
-    """Return the variances of the rows before each is learnt, and the array of Σ."""
+    """Return the variance of each row before it is learnt, and the array of Σ."""
     rows, variances = as_rows(X), np.empty(X.shape[0])
     sigma, buffer = new_full_covariance(X.shape[1], scale)
     shrink(rows, sigma, np.full_like(buffer, np.nan), r, variances)
@@ -71,7 +71,7 @@ def shrunk_by_numpy(X, r=1.0, scale=1.0):
 
 @given(
     seed=seeds,
-    # Around whole blocks, and around the updates that are subtracted together.
+    # Sizes near whole blocks, and near the number of updates that are subtracted together.
     d=st.one_of(st.integers(1, 40), st.sampled_from([63, 64, 65, 123, 130])),
     n=st.one_of(st.integers(0, 40), st.sampled_from([MOST_TERMS - 1, MOST_TERMS, 2 * MOST_TERMS + 1])),
     density=st.sampled_from([0.02, 0.2, 0.45, 0.55, 1.0]),
@@ -95,7 +95,7 @@ def test_it_is_the_textbook_s(seed, d, n, density, scale):
 def test_dense_and_sparse_agree_to_the_last_bit(seed, d, n, density, single):
     X, _ = noisy_stream(seed, n=n, d=d, density=density)
     X = X.astype(np.float32) if single else X
-    # A CSR row may store a 0 as well, a dense one -0.
+    # A CSR row may store a 0; a dense row may contain -0.
     stored = as_csr(X + (np.arange(X.size).reshape(X.shape) % 7 == 0))
     stored.data -= (np.flatnonzero(stored.toarray()) % 7 == 0).astype(X.dtype)
     dense = stored.toarray()
@@ -130,7 +130,7 @@ def test_dense_and_sparse_agree_along_differences_of_blocks(seed, d, K, density)
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 @given(seed=seeds, size=st.integers(1, 50))
 def test_a_model_goes_on_in_the_middle_of_noted_updates(learner, convert, seed, size):
-    """In chunks of any size, looked at, pickled and copied between them: always the same outcome."""
+    """Chunks of any size, with reads, pickles and copies between them, give the same result."""
     X, y = noisy_stream(seed, n=120, d=11, density=0.7)
     X = convert(X)
     whole, cut = clone(learner), clone(learner)
@@ -140,7 +140,7 @@ def test_a_model_goes_on_in_the_middle_of_noted_updates(learner, convert, seed, 
         assert cut.learn(X[part], y[part], classes=[0, 1]).tolist() == scores[part].tolist()
         before = state(cut)
         sigma = cut.sigma_
-        sigma[:] = np.nan  # an array of its own
+        sigma[:] = np.nan  # a copy
         assert state(cut) == before
         cut = (copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model)))[n % 2](cut)
     assert state(cut) == state(whole)
@@ -173,7 +173,7 @@ def test_it_stays_symmetric_and_positive(learner, n):
 @pytest.mark.parametrize("r", [1e-14, 1e-6, 1.0, 1e15])
 @pytest.mark.parametrize("d", [3, 20])
 def test_the_same_row_again_and_again(r, d):
-    """v falls as 1/t; below the rounding error of ``‖x‖²`` it may be anything of that size, also below 0."""
+    """v falls as 1/t; below the rounding error of ``‖x‖²`` it may have any value of that size and sign."""
     x = np.random.RandomState(d).standard_normal(d)
     variances, sigma = shrunk(np.tile(x, (200, 1)), r)
     v = x @ x
@@ -181,7 +181,7 @@ def test_the_same_row_again_and_again(r, d):
     matrix = full_matrix(sigma)
     assert (matrix == matrix.T).all()
     assert np.linalg.eigvalsh(matrix).min() > -1e-13
-    # Where Σ has collapsed nothing is learnt of the row.
+    # If Σ has collapsed, nothing is learnt from the row.
     model = AROW(r=r, covariance="full")
     model.learn(np.tile(x, (200, 1)), np.arange(200) % 2)
     assert np.isfinite(model.coef_).all()
@@ -190,7 +190,7 @@ def test_the_same_row_again_and_again(r, d):
 
 @pytest.mark.parametrize("length", [1e-150, 1e-20, 1e20, 1e150])
 def test_lengths_whose_squares_are_near_the_limits(length):
-    """The long rows make Σ collapse: what is left of a variance is the rounding error of ``‖x‖²``."""
+    """Long rows make Σ collapse: the remaining variance is the rounding error of ``‖x‖²``."""
     X, _ = noisy_stream(12, n=50, d=9)
     variances, sigma = shrunk(length * X)
     matrix = full_matrix(sigma)
@@ -206,7 +206,7 @@ def test_predicting_changes_nothing_in_the_middle_of_noted_updates(Learner):
     before, beforehand = state(model), model.decision_function(X[41:42])
     assert state(model) == before
     assert model.learn(X[41:42], y[41:42]).tolist() == beforehand.tolist()
-    # The weights that are shown have the sign of the scores.
+    # Scores by the public weights have the sign of the scores.
     rows = X[42:]
     assert (np.sign(model.decision_function(rows)) == np.sign(rows @ model.coef_[0])).all()
 

@@ -1,4 +1,4 @@
-"""Gradient descent on every loss and with every rate against plain NumPy, differences and scikit-learn."""
+"""Gradient descent with every loss and rate: against plain NumPy, finite differences and scikit-learn."""
 
 import math
 
@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
 from singlepass.learners import OnlineGradientDescent, UnbiasedLoss
-from singlepass.learners.linear.parts.arc_tangent import arc_tangent
-from singlepass.learners.linear.parts.losses import LOSSES, slope, weighted_slope
-from singlepass.learners.linear.parts.special import exp_of_negative, hyperbolic_tangent, sigmoid
+from singlepass.learners.linear.parts.losses import (
+    LOSSES,
+    arc_tangent,
+    exp_of_negative,
+    hyperbolic_tangent,
+    sigmoid,
+    slope,
+    weighted_slope,
+)
 
 from ..streams import as_csr, noisy_classes, noisy_stream
 
@@ -30,7 +36,7 @@ SETTINGS = [
 ]
 every_setting = pytest.mark.parametrize("settings", SETTINGS, ids=str)
 
-# By loss: its value, from which its slope follows.
+# The value of each loss, from which its slope follows.
 VALUES = {
     "hinge": lambda m: max(0.0, 1 - m),
     "squared_hinge": lambda m: max(0.0, 1 - m) ** 2,
@@ -74,7 +80,7 @@ def test_functions_of_one_number():
     values = special(x)
     with np.errstate(under="ignore"):
         expected = [1 / (1 + np.exp(-x.astype(np.longdouble))), np.tanh(x), np.arctan(x), np.exp(-np.abs(x))]
-    # Below the normal range digits are lost.
+    # Digits are lost below the normal range.
     for value, exact in zip(values, expected, strict=True):
         np.testing.assert_allclose(value, exact.astype(float), rtol=1e-12, atol=1e-320)
     edges = special(np.array([0.0, np.inf, -np.inf, np.nan, -745.0]))
@@ -93,7 +99,7 @@ def test_functions_of_one_number():
 )
 def test_the_arc_tangent_is_nearly_rounded():
     random = np.random.RandomState(1)
-    # Everywhere; where the result's unit is the smaller one beside the argument; about the ends of intervals.
+    # Everywhere; where the result's last digit is finer than the argument's; near the ends of intervals.
     x = np.concatenate(
         [
             random.standard_normal(20_000) * 10.0 ** random.uniform(-8, 17, 20_000),
@@ -131,7 +137,7 @@ def test_slopes_at_their_kinks_and_at_the_ends():
 
 
 def plain_slope(loss, m):
-    """Return c(m)."""
+    """Return c(m), the negative slope of a loss at margin m."""
 
     def s(a):
         return 1 / (1 + math.exp(-a)) if a >= 0 else math.exp(a) / (1 + math.exp(a))
@@ -150,7 +156,7 @@ def plain_slope(loss, m):
 
 
 def plain(X, labels, gradient, shape, rate="sqrt", eta=1.0, l2=0.0, delta=1e-8, average=False):
-    """Return the scores beforehand and the weights that predict; ``gradient(W, x, label)`` is the loss's."""
+    """Return scores before updates and the predicting weights; ``gradient(W, x, label)`` is the loss's."""
     W, G, total = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     scores = []
     for t, (x, label) in enumerate(zip(X, labels, strict=True)):
@@ -199,7 +205,7 @@ def in_chunks(learner, X, labels, cut, classes):
 
 
 def settings_for(loss, settings):
-    """Return settings under which rounding is not amplified: steps that do not overstep."""
+    """Return settings that do not amplify rounding errors: steps that do not overshoot."""
     steep = loss in ("squared_hinge", "modified_huber", "tangent") and settings.get("rate") != "adagrad"
     return settings | {"eta": 0.02} if steep else settings
 
@@ -237,7 +243,7 @@ def test_many_classes_by_definition(loss, settings, form, convert):
     seed=seeds, l2=st.floats(0.0, 3.0), eta=st.floats(0.01, 2.0), average=st.booleans(), sparse=st.booleans()
 )
 def test_shrinkage_of_any_strength(seed, l2, eta, average, sparse):
-    """Also where a step is so long for its l2 that it turns w round, and long after the scale was lost."""
+    """Include steps so long for their l2 that w changes its sign, and many rows after the scale was lost."""
     X, labels = noisy_stream(seed, n=200, d=4, density=0.5)
     settings = {"rate": "constant", "eta": eta, "l2": min(l2, 1.9 / eta), "average": average}
     expected, weights = plain(X, labels, of_two("logistic"), 4, **settings)
@@ -282,7 +288,7 @@ def test_scikit_learn_descends_alike(loss, theirs, l2, average, convert):
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "sigmoid"])
 @pytest.mark.parametrize(("rho_plus", "rho_minus"), [(0.0, 0.0), (0.3, 0.1), (0.0, 0.45)])
 def test_the_mean_over_the_flips_is_the_clean_slope(loss, rho_plus, rho_minus):
-    """Natarajan et al. (2013), Lemma 1; a flipped label's gradient points the other way."""
+    """Natarajan et al. (2013), Lemma 1; the gradient of a flipped label has the opposite sign."""
     factors = UnbiasedLoss(rho_plus, rho_minus)._factors()
     code = LOSSES.index(loss)
     for m in (-2.5, -0.3, 0.0, 0.9, 1.7):

@@ -1,4 +1,4 @@
-"""The improved ellipsoid method: golden runs, and the rule written plainly."""
+"""The improved ellipsoid method: golden runs, and the plain rule."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_it_is_the_rule(seed, c, b, sparse):
     model = IELLIP(c, b, 2.5)
     scores = model.learn(as_csr(X) if sparse else X, y, classes=[0, 1])
     expected, w, sigma = plain(X, 2 * y - 1, c, b, 2.5)
-    # Cuts of 0.6 at every mistake: Σ loses digits, whoever computes it.
+    # With cuts of 0.6 at every mistake, Σ loses digits in any implementation.
     tolerance = 1e-6 * max(1.0, np.abs(expected).max())
     np.testing.assert_allclose(scores, expected, rtol=0, atol=tolerance)
     np.testing.assert_allclose(model.coef_[0], w, rtol=0, atol=1e-6 * np.abs(w).max())
@@ -76,7 +76,7 @@ def test_a_mistake_is_put_right():
 
 
 def test_cuts_without_end_keep_the_matrix_in_range():
-    """With b = 1 the ellipsoid grows for good along what does not occur, and is scaled on the way."""
+    """With b = 1 the ellipsoid grows forever along directions that do not occur, so it is rescaled."""
     X, y = np.ones((3000, 2)), np.arange(3000) % 2
     X[:, 1] = 0.0
     model = IELLIP(c=0.2, b=1.0).fit(X, y)

@@ -1,4 +1,4 @@
-"""Perceptrons with margins: golden runs, the rules written plainly, and what the theory promises."""
+"""Perceptrons with margins: golden runs, the plain rules, and theoretical guarantees."""
 
 import itertools
 import pickle
@@ -65,7 +65,7 @@ def test_run(name, convert):
 @both_forms
 @pytest.mark.parametrize("name", PASSES)
 def test_passes_with_a_bound(name, convert):
-    """Row by row: who causes updates in which pass."""
+    """Check for each row in which passes it causes updates."""
     run = RUNS[name]
     X, y = golden_stream(run["stream"])
     X = convert(X)
@@ -104,7 +104,7 @@ def test_ten_classes(convert):
 
 
 def plain(X, y, learner, passes):
-    """Every hypothesis is kept, with the rounds that it lasted."""
+    """Run the plain rule, keeping every hypothesis and its number of rounds."""
     tau = {1: learner.tau_plus, -1: learner.tau_minus}
     hypotheses, rounds, means, scores = [np.zeros(X.shape[1])], [0], [], []
     caused = np.zeros(len(y), int)
@@ -203,7 +203,7 @@ def test_counts_along_the_stream_are_those_of_pieces(output):
 
 @given(seed=seeds)
 def test_without_a_margin_it_is_the_perceptron(seed):
-    """But for rows of zeros, which the Perceptron counts as updates."""
+    """The exception are rows of zeros, which the Perceptron counts as updates."""
     X, y = noisy_stream(seed)
     for output, average in (("last", False), ("average", True)):
         ours, theirs = MarginPerceptron(0.0, 0.0, output=output), Perceptron(average=average)

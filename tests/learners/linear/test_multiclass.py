@@ -1,4 +1,4 @@
-"""What holds for every learner of more than two classes, on any stream."""
+"""Properties of every learner for more than two classes, on any stream."""
 
 import itertools
 import pickle
@@ -62,7 +62,7 @@ def test_rows_one_by_one_and_scores_beforehand(learner):
         if t > 0:
             assert single.decision_function(buffer)[0].tolist() == scores[t].tolist()
         assert single.learn(buffer, y[t : t + 1], classes=CLASSES)[0].tolist() == scores[t].tolist()
-        buffer[:] = np.nan  # single pass: whatever was kept is not the row
+        buffer[:] = np.nan  # single pass: the learner keeps no reference to the row
     assert state(single) == state(whole)
 
 
@@ -112,7 +112,7 @@ def test_fit_forgets_and_repeats(learner):
     for _ in range(3):
         by_hand.learn(X, y, classes=CLASSES)
     assert state(thrice) == state(by_hand)
-    # Two classes and more of them again: nothing is left of the model before.
+    # Learn two classes, then more again: nothing remains of the earlier model.
     binary = noisy_stream(7)
     thrice.set_params(epochs=1).fit(*binary)
     assert state(thrice) == state(clone(learner).fit(*binary))
@@ -136,7 +136,7 @@ def test_zero_rows_are_mistakes_that_teach_nothing(learner):
     model = clone(learner)
     scores = model.learn(padded, np.concatenate([[0, 1][:first], y, [4]]), classes=CLASSES)
     assert not scores[[*range(first), -1]].any()
-    # The mean, the L1 threshold and what is bet count every round, and every round shrinks.
+    # The mean, the L1 threshold and bets count every round, and l2 shrinks in every round.
     counts = any(getattr(learner, name, 0.0) for name in ("average", "l1", "l2")) or isinstance(learner, KT)
     if not counts:
         plain = clone(learner).partial_fit(X, y, CLASSES)
@@ -147,7 +147,7 @@ def test_zero_rows_are_mistakes_that_teach_nothing(learner):
 @every_multiclass_learner
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_rows_of_wildly_different_lengths_leave_the_model_finite(learner, convert):
-    """Scores and steps that overflow are passed over."""
+    """Overflowing scores and steps are skipped."""
     for seed in range(30):
         X, y = wild_stream(seed, n_classes=4)
         model = clone(learner).partial_fit(convert(X), y, range(4))
@@ -171,7 +171,7 @@ def test_the_largest_score_is_the_prediction(learner):
     model = clone(learner).fit(X, names[y])
     assert model.classes_.tolist() == names.tolist()
     assert model.predict(X).tolist() == names[model.decision_function(X).argmax(axis=1)].tolist()
-    assert model.predict(np.zeros((1, X.shape[1]))).tolist() == ["ash"]  # of equal scores the first
+    assert model.predict(np.zeros((1, X.shape[1]))).tolist() == ["ash"]  # the first of equal scores
 
 
 @every_multiclass_learner
@@ -180,13 +180,13 @@ def test_separable_stream_is_learnt(learner):
     assert clone(learner).fit(X[:2500], y[:2500]).score(X[2500:], y[2500:]) > 0.8
 
 
-# KT scales its reward by 1/√2 where there are classes, its scores not.
+# With several classes, KT scales its reward by 1/√2, but not its scores.
 @pytest.mark.parametrize(
     "learner", [learner for learner in OF_MANY_CLASSES if not isinstance(learner, KT)], ids=repr
 )
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_two_classes_by_blocks_are_the_binary_learner_on_the_difference(learner, convert):
-    """With K = 2 every Δf is y (-x, x): the multi-class kernel is the binary one on rows of 2d features."""
+    """With K = 2, Δf is y (-x, x), so the multi-class loop is the binary one on rows of 2d features."""
     X, y = noisy_stream(13)
     blocks = clone(learner)
     blocks.begin(np.array([0, 1]), X.shape[1])
@@ -256,7 +256,7 @@ def test_adagrad_by_its_definition(l1):
 
 @pytest.mark.parametrize("covariance", ["full", "diagonal"])
 def test_second_order_perceptron_by_its_definition(covariance):
-    """A rebuilt and inverted at every row; scores as its documentation says."""
+    """Rebuild and invert A at every row; scores follow the documentation."""
     X, y = noisy_classes(17, n=60, d=4)
     (n, d), K, a = X.shape, 5, 0.5
     A, u, expected = a * np.eye(K * d), np.zeros(K * d), np.empty((n, K))
@@ -314,15 +314,15 @@ def test_full_covariance_of_too_many_classes(Learner):
     ids=repr,
 )
 def test_thousands_of_classes(learner):
-    """Weights and one number of confidence each, and nothing else of their size."""
+    """Memory is that of weights and one confidence each; no other array has that size."""
     K, d, n = 2000, 5000, 4000
     random = np.random.RandomState(0)
     y = np.arange(n) % K
-    # Two features of the row's own class and eight of any.
+    # Two features of the row's class and eight shared ones.
     columns = np.column_stack([2 * y, 2 * y + 1, random.randint(4000, d, size=(n, 8))])
     X = sp.csr_matrix((np.ones(10 * n), columns.ravel(), np.arange(0, 10 * n + 1, 10)), (n, d))
     X.sum_duplicates()
-    # What compiling takes is no part of it.
+    # Compile before measuring memory.
     clone(learner).fit(X[:5], y[:5])
     tracemalloc.start()
     try:

@@ -1,4 +1,4 @@
-"""Coin betting and FreeGrad against plain NumPy, and what their authors prove of them."""
+"""Coin betting and FreeGrad: against plain NumPy, and against their authors' theorems."""
 
 import math
 
@@ -21,7 +21,7 @@ def slope(loss, m):
 
 
 def gradient(loss, s, label):
-    """Return the factors of x by class: of one score as with two classes, else by softmax or best wrong."""
+    """Return the factors of x by class; several classes use softmax or the best wrong class."""
     if s.size == 1:
         y = 2 * label - 1
         return np.array([-y * slope(loss, y * s[0])])
@@ -42,7 +42,7 @@ def chunked(learner, X, labels):
 
 
 def streams():
-    """Return a stream of two classes and one of many, some rows of which are zeros, of growing size."""
+    """Return streams of two and of many classes, with some rows of zeros and rows of growing length."""
     for X, labels in (noisy_stream(1, d=6, density=0.5), noisy_classes(2, d=6, density=0.5)):
         X = X * np.linspace(0.1, 3.0, len(X))[:, None]
         X[[0, 17]] = 0.0
@@ -166,13 +166,13 @@ def test_the_coin_of_vowpal_wabbit_by_definition(loss, convert):
 
 
 def regret_bound(lengths, rounds, epsilon):
-    """Return Corollary 5 of Orabona & Pál (2016) for competitors of given lengths."""
+    """Return the bound of Corollary 5 of Orabona & Pál (2016) for competitors of given lengths."""
     root = np.sqrt(rounds * np.log(1 + 24 * rounds**2 * lengths**2 / epsilon**2))
     return lengths * root + epsilon * (1 - 1 / (math.e * np.sqrt(math.pi * rounds)))
 
 
 def worst_cases(n):
-    """Return streams in the unit ball: every coin shows heads, they alternate, and turn half-way."""
+    """Return streams in the unit ball whose coins always show heads, alternate, or change halfway."""
     one = np.ones((n, 1))
     for labels in (np.ones(n, int), np.arange(n) % 2, (np.arange(n) < n // 2).astype(int)):
         yield one, labels
@@ -192,10 +192,10 @@ LENGTHS = 10.0 ** np.linspace(-4, 4, 33)
 
 
 def rewards(loss, scores, labels, X):
-    """Return the rewards of the rows as given, and what was won with them."""
+    """Return the rewards of the rows, and the bettor's total winnings."""
     y = 2 * labels - 1
     c = np.array([1.0 if loss == "unhinged" else slope(loss, m) for m in y * scores])
-    # In their order, as the bettor does: it may have been 1e60 in between.
+    # Sum in the bettor's order, because intermediate wealth may be 1e60.
     return (y * c)[:, None] * X, float(np.cumsum(y * c * scores)[-1])
 
 
@@ -204,7 +204,7 @@ def rewards(loss, scores, labels, X):
 def test_regret_of_kt(loss, epsilon):
     """For every u, ``Σ r·u - Σ r·w <= ‖u‖ √(T log(1 + 24 T² ‖u‖²/ε²)) + ε (1 - 1/(e √(πT)))``.
 
-    The worst u are along Σ r. What the bettor owns stays above 0.
+    The worst u are along Σ r. The bettor's wealth stays above 0.
     """
     for X, labels in [*worst_cases(400), *random_streams()]:
         scores = KT(epsilon, "none", loss).learn(X, labels, classes=[0, 1])
@@ -217,7 +217,7 @@ def test_regret_of_kt(loss, epsilon):
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "unhinged"])
 def test_regret_of_a_bettor_for_each_feature(loss):
-    """The same bound for each, its rounds being the rewards that are not 0."""
+    """The same bound holds for each feature, whose rounds are its nonzero rewards."""
     epsilon = 0.5
     for X, labels in [*worst_cases(400), *random_streams()]:
         model = CoordinateKT(epsilon, "none", loss)
@@ -257,7 +257,7 @@ def test_asking_for_a_score_stores_nothing():
 
 @pytest.mark.parametrize("made", [KT, CoordinateKT, COCOB])
 def test_a_bettor_that_always_wins_stays_finite(made):
-    """The slope of the unhinged loss never falls: what is owned doubles with each row."""
+    """The slope of the unhinged loss never falls, so wealth doubles with each row."""
     model = made(loss="unhinged")
     scores = model.learn(np.ones((5000, 1)), np.ones(5000, int), classes=[0, 1])
     assert np.isfinite(scores).all()

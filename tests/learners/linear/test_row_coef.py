@@ -1,4 +1,4 @@
-"""What a linear learner says that it scores rows with, as they are given."""
+"""`row_coef_`, the weights with which a linear learner scores rows as given."""
 
 import numpy as np
 import pytest
@@ -15,12 +15,12 @@ def test_one_vector_scores_the_rows_where_it_says_so(row, settings):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) * [0.1, 1.0, 3.0, 0.0]
     learner.fit(X, X @ [1.0, 1.0, -1.0, 0.0] + rng.normal(size=60) > 0)
-    # Not longer than rows before, so that no scale changes.
+    # New rows are not longer than earlier ones, so that no scale changes.
     new = X * rng.uniform(0.1, 1.0, size=(60, 1))
     expected = new @ learner.row_coef_[0]
     votes_or_lengths = settings.get("output") == "voted" or settings.get("scale") == "instance"
     assert learner.scores_are_linear == (row.name not in OTHERS and not votes_or_lengths)
-    # That of Vowpal Wabbit is a mean over the rows so far, the row to score among them.
+    # The scale of Vowpal Wabbit is a mean over the rows so far, including the scored one.
     close = 0.1 if row.name == "VowpalWabbitCoin" else 1e-10
     found = learner.decision_function(new)
     assert np.allclose(found, expected, rtol=close, atol=0.1 * close) == learner.scores_are_linear

@@ -1,4 +1,4 @@
-"""Multi-class SCW, NHERD and ROMMA against the binary rules, written out on the flattened Δf."""
+"""Multi-class SCW, NHERD and ROMMA against the plain binary rules on the flattened Δf."""
 
 import itertools
 
@@ -21,7 +21,7 @@ streams = given(
 
 
 def plain_run(X, y, update):
-    """Return the scores and what `update(w, Δf, m)` makes of w; it returns None for no update."""
+    """Return scores, weights and number of updates; `update(w, Δf, m)` returns None for no update."""
     w, scores, updates = np.zeros(K * X.shape[1]), [], 0
     for x, label in zip(X, y, strict=True):
         scores.append(w.reshape(K, -1) @ x)
@@ -36,7 +36,7 @@ def plain_run(X, y, update):
 
 
 class PlainGaussian:
-    """A mean and Σ that take the steps of `rule(m, v)`: α, and of what β or γ is made; None for no step."""
+    """A mean and Σ whose steps are `rule(m, v)`: α, β and γ, or None for no step."""
 
     def __init__(self, n, covariance, projection, rule):
         self.sigma, self.rule = np.eye(n), rule
@@ -99,7 +99,7 @@ def relaxed_update(aggressive):
 
 
 def check(learner, update, X, y, cuts, sparse):
-    """Hold a learner, given the stream in pieces, against its plain version."""
+    """Compare a learner, given the stream in pieces, with its plain version."""
     scores, weights, updates = plain_run(X, y, update)
     rows, edges = as_csr(X) if sparse else X, [0, *sorted(set(cuts)), len(y)]
     parts = [learner.learn(rows[a:b], y[a:b], classes=range(K)) for a, b in itertools.pairwise(edges)]
@@ -110,7 +110,7 @@ def check(learner, update, X, y, cuts, sparse):
 
 
 def shown(sigma, covariance):
-    """Return a plain Σ as learners show theirs."""
+    """Return a plain Σ in the form that learners show."""
     return sigma if covariance == "full" else np.diag(sigma).reshape(K, -1)
 
 
@@ -138,13 +138,13 @@ def test_normal_herd(covariance, projection, seed, cuts, sparse):
 @pytest.mark.parametrize("aggressive", [False, True])
 @streams
 def test_relaxed_maximum_margin(aggressive, seed, cuts, sparse):
-    # Noise makes w grow, and with it what rounding differs by.
+    # Noise would make w grow, and with it the rounding differences.
     X, y = noisy_classes(seed, n=80, d=6, n_classes=K, density=0.7, noise=0.0)
     check(ROMMA(aggressive=aggressive), relaxed_update(aggressive), X, y, cuts, sparse)
 
 
 def test_a_relaxed_update_scales_every_class():
-    """LIBOL scales the two classes of Δf only: w is then not the shortest one."""
+    """LIBOL scales only the two classes of Δf, so its w is not the shortest one."""
     model = ROMMA().partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1], classes=range(3))
     assert model.coef_.tolist() == [[0.5, -0.5], [-0.5, 0.5], [0.0, 0.0]]
     before = model.coef_.copy()
@@ -157,6 +157,6 @@ def test_a_relaxed_update_scales_every_class():
 
 
 def test_the_aggressive_one_may_begin_anew():
-    """A row shorter than all before it, on which 2‖x‖²‖W‖² <= m < 1."""
+    """The last row is shorter than all before it, with 2‖x‖²‖W‖² <= m < 1."""
     model = ROMMA(aggressive=True).partial_fit([[4.0, 0.0], [1.0, 0.0]], [1, 1], classes=range(3))
     assert model.coef_.tolist() == [[0.0, 0.0], [0.5, 0.0], [-0.5, 0.0]]

@@ -1,4 +1,4 @@
-"""Compiled code: kept on disk under a hash of the sources, and the package imports at no cost."""
+"""Compiled code is cached on disk under a hash of its sources, and importing the package compiles nothing."""
 
 import errno
 import json
@@ -16,7 +16,7 @@ import pytest
 from singlepass.learners.numeric import compiled as module
 from singlepass.learners.numeric.compiled import compiled
 
-# CSR and dense, two kernels: overloads and intrinsics are called in each.
+# CSR and dense rows and two kernels; each calls overloads and intrinsics.
 SCRIPT = """
 import json, sys
 import numba
@@ -43,7 +43,7 @@ print(json.dumps([weights, hits, misses, str(folder), before == numba.config.CAC
 
 
 def run(cache):
-    """Run `SCRIPT` in a process of its own."""
+    """Run `SCRIPT` in a subprocess."""
     environment = os.environ | {"SINGLEPASS_CACHE": str(cache)}
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
@@ -103,7 +103,7 @@ def test_a_cache_folder_below_the_home_folder(tmp_path, monkeypatch):
 
 
 def tripling(monkeypatch, folder):
-    """Return a function to compile, its code kept in a folder, and that code's index."""
+    """Return a function to compile, with its cache in a folder, and the index of that cache."""
     monkeypatch.setattr(module, "_folder_of", lambda package: folder)
 
     @compiled
@@ -139,7 +139,7 @@ def test_code_is_saved_under_a_lock(tmp_path, monkeypatch):
     assert tmp_path not in module._WITHOUT_LOCKS
 
 
-# The child saves what it compiles after its parent has saved something.
+# The child saves compiled code after its parent has saved some.
 FORKED = """
 import multiprocessing, sys
 from pathlib import Path
@@ -199,7 +199,7 @@ def test_a_lock_that_is_never_given_back_is_waited_for_once(tmp_path, monkeypatc
         assert len(list(tmp_path.rglob("*.nbc"))) == 2
 
 
-# A compiled function of another package of the project, and the file of what it calls.
+# A compiled function in another package of the project, and the file of the function that it calls.
 CALLER = """
 from ..learners.numeric.compiled import compiled
 from .called import factor
@@ -224,7 +224,7 @@ def test_an_edit_of_what_a_function_of_another_package_calls(tmp_path):
     (project / "pipeline" / "__init__.py").write_text("")
     (project / "pipeline" / "caller.py").write_text(CALLER)
     environment = os.environ | {"SINGLEPASS_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
-    # Python itself takes an edit of one length within a second for none.
+    # Python itself does not notice an edit within a second that keeps the length.
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     code = (
         "from singlepass.pipeline.caller import scaled; print(scaled(3), *scaled.stats.cache_hits.values())"

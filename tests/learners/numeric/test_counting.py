@@ -1,4 +1,4 @@
-"""Counting mistakes: the same of few rows and of many, whoever has the interpreter meanwhile."""
+"""Counting mistakes gives the same result for few rows and for many, with or without releasing the GIL."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from singlepass.learners import (
 @pytest.mark.parametrize("n", [40, 20_000])
 def test_mistakes_by_both_kinds_of_labels(n, n_classes):
     rng = np.random.RandomState(n)
-    # Rounded, so that some tie.
+    # Round, so that there are ties.
     scores = rng.standard_normal(n if n_classes == 2 else (n, n_classes)).round(1)
     noisy, clean = (rng.randint(0, n_classes, n).astype(np.int32) for _ in range(2))
     stops, counts = np.array([n // 3, n // 2, n]), np.empty((3, 3), np.int64)

@@ -29,9 +29,9 @@ def test_signed():
     [
         ([3.0, 1.0, 2.0], 0, 2),
         ([3.0, 1.0, 2.0], 1, 0),
-        ([1.0, 1.0, 1.0], 0, 1),  # of equal ones the lowest
+        ([1.0, 1.0, 1.0], 0, 1),  # the lowest of equal ones
         ([1.0, 1.0, 1.0], 2, 0),
-        ([5.0, np.nan, 9.0, np.nan], 2, 1),  # a NaN is largest, of several the first
+        ([5.0, np.nan, 9.0, np.nan], 2, 1),  # a NaN is largest, the first of several
         ([np.nan, 1.0, 2.0], 0, 2),  # the right class does not count
         ([-np.inf, -np.inf], 1, 0),
     ],

@@ -1,4 +1,4 @@
-"""The row primitives, against NumPy and against their written-down order of summation."""
+"""The row primitives, against NumPy and against their documented order of summation."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def in_lanes(terms, lanes, accumulators, bits):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("d", [1, 2, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 784])
 def test_sums_are_in_the_order_written_down(d, dtype):
-    """To the last bit, whatever the vector width of this machine."""
+    """Sums agree to the last bit, whatever the vector width of this machine."""
     random = np.random.RandomState(d)
     X = random.standard_normal((3, d)).astype(dtype)
     w, s = random.standard_normal(d), random.uniform(size=d)
@@ -73,7 +73,7 @@ def test_sums_are_in_the_order_written_down(d, dtype):
 
 
 def test_short_dense_products_are_those_of_numpy():
-    """To the last bit where NumPy's library adds as it does on AVX2; elsewhere to rounding."""
+    """Products agree to the last bit if NumPy's library adds as it does on AVX2, otherwise to rounding."""
     random = np.random.RandomState(0)
     libraries = [library.get("architecture") for library in threadpool_info()]
     for d in range(1, 32):
@@ -151,7 +151,7 @@ def test_row_range_of_part_of_a_matrix():
     assert take_rows(part, [1])[0].tolist() == X[9].data.tolist()
 
 
-# Indices of a row among ten features, and whether they are canonical.
+# Indices of a row with ten features, and whether they are canonical.
 ROWS = [
     ([], True),
     ([0], True),
@@ -170,7 +170,7 @@ ROWS = [
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_a_row_that_is_not_canonical_is_refused_and_empty(indices, good, index):
     n = len(indices)
-    # Between rows that are good.
+    # Put the row between two good ones.
     columns = np.array([1, 5, *indices, 0, 9], index)
     matrix = sp.csr_matrix(np.zeros((3, 10)))
     matrix.data, matrix.indices = np.ones(n + 4), columns
@@ -179,7 +179,7 @@ def test_a_row_that_is_not_canonical_is_refused_and_empty(indices, good, index):
     linear_scores(rows, w, scores)
     assert bool(rows[4][0]) is not good
     assert scores.tolist() == [34.0, sum(2.0**j for j in indices) if good else 0.0, 513.0]
-    # Rows cut from them tell the same array.
+    # Rows cut from these report to the same array.
     part = row_range(rows_to_check(matrix), 1, 3)
     assert count_rows(part) == 2
     linear_scores(part, w, scores[:2])

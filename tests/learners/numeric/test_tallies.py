@@ -1,4 +1,4 @@
-"""What metrics are made of: counts by class, losses and pairs, beside plain loops and scikit-learn."""
+"""Counts behind metrics: by class, losses and pairs, against plain loops and scikit-learn."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from singlepass.learners.numeric.references import count_baselines
 
 
 def stream(seed, n, n_classes):
-    """Scores of which many tie, labels given and clean ones."""
+    """Return scores with many ties, given labels and clean labels."""
     rng = np.random.RandomState(seed)
     scores = rng.randint(-3, 4, n if n_classes == 2 else (n, n_classes)) / 2
     given_codes, clean = (rng.randint(0, n_classes, n).astype(np.int32) for _ in range(2))
@@ -32,7 +32,7 @@ def classes_of(scores):
 
 
 def plain_references(given_codes, labels, n_classes, delay):
-    """How often the most frequent class so far is the label, and the label before."""
+    """Return the right predictions of the most frequent class so far and of the previous label."""
     seen, last, right = [0] * n_classes, 0, [0, 0]
     for t, judged in enumerate(labels.tolist()):
         right[0] += seen.index(max(seen)) == judged
@@ -54,7 +54,7 @@ def test_counts_by_class_are_those_of_the_confusion_matrix_wherever_the_stream_i
     cut = data.draw(st.integers(0, n))
     table = np.zeros((5, n_classes), np.int64)
     so_far, beside = np.zeros(n_classes, np.int64), np.zeros(6, np.int64)
-    # Labels come late to the references.
+    # The references get labels late.
     told = np.concatenate([np.full(min(delay, n), -1, np.int32), given_codes[: n - min(delay, n)]])
     tables = tally_classes(scores, given_codes, clean, stops, table)
     besides = count_baselines(given_codes, clean, told, stops, so_far, beside)
@@ -86,7 +86,7 @@ def test_counts_by_class_are_those_of_the_confusion_matrix_wherever_the_stream_i
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10_000), st.sampled_from([0, 1, 7, 300]), st.lists(st.integers(1, 1999), max_size=4))
 def test_references_of_long_streams_whose_frequent_class_changes(seed, delay, cuts):
-    # Leads of hundreds of rows, which are gained and lost.
+    # Classes gain and lose leads of hundreds of rows.
     rng, n = np.random.RandomState(seed), 2000
     shares = np.repeat(rng.choice([0.0, 0.05, 0.5, 0.95, 1.0], 5), n // 5)
     given_codes, clean = ((rng.random_sample(n) < shares).astype(np.int32) for _ in range(2))
@@ -99,7 +99,7 @@ def test_references_of_long_streams_whose_frequent_class_changes(seed, delay, cu
             most, before = plain_references(given_codes[:at], labels[:at], 2, delay)
             assert (found[place], found[2 + place]) == (most, before)
     assert so_far.tolist() == np.bincount(told[told >= 0], minlength=2).tolist()
-    # What the two say next.
+    # The next predictions of the two references.
     assert beside[4] == (so_far[1] > so_far[0])
     assert beside[5] == told[-1]
 
@@ -129,7 +129,7 @@ def test_losses_are_scikit_learns_and_the_same_wherever_the_stream_is_cut(made, 
     else:
         probabilities = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     for place, codes in enumerate((given_codes, clean)):
-        # Of labels of one class out of two scikit-learn takes those for the negative class.
+        # If labels have one class of two, scikit-learn takes it for the negative class.
         if scores.ndim == 2 or len(set(codes.tolist())) == 2:
             assert sums[place] / n == pytest.approx(hinge_loss(codes, scores, labels=labels))
         assert sums[2 + place] / n == pytest.approx(log_loss(codes, probabilities, labels=labels))

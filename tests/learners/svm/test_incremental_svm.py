@@ -1,4 +1,4 @@
-"""The exact SVM: its conditions after every row, the optimum of a QP solver, and the way back."""
+"""The exact SVM: its conditions after every row, the optimum of a QP solver, and unlearning."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ learners = st.builds(
 
 
 def alpha_of(model, rows):
-    """Return α, with its sign, of the rows of the given numbers."""
+    """Return the signed α of the rows with the given numbers."""
     alpha = dict(zip(model.support_.tolist(), model.dual_coef_[0].tolist(), strict=True))
     assert set(alpha) <= set(rows)
     return np.array([alpha.get(row, 0.0) for row in rows])
@@ -43,7 +43,7 @@ def dual(model, X, rows):
 
 
 def violation(model, X, sign, rows):
-    """Return by how much any condition of the optimum fails: of the margins, the box, and Σ y α = 0."""
+    """Return the largest violation of the optimality conditions: the margins, the box, and Σ y α = 0."""
     signed = alpha_of(model, rows)
     alpha, C = sign * signed, model.C
     g = sign * (gram(model, X) @ signed + model.intercept_[0]) - 1.0
@@ -57,7 +57,7 @@ def violation(model, X, sign, rows):
 
 
 def degenerate_stream(kind, seed, n=40):
-    """Return rows of a kind that makes ties or dependent rows, and labels with some rule."""
+    """Return rows with ties or linear dependence, by kind, and labels with some rule."""
     random = np.random.RandomState(seed)
     d = random.randint(1, 5)
     few = random.standard_normal((n // 4, d))
@@ -89,7 +89,7 @@ def test_the_conditions_hold_after_every_row_learnt_or_unlearnt(learner, seed, k
 
 @given(learner=learners, seed=seeds, kind=st.sampled_from(["scattered", "grid", "twice"]))
 def test_there_is_no_duality_gap(learner, seed, kind):
-    """What no better solution can have: the primal objective equals the dual one."""
+    """The primal objective equals the dual one, so no better solution exists."""
     X, y = degenerate_stream(kind, seed)
     learner.learn(X, y, classes=[0, 1])
     signed, sign = alpha_of(learner, range(len(y))), 2 * y - 1
@@ -119,7 +119,7 @@ def test_a_row_learnt_and_unlearnt_leaves_nothing(seed, C, bias):
     model.learn(X[:30], y[:30], classes=[0, 1])
     rows = range(30)
     before, scores = alpha_of(model, rows), model.decision_function(X)
-    unique = model.n_margin_ > 0  # the bias is one of an interval where no row is on its margin
+    unique = model.n_margin_ > 0  # without rows on the margin, any bias in an interval is optimal
     model.learn(X[30:], y[30:])
     for t in np.random.RandomState(seed).permutation(np.arange(30, 40)).tolist():
         model.unlearn(t)

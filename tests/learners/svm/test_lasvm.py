@@ -1,4 +1,4 @@
-"""LASVM: against its authors' code, against LIBSVM, and what must hold of any optimiser of its dual."""
+"""LASVM against its authors' code and LIBSVM, and properties of any optimizer of its dual."""
 
 import itertools
 
@@ -28,13 +28,13 @@ def learner_of(run, **parameters):
 
 
 def solution(model):
-    """Return rows, coefficients and gradients by scikit-learn's kernel values."""
+    """Return rows, coefficients and gradients computed with scikit-learn's kernel values."""
     X, alpha = model.support_vectors_, model.dual_coef_[0]
     return X, alpha, rbf_kernel(X, gamma=model.gamma) @ alpha
 
 
 def gap(model, y):
-    """Return by how much the most violating pair violates optimality; y in -1, 1."""
+    """Return the violation of optimality by the most violating pair, for y in -1, 1."""
     _, alpha, f = solution(model)
     g = y - f
     up, down = alpha < np.maximum(0, model.C * y), alpha > np.minimum(0, model.C * y)
@@ -70,7 +70,7 @@ def test_without_an_intercept_every_step_is_that_of_the_authors_code(name, conve
     assert learner.support_.tolist() == np.array(end["sv_indices_0based"])[order].tolist()
     np.testing.assert_allclose(learner.dual_coef_[0], np.array(end["signed_alpha"])[order], atol=1e-9)
     np.testing.assert_allclose(learner.decision_function(Z[:20]), end["final_decision_first20"], atol=1e-9)
-    # That code also evaluates k(x, x) of rows that are not let in.
+    # That code also evaluates k(x, x) for rows that it does not admit.
     assert learner.n_kernel_evaluations_ + len(y) - learner.n_updates_ == run["n_kernel_evaluations"]
 
 
@@ -178,7 +178,7 @@ def test_with_an_intercept_both_classes_are_needed_and_the_first_five_stay():
 @either
 @pytest.mark.parametrize("epochs", [1, 2])
 def test_rows_after_fitting_are_new(fit_intercept, epochs):
-    """They have numbers of their own: none is taken for a support vector that comes again."""
+    """They get new numbers, so that none is taken for a returning support vector."""
     X, y = noisy_stream(9)
     model = LASVM(fit_intercept=fit_intercept, gamma=0.1, epochs=epochs)
     by_hand = clone(model)
@@ -197,7 +197,7 @@ def test_rows_after_fitting_are_new(fit_intercept, epochs):
 
 @pytest.mark.parametrize("y", [[0] * 8, [0, 1] * 4])
 def test_the_gap_is_0_where_no_pair_is_violating(y):
-    """One class alone makes no pair; with a tiny C every coefficient of two as large ones is at its bound."""
+    """One class alone has no pairs; with a tiny C and two equal classes every coefficient is at its bound."""
     X = np.arange(8.0).reshape(-1, 1)
     model = LASVM(C=1e-3)
     model.learn(X, y, classes=[0, 1])

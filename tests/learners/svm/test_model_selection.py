@@ -1,4 +1,4 @@
-"""Online model selection: against an independent run, and what its switches and its first γ are made of."""
+"""Online model selection: against an independent run, with its switches and its first γ."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_kernel_evaluations_of_a_switch():
     for learner in (model, other):
         learner.learn(X[t : t + 1], y[t : t + 1])
     assert len(model.switches_) == 1
-    # The new one begins with the support vectors of what was the more complex one before it learnt the row.
+    # The new model begins with the support vectors that the former more complex one had before the row.
     before = clone(other).fit(X[:t], y[:t])
     new.learn(before.support_vectors_, y[before.support_], classes=[-1, 1])
     new.learn(X[t : t + 1], y[t : t + 1])
@@ -74,7 +74,7 @@ def test_kernel_evaluations_of_a_switch():
 
 
 def products(seed, n=600):
-    """Return rows whose label is the sign of the product of their two features: of degree 2."""
+    """Return rows whose label is the sign of the product of their two features, a rule of degree 2."""
     X = np.random.RandomState(seed).uniform(-1, 1, (n, 2))
     return X, (X[:, 0] * X[:, 1] > 0).astype(int)
 
@@ -88,12 +88,12 @@ def test_the_degree_that_is_needed_is_found():
 
 
 def test_switches_are_at_least_min_examples_apart():
-    """Of several streams: where a pass switches with such parameters is a matter of the last bit."""
+    """Use several streams, because the last bit decides where a pass switches with such parameters."""
 
     def gaps(least):
         for seed in range(5, 9):
             model = OnlineModelSelection(gamma_init=1e-4, p_value=0.9, min_examples=least)
-            # The first example is judged too: the fiftieth is number 49.
+            # The first example is judged, too, so the fiftieth has number 49.
             yield np.diff([-1, *model.fit(*noisy_stream(seed, n=600)).switches_])
 
     assert min(np.concatenate([*gaps(1)])) < 50
@@ -103,7 +103,7 @@ def test_switches_are_at_least_min_examples_apart():
 
 
 def first_switch(X, y, power, level, least):
-    """Return the example at which a t-test with the variances to a power first finds two LASVM different."""
+    """Return the example at which a t-test, with variances to a power, first separates two LASVMs."""
     losses = [
         LASVM(C=10.0, kernel="poly", degree=degree).learn(X, y) * np.where(y == 1, 1, -1) <= 0
         for degree in (1, 2)
@@ -114,7 +114,7 @@ def first_switch(X, y, power, level, least):
         variances += ((loss - means) ** 2 - variances) / (t + 1)
         if t + 1 < least or means[1] > means[0] or not variances.any():
             continue
-        # SciPy takes standard deviations: the root of what stands for the variances.
+        # SciPy expects standard deviations, the square roots of the values used as variances.
         a, b = ((mean, root, t + 1) for mean, root in zip(means, variances ** (power / 2), strict=True))
         if ttest_ind_from_stats(*a, *b, equal_var=False).pvalue < level:
             return t
@@ -144,7 +144,7 @@ def fewest_errors(X, y, C):
 
 def test_the_start_that_the_paper_prints_may_win():
     X, y = products(13, n=100)
-    # So wide that small γ do best.
+    # The data are so wide that small γ are best.
     X *= 20
     assert OnlineModelSelection(C=10.0).fit(X, y).gamma_ == fewest_errors(X, y, 10.0) == 0.004
 

@@ -1,4 +1,4 @@
-"""What all online support vector machines promise."""
+"""Guarantees of all online support vector machines."""
 
 import pytest
 from sklearn.base import clone
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
     ids=lambda learner: type(learner).__name__,
 )
 def test_the_problem_is_that_which_learning_began_with(learner):
-    """What `set_params` changes in the middle of a stream holds from the next fit on."""
+    """A change by `set_params` in the middle of a stream takes effect at the next fit."""
     X, y = noisy_stream(5)
     plain, changed = (clone(learner).partial_fit(X[:100], y[:100]) for _ in range(2))
     other = {

@@ -1,4 +1,4 @@
-"""The ramp-loss SVMs: golden runs, optimality after every row, removal, and the CCCP in a batch."""
+"""The ramp-loss SVMs: golden runs, optimality after every row, removal, and the batch CCCP."""
 
 import numpy as np
 import pytest
@@ -86,7 +86,7 @@ def test_golden_objective_of_the_cccp_from_a_hinge_svm(name, n, objective):
 
 
 def examples_of(model, X, y):
-    """Return number, y α, label, kept g and V of every example; g computed from scratch; k(x, x) is 1."""
+    """Return number, y α, label, stored g, V and g computed from scratch of every example; k(x, x) = 1."""
     store, support = model._store, model._support
     sign = np.where(y[support.born] == 1, 1.0, -1.0)
     assert store.cached.labels.tolist() == sign.tolist()
@@ -97,7 +97,7 @@ def examples_of(model, X, y):
 
 
 def assert_optimal(alpha, g, active, C, tol, min_gain):
-    """KKT conditions in V within `tol` unless no step gains more than `min_gain`; no α outside V."""
+    """Check α = 0 outside V, and KKT conditions in V within `tol` unless no step gains over `min_gain`."""
     assert ((alpha >= 0.0) & (alpha <= C)).all()
     assert (alpha[~active] == 0.0).all()
     violated = np.where(alpha == 0.0, g > tol, np.where(alpha == C, g < -tol, np.abs(g) > tol))
@@ -114,7 +114,7 @@ def assert_optimal(alpha, g, active, C, tol, min_gain):
     kind=st.sampled_from(["online", "active"]),
 )
 def test_after_every_row(seed, C, min_gain, most, kind):
-    """Kept g, V, the KKT conditions, removal, and that what left V was unlearnt."""
+    """Check the stored g, V, the KKT conditions, removal, and that examples that left V are unlearnt."""
     X, y = noisy_stream(seed, n=60, d=3)
     if kind == "active":
         model, most = ActiveRampSVM(C=C, min_gain=min_gain, gamma=GAMMA), None
@@ -129,7 +129,7 @@ def test_after_every_row(seed, C, min_gain, most, kind):
         np.testing.assert_allclose(kept, g, atol=1e-8)
         assert_optimal(alpha, kept, active, C, 1e-3, min_gain)
         if model.n_updates_ > updates:
-            # V was just formed: it is what it says.
+            # V was just formed, so it satisfies its definition.
             assert active.tolist() == (kept <= 2.0).tolist()
         assert (kept[active] <= 2.0).all()
         assert len(set(born.tolist())) == model.n_stored_
@@ -143,7 +143,7 @@ def test_after_every_row(seed, C, min_gain, most, kind):
 
 
 def test_an_unlearnt_example_has_left_no_trace():
-    """Support vectors whose labels turn out wrong leave V; the model is then the hinge SVM of V alone."""
+    """Support vectors with wrong labels leave V; the model is then the hinge SVM of V alone."""
     left = 0
     for seed in range(5):
         X, y = noisy_stream(seed, n=120, d=2, noise=0.3)
@@ -163,7 +163,7 @@ def test_an_unlearnt_example_has_left_no_trace():
 
 
 def test_removal_forgets_the_furthest_and_of_equal_ones_the_oldest():
-    """Copies of a row are equally far; the support vector is the first, and the last copy is kept."""
+    """Copies of a row are equally far; the first is the support vector, and the last copy stays."""
     model = OnlineRampSVM(C=10.0, max_non_support=2)
     kept = []
     for _ in range(5):
@@ -215,7 +215,7 @@ def test_rows_after_fitting_are_new():
     seed=seeds, n=st.integers(1, 40), C=st.sampled_from([1.0, 100.0]), min_gain=st.sampled_from([0.0, 0.1])
 )
 def test_the_next_step_is_the_first_of_the_largest_gain(seed, n, C, min_gain):
-    """Few different values, so that there are ties; what is outside V and not unlearnt comes before all."""
+    """Few different values make ties; examples outside V that are not unlearnt come first."""
     random = np.random.RandomState(seed)
     y = random.choice([-1.0, 1.0], n + 3)
     alpha, g = random.choice([0.0, 0.5, C], n + 3), random.choice([-1.5, -1e-4, 0.0, 0.25, 1.0], n + 3)
@@ -235,7 +235,7 @@ def test_the_next_step_is_the_first_of_the_largest_gain(seed, n, C, min_gain):
 
 
 def test_far_rows_are_stored_but_never_support_vectors():
-    """Labels against all neighbours: support vectors by the hinge loss, given up by the ramp loss."""
+    """Labels disagree with neighbors: the hinge loss makes support vectors, the ramp loss drops them."""
     random = np.random.RandomState(3)
     X = np.concatenate([random.normal(-2, 0.5, (100, 1)), random.normal(2, 0.5, (100, 1))])
     y = np.repeat([0, 1], 100)
@@ -292,7 +292,7 @@ def test_retraining_is_the_batch_estimator_after_each_row(initial):
 
 
 def test_kernel_evaluations_of_the_online_learner():
-    """One with each support vector to predict, one with itself, and whole rows of values."""
+    """Count one per support vector to predict, one for the row itself, and whole rows of values."""
     X, y = noisy_stream(6, n=80)
     model = OnlineRampSVM(gamma=GAMMA)
     for t in range(len(y)):
@@ -305,7 +305,7 @@ def test_kernel_evaluations_of_the_online_learner():
 
 @pytest.mark.parametrize("kernel", ["linear", "poly"])
 def test_values_of_any_size_end(kernel):
-    """Steps are bounded where rounding is larger than any gain."""
+    """The number of steps is bounded if rounding exceeds any gain."""
     random = np.random.RandomState(8)
     X = random.standard_normal((20, 3)) * 10.0 ** random.uniform(-170, 170, (20, 1))
     model = OnlineRampSVM(kernel=kernel).fit(X, random.randint(2, size=20))

@@ -1,4 +1,4 @@
-"""Rows of a store's cells table, as a study of a few cells leaves them."""
+"""Make rows of a store's cells table, as a small study leaves them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cell(dataset: str, algorithm: str, seed: int, **given: Any) -> dict[str, Any
         "queried": 25,
         "model_bytes": 2500,
         "test_accuracy": 0.9,
-        # Of 100 rows, 20 of the positive class, 12 of them found, and 8 wrongly taken for it.
+        # Of 100 rows, 20 are positive: 12 of them are predicted positive, and so are 8 negative ones.
         "predicted": [80, 20],
         "right_clean": [72, 12],
         "occurred_clean": [80, 20],

@@ -1,4 +1,4 @@
-"""Aggregation: means over seeds, complete blocks, what is missing."""
+"""Test aggregation: means over seeds, complete blocks, and missing cells."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_mean_and_spread_over_seeds() -> None:
         cell("d", "A", 1, test_accuracy=0.9),
         cell("d", "B", 0, test_accuracy=0.5),
         cell("d", "B", 1, test_accuracy=0.5),
-        # Cells of the tuning grid and of other noise rates have no part in it.
+        # Cells of the tuning grid and of other noise rates are ignored.
         cell("d", "A", 7, test_accuracy=0.1, stage="tune"),
         cell("d", "A", 0, test_accuracy=0.1, noise="0.1"),
     )
@@ -54,7 +54,7 @@ def test_incomplete_blocks_are_dropped_and_say_what_they_lack() -> None:
         "gap": {"A": "seed 1", "B": "seed 1"},
         "none": {"B": "all seeds"},
     }
-    # Of A alone no cell failed; on "gap" its second seed has yet to run.
+    # No cell of A failed, but its second seed on "gap" has not run yet.
     alone, _ = table.complete_blocks(["A"])
     assert list(alone.index) == ["full", "gap", "none"]
     assert table.count["A"].tolist() == [2, 1, 2]
@@ -103,7 +103,7 @@ def test_primary_metric() -> None:
 
 
 def test_an_unfinished_study_compares_the_seeds_that_all_algorithms_have() -> None:
-    """Cells run seed by seed: the last seed is there of some algorithms only."""
+    """Cells run seed by seed, so the last seed exists for some algorithms only."""
     scores = {"A": [0.8, 0.7, 0.1], "B": [0.6, 0.9]}
     cells = frame(*(cell("d", a, s, test_accuracy=x) for a, own in scores.items() for s, x in enumerate(own)))
     design = study_design(cells, STUDY | {"seeds": [0, 1, 2, 3]})
@@ -112,7 +112,7 @@ def test_an_unfinished_study_compares_the_seeds_that_all_algorithms_have() -> No
     assert table.count.loc["d", ["A", "B"]].tolist() == [2, 2]
     means, dropped = table.complete_blocks(["A", "B"])
     assert (list(means.index), dropped) == (["d"], [])
-    # On its own each algorithm has all that it ran.
+    # Taken alone, each algorithm has all the cells that it ran.
     alone = Averages(cells).scores(METRICS["test_accuracy"], CLEAN, among(design, ["A"]))
     assert alone.count.loc["d", "A"] == 3
 
@@ -121,7 +121,7 @@ def test_stopped_and_failed_cells_leave_no_complete_mean() -> None:
     cells = frame(
         *(cell("d", name, seed) for name in "AB" for seed in (0, 1)),
         cell("d", "C", 0),
-        # What it came to until then is in the store.
+        # The store has the result up to the stop.
         cell("d", "C", 1, status="stopped", test_accuracy=1.0, n_examples=10),
     )
     table = Averages(cells).scores(METRICS["test_accuracy"], CLEAN, study_design(cells, STUDY))

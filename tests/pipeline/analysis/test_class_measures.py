@@ -1,4 +1,4 @@
-"""Every metric of a random stream beside scikit-learn's, or a plain loop; points of curves are as cells."""
+"""Compare every metric of a random stream with scikit-learn or a plain loop, in cells and in curves."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sklearn import metrics as oracle
 
 from singlepass.learners import References
 from singlepass.pipeline.analysis.metrics import METRICS
-from singlepass.pipeline.run.tallies import Tallies
+from singlepass.pipeline.run.recorder import Tallies
 from singlepass.pipeline.scoring import SCORINGS
 from singlepass.pipeline.store.schema import CELLS, CURVES
 
 
 def stream(seed: int, n: int, n_classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores of which many tie, labels given and clean ones; classes are rare or missing in many streams."""
+    """Draw scores with many ties, given and clean labels; in many streams classes are rare or missing."""
     rng = np.random.RandomState(seed)
     scores = rng.randint(-3, 4, n if n_classes == 2 else (n, n_classes)) / 2
     shares = rng.dirichlet(np.full(n_classes, 0.5))
@@ -38,7 +38,7 @@ def beyond(right: int, reference: int, n: int) -> float:
 def plain(
     scores: np.ndarray, given_codes: np.ndarray, labels: np.ndarray, n_classes: int
 ) -> dict[str, float]:
-    """Every measure of a stream by one kind of labels."""
+    """Compute every measure of a stream for one kind of labels."""
     nan = float("nan")
     n, classes = len(labels), list(range(n_classes))
     predicted = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
@@ -94,7 +94,7 @@ def test_every_metric_is_scikit_learns_at_the_end_and_at_every_point(made: Any, 
     references = References(given_codes, clean, n_classes)
     tallies = Tallies(given_codes, clean, n_classes, ["classes", "scores"], True, references)
     columns: dict[str, Any] = {}
-    # The rows come in two pieces.
+    # The rows arrive in two pieces.
     cut = data.draw(st.integers(0, n))
     for start, stop in ((0, cut), (cut, n)):
         noted = stops[(stops > start) & (stops <= stop)] - start
@@ -103,7 +103,7 @@ def test_every_metric_is_scikit_learns_at_the_end_and_at_every_point(made: Any, 
     curve = pd.DataFrame(columns | tallies.areas(stops)).reindex(columns=CURVES.names)
     cell = pd.DataFrame([tallies.totals()]).reindex(columns=CELLS.names)
     with warnings.catch_warnings():
-        # scikit-learn warns of labels and predictions of one class.
+        # scikit-learn warns if labels and predictions have one class only.
         warnings.simplefilter("ignore")
         for place, at in enumerate(stops):
             for side, labels in (("", clean), ("given_", given_codes)):
@@ -117,10 +117,10 @@ def test_every_metric_is_scikit_learns_at_the_end_and_at_every_point(made: Any, 
                 metric = METRICS[side + measure]
                 assert metric.of(cell).iloc[0] == pytest.approx(value, abs=1e-12, nan_ok=True), measure
                 if measure != "average_precision":
-                    # To the last bit.
+                    # The values must agree to the last bit.
                     ends = [metric.of(frame).to_numpy()[-1] for frame in (curve, cell)]
                     assert np.array_equal(ends[:1], ends[1:], equal_nan=True)
-    # Regret is no sum over the rows; its own tests have it.
+    # Regret is not a sum over rows; test_hindsight tests it.
     assert {*expected, "regret"} == {scoring.measure for scoring in SCORINGS.values()}
 
 

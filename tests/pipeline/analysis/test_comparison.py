@@ -1,4 +1,4 @@
-"""Comparisons end to end: N is data sets, gaps are dropped, degenerate studies get no test."""
+"""Test comparisons end to end: N is data sets, gaps are dropped, degenerate studies get no test."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACCURACY = METRICS["test_accuracy"]
 def study(
     accuracy: np.ndarray, *, noise: tuple[float, ...] = (0.0,), seeds: int = 2
 ) -> tuple[pd.DataFrame, Any]:
-    """Cells with the given accuracies, shape (data sets, algorithms); seeds lie symmetrically around them."""
+    """Return cells whose seeds lie symmetrically around given accuracies, shape (data sets, algorithms)."""
     rows = [
         {
             "dataset": f"d{i}",
@@ -44,7 +44,7 @@ def study(
 
 
 def clear_order(n: int, k: int) -> np.ndarray:
-    """Every algorithm better than the next on every data set, by growing steps."""
+    """Return accuracies in which every algorithm beats the next on every data set, by growing steps."""
     return np.array([[0.9 - 0.01 * j * (j + 1 + i / 20) for j in range(k)] for i in range(n)])
 
 
@@ -65,7 +65,7 @@ def test_bars_and_differences_agree() -> None:
 
 
 def test_without_friedman_no_pair_differs() -> None:
-    """Eight data sets, one pair at its smallest p-value, but the ranks as a whole are level."""
+    """Eight data sets, with one pair at its smallest p-value, but the ranks as a whole are level."""
     accuracy = np.full((8, 4), 0.5)
     accuracy[:, 0] += 0.001
     accuracy[:4, 2], accuracy[4:, 2] = 0.9, 0.1

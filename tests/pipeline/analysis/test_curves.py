@@ -1,4 +1,4 @@
-"""Learning curves: averages at common points of the stream."""
+"""Test learning curves: averages at common points of the stream."""
 
 from __future__ import annotations
 
@@ -87,6 +87,6 @@ def test_a_column_as_a_function_of_another() -> None:
         against="mistakes_clean",
         from_zero=False,
     )
-    # From the later start, 2, to the earlier end, 3, where the last of two values counts.
+    # The points run from the later start, 2, to the earlier end, 3; the last of two values counts.
     assert curve.t.tolist() == [2, 3]
     assert curve.mean == pytest.approx([((0.5 + 0.75) / 2 + 0.6) / 2, (0.75 + 0.65) / 2])

@@ -1,4 +1,4 @@
-"""What a study planned: the order of names, and how much of it is there."""
+"""Test the planned design of a study: the order of names, and how much of it is done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every metric by hand, which way is better, and how values are printed."""
+"""Test every metric by hand, which direction is better, and how values are printed."""
 
 from __future__ import annotations
 

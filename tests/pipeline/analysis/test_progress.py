@@ -1,4 +1,4 @@
-"""What of an unfinished study compares, and how far the rest came."""
+"""Test which part of an unfinished study can be compared, and how far the rest is."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_means_are_made_of_finished_cells_on_shared_seeds() -> None:
 def test_means_over_data_sets_leave_out_those_that_an_algorithm_lacks() -> None:
     design = study_design(CELLS, STUDY)
     assert set(comparable_rows(finished_rows(CELLS), design)["dataset"]) == {"e"}
-    # One that finished nowhere is not waited for.
+    # An algorithm that finished on no data set is not waited for.
     without = CELLS[(CELLS["algorithm"] != "C") | (CELLS["dataset"] == "d")]
     assert set(comparable_rows(finished_rows(without), design)["dataset"]) == {"d", "e"}
 

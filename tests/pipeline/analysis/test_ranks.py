@@ -1,4 +1,4 @@
-"""Ranks within data sets: direction, ties, what must add up."""
+"""Test ranks within data sets: direction, ties, and sums."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_ties_share_the_average_rank() -> None:
 
 
 def test_rounding_error_makes_no_difference() -> None:
-    """Means of the same counts summed in another order differ in the last digit only."""
+    """Means of the same counts, summed in another order, differ in the last digit only."""
     scores = pd.DataFrame(
         {"A": [np.mean([0.1, 0.2, 0.3])], "B": [np.mean([0.3, 0.2, 0.1])], "C": [0.2 - 1e-9]}
     )

@@ -1,4 +1,4 @@
-"""Wilcoxon's signed-rank test against SciPy, and against counting every sign pattern."""
+"""Compare Wilcoxon's signed-rank test with SciPy and with a count of all sign patterns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DIFFERENCES = st.lists(st.integers(-4, 4), min_size=1, max_size=8)
 
 
 def by_counting(differences: list[int]) -> float:
-    """Two-sided p-value from all 2^n sign patterns, zeros ranked and left out (Pratt)."""
+    """Return the two-sided p-value from all 2^n sign patterns, with zeros ranked and left out (Pratt)."""
     ranks = stats.rankdata(np.abs(differences))
     kept = [rank for rank, d in zip(ranks, differences, strict=True) if d]
     seen = sum(rank for rank, d in zip(ranks, differences, strict=True) if d > 0)
@@ -55,7 +55,7 @@ def test_five_data_sets_cannot_reach_five_percent() -> None:
 
 
 def test_many_data_sets_by_approximation() -> None:
-    """Above 100 data sets SciPy's normal approximation takes over; at 100 both nearly agree."""
+    """Above 100 data sets SciPy's normal approximation is used; at 100 both nearly agree."""
     differences = np.random.RandomState(3).standard_normal(101) + 0.15
     exact = signed_rank(differences[:100])
     theirs = stats.wilcoxon(differences[:100], zero_method="pratt", method="exact")

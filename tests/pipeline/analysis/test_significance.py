@@ -1,4 +1,4 @@
-"""Tests over data sets, against the worked example of Demšar (2006) and against SciPy."""
+"""Compare tests over data sets with the worked example of Demšar (2006) and with SciPy."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_demsar_critical_values(k: int, q: float) -> None:
 
 
 def test_demsar_wilcoxon() -> None:
-    """Section 3.1.3: C4.5 against C4.5+m has R+ = 93 and R- = 12; two zeros of rank 1.5 are split there."""
+    """Section 3.1.3: C4.5 against C4.5+m has R+ = 93 and R- = 12; the paper splits two zeros of rank 1.5."""
     pair = wilcoxon_holm(AUC[["C4.5+m", "C4.5"]], ["C4.5+m", "C4.5"], "higher")[0]
     assert (pair.statistic, pair.wins, pair.ties, pair.losses) == (93 - 1.5, 10, 2, 2)
     assert pair.p < 0.05
@@ -159,7 +159,7 @@ def test_rounding_error_is_a_tie() -> None:
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (6, 2), (8, 7), (10, 7), (12, 8)])
 def test_the_smallest_p_is_reached_and_not_passed(n: int, k: int) -> None:
-    """The clearest outcome there is: every algorithm beats the next by more on every data set."""
+    """In the clearest possible outcome every algorithm beats the next by more on every data set."""
     table = np.array([[-(j**2) * (1 + i / 10) for j in range(k)] for i in range(n)])
     tests = wilcoxon_holm(table, [str(j) for j in range(k)], "higher")
     assert min(pair.p_holm for pair in tests) == pytest.approx(smallest_p(n, k))

@@ -1,4 +1,4 @@
-"""Reading results back: what must be there."""
+"""Test reading results back, and the errors if something is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a study: groups of tasks by base set and kind, and comparisons within a part."""
+"""Test parts of a study: groups of tasks by base set and kind, and comparisons within a part."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def test_tasks_are_grouped_by_base_set_and_kind(study: tuple[pd.DataFrame, Desig
         "usps round",
         "usps multiclass",
         "breast-cancer",
-        # Brackets of a label of the user's own are a part of it.
+        # Brackets in a user's label are part of it.
         "spam[of 2020]",
-        # Two labels of one file: the file says what they have in common.
+        # Two labels of one file are grouped by the file.
         "mine.csv one-vs-rest",
     }
     assert groups["usps pairs"] == TaskGroup("usps pairs", ["usps[0-vs-1]", "usps[0-vs-2]"])
@@ -67,7 +67,7 @@ def test_tasks_are_grouped_by_base_set_and_kind(study: tuple[pd.DataFrame, Desig
 def test_tasks_of_some_data_sets(study: tuple[pd.DataFrame, Design]) -> None:
     assert tasks_of(*study, ["mine", "spam[of 2020]"]) == ["mine[a-vs-rest]", "spam[of 2020]"]
     assert len(tasks_of(*study, ["usps"])) == 5
-    # A file by what the study calls it, not by its path.
+    # A file is selected by its name in the study, not by its path.
     assert tasks_of(*study, ["/somewhere/mine.csv"]) == []
 
 
@@ -77,7 +77,7 @@ def test_comparisons_within_a_part(study: tuple[pd.DataFrame, Design]) -> None:
     part = compare(
         Averages(cells), accuracy, CLEAN, within(design, ["usps[0-vs-1]", "usps[round]", "spam[of 2020]"])
     )
-    # Those at even places rank C first, those at odd ones A.
+    # Tasks at even places rank C first, those at odd places A.
     assert part.n == 3
     assert part.mean_ranks.to_dict() == pytest.approx({"A": 7 / 3, "B": 2, "C": 5 / 3})
     some = compare(Averages(cells), accuracy, CLEAN, among(design, ["C", "A", "unknown"]))

@@ -1,4 +1,4 @@
-"""Winners of grids: judged by what the learner was given, ties settled, edges flagged."""
+"""Test winners of grids: judged by given labels, ties settled, edges flagged."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_batch_baseline_is_tuned_without_online_mistakes() -> None:
 
 
 def test_the_sparsest_is_no_worse_than_a_standard_error_of_the_best() -> None:
-    # 16 of 100: a standard error is 3.67 mistakes.
+    # 16 mistakes of 100: the standard error is 3.67 mistakes.
     cells = table({0.1: (20, 1, "ok"), 1.0: (16, 9, "ok"), 10.0: (19, 7, "ok")})
     cells["support_vectors"] = pd.array([10, 30, 20, 0], dtype="Int64")
     (tuned,) = tuned_grids(cells)
@@ -82,7 +82,7 @@ def test_the_sparsest_is_no_worse_than_a_standard_error_of_the_best() -> None:
     (tuned,) = tuned_grids(cells, "sparsest")
     assert tuned.winner == {"loss": "hinge", "r": 10.0}
     assert tuned.criterion == "validation mistakes; within a standard error, support vectors"
-    # Of equal sizes the better one.
+    # Among models of equal size the better one wins.
     cells["support_vectors"] = pd.array([10, 20, 20, 0], dtype="Int64")
     assert tuned_grids(cells, "sparsest")[0].winner == {"loss": "hinge", "r": 1.0}
 

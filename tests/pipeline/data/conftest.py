@@ -1,4 +1,4 @@
-"""Every test has a cache of its own and no data folder, so that nothing outside is read or written."""
+"""Give every test a separate cache and no data folder, so that nothing outside is read or written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def forget() -> None:
-    """Forget what this process has opened, as a new process would."""
+    """Clear all caches of this process, as if it had just started."""
     shared_stream.cache_clear()
     shared_table.cache_clear()
 
@@ -50,7 +50,7 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
 
 @pytest.fixture
 def pack(tmp_path: Path) -> Callable[..., Path]:
-    """Write a tar archive of (name, content) pairs, or of headers as they are, into the test's folder."""
+    """Write a tar archive of (name, content) pairs, or of given headers, into the test's folder."""
 
     def pack_members(name: str, *members: tuple[str, bytes] | tarfile.TarInfo, mode: str = "w:gz") -> Path:
         with tarfile.open(tmp_path / name, mode) as archive:  # type: ignore[call-overload]
@@ -67,7 +67,10 @@ def pack(tmp_path: Path) -> Callable[..., Path]:
 
 
 class Server:
-    """A web server on this machine. `files` maps paths to bytes; `cut` names what breaks off half-way."""
+    """Run a web server on this machine.
+
+    `files` maps paths to bytes; responses for paths in `cut` break off half-way.
+    """
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
@@ -90,7 +93,7 @@ class Server:
                 self.wfile.write(content[: len(content) // 2] if self.path in server.cut else content)
 
             def log_message(self, format: str, *args: object) -> None:
-                """Keep the test output quiet."""
+                """Print nothing, to keep the test output short."""
 
         self._http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))

@@ -1,4 +1,4 @@
-"""Streams composed of others: which row comes from where, and when they change."""
+"""Test composed streams: the source of each row, and the positions of changes."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def test_an_abrupt_change() -> None:
 
 
 def test_a_gradual_change_has_the_share_of_its_definition() -> None:
-    # Rows that tell where they come from: STAGGER's class of one concept and another of the same attributes.
+    # These rows reveal their source: two STAGGER concepts label the same attributes differently.
     n, width = 20_000, 4_000
     stream = composed(SEA, at=[0.5], width=width, options={"n_train": n})
     sums = np.asarray(stream.X[:, :2]).sum(axis=1)
     t = np.arange(1, n + 1)
     p = 1 / (1 + np.exp(-4 * (t - n / 2) / width))
-    # Only the second source calls these positive.
+    # Only the second source labels these rows positive.
     telling = (sums > 8.0) & (sums <= 9.5)
     for low, high in ((0, 6000), (8000, 9500), (9500, 10_500), (10_500, 12_000), (14_000, n)):
         part = telling & (low < t) & (t <= high)
@@ -68,7 +68,8 @@ def test_files_are_read_one_after_the_other(tmp_path: Path) -> None:
     assert not is_drawn(ref)
     assert np.asarray(stream.X)[:, 0].tolist() == [*range(40), *range(1000, 1060)]
     assert stream.changes == (40,)
-    # Around a gradual one, each goes on where it was; the stream ends when one has no more rows.
+    # During a gradual change each source continues with its next row; the stream ends when one has no more
+    # rows.
     gradual = expand(label="c", compose=parts, at=[0.4], width=20, base=tmp_path)[0]
     assert is_drawn(gradual)
     rows = np.asarray(open_stream(gradual).X)[:, 0]

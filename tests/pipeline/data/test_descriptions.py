@@ -1,4 +1,4 @@
-"""The list of data sets says what each is."""
+"""Test the list of data sets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_describe_says_what_each_set_is() -> None:
     assert list(rows)[: len(generators) + 5] == [
         "digits", "breast-cancer", *generators, "mnist", "usps", "a9a",
     ]  # fmt: skip
-    # A family is one row, its tables none.
+    # A family is one row; its members are not listed.
     assert rows["enron-spam"].tasks[:2] == ("users", "users:enron1")
     assert not [name for name in rows if "/" in name]
     assert rows["enron-spam"].shape[0] == 33_716

@@ -1,4 +1,4 @@
-"""A file is parsed once, by one thread, and again as soon as it has changed."""
+"""Test that a file is parsed once, by one thread, and again after it has changed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Write = Callable[[str, str | bytes], Path]
 
 
 def rows(n: int, shift: int = 0) -> str:
-    """A CSV of n rows: large enough (8 bytes a number) to be mapped from 8,192 rows on."""
+    """Return a CSV of n rows; from 8,192 rows on (8 bytes a number) the parsed table is memory-mapped."""
     return "a,label\n" + "".join(f"{i + shift},{'xy'[i % 2]}\n" for i in range(n))
 
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Every path that is parsed from now on."""
+    """Collect every path that is parsed from now on."""
     seen: list[Path] = []
     real = own_sources.read_files
 
@@ -59,7 +59,7 @@ def test_a_changed_file_is_never_served_stale(write: Write) -> None:
     times = path.stat()
     ref = expand(path=path)[0]
     before = open_stream(ref)
-    # Same length, same modification time: only the content tells.
+    # Length and modification time are the same; only the content differs.
     write("f.csv", rows(50, shift=200))
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     after = open_stream(ref)
@@ -96,7 +96,7 @@ def test_a_file_that_changes_under_the_parser_is_noticed(
 def test_threads_parse_once(write: Write, parsed: list[Path], cache: Path) -> None:
     ref = expand(path=write("f.csv", rows(50)), options={"header": True})[0]
     parsed.clear()
-    # What `expand` left behind is dropped: both threads find nothing.
+    # Remove what `expand` cached, so that both threads find nothing.
     (folder,) = (cache / "streams").iterdir()
     for part in folder.iterdir():
         part.unlink()

@@ -1,4 +1,4 @@
-"""Rows in memory: the table that a file with the same rows is, and one line for what is wrong with them."""
+"""Test rows in memory: they equal the table of a file with the same rows, and errors are one line."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_sparse_rows_are_the_svmlight_file(tmp_path: Path) -> None:
     (tmp_path / "mine.svmlight").write_text(text)
     [ref] = data.expand(path=tmp_path / "mine.svmlight")
     stored = csr_array(dense)
-    # In any form, with zeros stored and the columns of a row in any order.
+    # The form does not matter, nor stored zeros, nor the order of columns in a row.
     other = coo_matrix(
         (
             np.r_[stored.tocoo().data[::-1], 0.0],

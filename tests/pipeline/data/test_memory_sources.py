@@ -1,4 +1,4 @@
-"""A table that several threads ask for: one reads it, and what it fails with reaches all of them."""
+"""Test a table that several threads request: one reads it, and all of them get its error."""
 
 from __future__ import annotations
 

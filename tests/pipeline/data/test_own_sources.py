@@ -1,4 +1,4 @@
-"""Folders, patterns, URLs and data sets of OpenML: what they stand for, and what is said of wrong ones."""
+"""Test folders, patterns, URLs and OpenML data sets: the files they select, and errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Write = Callable[[str, str | bytes], Path]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of three Parquet files as Spark writes it."""
+    """Write a folder of three Parquet files in Spark's layout."""
     parts = tmp_path / "parts"
     (parts / "more").mkdir(parents=True)
     for number, name in enumerate(("a.parquet", "b.parquet", "more/c.parquet")):
@@ -148,7 +148,7 @@ ARFF = """@relation toy
 
 @pytest.fixture
 def openml(server: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Let a server on this machine stand in for OpenML, with one data set."""
+    """Replace OpenML by a server on this machine, with one data set."""
     monkeypatch.setenv("SINGLEPASS_MIRROR", server.url)
 
     def serve(content: str = ARFF, **changes: Any) -> None:
@@ -179,11 +179,11 @@ def test_openml_by_number(openml: Callable[..., None], server: Any, new_process:
     ref = expand(openml=151)[0]
     assert (ref.label, ref.source) == ("openml-151", "openml:151")
     stream = open_stream(ref)
-    # Target and number of the row are known by its description.
+    # The description names the target and the column of row numbers.
     assert np.asarray(stream.X).tolist() == [[1, 0, 0.5], [0, 1, 0.25], [0, 1, 0.125]]
     assert stream.classes == ("DOWN", "UP")
     assert notes(ref)[0].startswith("OpenML 151: toy, version 2, md5 ")
-    # From then on it is what it was, without the server.
+    # From now on the set is pinned and needs no server.
     server.files = {}
     new_process()
     assert open_stream(expand(name="openml:151", label="openml-151")[0]).fingerprint == stream.fingerprint

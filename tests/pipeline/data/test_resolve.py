@@ -1,4 +1,4 @@
-"""Names to references to streams."""
+"""Test names to references, and references to streams."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_breast_cancer_is_standardised() -> None:
     ],
 )
 def test_pinned_fingerprints(entry: dict[str, Any], expected: str) -> None:
-    # Stores on disk hold keys made from them: they must not change from one release to the next.
+    # Stores on disk contain keys made from fingerprints, so they must not change between releases.
     assert fingerprint(expand(**entry)[0])[:16] == expected
 
 

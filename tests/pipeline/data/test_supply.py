@@ -1,4 +1,4 @@
-"""Tables on their way to machines without the files: those that a cell fits its features on, too."""
+"""Test sending tables to machines without the files, including those on which a cell fits features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models of noise: how many labels they replace and which, and what is read back of what is written."""
+"""Test models of noise: how many labels they replace and which, and that written models are read back."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def margins() -> Any:
 
 
 def transitions(noise: Noise, codes: Any) -> Any:
-    """What the definition says: row by row the probability of each label that is given, by hand."""
+    """Return each row's probability of every given label, computed by hand from the definition."""
     chances = np.zeros((N, 3))
     for i, k in enumerate(codes):
         if isinstance(noise, ClassNoise) and noise.matrix:
@@ -68,7 +68,7 @@ def transitions(noise: Noise, codes: Any) -> Any:
 
 @pytest.mark.parametrize("noise", MODELS, ids=lambda noise: noise.slug)
 def test_rates_of_a_hundred_seeds(noise: Noise) -> None:
-    """Of every class and every label given for it: within four standard errors of what is defined."""
+    """For every class and every given label, rates are within four standard errors of the definition."""
     codes = clean_codes()
     chances = transitions(noise, codes)
     counts = np.zeros((3, 3))
@@ -82,7 +82,7 @@ def test_rates_of_a_hundred_seeds(noise: Noise) -> None:
         expected = 100 * p.sum(axis=0)
         error = np.sqrt(100 * (p * (1 - p)).sum(axis=0))
         assert (np.abs(counts[k] - expected) <= 4 * error).all()
-        # What cannot happen does not, to the last label.
+        # Impossible replacements never occur.
         assert (counts[k][expected == 0] == 0).all()
 
 
@@ -122,7 +122,7 @@ PINNED_VALUES = [[-1.0123186111450195, -0.1879878044128418]]
 
 
 def test_integers_are_pinned() -> None:
-    # On every machine, for ever: published results hang on them.
+    # These labels must be the same on every machine and in every release: published results depend on them.
     codes = np.arange(12, dtype=np.int32) % 3
     about = Circumstances(CLASSES, lambda: np.arange(12) / 4)
     found = {}
@@ -142,7 +142,7 @@ def test_chances_by_margin_have_the_mean_asked_for(rate: float, spread: float) -
     assert p.mean() == pytest.approx(rate, rel=1e-9)
     assert p.min() >= 0
     assert p.max() <= 1
-    # The nearer the likelier, and p = c exp(-|m|/q) where it is below 1.
+    # Nearer rows are replaced more often, with p = c exp(-|m|/q) if that is below 1.
     nearest = np.argsort(np.abs(m), kind="stable")
     assert (np.diff(p[nearest]) <= 0).all()
     free = (p < 1) & (np.abs(m) < 100 * spread)
@@ -183,7 +183,7 @@ def test_what_is_written_is_read_back(noise: Noise) -> None:
     for text in (noise.slug, noise.stem):
         assert set(text) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,=_~+-")
     assert len(noise.stem) <= 60
-    # Its random numbers are not those of any rate of uniform noise.
+    # Its random numbers differ from those of every rate of uniform noise.
     assert 2**31 <= noise.code < 2**32
 
 

@@ -1,4 +1,4 @@
-"""Label noise: the rate, the classes it lands on, and what it leaves alone."""
+"""Test uniform label noise: its rate, the classes it chooses, and what it leaves unchanged."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_rate_and_spread(rate: float, n_classes: int) -> None:
     clean = np.zeros(n, dtype=np.int32)
     noisy = Noise(rate).corrupt(clean, n_classes, np.random.RandomState(0))
     counts = np.bincount(noisy, minlength=n_classes)
-    # Five standard deviations of a binomial count: a right sampler fails once in a million seeds.
+    # Five standard deviations of a binomial count: a correct sampler fails once in a million seeds.
     for wrong in counts[1:]:
         expected = n * rate / (n_classes - 1)
         assert abs(wrong - expected) < 5 * np.sqrt(expected)

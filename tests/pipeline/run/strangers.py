@@ -1,4 +1,4 @@
-"""A plug-in file: learners that are sound, and some that fail in every way there is."""
+"""Define plug-in learners for tests: sound ones, and some that fail in every known way."""
 
 import importlib.util
 import threading
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Sound:
-    """The least that will do."""
+    """Implement the minimum that a learner needs."""
 
     def partial_fit(self, X, y, classes=None):
         self.label = y[-1]
@@ -72,7 +72,7 @@ class Chunky(Sound):
 
 
 class Slipping:
-    """In the manner of River."""
+    """Predict an unknown class, through River's interface."""
 
     def learn_one(self, x, y):
         pass

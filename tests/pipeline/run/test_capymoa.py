@@ -1,4 +1,4 @@
-"""Classifiers of CapyMOA through whole cells, beside CapyMOA's own evaluation."""
+"""Compare classifiers of CapyMOA in whole cells with CapyMOA's own evaluation."""
 
 from __future__ import annotations
 

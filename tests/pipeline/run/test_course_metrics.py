@@ -1,4 +1,4 @@
-"""Metrics of streams in their own order: what counts, labels that come late, windows, references."""
+"""Test metrics of streams in given order: counted rows, delayed labels, windows, references."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from sklearn import metrics as oracle
 from singlepass.learners import AROW, Passage, References
 from singlepass.pipeline import data
 from singlepass.pipeline.analysis.metrics import METRICS, faded, has_windows, windowed
-from singlepass.pipeline.run.material import material
-from singlepass.pipeline.run.recorder import Recorder
-from singlepass.pipeline.run.tallies import Tallies
+from singlepass.pipeline.run.recorder import Recorder, Tallies
+from singlepass.pipeline.run.shared_inputs import material
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.scoring import BY_CLASS, METRIC_NAMES, REFERENCES, SCORINGS
 from singlepass.pipeline.store.schema import CELLS, CURVES
 from singlepass.pipeline.store.tables import part_of
 from singlepass.pipeline.study.cell import Cell
-from singlepass.pipeline.study.course import Course
 from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.specs import Course
 from singlepass.pipeline.study.study_file import parse_study
 
 N = 400
-# A grid of another algorithm makes the stream begin to count after a fifth of it.
+# Because another algorithm has a grid, counting begins after a fifth of the stream.
 TUNED = {"name": "Perceptron", "label": "tuned", "average": [True, False]}
 FIRST = 80
-# Regret is of two classes, and of no curve; its own tests have it.
+# Regret needs two classes and has no curve; test_hindsight tests it.
 ASKED = [
     name
     for name in METRIC_NAMES
@@ -52,7 +51,7 @@ def cells_of(*algorithms: dict[str, Any], name: str = "gauss", first: int = 0, *
 
 
 def frames(cell: Cell) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The two tables, as the store has them."""
+    """Return the cells and the curves table, as in the store."""
     outcome = run_cell(cell)
     assert outcome.row["status"] == "ok", outcome.row["traceback"]
     tables = part_of([outcome.row], [outcome.curve])
@@ -62,7 +61,7 @@ def frames(cell: Cell) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def scores_at_prediction(X: np.ndarray, codes: np.ndarray, delay: int) -> np.ndarray:
-    """A plain loop: predict a row, then learn the one whose label has come by then."""
+    """Return scores from a plain loop: predict a row, then learn the row whose label has arrived."""
     learner, scores = AROW(), []
     for t in range(len(codes)):
         scores.append(float(learner.decision_function(X[t : t + 1])[0]) if t > delay else 0.0)
@@ -73,7 +72,7 @@ def scores_at_prediction(X: np.ndarray, codes: np.ndarray, delay: int) -> np.nda
 
 
 def references(codes: np.ndarray, labels: np.ndarray, delay: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows the most frequent class so far gets right, and the latest label known."""
+    """Return which rows the most frequent class so far gets right, and the latest known label."""
     seen, last, most, before = [0, 0], 0, [], []
     for t in range(len(codes)):
         most.append(seen.index(max(seen)) == labels[t])
@@ -152,7 +151,7 @@ def test_the_baselines_are_the_references(name: str, first: int, delay: int, noi
             assert metric.of(rows).item() == 0.0
             assert (metric.of(curves) == 0.0).all()
             assert (windowed(metric, curves) == 0.0).all()
-        # Scores never tie, so that what is predicted and what is a mistake are one.
+        # Scores never tie, so wrong predictions and mistakes are the same.
         assert METRICS["error"].of(rows).item() == rows["mistakes_clean"].item() / rows["n_examples"].item()
 
 
@@ -244,7 +243,7 @@ def test_a_stream_that_is_stopped_keeps_its_windows() -> None:
     references = References(codes, codes, 2)
     tallies = Tallies(codes, codes, 2, ["classes", "scores"], references=references, first=1)
     recorder = Recorder(codes, codes, 2, Course(window=2), 1, tallies)
-    # Points after 3 and 6 rows; it is stopped after 5.
+    # Points after 3 and 6 rows; the cell is stopped after 5.
     stops = recorder.stops[recorder.stops <= 5]
     recorder.add(Passage(np.array([-1.0, 1.0, -1.0, 1.0, 1.0]), [0.0] * len(stops), {}), stops, 0.0)
     recorder.end({}, 1.0)
@@ -253,7 +252,7 @@ def test_a_stream_that_is_stopped_keeps_its_windows() -> None:
     row = recorder.counted({})
     assert list(curve["t"])[-1] == row["n_examples"] == 4
     assert np.asarray(curve["right_clean"].iloc[-1]).tolist() == row["right_clean"] == [0, 2]
-    # Where it was noted what there was a window ago, and nowhere else.
+    # A windowed value exists exactly where the counts one window earlier were recorded.
     noted = set(recorder.stops.tolist())
     for t, latest in zip(curve["t"] + 1, windowed(METRICS["error"], curve), strict=True):
         assert np.isnan(latest) == (max(1, t - 2) not in noted)

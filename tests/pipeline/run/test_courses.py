@@ -1,4 +1,4 @@
-"""Streams in the order of their file: what is learnt when, what is counted, and what curves look back on."""
+"""Test streams in file order: what is learned when, what is counted, and windows of curves."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 from singlepass.learners import AROW, KernelPerceptron, Passage, PassiveAggressive
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.run.material import material
 from singlepass.pipeline.run.recorder import Recorder
+from singlepass.pipeline.run.shared_inputs import material
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.run.windows import are_mistakes
 from singlepass.pipeline.study.cell import Cell
-from singlepass.pipeline.study.course import Course
 from singlepass.pipeline.study.plan import Plan, make_plan
+from singlepass.pipeline.study.specs import Course
 from singlepass.pipeline.study.study_file import parse_study
 
 N = 400
 
 
 def written(folder: Path, n: int = N) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
-    """A file of two classes that come in runs, as in the market for electricity; X and labels."""
+    """Write a file of two classes that occur in runs, as in the electricity market; return X and labels."""
     rng = np.random.RandomState(5)
     y = np.cumsum(rng.random_sample(n) < 0.15) % 2
     X = rng.standard_normal((n, 3)) + 0.4 * y[:, np.newaxis]
@@ -55,7 +55,7 @@ def outcome(cell: Cell) -> Any:
 
 
 def plain_loop(learner: Any, X: np.ndarray, y: np.ndarray, delay: int = 0) -> np.ndarray:
-    """Which predictions are mistakes: predict a row, then learn the one whose label has come by then."""
+    """Return a mask of mistakes: predict a row, then learn the row whose label has arrived."""
     wrong = []
     for t in range(len(y)):
         score = learner.decision_function(X[t : t + 1])[0] if t > delay else 0.0
@@ -81,7 +81,7 @@ def test_the_file_by_hand(tmp_path: Path) -> None:
     assert [row["mistakes"] for row in found] == [by_hand, wrong_majority, wrong_last]
     assert [row["n_examples"] for row in found] == [N] * 3
     assert found[0]["order"] == "given"
-    # What no-change makes of it is known beforehand: a mistake wherever the label changes.
+    # The no-change classifier makes a mistake wherever the label changes.
     assert wrong_last == np.count_nonzero(np.diff(y)) + y[0]
 
 
@@ -152,9 +152,9 @@ def test_grids_are_judged_on_what_nobody_is_counted_on(tmp_path: Path) -> None:
     whole.learn(X, y)
     updates = whole.n_updates_ - first.n_updates_
     assert found.row["updates"] == list(found.curve["updates"])[-1] == updates
-    # A model is as large as it is, whenever counting began.
+    # The size of a model does not depend on when counting began.
     assert found.row["model_bytes"] == list(found.curve["model_bytes"])[-1] == whole.model_bytes_
-    # One that is not tuned is counted on the same rows.
+    # An algorithm that is not tuned is counted on the same rows.
     assert outcome(perceptron).row["counted_from"] == 80
 
 
@@ -205,7 +205,7 @@ def test_labels_that_come_late_are_a_plain_loop(tmp_path: Path, name: str, delay
     assert found.row["mistakes"] == wrong.sum()
     assert list(found.curve["mistakes"]) == [wrong[:t].sum() for t in found.curve["t"]]
     learnt = max(0, N - delay)
-    # The last labels count for nothing.
+    # The last labels arrive too late to be learned.
     assert found.row["updates"] == (learner.n_updates_ if learnt else 0)
     assert list(found.curve["updates"])[-1] == found.row["updates"]
 
@@ -219,7 +219,7 @@ def test_a_label_that_is_due_before_a_row_comes_after_the_one_before_it(tmp_path
     )
     assert before.key == after.key
     assert usual.key == cells_of(dataset, learner)[0].key
-    # Label by label: those of rows 0 … t - 7 are known when row t is predicted.
+    # Learn label by label: labels of rows 0 … t - 7 are known when row t is predicted.
     kernel, wrong = KernelPerceptron(), 0
     for t in range(N):
         if t >= 7:
@@ -255,7 +255,7 @@ def test_the_last_labels_are_learnt_before_the_test(tmp_path: Path) -> None:
 @pytest.mark.parametrize("n_from", [0, 80])
 def test_curves_look_back(tmp_path: Path, algorithm: dict[str, Any], n_from: int) -> None:
     dataset, _, _ = written(tmp_path)
-    # A grid of another algorithm makes the stream begin to count later.
+    # If another algorithm has a grid, counting begins later.
     others = [{"name": "Perceptron", "average": [True, False]}] if n_from else []
     study = {"window": 50, "fading": 0.9, "checkpoints": 16} | ({"tune_fraction": 0.2} if n_from else {})
     [cell] = cells_of(dataset, algorithm, *others, **study)

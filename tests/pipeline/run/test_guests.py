@@ -1,4 +1,4 @@
-"""Learners of other libraries through whole cells: what they come to, and what is said of those that fail."""
+"""Test learners of other libraries in whole cells: their results, and the errors of those that fail."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.pipeline.workers.in_flight import InFlight
-from singlepass.pipeline.workers.limited import run_limited
 from singlepass.pipeline.workers.threads import compute_in_threads
+from singlepass.pipeline.workers.timeout import run_limited
 
 SGD = "sklearn.linear_model:SGDClassifier"
 GAUSS = {"name": "gauss", "n_train": 300, "n_test": 100}
-# The learners of this file, as plug-ins.
+# The learners of strangers.py, as plug-ins.
 OWN = str(Path(__file__).parent / "strangers.py")
 
 
@@ -82,7 +82,7 @@ def test_sgd_is_our_passive_aggressive_mistake_by_mistake(
 
 
 def sparse_file(path: Path) -> dict[str, Any]:
-    """Return a data set of sparse rows, some of which share no feature with those before."""
+    """Return a data set of sparse rows, some of which share no feature with earlier rows."""
     rng = np.random.RandomState(0)
     with path.open("w", encoding="ascii") as file:
         for i in range(300):
@@ -123,7 +123,7 @@ def by_river(model: Any, cell: Cell, delay: int | None) -> int:
     ("course", "of_river"),
     [
         ({}, None),
-        # River gives a label just before the row that is `delay` rows later, this package just after it.
+        # River delivers a label just before the row `delay` rows later, this package just after it.
         ({"delay": 1}, 2),
         ({"delay": 20}, 21),
         ({"delay": 1, "label_due": "before"}, 1),
@@ -142,7 +142,7 @@ def test_a_model_of_river_makes_the_mistakes_that_river_counts(
     row = run_cell(cell).row
     assert row["status"] == "ok", row["error"]
     theirs = by_river(model, cell, of_river)
-    # Where it predicts nothing River counts nothing, and this package the first class.
+    # For a row without a prediction River counts no mistake; this package predicts the first class.
     unsaid = learn_cell(cell).material.noisy[: of_river or 1].sum() if silent else 0
     assert row["mistakes"] == theirs + unsaid
     assert row["updates"] is None
@@ -188,7 +188,7 @@ def test_a_batch_is_predicted_then_learnt(delay: int) -> None:
     X, y = given.stream.X[given.train.rows], given.noisy
     model, wrong, taught = SGDClassifier(loss="log_loss", random_state=1), 0, 0
     for t in range(len(y)):
-        # Before the first batch there is no prediction: a mistake.
+        # Before the first batch there is no prediction, which counts as a mistake.
         wrong += model.predict(X[t : t + 1])[0] != y[t] if taught else 1
         if t - delay >= taught + 6:
             model.partial_fit(X[taught : taught + 7], y[taught : taught + 7], classes=[0, 1])
@@ -247,8 +247,9 @@ def test_repetitions_are_kept_where_a_guest_draws(tmp_path: Path) -> None:
 # -- failures ------------------------------------------------------------------------------------------
 
 FAILURES = {
-    "Raising": "algorithm 'Raising': partial_fit raised KeyError: 'lost'",
-    "Unmakeable": "algorithm 'Unmakeable': its constructor raised RuntimeError: no licence",
+    "Raising": "algorithm 'Raising': partial_fit raised KeyError: 'lost' (strangers.py, line 25)",
+    "Unmakeable": "algorithm 'Unmakeable': its constructor raised RuntimeError: no licence "
+    "(strangers.py, line 31)",
     "Shapeless": "algorithm 'Shapeless': decision_function returned scores of shape (1, 3), not (1,)",
     "Flat": "algorithm 'Flat': predict returned () for a row, not one score or label",
     "NotANumber": "algorithm 'NotANumber': decision_function returned nan among its scores",

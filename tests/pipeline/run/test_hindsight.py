@@ -1,4 +1,4 @@
-"""Regret: the best weights in hindsight beside other solvers, and what a study says of it."""
+"""Compare the best weights in hindsight (for regret) with other solvers, and test regret in a study."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_no_weights_of_the_norm_lose_less(seed: int, n: int, d: int, exponent: f
     rng = np.random.default_rng(seed)
     for w in rng.normal(size=(20, d)):
         w *= radius / np.linalg.norm(w)
-        # Sums of some tens of hinges.
+        # The tolerance fits sums of some tens of hinges.
         assert hinges(X, signs, w) >= found.bound - 1e-9
 
 
@@ -84,7 +84,7 @@ def test_with_a_bound_it_is_what_a_general_solver_finds(seed: int) -> None:
     n, d, radius = 12, 3, 0.3
     X, signs = drawn(seed, n, d)
 
-    # Slacks make it smooth.
+    # Slack variables make the problem smooth.
     def lacking(z: np.ndarray) -> np.ndarray:
         return np.r_[signs * (X @ z[:d]) + z[d:] - 1, radius**2 - z[:d] @ z[:d]]
 
@@ -127,11 +127,11 @@ def test_norms_that_no_number_can_hold_are_a_line(radius: float) -> None:
 
 def test_too_many_rows_and_features_are_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     X, signs = drawn(1, 10, 5)
-    # Ten rows of four numbers, or nearly.
+    # Enough memory for about ten rows of four numbers.
     monkeypatch.setattr(hindsight, "MOST_BYTES", 17_000)
     with pytest.raises(HindsightError, match=r"the solver needs some .* GB, more than"):
         best_in_hindsight(X, signs, 5.0)
-    # Features that never occur are none.
+    # Features that never occur are not counted.
     best_in_hindsight(np.c_[X[:, :4], np.zeros((10, 5))], signs, 5.0)
 
 
@@ -156,7 +156,7 @@ def test_it_is_the_loss_along_the_stream_less_the_least(noise: float) -> None:
         best = best_in_hindsight(X, signs, float(np.linalg.norm(w))).loss
         total = np.maximum(0, 1 - signs * scores).sum()
         assert row[f"regret_{name}"] == pytest.approx(total - best, abs=1e-6 * total)
-        # The weights at the end are among those compared with.
+        # The final weights are among the candidates for the best ones.
         assert hinges(X, signs, w) >= best * (1 - TOLERANCE)
     assert (row["regret_clean"] == row["regret_given"]) == (noise == 0)
 
@@ -247,7 +247,7 @@ def test_what_is_not_solved_is_left_out_and_said(
 
 
 def of_file(path: Path, *algorithms: dict[str, Any], scale: float) -> list[dict[str, Any]]:
-    """Return the rows of cells on a stream in some unit."""
+    """Return the rows of cells on a stream in a given unit."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 4))
     y = X @ [1.0, -1.0, 0.5, 0.0] + rng.normal(size=200) > 0
@@ -268,7 +268,7 @@ def test_learners_that_scale_have_one_regret_in_all_units(tmp_path: Path) -> Non
 
 def test_weights_of_any_size_fail_no_cell(tmp_path: Path) -> None:
     diverging = {"name": "OnlineGradientDescent", "loss": "squared_hinge", "rate": "constant"}
-    # Weights grow until their scores are no numbers, or nearly so.
+    # Weights grow until their scores overflow, or nearly so.
     for scale in (10.0, 1e3, 1e6):
         with pytest.warns(RegretWarning, match="its regret is left out: "):
             [row] = of_file(tmp_path / "f.csv", diverging, scale=scale)

@@ -1,4 +1,4 @@
-"""What cells keep for metrics: in curves as at the end, however the stream is cut."""
+"""Test what cells record for metrics: the same in curves and at the end, however the stream is split."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from singlepass.pipeline.study.study_file import parse_study
 
 GAUSS = {"name": "gauss", "n_train": 400, "n_test": 200}
 DIGITS = {"name": "digits"}
-# Log loss and regret are not of all learners.
+# Not all learners have log loss and regret.
 EVERYTHING = [name for name in METRIC_NAMES if not name.endswith(("log_loss", "regret"))]
 
 
@@ -37,7 +37,7 @@ def cell_of(algorithm: dict[str, Any], dataset: dict[str, Any] = GAUSS, **study:
 
 
 def frames(*cells: Cell) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The two tables, as the store has them."""
+    """Return the cells and the curves table, as in the store."""
     outcomes = [run_cell(cell) for cell in cells]
     assert [outcome.row.get("error") for outcome in outcomes] == [None] * len(cells)
     tables = part_of([outcome.row for outcome in outcomes], [outcome.curve for outcome in outcomes])
@@ -58,7 +58,7 @@ def test_a_curve_ends_in_its_cells_figures(algorithm: dict[str, Any], dataset: d
             np.testing.assert_array_equal(*figures)
             undefined = scoring.measure == "log_loss" or (scoring.two_classes and dataset is DIGITS)
             assert np.isnan(figures[0]).all() == undefined, name
-    # Mistakes are wrong predictions and right ones of ties.
+    # Mistakes are wrong predictions, plus right predictions on a tie.
     wrong = round(METRICS["error"].of(rows).item() * rows["n_examples"].item())
     assert 0 <= rows["mistakes_clean"].item() - wrong <= rows["ties"].item()
 
@@ -66,7 +66,7 @@ def test_a_curve_ends_in_its_cells_figures(algorithm: dict[str, Any], dataset: d
 def test_what_is_kept_does_not_depend_on_where_the_stream_is_cut() -> None:
     cell = cell_of({"name": "AROW"}, checkpoints=7)
     rows, curves = frames(cell)
-    # A limit that is not reached has the learner looked at every few rows.
+    # With a time limit, even one that is not reached, the learner is checked every few rows.
     limited = cell_of({"name": "AROW"}, checkpoints=7, time_limit=1e6)
     assert limited.key == cell.key
     pieces, pieces_curves = frames(limited)
@@ -143,7 +143,7 @@ def test_without_metrics_a_cell_is_as_before_and_only_with_them_another() -> Non
     plain, keeping = cell_of({"name": "AROW"}, metrics=[]), cell_of({"name": "AROW"})
     assert "kept" not in plain.spec.document
     assert plain.key != keeping.key
-    # A further metric of the same kind needs nothing new.
+    # Another metric of the same kind needs no further records.
     assert cell_of({"name": "AROW"}, metrics=["balanced_accuracy", "f1", "auc"]).key == keeping.key
     rows, curves = frames(plain, keeping)
     for name in ("mistakes", "mistakes_clean", "ties", "updates", "test_mistakes", "test_ties"):
@@ -161,7 +161,7 @@ def test_cells_of_other_numbers_of_classes_stand_in_one_table() -> None:
     for name in ("t", "predicted", "right_given", "majority_clean", "auc_clean"):
         found = [np.asarray(value).tolist() for value in together[name]]
         np.testing.assert_equal(found, [np.asarray(value).tolist() for value in wanted[name]])
-    # A cell that keeps nothing may stand between them.
+    # A cell without records may be between them.
     _, mixed = frames(cells[0], cell_of({"name": "AROW"}, metrics=[]), cells[1])
     assert mixed["predicted"].dropna().map(len).tolist() == together["predicted"].map(len).tolist()
 
@@ -180,6 +180,6 @@ def test_what_references_get_right_is_found_once_for_cells_that_share_their_labe
             found = References(given_codes, clean, 3, delay, shared)
             assert found.add(200, points).tolist() == pieces.tolist()
             assert found.right.tolist() == alone.right.tolist() == pieces[-1, :4].tolist()
-            # Whoever goes on from there leaves the others alone.
+            # Changing the returned arrays must not affect the shared ones.
             found.right[:] = -1
         assert len(shared) == 2

@@ -1,4 +1,4 @@
-"""What cells share: made once, within a limit, and the same as if each had made its own."""
+"""Test shared inputs of cells: made once, within a memory limit, and equal to inputs made per cell."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from singlepass.pipeline.run import excerpts, material
-from singlepass.pipeline.run.excerpts import excerpt, held_bytes
+from singlepass.pipeline.run import shared_inputs
+from singlepass.pipeline.run.shared_inputs import excerpt, held_bytes
 from singlepass.pipeline.run.splits import Fold
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import PROVENANCE
@@ -37,8 +37,8 @@ def cells_of(
 
 
 def forget() -> None:
-    material._source.cache.clear()
-    material._known.clear()
+    shared_inputs._source.cache.clear()
+    shared_inputs._known.clear()
 
 
 def integers(cell: Cell) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def test_an_excerpt_changes_no_integer(
         forget()
         with monkeypatch.context() as patched:
             # Nothing is small enough to be copied or renumbered.
-            patched.setattr(excerpts, "_MOST_BYTES", 0)
+            patched.setattr(shared_inputs, "_MOST_BYTES", 0)
             assert [integers(cell) for cell in cells] == found
         forget()
 
@@ -79,7 +79,7 @@ def test_an_excerpt_changes_no_integer(
 def test_learners_know_no_features_that_do_not_occur(sparse_file: dict[str, Any]) -> None:
     forget()
     cell = cells_of(sparse_file)[0]
-    given = material.material(cell.spec)
+    given = shared_inputs.material(cell.spec)
     assert given.train.n_features > 4000 > 2500 > given.train.n_occurring
     assert given.with_all_features().train.n_occurring is None
     # The bytes of a model are those of all features.
@@ -89,12 +89,12 @@ def test_learners_know_no_features_that_do_not_occur(sparse_file: dict[str, Any]
 def test_algorithms_share_what_does_not_depend_on_them() -> None:
     forget()
     cells = cells_of({"name": "digits", "task": "round"})
-    made = {id(material.material(cell.spec)) for cell in cells}
+    made = {id(shared_inputs.material(cell.spec)) for cell in cells}
     assert len(made) == 2 * 2
     spec = cells[0].spec
-    assert material.material(replace(spec, algorithm="other", params=())) is material.material(spec)
+    assert shared_inputs.material(replace(spec, algorithm="other", params=())) is shared_inputs.material(spec)
     for change in ({"max_train": 50}, {"max_test": 9}, {"folds": 5}, {"root_seed": 3}, {"stage": "tune"}):
-        assert material.material(replace(spec, **change)) is not material.material(spec)  # type: ignore[arg-type]
+        assert shared_inputs.material(replace(spec, **change)) is not shared_inputs.material(spec)  # type: ignore[arg-type]
 
 
 def test_repetitions_look_a_stream_up_once(
@@ -102,17 +102,17 @@ def test_repetitions_look_a_stream_up_once(
 ) -> None:
     forget()
     looked_up = []
-    open_stream = material.data.open_stream
+    open_stream = shared_inputs.data.open_stream
 
     def counted(*args: Any, **kwargs: Any) -> Any:
         looked_up.append(args)
         return open_stream(*args, **kwargs)
 
-    monkeypatch.setattr(material.data, "open_stream", counted)
+    monkeypatch.setattr(shared_inputs.data, "open_stream", counted)
     for dataset, times in ((sparse_file, 1), ({"name": "gauss", "n_train": 50}, 3)):
         looked_up.clear()
         for cell in cells_of(dataset, seeds=3):
-            material.material(cell.spec)
+            shared_inputs.material(cell.spec)
         assert len(looked_up) == times
     forget()
 
@@ -120,31 +120,31 @@ def test_repetitions_look_a_stream_up_once(
 def test_cells_that_judge_a_grid_have_no_test_part() -> None:
     forget()
     spec = cells_of({"name": "digits", "task": "pair:3,5"}, protocol="holdout")[0].spec
-    assert material.material(spec).test is not None
-    assert material.material(replace(spec, stage="tune", judge="validation")).test is None
+    assert shared_inputs.material(spec).test is not None
+    assert shared_inputs.material(replace(spec, stage="tune", judge="validation")).test is None
     forget()
 
 
 def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     forget()
-    # A stream drawn anew for each repetition, of which few rows are read: it is kept all the same.
+    # A stream that is drawn for each repetition is cached, although few of its rows are read.
     gauss = {"name": "gauss", "n_train": 20_000, "max_examples": 50}
     cells = cells_of(gauss, seeds=12, algorithms=ALGORITHMS[:1])
-    drawn = material.material(cells[0].spec).stream.X.nbytes
-    kept = material._source.cache
+    drawn = shared_inputs.material(cells[0].spec).stream.X.nbytes
+    kept = shared_inputs._source.cache
     assert kept.maxsize == 2**28
     one = kept.currsize
     assert one > drawn
     monkeypatch.setattr(kept, "_Cache__maxsize", 3.5 * one)
     for cell in cells:
-        material.material(cell.spec)
+        shared_inputs.material(cell.spec)
     assert 1 <= len(kept) <= 3
     assert kept.currsize <= 3.5 * one
     for source in kept.values():
-        assert source.materials.currsize <= source.materials.maxsize <= material._ORDERS_BYTES
+        assert source.materials.currsize <= source.materials.maxsize <= shared_inputs._ORDERS_BYTES
     gc.collect()
     # What is no longer kept is not known either.
-    known = {id(reference()) for reference in material._known.values() if reference() is not None}
+    known = {id(reference()) for reference in shared_inputs._known.values() if reference() is not None}
     assert known <= {id(source) for source in kept.values()}
     forget()
 
@@ -153,10 +153,12 @@ def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_repetitions_share_too(seeds: int) -> None:
     forget()
     cells = cells_of({"name": "digits", "task": "round", "max_examples": 90}, seeds=seeds, noise=0.1)
-    first = {cell.spec.seed: material.material(cell.spec) for cell in cells if cell.spec.algorithm == "AROW"}
-    shared = [material.material(cell.spec) is first[cell.spec.seed] for cell in cells]
+    first = {
+        cell.spec.seed: shared_inputs.material(cell.spec) for cell in cells if cell.spec.algorithm == "AROW"
+    }
+    shared = [shared_inputs.material(cell.spec) is first[cell.spec.seed] for cell in cells]
     assert all(shared[-2 * 60 :])
-    assert len(material._source.cache) == 1
+    assert len(shared_inputs._source.cache) == 1
 
 
 def test_a_map_of_a_file_takes_next_to_nothing(tmp_path: Any) -> None:
@@ -187,7 +189,7 @@ def test_an_excerpt_has_the_rows_of_its_matrices() -> None:
 
 
 def test_a_run_in_pieces_gives_the_same_table(sparse_file: dict[str, Any]) -> None:
-    """A cell alone, as a worker that has met no other runs it."""
+    """Each cell runs alone, as in a worker that has run no other."""
     cells = cells_of(sparse_file, algorithms=ALGORITHMS[:2])
     forget()
     together = pd.DataFrame([integers(cell) for cell in cells])

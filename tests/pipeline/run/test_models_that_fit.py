@@ -1,4 +1,4 @@
-"""Models that do not fit are refused before they are made."""
+"""Test that models too large for memory are refused before they are made."""
 
 from __future__ import annotations
 

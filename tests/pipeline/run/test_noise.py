@@ -1,4 +1,4 @@
-"""What cells are given under every model of noise: labels and rows of the noise, never the clean ones."""
+"""Test that cells get the labels and rows of every noise model, never the clean ones."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sklearn.preprocessing import StandardScaler
 from singlepass.learners import Perceptron
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.noise import FeatureNoise, MarginNoise, Noise, parse_noise, reference
+from singlepass.pipeline.noise import FeatureNoise, MarginNoise, Noise, margin, parse_noise
 from singlepass.pipeline.noise.margin import margin_chances
 from singlepass.pipeline.randomness import random_state
-from singlepass.pipeline.run import excerpts, material
+from singlepass.pipeline.run import shared_inputs
 from singlepass.pipeline.run import task as cell_module
-from singlepass.pipeline.run.disturbance import disturbed, feature_spread
+from singlepass.pipeline.run.shared_inputs import disturbed, feature_spread
 from singlepass.pipeline.run.splits import Fold, split
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import CELLS, PROVENANCE
@@ -41,11 +41,11 @@ NOISE = [
 
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:
-    material._source.cache.clear()
-    material._known.clear()
+    shared_inputs._source.cache.clear()
+    shared_inputs._known.clear()
     yield
-    material._source.cache.clear()
-    material._known.clear()
+    shared_inputs._source.cache.clear()
+    shared_inputs._known.clear()
 
 
 def plan_of(noise: Any, dataset: dict[str, Any], *algorithms: dict[str, Any], **study: Any) -> Plan:
@@ -73,7 +73,7 @@ def sparse_file(tmp_path: Any) -> dict[str, Any]:
 
 
 class Watched(Perceptron):
-    """A plug-in's Perceptron, which keeps all that it is ever told."""
+    """A plug-in's Perceptron that records everything it is given."""
 
     told: list[tuple[Any, Any]] = []  # noqa: RUF012
 
@@ -87,7 +87,7 @@ class Watched(Perceptron):
 def test_a_learner_is_told_what_is_noisy_only(
     noise: Any, tune_by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In cells that count and in those that judge a grid: labels and rows are those of the noise alone."""
+    """In evaluation cells and in tuning cells, learners get noisy labels and rows only."""
     monkeypatch.setattr(cell_module.ResolvedLearner, "make", lambda *_: Watched())
     grid = {"name": "PassiveAggressive", "C": [0.1, 1.0]}
     plan = plan_of(noise, DIGITS, grid, tune_by=tune_by)
@@ -97,10 +97,10 @@ def test_a_learner_is_told_what_is_noisy_only(
         Watched.told.clear()
         row = run_cell(cell).row
         assert row["status"] == "ok", row
-        given = material.material(cell.spec)
+        given = shared_inputs.material(cell.spec)
         told = np.concatenate([y for _, y in Watched.told])
         np.testing.assert_array_equal(told, given.noisy)
-        # The same, by hand, from the stream: nothing else of it may reach the learner.
+        # Recompute the inputs from the stream: the learner must get nothing else of it.
         stream = data.open_stream(cell.spec.dataset)
         part, _ = split(cell.spec, stream)
         clean, X = part.codes[: len(told)], stream.X[part.rows[: len(told)]]
@@ -108,7 +108,7 @@ def test_a_learner_is_told_what_is_noisy_only(
         if cell.spec.noise.relabels:
             np.testing.assert_array_equal(rows, X)
             touched = told != clean
-            # Where labels may change, many do: a learner that saw clean ones would see none.
+            # Noise that may change labels changes many: a learner that got clean labels would show none.
             assert touched.mean() > 0.02
         else:
             np.testing.assert_array_equal(told, clean)
@@ -118,12 +118,12 @@ def test_a_learner_is_told_what_is_noisy_only(
         assert row["noise_by_class"] == [touched[clean == k].mean() for k in (0, 1)]
         assert row["mistakes"] != row["mistakes_clean"] or not cell.spec.noise.relabels
         if given.held_out is not None:
-            # Who judges a grid has noisy labels too: of the same draw, further down the stream.
+            # A grid is judged by noisy labels of the same draw, further down the stream.
             fold, judged_by = given.held_out
             np.testing.assert_array_equal(fold.codes, part.codes[len(told) :])
             if cell.spec.noise.model != "features":
                 assert (judged_by != fold.codes).any()
-        # And who tests has clean ones, on clean rows.
+        # The final test uses clean labels on clean rows.
         if given.test is not None:
             tested = given.test.X[given.test.rows]
             assert {row.tobytes() for row in tested} <= {row.tobytes() for row in stream.X}
@@ -134,15 +134,15 @@ def test_a_learner_is_told_what_is_noisy_only(
 def test_an_excerpt_changes_no_integer(
     noise: Any, protocol: str, sparse_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor does a learner that reads rows under other numbers of features."""
+    """A compact copy with renumbered features changes no count of a learner."""
     kernel = {"name": "KernelPerceptron", "gamma": 0.01}
     plan = plan_of(noise, sparse_file, {"name": "AROW"}, kernel, protocol=protocol, seeds=[0], folds=3)
     outcomes = []
-    for most in (excerpts._MOST_BYTES, 0):
-        material._source.cache.clear()
-        material._known.clear()
+    for most in (shared_inputs._MOST_BYTES, 0):
+        shared_inputs._source.cache.clear()
+        shared_inputs._known.clear()
         with monkeypatch.context() as patched:
-            patched.setattr(excerpts, "_MOST_BYTES", most)
+            patched.setattr(shared_inputs, "_MOST_BYTES", most)
             rows = [run_cell(cell).row for cell in plan.evaluation_cells({})]
         assert {row["status"] for row in rows} == {"ok"}, rows[0]["error"]
         outcomes.append([{name: row[name] for name in row if name not in PROVENANCE} for row in rows])
@@ -170,7 +170,7 @@ def test_noise_among_the_classes_that_a_task_joins() -> None:
 def test_level_class_is_noise_of_the_data_sets_own_labels(task: str) -> None:
     noise = parse_noise({"model": "class", "rates": {"3": 0.5, "8": 1.0}, "level": "class"})
     cell = cell_of(noise, {"name": "digits", "task": task})
-    given = material.material(cell.spec)
+    given = shared_inputs.material(cell.spec)
     stream = data.open_stream(cell.spec.dataset)
     own = data.open_stream(data.expand(name="digits", task="multiclass")[0])
     part, _ = split(cell.spec, stream)
@@ -178,7 +178,7 @@ def test_level_class_is_noise_of_the_data_sets_own_labels(task: str) -> None:
     same = ~np.isin(digits, [3, 8])
     np.testing.assert_array_equal(given.noisy[same], part.codes[same])
     if task == "one-vs-rest:3":
-        # An 8, always called another digit, is called a 3 one time in nine.
+        # An 8, always relabelled as another digit, becomes a 3 one time in nine.
         assert (given.noisy[digits == 8] == 1).mean() == pytest.approx(1 / 9, abs=0.11)
         assert (given.noisy[digits == 3] == 0).mean() == pytest.approx(0.5, abs=0.2)
     if task == "multiclass":
@@ -198,7 +198,7 @@ def test_margin_noise_is_that_of_the_reference(monkeypatch: pytest.MonkeyPatch) 
     p = margin_chances(m, 0.2)
     sure = np.abs(u - p) > 1e-4
     assert sure.mean() > 0.99
-    given = material.material(cell.spec)
+    given = shared_inputs.material(cell.spec)
     np.testing.assert_array_equal((given.noisy != part.codes)[sure], (u < p)[sure])
 
 
@@ -207,9 +207,9 @@ def test_margins_are_found_once_a_repetition(monkeypatch: pytest.MonkeyPatch) ->
 
     def counted(X: Any, codes: Any) -> Any:
         fitted.append(len(codes))
-        return reference.reference_margins(X, codes)
+        return margin.reference_margins(X, codes)
 
-    monkeypatch.setattr(material, "reference_margins", counted)
+    monkeypatch.setattr(shared_inputs, "reference_margins", counted)
     noise = [{"model": "margin", "rate": 0.1}, {"model": "margin", "rate": 0.3}]
     algorithms = [{"name": "Perceptron"}, {"name": "AROW"}]
     for protocol, n in (("holdout", 3), ("prequential", 1)):
@@ -217,27 +217,27 @@ def test_margins_are_found_once_a_repetition(monkeypatch: pytest.MonkeyPatch) ->
         plan = plan_of(noise, {"name": "breast-cancer"}, *algorithms, protocol=protocol, seeds=3)
         rows = [run_cell(cell).row for cell in plan.evaluation_cells({})]
         assert {row["status"] for row in rows} == {"ok"}
-        # Seeds of a holdout have rows of their own; a whole stream is the same rows in another order.
+        # Each seed of a holdout has its own rows; a whole stream is the same rows in another order.
         assert len(fitted) == n
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_reference_margins_do_not_depend_on_who_adds_up(n_classes: int) -> None:
-    """Rows in another order, sparse or dense: other roundings, margins that are equal to 9 digits."""
+    """Rows in another order, sparse or dense, round differently; margins agree to 9 digits."""
     rng = np.random.RandomState(0)
     X = rng.standard_normal((300, 5))
     X[:, 4] = 7.0
     y = (X[:, :n_classes] + 0.5 * rng.standard_normal((300, n_classes))).argmax(axis=1).astype(np.int32)
     order = rng.permutation(300)
-    margins = reference.reference_margins(X, y)
-    np.testing.assert_allclose(reference.reference_margins(X[order], y[order]), margins[order], rtol=1e-9)
+    margins = margin.reference_margins(X, y)
+    np.testing.assert_allclose(margin.reference_margins(X[order], y[order]), margins[order], rtol=1e-9)
     sparse = sp.csr_array(np.where(np.abs(X) > 1, X, 0.0))
-    found = reference.reference_margins(sparse, y)
-    np.testing.assert_allclose(reference.reference_margins(sparse[order], y[order]), found[order], rtol=1e-9)
+    found = margin.reference_margins(sparse, y)
+    np.testing.assert_allclose(margin.reference_margins(sparse[order], y[order]), found[order], rtol=1e-9)
     # A margin is positive where the reference is right; of two classes it has the sign of the larger code.
     right = np.mean(margins > 0) if n_classes > 2 else np.mean((margins > 0) == (y == 1))
     assert right > 0.75
-    assert not reference.reference_margins(X, np.zeros(300, np.int32)).any()
+    assert not margin.reference_margins(X, np.zeros(300, np.int32)).any()
 
 
 def test_reference_margins_of_many_features() -> None:
@@ -245,8 +245,8 @@ def test_reference_margins_of_many_features() -> None:
     X = sp.random(150, 1200, 0.02, "csr", random_state=rng)
     y = (np.asarray(X[:, :600].sum(axis=1)).ravel() > 6).astype(np.int32)
     order = rng.permutation(150)
-    margins = reference.reference_margins(X, y)
-    np.testing.assert_allclose(reference.reference_margins(X[order], y[order]), margins[order], rtol=1e-5)
+    margins = margin.reference_margins(X, y)
+    np.testing.assert_allclose(margin.reference_margins(X[order], y[order]), margins[order], rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -274,15 +274,15 @@ def test_rows_are_changed_where_they_have_values(layout: str, dtype: Any) -> Non
         kept = added[:, j][clean[changed][:, j] != 0] if layout == "sparse" else added[:, j]
         assert kept.std() == pytest.approx(0.5 * spread[j], rel=0.15, abs=1e-6)
         if layout == "sparse":
-            # Zeros that are not stored stay zeros.
+            # Zeros that are not stored remain zero.
             assert not added[:, j][clean[changed][:, j] == 0].any()
 
 
 def test_rows_that_noise_changed_are_counted_in_what_is_kept() -> None:
     cell = cell_of({"model": "features", "rate": 0.5}, DIGITS)
-    given = material.material(cell.spec)
+    given = shared_inputs.material(cell.spec)
     assert given.n_bytes > given.train.X.nbytes
-    other = material.material(replace(cell.spec, noise=Noise()))
+    other = shared_inputs.material(replace(cell.spec, noise=Noise()))
     assert other.n_bytes < given.train.X.nbytes
 
 

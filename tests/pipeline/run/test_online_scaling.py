@@ -1,4 +1,4 @@
-"""``standardize = "online"``: each row by itself and the rows before it, the test part by all of them."""
+"""Test ``standardize = "online"``: rows are scaled by those so far, the test part by all of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.run.material import material
+from singlepass.pipeline.run.shared_inputs import material
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
@@ -46,7 +46,7 @@ def cells_of(path: str, protocol: str, **keys: Any) -> list[Cell]:
 
 
 def scaled(X: NDArray[np.float64], rows: NDArray[np.int64], t: int, row: NDArray[np.float64]) -> Any:
-    """Return a row scaled by the first t rows of an order, gaps as 0."""
+    """Return a row scaled by the first t rows of an order, with missing values as 0."""
     so_far = X[rows[:t]]
     known = np.maximum((~np.isnan(so_far)).sum(axis=0), 1)
     mean = np.nansum(so_far, axis=0) / known
@@ -55,7 +55,7 @@ def scaled(X: NDArray[np.float64], rows: NDArray[np.int64], t: int, row: NDArray
 
 
 def order_of(path: str, protocol: str, cell: Cell) -> Any:
-    """Return the numbers of a cell's rows in the file: those of the same cell without any scaling."""
+    """Return the file's row numbers in a cell's order, taken from the same cell without scaling."""
     plain = cells_of(path, protocol, dataset={"standardize": False})
     same = next(each for each in plain if each.spec.seed == cell.spec.seed)
     found = material(same.spec)
@@ -118,7 +118,7 @@ def test_the_same_in_blocks_of_any_size(tmp_path: Path, monkeypatch: pytest.Monk
     )[0]
     whole = material(cell.spec)
     monkeypatch.setattr("singlepass.pipeline.run.splits.BLOCK_ROWS", 7)
-    from singlepass.pipeline.run import material as module
+    from singlepass.pipeline.run import shared_inputs as module
 
     module._source.cache.clear()
     module._known.clear()

@@ -1,4 +1,4 @@
-"""What a cell does besides streaming to the end: batch baselines, time limits, sizes along the stream."""
+"""Test batch baselines, time limits, and model sizes along the stream."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sklearn.svm import SVC
 
 from singlepass.learners import AROW, KernelPerceptron, OnlineModelSelection
 from singlepass.pipeline import data
-from singlepass.pipeline.run import splits, stopwatch, warm_up
+from singlepass.pipeline.run import prequential, splits
+from singlepass.pipeline.run.prequential import compile_loops
 from singlepass.pipeline.run.task import run_cell
-from singlepass.pipeline.run.warm_up import compile_loops
 from singlepass.pipeline.store.schema import CELLS, CURVES
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
@@ -41,13 +41,13 @@ def test_a_batch_baseline_is_fitted_to_the_whole_training_part() -> None:
     assert outcome.row["model_bytes"] == 8 * 3 * alone.n_support_.sum()
     assert test is not None
     assert outcome.row["test_accuracy"] == alone.score(stream.X_test[test.rows], test.codes)
-    # It predicts nothing along the stream.
+    # A batch baseline predicts nothing along the stream.
     assert "mistakes" not in outcome.row
     assert outcome.curve == {}
 
 
 class Clock:
-    """A clock that goes on by one second whenever it is read."""
+    """A clock that advances by one second with every reading."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -59,27 +59,27 @@ class Clock:
 
 def test_a_cell_over_its_time_limit_ends_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run_cell(cell_of({"name": "KernelPerceptron"}, checkpoints=20))
-    monkeypatch.setattr(stopwatch, "time", Clock())
+    monkeypatch.setattr(prequential, "time", Clock())
     cell = cell_of({"name": "KernelPerceptron"}, checkpoints=20, time_limit=3.5)
     stopped = run_cell(cell)
     seen = stopped.row["n_examples"]
     assert 0 < seen < 400
     assert stopped.row["status"] == "stopped"
     assert stopped.row["error"] == f"time limit of 3.5 s reached after {seen} of 400 examples"
-    # Up to there it is the same curve, with a last point where it ended.
+    # The curve is the same up to the stop, where it has its last point.
     curve = stopped.curve
     assert curve["t"][-1] == seen
     assert curve["mistakes"][-1] == stopped.row["mistakes"]
     kept = [t for t in whole.curve["t"] if t < seen]
     assert list(curve["t"][: len(kept)]) == kept
     assert list(curve["mistakes"][: len(kept)]) == list(whole.curve["mistakes"][: len(kept)])
-    # What was learnt so far is tested; the limit is no part of the key.
+    # The model learned so far is tested; the limit is not part of the key.
     assert stopped.row["test_examples"] == 200
     assert cell.key == cell_of({"name": "KernelPerceptron"}, checkpoints=20).key
 
 
 class SlowToCompile(AROW):
-    """An AROW whose first rows take long by the clock of the test, as compiling does."""
+    """An AROW whose first rows take long by the test's clock, as compilation does."""
 
     clock = Clock()
     compiled = False
@@ -92,15 +92,15 @@ class SlowToCompile(AROW):
 
 
 def test_compiling_is_no_part_of_a_cells_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stopwatch, "time", SlowToCompile.clock)
+    monkeypatch.setattr(prequential, "time", SlowToCompile.clock)
     monkeypatch.setattr(SlowToCompile, "__module__", AROW.__module__)
-    monkeypatch.setattr(warm_up, "_compiled", set())
+    monkeypatch.setattr(prequential, "_compiled", set())
     monkeypatch.setattr("singlepass.learners.registry.available", lambda: {"AROW": SlowToCompile})
     outcome = run_cell(cell_of({"name": "AROW"}, checkpoints=1, time_limit=50.0))
     assert SlowToCompile.compiled
     assert outcome.row["status"] == "ok"
     assert outcome.row["fit_seconds"] < 50.0
-    # The made-up rows leave no trace.
+    # The artificial rows for compilation leave no trace.
     monkeypatch.undo()
     plain = run_cell(cell_of({"name": "AROW"}, checkpoints=1))
     assert outcome.row["mistakes"] == plain.row["mistakes"]
@@ -115,8 +115,8 @@ def test_what_compiles_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> No
         began.set()
         go.wait(60)
 
-    monkeypatch.setattr(warm_up, "_learn", learn)
-    monkeypatch.setattr(warm_up, "_compiled", set())
+    monkeypatch.setattr(prequential, "_learn", learn)
+    monkeypatch.setattr(prequential, "_compiled", set())
     part = splits.Fold(np.zeros((3, 2)), np.arange(3), np.zeros(3, np.int32))
     arguments = OnlineModelSelection(gamma_init=0.1), ("own", ()), part, np.arange(2, dtype=np.int32)
     first, second = (threading.Thread(target=compile_loops, args=arguments) for _ in range(2))
@@ -128,21 +128,21 @@ def test_what_compiles_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> No
     go.set()
     for thread in (first, second):
         thread.join(60)
-    # Its switches run the loop of the other.
+    # After a switch it runs the loop of its inner learner LASVM, so that is compiled too; each only once.
     assert compiled == ["OnlineModelSelection", "LASVM"]
 
 
 def test_one_process_of_a_machine_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process that compiles the same is waited for, unless that has been done before."""
+    """A process waits for another that compiles the same loop, unless it is already compiled."""
     monkeypatch.setattr(data, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(warm_up, "_learn", lambda *_: None)
-    monkeypatch.setattr(warm_up, "_compiled", set())
+    monkeypatch.setattr(prequential, "_learn", lambda *_: None)
+    monkeypatch.setattr(prequential, "_compiled", set())
     part = splits.Fold(np.zeros((3, 2)), np.arange(3), np.zeros(3, np.int32))
     arguments = AROW(), ("AROW", (("r", 1.0),)), part, np.arange(2, dtype=np.int32)
     compile_loops(*arguments)
     [mark] = (path for path in (tmp_path / "compiled").iterdir() if not path.suffix)
     mark.unlink()
-    monkeypatch.setattr(warm_up, "_compiled", set())
+    monkeypatch.setattr(prequential, "_compiled", set())
     waiting = threading.Thread(target=compile_loops, args=arguments)
     with filelock.FileLock(mark.with_suffix(".lock"), is_singleton=False):
         waiting.start()
@@ -150,13 +150,13 @@ def test_one_process_of_a_machine_compiles(tmp_path: Path, monkeypatch: pytest.M
         assert waiting.is_alive()
     waiting.join(60)
     assert mark.exists()
-    # Numbers are the same code, and what has been compiled is waited for by nobody.
+    # Other numbers use the same code, so a compiled loop needs no waiting even if the lock is held.
     with filelock.FileLock(mark.with_suffix(".lock"), is_singleton=False):
         compile_loops(AROW(r=2.0), ("AROW", (("r", 2.0),)), *arguments[2:])
 
 
 class Counting(AROW):
-    """A learner of a user's own that counts, and has its own `learn`."""
+    """A user's learner that counts and has its own `learn`."""
 
     rows = 0
 
@@ -174,7 +174,7 @@ def test_a_learner_of_ones_own_is_given_the_stream_alone(monkeypatch: pytest.Mon
 
 
 def test_later_passes_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stopwatch, "time", Clock())
+    monkeypatch.setattr(prequential, "time", Clock())
     row = run_cell(cell_of({"name": "AROW", "epochs": 30}, time_limit=20.0, checkpoints=1)).row
     assert row["n_examples"] == 400
     assert row["status"] == "stopped"
@@ -182,7 +182,7 @@ def test_later_passes_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_limit_the_clock_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stopwatch, "time", Clock())
+    monkeypatch.setattr(prequential, "time", Clock())
     assert run_cell(cell_of({"name": "AROW", "epochs": 3})).row["status"] == "ok"
 
 
@@ -217,7 +217,7 @@ def test_test_accuracy_along_the_stream() -> None:
     outcome = run_cell(cell)
     assert outcome.curve["test_accuracy"] == pytest.approx(accuracy, abs=1e-15)
     assert outcome.row["test_accuracy"] == pytest.approx(accuracy[-1], abs=1e-15)
-    # It is another cell than one without: the curve is part of the outcome.
+    # The curve is part of the outcome, so the key differs from that of the cell without it.
     assert cell.key != cell_of({"name": "AROW"}, checkpoints=4).key
 
 

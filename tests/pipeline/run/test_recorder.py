@@ -1,4 +1,4 @@
-"""What is noted of a stream: totals, and the curve that ends in them."""
+"""Test what the recorder notes of a stream: totals, and the curve that ends in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def codes(*values: int) -> np.ndarray:
 
 
 def is_mistake(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Which predictions are mistakes, in NumPy: signed margin <= 0 or not a number."""
+    """Return a mask of mistakes, in NumPy: signed margin <= 0 or NaN."""
     if scores.ndim == 1:
         margin = np.where(labels == 1, scores, -scores)
     else:
@@ -48,7 +48,7 @@ def test_mistakes_of_many_classes() -> None:
     )
     before = scores.copy()
     labels = codes(1, 2, 0, 1, 0)
-    # A tie is a mistake, and so is a score that is no number.
+    # A tie is a mistake, and so is a NaN score.
     assert is_mistake(scores, labels).tolist() == [False, True, True, True, False]
     counts = np.zeros(5, np.int64)
     assert count_mistakes(scores, labels, np.arange(1, 6), counts) == 3
@@ -79,7 +79,7 @@ def test_the_last_point_of_the_curve_is_the_totals(n_classes: int, cuts: list[in
     clean, noisy = (rng.randint(0, n_classes, n).astype(np.int32) for _ in range(2))
     scores = rng.standard_normal((n, n_classes) if n_classes > 2 else n).round(1)
     recorder = Recorder(noisy, clean)
-    # The rows may come in pieces; each says what there was at the stops in it.
+    # The rows may arrive in pieces; each piece records the stops inside it.
     for start, stop in zip([0, *cuts], cuts, strict=False):
         noted = stops[(stops > start) & (stops <= stop)]
         seconds = [(t - start) / 10 for t in noted.tolist()]

@@ -1,4 +1,4 @@
-"""What is computed of training rows never sees the rows of a test part that the protocol cuts."""
+"""Test that statistics of training rows never include the test part that a protocol cuts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 from singlepass.pipeline import data
 from singlepass.pipeline.noise import FeatureNoise, MarginNoise
-from singlepass.pipeline.noise.margin import margin_chances
-from singlepass.pipeline.noise.reference import reference_margins
+from singlepass.pipeline.noise.margin import margin_chances, reference_margins
 from singlepass.pipeline.randomness import random_state
-from singlepass.pipeline.run.material import Material, material
+from singlepass.pipeline.run.shared_inputs import Material, material
 from singlepass.pipeline.run.splits import split
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.study.cell import Cell
@@ -71,12 +70,12 @@ def test_standardised_on_the_rows_that_are_learnt(tmp_path: Path, protocol: str)
         assert sorted([*rows, *held_out]) == list(range(N))
         scaler = StandardScaler().fit(X[rows])
         train, test = rows_of(given)
-        # What it keeps of its own counts: many repetitions of a large table would not fit.
+        # The memory of its own arrays is counted: many repetitions of a large table would not fit.
         assert given.own_bytes >= given.train.X.nbytes
         np.testing.assert_allclose(train, np.c_[scaler.transform(X[rows]), np.ones(len(rows))], atol=1e-12)
         np.testing.assert_allclose(test, np.c_[scaler.transform(X[held_out]), np.ones(len(test))], atol=1e-12)
         if cell.spec.seed == 0 and cell.spec.noise.rate == 0:
-            # The same split and order as without it.
+            # The split and order are the same as without standardisation.
             assert plain.train.rows.tolist() == rows.tolist()
 
 
@@ -157,11 +156,11 @@ def test_the_same_integers_kept_or_made_anew(tmp_path: Path, monkeypatch: pytest
     first = [run_cell(cell).row for cell in cells]
     assert {row["status"] for row in first} == {"ok"}
     # Nothing is kept, and features are changed block by block on disk.
-    monkeypatch.setattr("singlepass.pipeline.run.material._FEATURES_BYTES", 0)
+    monkeypatch.setattr("singlepass.pipeline.run.shared_inputs._FEATURES_BYTES", 0)
     monkeypatch.setattr("singlepass.pipeline.data.tables.features._WHOLE_BYTES", 0)
     monkeypatch.setattr("singlepass.pipeline.data.tables.features._BLOCK_BYTES", 64)
     data.open_stream(cells[0].spec.dataset)
-    from singlepass.pipeline.run import material as module
+    from singlepass.pipeline.run import shared_inputs as module
 
     module._source.cache.clear()
     module._known.clear()
@@ -214,7 +213,7 @@ def test_noise_in_features_comes_after_what_the_clean_rows_decide(
     train, test = rows_of(material(cell.spec))
     held_out = sorted(set(range(N)) - set(rows))
     clean, of_test = cleaned(X, rows, rows, options), cleaned(X, held_out, rows, options)
-    # A quarter of the rows, or about, and of these the numbers.
+    # About a quarter of the rows are changed, and in them only the numeric features.
     changed = (np.abs(train[:, :3] - clean) > 1e-9).any(axis=1)
     assert 0 < changed.sum() < len(rows) / 2
     assert float(np.mean(changed)) == material(cell.spec).noise_realised

@@ -1,4 +1,4 @@
-"""A finished cell's model comes out again, or one line says why it cannot."""
+"""Test that a finished cell's model is learned again, or that one line says why it cannot be."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TABLE = {
 
 
 def rows_of(study: Study, base: Path | None = None) -> list[dict[str, Any]]:
-    """What the store has of a study whose grids were won by C = 1."""
+    """Return the store's rows of a study whose grids were won by C = 1."""
     plan = make_plan(study, base=base)
     gammas = {entry.label: entry.parameters["gamma"] for entry in study.datasets if entry.parameters}
     winners = {
@@ -106,7 +106,7 @@ def test_another_outcome_is_refused(study: Study, rows: list[dict[str, Any]]) ->
     size = row["support_vectors"]
     with pytest.raises(InputError, match=f"support vectors {size}, not {size + 1} as in the results"):
         learn_again(study, {**row, "support_vectors": size + 1})
-    # A table's missing values do not count.
+    # Missing values in a table are ignored.
     learn_again(study, {**row, "support_vectors": float("nan"), "mistakes": None})
 
 
@@ -118,7 +118,7 @@ def test_other_data_and_learners_are_no_cell_of_the_study(
         planned_cell(parse_study({**TABLE, "datasets": longer}), rows[0])
     with pytest.raises(InputError, match="learner 'SVC' is not there: your own ones need --plugin FILE"):
         planned_cell(study, {**rows[0], "algorithm": "gone", "learner": "SVC"})
-    # A learner that is not there does not take the others with it.
+    # A missing learner does not affect the others.
     known = {name: learner for name, learner in registry.available().items() if name != "SVC"}
     monkeypatch.setattr(registry, "available", lambda: known)
     row = {**rows[0], "learner": "SVC", "algorithm": "tuned"}

@@ -1,4 +1,4 @@
-"""Splits, orders and checkpoints: what a learner sees, and never sees."""
+"""Test splits, orders and checkpoints: which rows a learner gets, and which never."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_class_that_only_the_test_part_has_is_named(tmp_path: Path) -> None:
         assert line.startswith(
             f"data set 'rare': class 'rare' has 1 of 21 rows, and the seeded split of repetition {seed} puts"
         )
-    # The plan is refused for any of its repetitions.
+    # An error in any repetition refuses the plan.
     check_splits([Cell(replace(cell.spec, seed=seed)) for seed in fine])
     with pytest.raises(InputError, match="'rare' has 1 of 21 rows"):
         check_splits([Cell(replace(cell.spec, seed=seed)) for seed in range(12)])

@@ -1,4 +1,4 @@
-"""The clock of a cell, by a clock that is set by hand."""
+"""Test the clock of a cell with a clock that is set by hand."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from contextlib import suppress
 
 import pytest
 
-from singlepass.pipeline.run import stopwatch
-from singlepass.pipeline.run.stopwatch import Stopwatch
+from singlepass.pipeline.run import prequential
+from singlepass.pipeline.run.prequential import Stopwatch
 
 
 class Clock:
-    """A clock that goes on when it is told to."""
+    """A clock that advances when told to."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -23,7 +23,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(stopwatch, "time", made)
+    monkeypatch.setattr(prequential, "time", made)
     return made
 
 

@@ -1,4 +1,4 @@
-"""Strategies that ask by chance, in cells: what draws begin with, and what is counted of labels."""
+"""Test strategies that query labels at random in cells: their seeds, and the counted queries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_labels_are_counted_along_the_stream(algorithm: dict[str, Any]) -> None:
     assert asked == sorted(asked)
     assert 0 < asked[-1] == outcome.row["queried"] == learner.n_queried_ < 400
     assert len(outcome.curve["test_accuracy"]) == 4
-    # A time limit has the stream cut into short pieces.
+    # A time limit splits the stream into short pieces.
     (limited,) = cells(algorithm, **study, time_limit=1000)
     pieces = run_cell(limited)
     assert {name: pieces.curve[name] for name in ("queried", "mistakes")} == {

@@ -1,4 +1,4 @@
-"""Learners of somebody else's behind one adapter: what they are given, and what is read of them."""
+"""Test the adapter for other people's learners: what they are given, and what is read from them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Stranger:
 
 
 class Changing(Stranger):
-    """It scales the rows that it is given in place, which are its own."""
+    """Scale the given rows in place, which the learner is allowed to do."""
 
     def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
         X /= 2
@@ -52,7 +52,7 @@ class Changing(Stranger):
 
 
 class Keeping(AROW):
-    """A learner derived from this package's that counts more than that one does."""
+    """A subclass of a built-in learner that counts more than its base class."""
 
     n_support_ = 7
     n_queried_ = 3
@@ -123,7 +123,7 @@ def test_pieces_of_a_block_are_matrices(kind: Any) -> None:
 
 
 class Relabelling(Stranger):
-    """Writes to the labels that it is given, where it learns and where it is fitted."""
+    """Overwrite the given labels in `learn` and in `fit`."""
 
     def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
         y[:] = 0
@@ -143,7 +143,7 @@ def test_labels_that_a_learner_writes_to_are_its_own(monkeypatch: pytest.MonkeyP
 
 
 class Late(Stranger):
-    """Begins to count support vectors after some rows."""
+    """Begin to count support vectors after some rows."""
 
     def learn(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
         self.seen = getattr(self, "seen", 0) + len(y)
@@ -187,7 +187,7 @@ def test_scores_of_another_shape_fail_the_cell(
 
 
 class Bare(ClassifierMixin, BaseEstimator):
-    """A scikit-learn classifier of the shortest kind: it declares no constraints of its parameters."""
+    """A minimal scikit-learn classifier that declares no constraints on its parameters."""
 
     def __init__(self, a: float = 1.0) -> None:
         self.a = a

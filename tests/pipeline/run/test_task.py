@@ -1,4 +1,4 @@
-"""One cell: its counts are the learner's own, no block size changes them, and rows are read once."""
+"""Test one cell: its counts are the learner's, block size has no influence, rows are read once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.randomness import random_state
 from singlepass.pipeline.run import splits, stream_learner
 from singlepass.pipeline.run import task as cell_module
-from singlepass.pipeline.run.material import material
+from singlepass.pipeline.run.shared_inputs import material
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import CELLS, PROVENANCE
 from singlepass.pipeline.study.cell import Cell
@@ -142,7 +142,10 @@ def test_learners_finish_after_the_last_pass() -> None:
 
 
 class Prior:
-    """The smallest learner of a user's own: says what it saw most, knows nothing of this package."""
+    """Predict the most frequent class so far: the smallest user-defined learner.
+
+    It uses nothing of this package.
+    """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {}
@@ -169,7 +172,7 @@ def test_a_users_own_learner_needs_only_learn_and_predict(monkeypatch: pytest.Mo
     row = run_cell(cell).row
     assert row["status"] == "ok", row["error"]
     assert row["updates"] is None
-    # Ten balanced classes: chance.
+    # Ten balanced classes: the accuracy of chance.
     assert 0.8 < row["mistakes"] / row["n_examples"] <= 1
 
 

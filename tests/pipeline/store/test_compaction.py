@@ -1,4 +1,4 @@
-"""Merging parts: nothing is lost or counted twice, whoever is killed, reads or writes meanwhile."""
+"""Test merging of parts: no row is lost or counted twice, despite kills and concurrent access."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from singlepass.pipeline.store import compaction
-from singlepass.pipeline.store.cell_result import CellResult
-from singlepass.pipeline.store.schema import STATUSES
+from singlepass.pipeline.store import parts as store_parts
+from singlepass.pipeline.store.schema import STATUSES, CellResult
 from singlepass.pipeline.store.store import Store, exclusive
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def outcome(key: str, status: str = "ok", begun: int = 0) -> CellResult:
-    """A cell whose numbers tell when it was begun."""
+    """Return a cell whose numbers reveal when it was begun."""
     names = ("dataset", "parent", "source", "task", "algorithm", "learner", "params", "noise", "stage")
     row = dict.fromkeys(names, "x") | {"key": key, "seed": 0, "protocol": "prequential", "status": status}
     row |= {"mistakes": begun, "started": LONG_AGO + timedelta(seconds=begun)}
@@ -60,7 +59,7 @@ def test_what_is_read_is_what_was_read_before(
     tmp_path_factory: pytest.TempPathFactory, parts: list[list[Tried]]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compaction, "MOST_ROWS", {"cells": 7, "curves": 12})
+        patch.setattr(store_parts, "MOST_ROWS", {"cells": 7, "curves": 12})
         store = Store(str(tmp_path_factory.mktemp("store")))
         store.prepare()
         for cells in parts:
@@ -75,7 +74,7 @@ def test_what_is_read_is_what_was_read_before(
         assert {(row.key, row.status == "ok", row.mistakes) for row in cells.itertuples()} == {
             (key, status == "ok", begun) for key, status, begun in best.values()
         }
-        # Of a cell that was tried twice the curve is that of the try that counts.
+        # If a cell was tried twice, its curve is that of the try that counts.
         assert all(best[row.key][2] == row.mistakes for row in curves.itertuples())
         came_to = store.compact(above=0)
         assert came_to is None or came_to.repeats == sum(map(len, parts)) - len(best)
@@ -84,7 +83,7 @@ def test_what_is_read_is_what_was_read_before(
         for part in part_files(store):
             keys = pq.read_table(part)["key"].to_pylist()
             assert keys == sorted(set(keys))
-        # Rows that were dropped may have left room; after that there is nothing to do.
+        # Dropped rows may have left small parts to merge; after that there is nothing to do.
         store.compact(above=0)
         files = part_files(store)
         store.compact(above=0)
@@ -92,7 +91,7 @@ def test_what_is_read_is_what_was_read_before(
 
 
 def test_merged_parts_stay_within_bounds(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compaction, "MOST_ROWS", {"cells": 10, "curves": 1000})
+    monkeypatch.setattr(store_parts, "MOST_ROWS", {"cells": 10, "curves": 1000})
     for part in range(12):
         store.write([outcome(f"{part:02}-{cell}") for cell in range(4)])
     came_to = store.compact(above=0)
@@ -118,9 +117,9 @@ def test_parts_of_a_later_singlepass_are_read_and_not_merged(store: Store) -> No
 
 COMPACT = """
 import sys
-from singlepass.pipeline.store import compaction
+from singlepass.pipeline.store import parts
 from singlepass.pipeline.store.store import Store, exclusive
-compaction.MOST_ROWS = {"cells": int(sys.argv[2]), "curves": 10_000}
+parts.MOST_ROWS = {"cells": int(sys.argv[2]), "curves": 10_000}
 store = Store(sys.argv[1])
 store.prepare()
 print("ready", flush=True)
@@ -165,7 +164,7 @@ for part in range(25):
 
 
 def test_many_write_while_one_merges_and_one_reads(store: Store) -> None:
-    """Workers write parts themselves: nobody waits for anybody, and nothing that was seen goes away."""
+    """Workers write parts themselves: no writer waits, and no row that was visible disappears."""
     here = str(Path(__file__).parent)
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITE, store.url, here, str(writer)]) for writer in range(3)
@@ -182,7 +181,7 @@ def test_many_write_while_one_merges_and_one_reads(store: Store) -> None:
             assert cells["key"].is_unique
             assert not curves.duplicated(["key", "t"]).any()
             assert seen <= set(cells["key"])
-            # Cells that are there have their curves there.
+            # Every visible cell has its curve.
             assert set(cells["key"]) <= set(curves["key"])
             seen = set(cells["key"])
             told |= set(store.new_rows(parts)["key"])

@@ -1,4 +1,4 @@
-"""Holding a store: one client at a time, whoever is refused knows by whom, and the dead hold nothing."""
+"""Test the store's lock: one client at a time, a refusal names the holder, dead processes hold nothing."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ import filelock
 import pytest
 
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.store import hold
-from singlepass.pipeline.store.hold import HOLDER, LEASE, LOCK, Holder, holder_here
+from singlepass.pipeline.store import locking
+from singlepass.pipeline.store.locking import HOLDER, LEASE, LOCK, Holder, holder_here
 from singlepass.pipeline.store.store import Store, exclusive
 
 HOLD = """
@@ -44,8 +44,8 @@ def store(tmp_path: Path) -> Store:
 @pytest.fixture
 def remote(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """A store on a file system without locks, where a holder is dead after a second."""
-    monkeypatch.setattr(hold, "RENEWED_EVERY", 0.25)
-    monkeypatch.setattr(hold, "SETTLING", 0.2)
+    monkeypatch.setattr(locking, "RENEWED_EVERY", 0.25)
+    monkeypatch.setattr(locking, "SETTLING", 0.2)
     opened = Store(f"memory://{uuid4().hex}/study")
     opened.prepare()
     yield opened
@@ -54,7 +54,7 @@ def remote(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def elsewhere(pid: int = 1234) -> Holder:
-    """A holder on another machine, whose processes cannot be seen."""
+    """Return a holder on another machine, whose processes cannot be seen."""
     return replace(holder_here(), host="far", pid=pid, machine="another boot", token=uuid4().hex)
 
 
@@ -72,7 +72,7 @@ def test_the_second_is_told_who_the_first_is_and_follows_when_it_is_killed(store
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    # What it said of itself is still there.
+    # The killed holder's file is still there.
     assert Path(store.root, HOLDER).exists()
     assert store.holder() is None
     with exclusive(store):
@@ -83,7 +83,7 @@ def test_the_second_is_told_who_the_first_is_and_follows_when_it_is_killed(store
 
 @pytest.mark.parametrize("said", [b"", b"{", b'{"host": "x"}', b"[]"])
 def test_nobody_is_named_who_does_not_hold_it(store: Store, said: bytes) -> None:
-    """Between taking the lock and saying so, there is what the one before said, if it was killed."""
+    """After taking the lock and before naming itself, a client leaves the file of a killed predecessor."""
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     for content in (said, replace(holder_here(), pid=gone.pid).document()):
@@ -144,7 +144,7 @@ def test_a_lease_that_is_not_renewed_is_taken_over_after_a_while(remote: Store) 
 def test_the_lease_of_a_process_that_has_ended_here_is_taken_over_at_once(
     remote: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hold, "RENEWED_EVERY", 600.0)
+    monkeypatch.setattr(locking, "RENEWED_EVERY", 600.0)
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     remote.folder.write(LEASE, replace(holder_here(), pid=ended.pid).document())
@@ -169,7 +169,7 @@ def test_of_many_that_take_over_at_once_one_does(remote: Store) -> None:
                 outcomes.append(str(error))
             else:
                 outcomes.append("held")
-            # Nobody leaves before all have tried.
+            # Every client waits until all have tried.
             together.wait()
 
     threads = [threading.Thread(target=take) for _ in range(5)]

@@ -1,4 +1,4 @@
-"""The columns of the store, and the version that a part says."""
+"""Test the columns of the store, and the version that a part declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store: what is written is read back, kills and damage lose nothing, repeats count once."""
+"""Test the store: it returns what was written, kills and damage lose nothing, repeats count once."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.store.cell_result import CellResult
 from singlepass.pipeline.store.parts import LEFT_AFTER
-from singlepass.pipeline.store.schema import CELLS, CURVES, PLAN
+from singlepass.pipeline.store.schema import CELLS, CURVES, PLAN, CellResult
 from singlepass.pipeline.store.store import MAX_PARTS, PROGRESS, Store, exclusive
 from singlepass.pipeline.store.tables import as_planned, to_parquet
 
@@ -136,7 +135,7 @@ def test_what_a_kill_left_half_written_is_dropped(store: Store) -> None:
     gone.unlink()
     half = gone.parent / "part-x.parquet.abc.tmp"
     half.write_bytes(b"PAR1")
-    # A worker may be writing what is not old: it stays, and does not count.
+    # A recent temporary file may belong to a worker that is writing: it is kept and does not count.
     assert len(opened_again(store).done()) == 1
     assert half.exists()
     assert len(parts(store, "curves")) == 2
@@ -174,7 +173,7 @@ def test_a_damaged_part_is_named_and_set_aside(store: Store, folder: str, damage
 
 @pytest.mark.parametrize("folder", ["cells", "curves"])
 def test_every_bit_of_a_footer_counts(store: Store, folder: str) -> None:
-    # Parquet's own checksums are of pages: by one bit of a footer a column can become null, unnoticed.
+    # Parquet's checksums cover pages only: one changed bit in a footer can turn a column to null, unnoticed.
     store.write([outcome("a")])
     (part,) = parts(store, folder)
     content = bytearray(part.read_bytes())
@@ -186,7 +185,7 @@ def test_every_bit_of_a_footer_counts(store: Store, folder: str) -> None:
             store.cells() if folder == "cells" else store.curves()
         content[-back] ^= 1
     part.write_bytes(content)
-    # What was written before there were checksums is read.
+    # Parts written before checksums were introduced are still read.
     pq.write_table(pq.read_table(part), part)
     assert len(store.cells()) == 1
     assert len(store.curves()) == 2
@@ -290,7 +289,7 @@ def test_results_of_another_version_are_refused_not_mixed(tmp_path: Path) -> Non
 
 
 def test_parts_from_before_a_column_are_read_merged_and_written_on(store: Store) -> None:
-    """`attempts` came without a new version: parts without it, and those of a later singlepass, stay good."""
+    """Parts without the later column `attempts`, and those of later versions, stay valid."""
     store.write([outcome("a")])
     (old,) = parts(store, "cells")
     pq.write_table(pq.read_table(old).drop_columns(["attempts"]), old)
@@ -349,7 +348,7 @@ def test_rows_of_some_cells_alone(store: Store) -> None:
 def test_a_part_that_cannot_be_asked_for_is_not_taken_for_damaged(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk or a network that is away for a moment: nothing is moved."""
+    """If a disk or a network is unavailable for a moment, nothing is moved."""
     store.write([outcome("a")])
 
     def away(*_: object, **__: object) -> None:
@@ -383,7 +382,7 @@ def test_only_what_is_new_is_read(store: Store) -> None:
     assert store.new_rows(seen).empty
     store.write([outcome("c")])
     assert store.new_rows(seen, ["key", "status"]).to_numpy().tolist() == [["c", "ok"]]
-    # A merged part is a new one.
+    # Merging creates a new part.
     store.compact(above=0)
     assert sorted(store.new_rows(seen)["status"]) == ["failed", "ok", "ok"]
     assert store.new_rows(seen).empty
@@ -421,7 +420,7 @@ def test_a_full_disk_is_one_line(store: Store, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_opening_leaves_the_store_to_the_one_who_holds_it(store: Store) -> None:
-    """A second client is refused before it has moved or removed anything."""
+    """A second client is refused before it moves or removes anything."""
     store.write([outcome("a")])
     (part,) = parts(store, "cells")
     part.write_bytes(b"PAR1")

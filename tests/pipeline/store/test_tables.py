@@ -1,4 +1,4 @@
-"""The tables of a part: columns without a value take no memory, and are there all the same."""
+"""Test the tables of a part: columns without values take no memory but still exist."""
 
 import io
 from datetime import UTC, datetime

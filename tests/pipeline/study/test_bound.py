@@ -1,4 +1,4 @@
-"""Algorithms that take part on some of a study's data sets only."""
+"""Test algorithms that run on only some of a study's data sets."""
 
 from __future__ import annotations
 

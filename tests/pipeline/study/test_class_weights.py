@@ -1,4 +1,4 @@
-"""Weights of classes in a study: tables by the names of classes, grids of them, what cells make of them."""
+"""Test class weights in a study: tables by class name, grids of them, and their use in cells."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from singlepass.learners import AROW
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run.task import learn_cell, run_cell
-from singlepass.pipeline.study.class_weights import by_code
 from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.specs import by_code
 from singlepass.pipeline.study.study import Study
 from singlepass.pipeline.study.study_file import parse_study
 

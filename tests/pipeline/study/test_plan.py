@@ -1,4 +1,4 @@
-"""Study → cells: the product, the grids, and keys that change when and only when the outcome may."""
+"""Test plans: the product, the grids, and keys that change if and only if the outcome may."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:
     assert {cell.spec.algorithm for cell in plan.evaluation_cells({})} == {"Projectron"}
     group = ("gauss", "Projectron", Noise(0.1))
     cells = list(plan.matched_cells({(group, 0): 12, (group, 1): 0}))
-    # Without the model's outcome there is no cell; an empty support set is a budget of 1.
+    # A cell needs the outcome of the model it matches; an empty support set gives a budget of 1.
     assert [(cell.spec.seed, dict(cell.spec.params)) for cell in cells] == [
         (0, {"budget": 12}),
         (1, {"budget": 1}),
@@ -219,7 +219,7 @@ def test_what_does_not_change_the_outcome_does_not_change_the_key() -> None:
 def test_a_cell_is_small_and_travels() -> None:
     cell = first_cell()
     sent = pickle.dumps(cell)
-    # A task's message to the scheduler: the data itself is opened where the cell runs.
+    # The task's message to the scheduler is small, because data are opened where the cell runs.
     assert len(sent) < 2000
     assert pickle.loads(sent).key == cell.key
 
@@ -345,7 +345,7 @@ def test_unknown_names_are_one_line(change: dict[str, Any], line: str) -> None:
 
 
 class TwoOnly(OnlineClassifier):
-    """A learner that takes two classes."""
+    """A learner that accepts two classes only."""
 
     def __init__(self, epochs: int = 1) -> None:
         self.epochs = epochs
@@ -367,7 +367,7 @@ def test_a_missing_plugin_is_one_line(tmp_path) -> None:
 
 
 def test_the_key_is_pinned() -> None:
-    # Results that are there are found by it: it changes with CELL_VERSION and what the cell computes alone,
+    # Existing results are found by this key. It changes with CELL_VERSION and with what the cell computes,
     # never with the name of a field or a module.
     spec = CellSpec(
         dataset=TaskRef("d[a-vs-b]", "somewhere", "pair:a,b", "d"),
@@ -394,7 +394,7 @@ def test_the_key_is_pinned() -> None:
 
 
 def test_the_keys_of_a_study_are_pinned() -> None:
-    """What a data set may set for itself changes the keys of no study that does not."""
+    """A new option of a data set does not change the keys of studies that do not use it."""
     limits = {"protocol": "holdout", "seeds": 1, "max_tune": 100, "test_fraction": 0.25}
     algorithms = [{"name": "SVC", "label": "LibSVM", "C": [1.0]}, {"name": "IncrementalSVM", "C": 1.0}]
     plain = {"name": "mine", **limits, "datasets": STUDY["datasets"][:1], "algorithms": algorithms}
@@ -406,7 +406,7 @@ def test_the_keys_of_a_study_are_pinned() -> None:
 
 
 def test_an_edited_plugin_has_other_cells(tmp_path: Path) -> None:
-    """And only its own: keys of built-in learners stay."""
+    """Only the keys of the edited plug-in change; those of built-in learners stay."""
     study = {**STUDY, "algorithms": [{"name": "Perceptron"}, {"name": "OwnEdited"}], "noise": 0.0}
     keys = []
     for text in ("", "  # edited"):

@@ -1,4 +1,4 @@
-"""What is easily written wrong in a study: one line each, with what would be right."""
+"""Test common mistakes in a study: each gives one line that says what is right."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_noise_at_which_labels_mislead() -> None:
         "often than by another one's; give rates up to 0.5"
     )
     assert "at 0.95 the 10 classes of data set 'digits' are" in said(noise=0.95)
-    # Where every label is as likely, nothing can be learnt: a control.
+    # If all labels are equally likely, nothing can be learned: a control.
     make_plan(parse_study({**STUDY, "datasets": two, "noise": 0.5}))
     make_plan(parse_study({**STUDY, "noise": 0.6}))
 
@@ -74,11 +74,11 @@ def test_noise_at_which_labels_mislead() -> None:
 def test_noise_at_which_labels_mislead_among_the_classes_that_are_drawn_from() -> None:
     one = [{"name": "digits", "task": "one-vs-rest:3"}]
     assert "at 0.6 the 2 classes" in said(datasets=one, noise=0.6)
-    # Ten digits are drawn from before two classes are made of them.
+    # The noise draws from ten digits, before they are joined into two classes.
     joined = {"model": "uniform", "rate": 0.6, "level": "class"}
     make_plan(parse_study({**STUDY, "datasets": one, "noise": joined}))
     assert "at 0.95 the 10 classes" in said(datasets=one, noise={**joined, "rate": 0.95})
-    # Tables of other models say for themselves what becomes of whom.
+    # Other noise models define themselves which labels they replace.
     for table in (
         {"model": "pair", "rate": 0.7},
         {"model": "class", "rates": {"3": 0.9}},

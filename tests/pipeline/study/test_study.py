@@ -1,4 +1,4 @@
-"""A study's TOML: defaults, shorthand, and one clear line for everything that is wrong."""
+"""Test a study's TOML: defaults, shorthand, and one clear line for every error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coroutines are run to their end with and without a loop in this thread, and what they raise is raised."""
+"""Test that coroutines run to their end with and without a loop in this thread, and pass on exceptions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from singlepass.pipeline.workers.cluster.loops import run_to_its_end
+from singlepass.pipeline.workers.cluster.connection import run_to_its_end
 
 
 async def fail(seen: list[str]) -> None:

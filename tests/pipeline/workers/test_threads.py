@@ -1,4 +1,4 @@
-"""Threads that run cells: each once, whatever happens to one of them."""
+"""Test threads that run cells: each cell runs once, whatever happens to one of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from singlepass.learners import registry
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run.task import run_cell
-from singlepass.pipeline.store.cell_result import CellResult
+from singlepass.pipeline.store.schema import CellResult
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
@@ -91,13 +91,13 @@ def test_threads_wait_for_who_takes_what_is_finished(monkeypatch: pytest.MonkeyP
     def done(batch: list[CellResult]) -> None:
         nonlocal handed_on
         handed_on += len(batch)
-        # What a batch has left room for is all that is begun meanwhile.
+        # Only as many cells are begun meanwhile as there is room for.
         until = time.monotonic() + 10.0
         while taken < min(handed_on + 8, len(cells)) and time.monotonic() < until:
             time.sleep(0.001)
         ahead.append(taken - handed_on)
 
-    # Also when there are more threads than room.
+    # This also applies if there are more threads than room.
     for n_threads in (2, 20):
         taken = handed_on = 0
         in_threads(n_threads, given(), done)
@@ -140,7 +140,7 @@ def test_what_is_interrupted_takes_no_further_cells(monkeypatch: pytest.MonkeyPa
 
     def cells() -> Iterator[Cell]:
         yield from cells_of(seeds=1)
-        # The second thread takes one that ends at once: something to be interrupted at.
+        # The second thread takes a cell that ends at once, during which the run can be interrupted.
         taken.acquire()
         yield from cells_of(seeds=40)[1:]
 
@@ -183,7 +183,7 @@ def test_what_was_finished_is_handed_on_when_it_is_interrupted(monkeypatch: pyte
 
 
 class Endless:
-    """A learner that never comes back."""
+    """A learner that never returns."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {}
@@ -216,7 +216,7 @@ def test_the_cells_of_a_run_that_died_are_known_to_the_next() -> None:
         first.begin(0, "a" * 32)
         first.begin(1, "b" * 32)
         first.end(1)
-        # Another process looks while this one is dead, as it were.
+        # Simulate another process that looks after this one has died.
         second = InFlight("out", 1)
         assert second.left == {"a" * 32}
         second.__enter__().begin(0, "c" * 32)

@@ -1,4 +1,4 @@
-"""What workers write themselves, and of which run."""
+"""Test what workers write themselves, and for which run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import uuid
 from dataclasses import replace
 from pathlib import Path
 
-from singlepass.pipeline.store.cell_result import CellResult
+from singlepass.pipeline.store.schema import CellResult
 from singlepass.pipeline.store.store import MARK, Store
-from singlepass.pipeline.workers.cluster.on_worker import Plugin, Preparation
-from singlepass.pipeline.workers.cluster.writer import Writer
+from singlepass.pipeline.workers.cluster.on_worker import Plugin, Preparation, Writer
 from singlepass.workflows.running.workers import shared
 
 
@@ -52,7 +51,8 @@ def test_a_run_joins_one_before_that_told_workers_the_same(tmp_path: Path) -> No
     edited = shared(store, prepared(replace(plugin, content=b"two")))
     assert edited.run != first.run
     assert store.read_json(MARK)["run"] == edited.run
-    # Edited back: cells of the first that are still out there were dropped, or will be.
+    # After the plug-in is edited back, cells of the first run that are still running do not count, so the run
+    # differs.
     assert shared(store, prepared(plugin)).run not in (first.run, edited.run)
     moved = tmp_path / "moved"
     _store(moved).write_json(MARK, store.read_json(MARK))

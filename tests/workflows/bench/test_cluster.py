@@ -1,4 +1,4 @@
-"""The benchmark of clusters: that every line has a figure; the figures are no matter of tests."""
+"""Test that every line of the cluster benchmark has a figure, not how large the figures are."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 from singlepass.workflows.bench import BENCHMARKS, cluster
 
 
-# Three clusters are started for it, one after the other.
+# Starts three clusters, one after the other.
 @pytest.mark.slow
 def test_every_line_has_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "SCALES", (1, 2))
-    # Long enough that cells come back one batch after the other.
+    # Enough work for cells to return in several batches.
     monkeypatch.setattr(cluster, "CELLS_A_WORKER", 24)
     monkeypatch.setattr(cluster, "ROWS", 32_000)
     lines = cluster.measure(200)

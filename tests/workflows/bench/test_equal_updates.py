@@ -1,4 +1,4 @@
-"""What is measured beside others with equal settings is the same update: the losses say so."""
+"""Test that the updates compared at equal settings are the same: their losses agree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_losses_are_those_of_vowpal_wabbit(stream: NamedStream) -> None:
     lines = [line for line in equal_updates.measure_stream(stream) if "Vowpal Wabbit" in line.peer]
     losses, speeds = lines[::2], lines[1::2]
     assert len(losses) == len(speeds) == len(equal_updates.UPDATES)
-    # It learns in float32.
+    # Vowpal Wabbit learns in float32.
     assert [line.ratio for line in losses] == pytest.approx([1.0] * len(losses), abs=1e-4)
     assert {line.aim for line in speeds} == {"≥ 1"}
     assert {line.verdict for line in losses} == {"≤ 1.01"}

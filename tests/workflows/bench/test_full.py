@@ -1,4 +1,4 @@
-"""The benchmark of the full covariance times updates."""
+"""Test that the benchmark of the full covariance times updates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from singlepass.workflows.bench import BENCHMARKS, full
 def test_every_row_updates() -> None:
     for density in (1.0, full.DENSITY):
         learner = full.learner(123)
-        # As often as it is timed, and more.
+        # At least as many repetitions as the benchmark times.
         for _ in range(40):
             learner.learn_rows(*full.stream(123, density))
         assert learner.n_updates_ == learner.n_examples_ == 40 * full.ROWS

@@ -1,4 +1,4 @@
-"""The benchmark of guests: every line has a figure."""
+"""Test that every line of the benchmark of third-party learners has a figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ingestion benchmark measures what it says, on a file of a few rows."""
+"""Test what the ingestion benchmark measures, on a file of a few rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_every_work_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     table = ingestion.measure(0.0)
     assert len(table) == 5 * len(ingestion.FORMATS)
     equal = [line for line in table if "equal" in line.work]
-    # Row ends with the leading 0, indices, values, labels.
+    # Row pointers (with the leading 0), indices, values, labels.
     assert [line.ours for line in equal] == [f"{41 + 2 * 4000 + 40:,}"] * 2
     assert [line.ratio for line in equal] == [1.0, 1.0]
     assert [line.ratio for line in table if "convert, peak" in line.work] == [5.0, 5.0]

@@ -1,4 +1,4 @@
-"""The kernel benchmark compares like with like."""
+"""Test that the kernel benchmark compares equal work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_tile_and_numpy_compute_the_same() -> None:
 
 
 def untimed(works, repeats):  # type: ignore[no-untyped-def]
-    """Do every work; how long it takes is no matter of tests."""
+    """Run every work without measuring its time."""
     for work in works.values():
         work()
     return dict.fromkeys(works, 1.0)
@@ -47,11 +47,11 @@ def test_every_line_has_a_figure(monkeypatch) -> None:  # type: ignore[no-untype
     assert [line.aim for line in lines] == ["≥ 0.6", "", "≥ 0.6", "", "≥ 2", ""]
     assert all(np.isfinite(line.ratio) for line in lines)
     lines = kernel.measure_features("generated", X, y)
-    # So few mistakes are no thousand vectors.
+    # With so few mistakes there are fewer than a thousand support vectors, so the aim does not apply.
     assert [line.aim for line in lines] == ["", ""]
     monkeypatch.setattr(kernel, "WINDOW", 10)
     lines = kernel.measure_features("generated", X, y)
     assert [line.aim for line in lines] == ["≥ 3", "≥ 3"]
-    # More than two classes have no peer here.
+    # The peer loops handle two classes only.
     lines = kernel.measure_stream("generated", X, np.arange(40) % 3)
     assert [line.aim for line in lines] == ["≥ 0.6", "", "≥ 0.6", ""]

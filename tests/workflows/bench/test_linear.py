@@ -1,4 +1,4 @@
-"""The benchmark of the linear learners."""
+"""Test the benchmark of the linear learners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of what metrics cost compares cells that differ in nothing else."""
+"""Test that the benchmark of metrics compares cells that differ in nothing else."""
 
 from __future__ import annotations
 

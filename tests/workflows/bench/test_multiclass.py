@@ -1,4 +1,4 @@
-"""The benchmark of the learners of many classes."""
+"""Test the benchmark of the multiclass learners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark beside other libraries runs what is there, and says what is not."""
+"""Test that the benchmark of other libraries runs the installed ones and names the missing ones."""
 
 from __future__ import annotations
 

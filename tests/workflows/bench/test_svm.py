@@ -1,4 +1,4 @@
-"""The benchmark of the support vector machines compares like with like."""
+"""Test that the benchmark of support vector machines compares equal work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def stream() -> svm.Stream:
 
 def test_both_solve_the_same_problem(stream: svm.Stream) -> None:
     ours, peer = svm.lasvm(stream, True, C=1.0, gamma=0.2), svm.svc(stream, C=1.0, gamma=0.2)
-    # One pass has seen nearly all that matters; no solution is above the optimum, but for the tolerance.
+    # One pass gets close to the optimum; no solution exceeds it by more than the tolerance.
     assert 0.97 * peer.objective < ours.objective < 1.001 * peer.objective
     assert ours.test_error == pytest.approx(peer.test_error, abs=0.03)
     assert ours.n_support == pytest.approx(peer.n_support, rel=0.15)

@@ -1,4 +1,4 @@
-"""What tests of benchmarks put in place of the clock: how long work takes is no matter of tests."""
+"""Replace the clock in tests of benchmarks, which do not depend on how long work takes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 def untimed(works: dict[str, Callable[[], object]], repeats: int = 1) -> dict[str, float]:
-    """Do every work once, and say that it took a second."""
+    """Run every work once, and report a time of one second."""
     for work in works.values():
         work()
     return dict.fromkeys(works, 1.0)

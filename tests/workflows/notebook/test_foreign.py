@@ -1,4 +1,4 @@
-"""Learners of other libraries in a notebook: the cells, keys and integers of the command line."""
+"""Test that other libraries' learners in a notebook give the cells and integers of the command line."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ name = "{RIVER}"
 
 
 def in_order(results: Results) -> pd.DataFrame:
-    """Cells without where their rows were, when, where and how fast they were run."""
+    """Return cells without the columns for origin of rows, time, place and speed."""
     return results.cells.drop(columns=[*PROVENANCE, "source"]).sort_values("key", ignore_index=True)
 
 

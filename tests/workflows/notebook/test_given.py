@@ -1,4 +1,4 @@
-"""Objects and classes of a notebook take part, on threads and in processes; their cells are reused."""
+"""Test that objects and classes of a notebook run on threads and in processes, and that cells are reused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.study.cell import Execution
 from singlepass.pipeline.study.plan import make_plan
-from singlepass.pipeline.workers.apart import run_apart
+from singlepass.pipeline.workers.subprocess_runner import run_apart
 from singlepass.workflows import Results, Study, compare, load, run
 from singlepass.workflows.report import write_report
 
@@ -40,7 +40,7 @@ preprocessing = pytest.importorskip("river.preprocessing")
 
 X, Y = load_breast_cancer(return_X_y=True)
 DATA = {"mine": (X, Y)}
-# The least that will do, with a helper and a value of another cell.
+# A minimal learner that uses a helper and a global value of the notebook.
 CELL = """
 import numpy as np
 
@@ -62,7 +62,7 @@ class Majority:
 
 
 def cell(source: str = CELL) -> dict[str, Any]:
-    """Execute a cell as a notebook does: nothing of it can be imported."""
+    """Execute a cell as a notebook does, so that nothing in it can be imported."""
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(source, names)
     return names
@@ -85,7 +85,7 @@ def in_order(results: Results) -> pd.DataFrame:
 
 
 def computed(first: Results, again: Results) -> int:
-    """Return how many cells a second run has computed."""
+    """Return how many cells the second run computed."""
     before, after = (each.cells.set_index("key")["started"] for each in (first, again))
     return sum(key not in before or before[key] != started for key, started in after.items())
 
@@ -113,7 +113,7 @@ def test_they_take_part_on_threads(on_threads: Results) -> None:
         "object:SGDClassifier",
         "object:Majority",
     }
-    # They learn: the rarer class alone is a third.
+    # The learners learn: always predicting the majority class errs on a third.
     errors = (cells["mistakes_clean"] / cells["n_examples"]).groupby(cells["algorithm"]).mean()
     assert errors["river"] < 0.1
     assert errors["pipeline"] < 0.2
@@ -156,11 +156,11 @@ def test_a_pipeline_counts_as_by_its_own_loop() -> None:
 def test_what_is_unchanged_is_reused(on_threads: Results) -> None:
     out = Path(on_threads.out)
     assert computed(on_threads, found(three(), out)) == 0
-    # Whether it has learnt before does not matter.
+    # Whether the object was trained before does not matter.
     trained = three()
     trained["river"].learn_one({0: 1.0}, True)
     assert computed(on_threads, found(trained, out)) == 0
-    # A comment and another line number change nothing.
+    # A comment and other line numbers change nothing.
     moved = three() | {"class": cell("# Moved.\n\n" + CELL)["Majority"]}
     assert computed(on_threads, found(moved, out)) == 0
 
@@ -239,7 +239,7 @@ def test_parameters_of_a_pipeline_and_of_a_class_have_grids(tmp_path: Path) -> N
 
 
 def test_draws_come_from_the_repetition() -> None:
-    # Its trees draw, in a step of a pipeline.
+    # Its trees draw random numbers, within a pipeline step.
     def drawing() -> Any:
         return preprocessing.StandardScaler() | forest.ARFClassifier(n_models=2)
 
@@ -328,7 +328,7 @@ def test_what_cannot_be_unpickled_there_fails_its_cells() -> None:
     study = Study(datasets="breast-cancer", algorithms=cell()["Majority"], seeds=1).valid
     [planned] = make_plan(study).evaluation_cells({})
     name = "object:Elsewhere-0123456789abcdef"
-    # As of a class whose module only the notebook's machine has.
+    # Imitate a class whose module exists only on the notebook's machine.
     given = Given(name, (), sent=pickle.dumps(Fraction(1)).replace(b"fractions", b"fractious"))
     spec = replace(planned.spec, learner=name)
     sent = pickle.loads(pickle.dumps(replace(planned, spec=spec, execution=Execution(given=given))))
@@ -337,7 +337,7 @@ def test_what_cannot_be_unpickled_there_fails_its_cells() -> None:
     assert "cannot be unpickled here: ModuleNotFoundError: No module named 'fractious'" in row["error"]
 
 
-# What Jupyter's own packages say of themselves is none of this.
+# Ignore warnings about Jupyter's own packages.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_cells_of_a_real_notebook(tmp_path: Path) -> None:
     begin = (
@@ -361,7 +361,7 @@ def test_cells_of_a_real_notebook(tmp_path: Path) -> None:
         begin,
         CELL,
         "first, keys = again(out='out')",
-        # The cell is executed again.
+        # Execute the cell again.
         CELL,
         "assert again(out='out')[0] == first",
         "with LocalCluster(n_workers=1, dashboard_address=':0') as cluster, Client(cluster) as client:\n"

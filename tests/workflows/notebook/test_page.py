@@ -1,4 +1,4 @@
-"""The notebook of the docs: it runs in a kernel, is short, and its cells are those of a study file."""
+"""Test the notebook of the docs: it runs in a kernel, is short, and gives the cells of a study file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_links_lead_somewhere(page: Any) -> None:
     assert all((PAGE.parent / link).exists() for link in links)
 
 
-# What Jupyter's own packages say of themselves is none of this.
+# Ignore warnings about Jupyter's own packages.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_it_runs(page: Any, tmp_path: Path) -> None:
     page = nbformat.from_dict(page.copy())
@@ -46,7 +46,7 @@ def test_it_runs(page: Any, tmp_path: Path) -> None:
     ).execute()
     first, second = code(page)
     shown = [data for output in first.outputs if (data := output.get("data"))]
-    # The bar, the mean ranks and the diagram.
+    # The progress bar, the mean ranks and the diagram.
     assert "108 of 108 cells" in shown[0]["text/html"]
     [table] = [data["text/html"] for data in shown[1:] if "text/html" in data]
     assert "Mean ranks by online error" in table

@@ -1,4 +1,4 @@
-"""Running from a notebook: the cells, keys and integers of the command line, and what is made of them."""
+"""Test running from a notebook: cells, keys and integers of the command line, and the results object."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def by_file(tmp_path_factory: pytest.TempPathFactory, results: Results) -> Path:
 
 
 def in_order(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells without where their rows were, when, where and how fast they were run."""
+    """Return cells without the columns for origin of rows, time, place and speed."""
     return cells.drop(columns=[*PROVENANCE, "source"]).sort_values("key", ignore_index=True)
 
 
@@ -186,7 +186,7 @@ def test_a_client_runs_the_cells_also_where_a_loop_runs(monkeypatch: pytest.Monk
         Client(cluster) as client,
         monkeypatch.context() as patch,
     ):
-        # No threads of this process.
+        # Forbid threads of this process.
         patch.setattr("singlepass.workflows.running.workers.compute_in_threads", None)
         inside = asyncio.run(as_in_a_notebook())
     with pytest.raises(InputError, match="client: it is closed"):
@@ -232,7 +232,7 @@ def test_figures_are_axes(results: Results) -> None:
 
 def test_a_diagram_of_one_data_set_has_no_bars() -> None:
     found = compare({"mine": (X, Y)}, ["Perceptron", "AROW"], seeds=1, progress=False)
-    # A bar is the thickest of all lines.
+    # A bar would be the thickest of all lines.
     assert max(line.get_linewidth() for line in found.plot_ranks().lines) < 4
     assert found.tests().empty
     assert found.tests("friedman").empty
@@ -285,7 +285,7 @@ def test_what_is_wrong_is_one_line(results: Results, call: Any, line: str) -> No
         call(results)
     assert line in str(error.value)
     assert "\n" not in str(error.value)
-    # What IPython shows in place of a traceback.
+    # IPython shows this instead of a traceback.
     assert error.value._render_traceback_() == [f"InputError: {error.value}"]
 
 

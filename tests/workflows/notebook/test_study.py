@@ -1,4 +1,4 @@
-"""Studies of a notebook: what is given in any form is what a study file would say."""
+"""Test studies in a notebook: every accepted form gives the same study as a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a report back: the page's structure, its references, its tables."""
+"""Parse a report: the page's structure, its references, its tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VOID = {"meta", "br", "hr", "img", "input", "link", "rect", "path", "use", "line
 
 
 class Page(HTMLParser):
-    """Checks nesting; collects ids, references, text."""
+    """Check nesting; collect ids, references, text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -85,11 +85,11 @@ def headings(markdown: str) -> list[str]:
 
 
 def texts(svg: str) -> list[str]:
-    """Return what is written in a drawing."""
+    """Return the texts in a drawing."""
     return [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if text.strip()]
 
 
 def paths(svg: str, name: str) -> list[str]:
-    """Return the paths of a drawing under ids that begin with a name."""
+    """Return the paths in a drawing under ids that begin with a name."""
     groups = [each for each in parse(svg).iter("g") if each.get("id", "").startswith(f"{name}")]
     return [path.attrib["d"] for group in groups for path in group.iter("path")]

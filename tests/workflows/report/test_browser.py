@@ -1,4 +1,4 @@
-"""The page in a real browser: fits a phone and a desktop, readable in light and dark."""
+"""Test the page in a real browser: it fits a phone and a desktop and is readable in light and dark."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CHROMIUM = next(
 )
 WIDTHS = (390, 1280)
 
-# The page stands in frames of the wanted widths, since a headless window is never narrower than 500 px. The
-# frames' text is given here, so that this page may look into them.
+# The page is shown in frames of the wanted widths, because a headless window is at least 500 px wide. The
+# frames get their text from this page, so that it may inspect them.
 HARNESS = """<!DOCTYPE html><meta name="color-scheme" content="light dark"><body><script>
 const page = PAGE, widths = WIDTHS, out = {};
 function measure(frame) {
@@ -95,7 +95,7 @@ def look(page: Path, folder: Path, scheme: str) -> dict[str, Any]:
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance of a computed colour (WCAG 2)."""
+    """Return the relative luminance of a computed color (WCAG 2)."""
     channels = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

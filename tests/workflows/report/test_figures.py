@@ -1,4 +1,4 @@
-"""In all figures of a report an algorithm has one colour and one mark."""
+"""Test that an algorithm has one color and one mark in all figures of a report."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from singlepass.workflows.report.plots.legends import swatch
-from singlepass.workflows.report.plots.size_plots import error_by_size
-from singlepass.workflows.report.plots.styles import PALETTE, Style, styles_of
-from singlepass.workflows.report.plots.svg import parse
+from singlepass.workflows.report.plots.curve_plots import error_by_size
+from singlepass.workflows.report.plots.svg import PALETTE, Style, parse, styles_of, swatch
 
 from ..synthetic_results import results_with_sizes
 from .report_page import render, texts
@@ -22,13 +20,13 @@ COLOURS = {colour for colour, _ in PALETTE}
 
 
 def colour_of(element: ET.Element) -> str:
-    """The colour of the series that a mark or line belongs to, if any."""
+    """Return the series color of a mark or line, or ""."""
     found = re.findall(r"(?:fill|stroke): (#\w+)", element.get("style", ""))
     return next((colour for colour in found if colour in COLOURS), "")
 
 
 def marks(svg: str) -> set[tuple[str, str]]:
-    """Colour and shape, whatever its size, of all marks in a drawing."""
+    """Return color and shape, regardless of size, of all marks in a drawing."""
     root = parse(svg)
     shapes = {f"#{path.get('id')}": path.get("d", "") for path in root.iter("path")}
     found = set()
@@ -49,7 +47,7 @@ def mark(style: Style) -> tuple[str, str]:
 
 
 def named(file: Path, svg: str) -> set[str]:
-    """The algorithms that a figure shows, by what is written in it or by its name."""
+    """Return the algorithms that a figure shows, from its texts or its name."""
     if found := re.search(r"against-(\w+?)(-0-\d)?-0(\.1)?\.svg", file.name):
         return {name for name in ALGORITHMS if re.sub(r"\W", "-", name) == found[1] + (found[2] or "")}
     if "error-reduction" in file.name:
@@ -62,7 +60,7 @@ def named(file: Path, svg: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[set[str], str]]:
-    """Of every figure of a report that has them all: the algorithms in it, and its SVG."""
+    """Return the algorithms and the SVG of every figure in a report that has all kinds."""
     out = tmp_path_factory.mktemp("figures")
     results = results_with_sizes(
         datasets=("digits[0-vs-rest]", "digits[1-vs-rest]", "gauss"), noise=(0.0, 0.1), seeds=5
@@ -103,7 +101,7 @@ def test_an_algorithm_looks_the_same_in_every_figure(figures: dict[str, tuple[se
             styles[name].colour for name in names
         }, file
         expected = {mark(styles[name]) for name in names}
-        # Of a box plot only outliers are marks.
+        # In a box plot only outliers are marks.
         assert marks(svg) <= expected if "test-error-" in file else marks(svg) == expected, file
 
 

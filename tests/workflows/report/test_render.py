@@ -1,4 +1,4 @@
-"""The report: complete, self-contained, escaped, and right with few inputs."""
+"""Test that the report is complete, self-contained, escaped, and correct with few inputs."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def test_every_section_is_there(usual: tuple[Path, Page, str]) -> None:
         "provenance",
     }
     assert sections <= set(page.ids)
-    # One panel of ranks, three diagrams, learning curves of four base sets at three noise levels, and the
-    # legend's seven lines twice.
+    # One panel of ranks, three diagrams, learning curves of four base sets at three noise levels, and two
+    # legends of seven lines.
     assert page.tags["figure"] == 1 + 3 + 4 * 3
     assert page.tags["svg"] == page.tags["figure"] + 2 * 7
 
@@ -159,7 +159,7 @@ def test_names_are_escaped_everywhere(tmp_path: Path) -> None:
     assert "<script>alert(1)</script>" in page.text
     assert "<img src=x> | 5 % & `x`" in page.text
     assert not re.search(r"(?<!\\)<(?:script|i|img|b)\b", markdown)
-    # A name must not break a row apart: all rows of a table have its number of bars.
+    # A name must not split a row: all rows of a table have the same number of bars.
     for block in re.findall(r"(?:^\|.*\n)+", markdown, flags=re.MULTILINE):
         counts = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
         assert len(counts) == 1
@@ -197,16 +197,16 @@ def test_one_data_set_has_a_leader_and_no_test(tmp_path: Path) -> None:
     assert "The 6 seeds are repetitions on the same data set" in markdown
     assert headings(markdown)[:2] == ["Ranks", "Test accuracy"]
     assert "significance" not in page.ids
-    # Ranks of one data set are whole, and scores stand below each other.
+    # Ranks of one data set are whole, and its scores form a column.
     [first] = set(re.findall(r"^\| (\S+) \| \*\*1\*\* \|$", markdown, flags=re.MULTILINE))
     assert re.search(rf"^\| {first} \| \*\*\d\d\.\d ± \d\.\d\*\* \|$", markdown, flags=re.MULTILINE)
-    # The key to the only panel says where its curves end, the highest first.
+    # The table next to the only panel gives the curves' final values, the highest first.
     curves = results.curves.merge(results.cells[["key", "algorithm"]], on="key")
     ends = curves[curves["t"] == 1000].groupby("algorithm")["mistakes_clean"].mean()
     key = page.text[page.text.index("Mistakes at the end") :]
     shown = [text for text in key if text in set(ends.index)]
     assert shown[:7] == ends.sort_values(ascending=False).index.tolist()
-    # A box plot and a panel of learning curves, and no critical difference diagram.
+    # One box plot and one panel of learning curves; no critical difference diagram.
     assert page.tags["figure"] == 2
     assert len(list((tmp_path / "figures").iterdir())) == 2
 
@@ -234,7 +234,7 @@ def test_failed_cells_are_listed_and_drop_their_block(tmp_path: Path) -> None:
     assert "Data sets ranked: 9." in markdown
     assert "Perceptron: seed 1" in markdown
     assert any("boom & bust" in text for text in page.text)
-    # The mean over the seeds that did run is printed, and flagged.
+    # The mean over the seeds that ran is printed and flagged.
     assert re.search(r"digits\\\[0-vs-rest\\\] \| \d\d\.\d ± \d\.\d ⚠ \|", markdown)
 
 
@@ -290,7 +290,7 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
 def test_regret_has_values_and_no_ranks(tmp_path: Path) -> None:
     results = make_results(datasets=("gauss",), noise=(0.0,), seeds=2, tuned=())
     results.cells["regret_clean"] = 3.5
-    # As a study of an earlier version may have it.
+    # A study of an earlier version may have this.
     results.study.update(metrics=["regret", "clean_error"], rank_by="regret")
     _, markdown = render(results, tmp_path)
     assert "Algorithms are judged by online error against the clean labels." in markdown

@@ -1,4 +1,4 @@
-"""Reports of studies with cells that were stopped or have not run, and of studies that run once."""
+"""Test reports of studies with stopped or missing cells, and of studies that run once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_stopped_algorithm_is_no_winner_and_says_how_far_it_came(tmp_path: Pat
     for table in (tmp_path / "tables").glob("*.csv"):
         if table.stem != "failed":
             assert "PA" not in pd.read_csv(table).get("algorithm", pd.Series(dtype=str)).tolist(), table.name
-    # The others are as without it.
+    # The other rows equal those of a report without the algorithm.
     alone = results.cells[results.cells["algorithm"] != "PA"]
     _, without = render(replace(results, cells=alone), tmp_path / "without")
     for name in ("AROW", "CW"):
@@ -50,7 +50,7 @@ def test_a_stopped_algorithm_is_no_winner_and_says_how_far_it_came(tmp_path: Pat
 
 def test_a_mean_without_its_stopped_seed_is_flagged_and_never_bold(tmp_path: Path) -> None:
     results = make_results(datasets=("breast-cancer",), noise=(0.0,), seeds=3, tuned=())
-    # The algorithm that is best by far.
+    # The best algorithm by far.
     _, whole = render(results, tmp_path / "whole")
     assert "**" in line(whole, "## Test accuracy", "AROW-H")
     _, markdown = render(stop(results, keys_of(results, "AROW-H", seeds=1)), tmp_path)
@@ -80,7 +80,7 @@ def test_no_table_or_curve_has_figures_of_stopped_cells(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_study_ranks_the_seeds_that_all_have(tmp_path: Path) -> None:
-    """Seed by seed: the third seed has begun, and reached one data set and a part of the second."""
+    """Check ranks when the third seed has finished one data set and part of the second."""
     whole = make_results(datasets=("breast-cancer", "gauss", "checkerboard"), noise=(0.0,), seeds=5, tuned=())
     cells = whole.cells
     first = (cells["seed"] == 2) & (cells["dataset"] == "breast-cancer")

@@ -1,4 +1,4 @@
-"""Results of studies that never ran, with figures that a test chooses."""
+"""Build results of studies that never ran, with figures that a test chooses."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def results_of(
     noise: tuple[float, ...] = (0.0,),
     protocol: str = "holdout",
 ) -> StudyResults:
-    """Return results with these columns of the cells, by algorithm; along the stream counts grow evenly.
+    """Return results with the given columns of the cells, by algorithm; counts along the stream grow evenly.
 
-    Some are no columns: "level", the share of the stream after which the support set stays as it is;
-    "seconds" at its end, and the "power" with which they grow.
+    Three figures are not columns: "level" is the share of the stream after which the support set stops
+    growing, "seconds" the time at the end, and "power" the exponent with which time grows.
     """
     made = make_results(
         datasets=datasets, algorithms=tuple(figures), noise=noise, seeds=2, tuned=(), protocol=protocol
@@ -53,5 +53,5 @@ def results_of(
 
 
 def with_figures(figures: Figures, algorithm: str, **columns: float) -> Figures:
-    """Return figures of which those of one algorithm are others."""
+    """Return a copy of the figures with some of one algorithm's replaced."""
     return {**figures, algorithm: {**figures[algorithm], **columns}}

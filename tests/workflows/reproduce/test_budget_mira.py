@@ -1,4 +1,4 @@
-"""The page of DistillCache: verdicts follow the results, removals are those of the learner."""
+"""Test the page of DistillCache: verdicts follow the results, removals are those of the learner."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ALTERED = {
     "budget-1": ("MIRA", {"test_accuracy": 0.94}),
     "budget-2": ("MIRA", {"support_vectors": 300.0}),
     "budget-3": ("Perceptron", {"support_vectors": 310.0}),
-    # Hardly faster is not clearly faster.
+    # Slightly faster is not clearly faster.
     "budget-5": ("MIRA", {"fit_seconds": 0.98}),
 }
 
@@ -74,7 +74,7 @@ def test_a_verdict_follows_the_results(claim: str, before: dict[str, Verdict]) -
     algorithm, columns = ALTERED[claim]
     after = verdicts(results_of(with_figures(FIGURES, algorithm, **columns)))[claim]
     assert before[claim].outcome is Outcome.HOLDS, before[claim].figures
-    # Of the fifth the Perceptron and predictions still bear out a part.
+    # The Perceptron and predictions still support part of the fifth claim.
     assert after.outcome is (Outcome.IN_PART if claim == "budget-5" else Outcome.DOES_NOT)
     assert after.figures != before[claim].figures
 
@@ -114,7 +114,7 @@ def test_removals_are_those_of_the_learner(finished: StudyResults) -> None:
         assert len(gone.when) == learner.n_updates_ - learner.n_support_ > 0
         assert (np.diff(gone.when) >= 0).all()
         assert ((gone.age >= 0) & (gone.age < gone.when)).all()
-        # Whoever came and did not go is there.
+        # Every support vector that was added and not removed is still there.
         came = gone.when - 1 - gone.age
         assert not set(came.tolist()) & set(learner.support_.tolist())
 
@@ -138,7 +138,7 @@ def test_ages_are_judged_by_models_learnt_again(finished: StudyResults) -> None:
 
 
 def noisy(fixed: float) -> Evidence:
-    """Return evidence with a test accuracy of the learners of fixed size under noise."""
+    """Return evidence in which learners of fixed size have the given test accuracy under noise."""
     both = {}
     for key in ("noise", "removal"):
         study, _ = find_study(PAPER.studies[key].full)

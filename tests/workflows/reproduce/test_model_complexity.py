@@ -1,4 +1,4 @@
-"""The page of Levi and Ullman's paper: its verdicts follow the results."""
+"""Test that the verdicts on the page of Levi and Ullman's paper follow the results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ..synthetic_results import make_results
 
 STUDY = find_study("model-complexity")[0]
 DATASET = "mnist[3-vs-rest]"
-# What is best after so many examples: as the paper prints it, and between.
+# The best parameter after t examples: the paper's printed values, and values in between.
 GAMMA = {200: 0.005, 1000: 0.01, 1293: 0.01, 2000: 0.014, 4000: 0.02, 60_000: 0.03}
 DEGREE = {200: 1, 1000: 2, 1293: 2, 2000: 2, 4000: 2, 60_000: 3}
 SWITCHES = {"rbf": [1293, 3000, 20_000], "poly": [800, 20_000]}
@@ -49,7 +49,7 @@ def _error(label: str, t: int) -> float:
 
 @pytest.fixture(scope="module")
 def results() -> StudyResults:
-    """Results of the study in which all that the paper says is so."""
+    """Return results of the study in which all of the paper's claims hold."""
     labels = {spec.label: spec for spec in STUDY.algorithms}
     made = make_results(datasets=(DATASET,), algorithms=tuple(labels), noise=(0.0,), seeds=2, tuned=())
     cells = made.cells
@@ -80,7 +80,7 @@ def _verdicts(results: StudyResults) -> dict[str, Outcome]:
 def _altered(
     results: StudyResults, label: str, column: str, change: Callable[[float], float]
 ) -> StudyResults:
-    """Return results in which the curves of some algorithms differ: those whose labels begin so."""
+    """Return results with changed curves for the algorithms whose labels begin with `label`."""
     named = results.cells["algorithm"].str.startswith(label)
     hit = results.curves["key"].isin(results.cells.loc[named, "key"])
     curves = results.curves.copy()
@@ -97,7 +97,7 @@ def _never_switching(results: StudyResults) -> StudyResults:
 
 
 def _only_at(results: StudyResults, t: int) -> StudyResults:
-    """Return results in which errors are as after so many examples all along."""
+    """Return results in which all errors along the stream are those after `t` examples."""
     labels = results.cells.set_index("key")["algorithm"]
     errors = [_error(labels[key], t) for key in results.curves["key"]]
     accuracy = [1 - error / 100 for error in errors]
@@ -140,7 +140,7 @@ def test_a_page_of_all_examples_and_of_fewer(results: StudyResults, tmp_path: Pa
         evidence = Evidence({"mnist": StudyEvidence("model-complexity", given)})
         text = write_page(PAPER, evidence, tmp_path / name)[0].read_text("utf-8")
         assert "Not here" not in text
-        # The printed 0.49% is of 60,000 examples.
+        # The printed 0.49% is for 60,000 examples.
         assert ("0.52 (0.49, +0.03)" in text) == (name == "all")
     with (tmp_path / "fewer" / CLAIMS_FILE).open(encoding="utf-8", newline="") as lines:
         verdicts = {row["id"]: row["verdict"] for row in csv.DictReader(lines)}
@@ -162,7 +162,7 @@ def test_orders_count_when_they_are_complete(results: StudyResults) -> None:
     assert set(_verdicts(one).values()) == {Outcome.HOLDS}
     evidence = Evidence({"mnist": StudyEvidence("model-complexity", one)})
     assert {run.order for run in runs(the_study(evidence), "OMS rbf, printed")} == {0}
-    # Either order lacks an algorithm, each another.
+    # Each order lacks a different algorithm.
     other = (cells["algorithm"] == "poly 3") & (cells["seed"] == 0)
     assert set(_verdicts(replace(results, cells=cells[~second & ~other])).values()) == {Outcome.UNTESTED}
 

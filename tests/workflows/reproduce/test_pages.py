@@ -1,4 +1,4 @@
-"""Pages of papers: verdicts follow the results, and what is not there is said."""
+"""Test the pages of papers: verdicts follow the results, and missing parts are reported."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ import pytest
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study.study_file import parse_study
-from singlepass.workflows.bench.overhead import Silent
 from singlepass.workflows.report.page.blocks import Text, files
 from singlepass.workflows.report.plots.curve_plots import Axis
 from singlepass.workflows.report.words.markup import with_block
 from singlepass.workflows.reproduce import printed
-from singlepass.workflows.reproduce.beside import beside
 from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence
-from singlepass.workflows.reproduce.figures import curves_figure
-from singlepass.workflows.reproduce.page import CLAIMS_FILE, write_page
+from singlepass.workflows.reproduce.figures import beside, curves_figure
+from singlepass.workflows.reproduce.page import (
+    CLAIMS_FILE,
+    claims_table,
+    papers_table,
+    write_page,
+    write_summary,
+)
 from singlepass.workflows.reproduce.paper import Exhibit, Paper, PaperStudy
 from singlepass.workflows.reproduce.papers import PAPERS
 from singlepass.workflows.reproduce.studies import read_studies
-from singlepass.workflows.reproduce.summary import claims_table, papers_table, write_summary
 from singlepass.workflows.reproduce.verdicts import Check, Outcome, Verdict, holds_if, judge
+from singlepass.workflows.running.progress import RunProgress
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.running.workers import WorkerOptions
 
@@ -198,6 +202,6 @@ def test_results_of_another_study_are_not_taken_for_a_papers(tmp_path: Path) -> 
         "algorithms": [{"name": "AROW"}],
     }
     folder = tmp_path / "budget-mira-noise"
-    run_study(parse_study(table), str(folder), progress=Silent(), options=WorkerOptions(threads=1))
+    run_study(parse_study(table), str(folder), progress=RunProgress(), options=WorkerOptions(threads=1))
     with pytest.raises(InputError, match=f"^{folder}: results of study 'mine', not of 'budget-mira-noise'$"):
         read_studies(PAPERS["budget-mira"], str(tmp_path), small=False)

@@ -1,4 +1,4 @@
-"""The page of the Projectron: verdicts follow the results, bounds follow the models."""
+"""Test the page of the Projectron: verdicts follow the results, bounds follow the models."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.reproduce.again import Competitor, competitor, learn_again
 from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence
 from singlepass.workflows.reproduce.page import write_page
-from singlepass.workflows.reproduce.papers import PAPERS, projectron_claims
-from singlepass.workflows.reproduce.papers.projectron_claims import BUDGETS, ETAS, bound_names, norm_bound
+from singlepass.workflows.reproduce.papers import PAPERS, projectron
+from singlepass.workflows.reproduce.papers.projectron import BUDGETS, ETAS, bound_names, norm_bound
 from singlepass.workflows.reproduce.printed import claims
 from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
 from singlepass.workflows.running.run import run_study
@@ -72,7 +72,7 @@ def test_a_verdict_follows_the_results(claim: str, before: dict[str, Verdict]) -
     algorithm, columns = ALTERED[claim]
     after = verdicts(results_of(with_figures(FIGURES, algorithm, **columns)))[claim]
     assert before[claim].outcome is Outcome.HOLDS, before[claim].figures
-    # Of the third the other budgets still bear out a part.
+    # The other budgets still support part of the third claim.
     assert after.outcome is (Outcome.IN_PART if claim == "proj-3" else Outcome.DOES_NOT)
     assert after.figures != before[claim].figures
 
@@ -157,9 +157,9 @@ def test_a_bound_that_exceeds_the_length_of_the_stream_tests_nothing(
     assert found.outcome is Outcome.UNTESTED
     assert found.figures.startswith("every bound exceeds the length of its stream; ")
     assert "; 569 examples)" in found.figures
-    # Here the bound of the largest norm is 246 mistakes, those of the others exceed 569.
+    # The bound of the largest norm is 246 mistakes here; the other bounds exceed 569.
     easy = Competitor(np.full(569, 0.3))
-    monkeypatch.setattr(projectron_claims, "competitor", lambda *_: easy)
+    monkeypatch.setattr(projectron, "competitor", lambda *_: easy)
     assert verdicts(finished)["proj-8"].outcome is Outcome.HOLDS
     worse = _with_mistakes(finished, bound_names(1000)[1], 300)
     assert verdicts(worse)["proj-8"].outcome is Outcome.DOES_NOT
@@ -179,7 +179,7 @@ def test_a_competitor_has_norm_one(finished: StudyResults) -> None:
     study = StudyEvidence("projectron", finished)
     g = competitor(study, "Projectron++, U of B = 1000", "breast-cancer")
     assert abs(g.margins).max() <= 1.0 + 1e-9
-    # The zero function loses 1 on every row.
+    # The zero function has a loss of 1 on every row.
     assert g.corollary_1(1e-9) == pytest.approx(4 * 569)
     assert g.corollary_1(2.0) <= g.corollary_1(1.0) * 1.01 < 4 * 569
     assert g.theorem_2(0.5) > g.theorem_2(0.0)

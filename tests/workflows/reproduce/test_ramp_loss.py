@@ -1,4 +1,4 @@
-"""The page on the ramp-loss paper: predicates judge what is printed as its text does, and follow results."""
+"""Test the page on the ramp-loss paper: claims judge printed figures as the text does, and follow results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from singlepass.workflows.shipped import find_study
 
 T = np.array([10, 100, 300, 1000, 3000, 10000])
 HOLDS, IN_PART, DOES_NOT = Outcome.HOLDS, Outcome.IN_PART, Outcome.DOES_NOT
-# Of a learner at the points of T.
+# Columns of each learner at the points of T.
 Along = Mapping[str, Mapping[str, Iterable[float]]]
 
 
@@ -57,7 +57,7 @@ def results(
 
 
 def table_as_printed(names: Iterable[str] = SETS) -> StudyResults:
-    """Three repetitions with the printed means and standard deviations."""
+    """Return three repetitions with the printed means and standard deviations."""
     cells = []
     for name in names:
         label = "covtype[2-vs-rest]" if name == "Cover" else SETS[name]
@@ -81,7 +81,7 @@ def table_as_printed(names: Iterable[str] = SETS) -> StudyResults:
 
 
 def streams(name: str, sets: Mapping[str, Along]) -> StudyResults:
-    """A study of which only curves count: by data set, learner and column."""
+    """Return a study with curves by data set, learner and column."""
     cells, curves = [], []
     for label, along in sets.items():
         for learner, columns in along.items():
@@ -119,7 +119,7 @@ def changed(study: StudyResults, learner: str, column: str, by: Callable[[Any], 
         ("ramp-2", HOLDS),
         ("ramp-3", HOLDS),
         ("ramp-4", HOLDS),
-        # Lowest on seven sets, clearly on fewer.
+        # Lowest on seven sets, clearly so on fewer.
         ("ramp-5", IN_PART),
         ("ramp-6", HOLDS),
         ("ramp-7", HOLDS),
@@ -194,7 +194,7 @@ def test_too_few_repetitions_are_no_mean_and_stopped_runs_count() -> None:
 
 
 def learner(accuracy: float, rate: float, size: float = 1.0) -> dict[str, Any]:
-    """A curve towards an accuracy in percent, its cost rising with the examples."""
+    """Return a curve that approaches an accuracy in percent, with cost proportional to the examples."""
     return {
         "test_accuracy": (accuracy - 20 / np.sqrt(T)) / 100,
         "kernel_evaluations": rate * T,
@@ -305,7 +305,7 @@ def test_verdicts_on_forgetting_follow_results(
 
 
 def queries(**accuracies: float) -> StudyResults:
-    """Nine sets on which Greedy and the active variant are ahead as printed."""
+    """Return nine sets on which Greedy and the active variant lead as printed."""
     sets = {}
     for name, label in SETS.items():
         lead = {"DNA": 1, "USPS": 1, "Waveform": 1, "Adult": 0, "Banana": 0}.get(name, -1)
@@ -364,7 +364,7 @@ def test_runs_beside_the_entries_that_differ() -> None:
     assert [row[2:6] for row in rows] == [
         ["LibSVM, best", "10", "0.1", "96.0 ± 0.0 (97.3, −1.3)"],
         ["OnlineSVMR, sparsest", "10", "0.1", "97.0 ± 0.0 (97.5, −0.5)"],
-        # The paper prints nothing of a part of a set.
+        # The paper prints no figures for a part of a set.
         ["LibSVM", "10", "0.1", "78.0 ± 0.0"],
     ]
 
@@ -377,7 +377,7 @@ def test_every_set_and_learner_of_the_differences_is_an_entry() -> None:
 
 
 def test_level_is_level() -> None:
-    # Greedy's curve is that of five times the examples at the same labels.
+    # Greedy's curve equals that of five times the examples at the same labels.
     level = verdict("ramp-26", queries=queries(**{"OnlineSVMR, greedy": 84.0}))
     apart = verdict("ramp-26", queries=queries())
     assert level.figures != apart.figures
@@ -397,7 +397,7 @@ def test_the_page_has_every_exhibit(tmp_path: Path) -> None:
     evidence = Evidence({key: StudyEvidence(each.study["name"], each) for key, each in studies.items()})
     written = write_page(PAPER, evidence, tmp_path)
     text = written[0].read_text("utf-8")
-    # Models of results that never ran cannot be learnt again.
+    # Models of results that never ran cannot be trained again.
     assert text.count("Not here:") == 1
     assert "81.8 ± 0.2 (81.8, ±0.0)" in text
     assert "82.0 ± 0.0 (79.8, +2.2)" in text

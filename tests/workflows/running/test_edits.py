@@ -1,4 +1,4 @@
-"""A study that is edited and run again in one folder ends as in a fresh folder."""
+"""Test that editing a study and running it again in one folder gives the results of a fresh folder."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(table: Table, out: Path) -> Summary:
 
 
 def report(results: StudyResults, out: Path) -> dict[str, bytes]:
-    """Return all files of the report of results without times and places."""
+    """Return all files of a report on results without times and places."""
     cells = results.cells.assign(fit_seconds=1.0, total_seconds=1.0, worker="w", attempts=1)
     cells["started"] = pd.Timestamp("2026-01-01", tz="UTC")
     curves = results.curves.assign(fit_seconds=1.0)
@@ -55,7 +55,7 @@ def report(results: StudyResults, out: Path) -> dict[str, bytes]:
 
 
 def assert_as_fresh(table: Table, edited: Path, folder: Path) -> None:
-    """Check that a folder holds what a fresh one does."""
+    """Check that a folder has the same contents as a fresh one."""
     run(table, folder / "fresh")
     found, fresh = read_results(str(edited)), read_results(str(folder / "fresh"))
     pd.testing.assert_frame_equal(
@@ -77,7 +77,7 @@ def changed(change: Callable[[Table], object], table: Table = STUDY) -> Table:
 
 
 def tuned(table: Table) -> Table:
-    """Return the entry of Passive-Aggressive, wherever it is."""
+    """Return the entry of Passive-Aggressive, at any position."""
     found: Table = next(each for each in table["algorithms"] if each["name"] == "PassiveAggressive")
     return found
 
@@ -102,7 +102,7 @@ def test_a_changed_grid(tmp_path: Path, protocol: str, values: list[float]) -> N
     run(before, tmp_path / "out")
     after = changed(grid(values), before)
     run(after, tmp_path / "out")
-    # And once more, with nothing to compute.
+    # Run once more, with nothing to compute.
     assert run(after, tmp_path / "out").computed == 0
     assert_as_fresh(after, tmp_path / "out", tmp_path)
 
@@ -137,7 +137,7 @@ def test_whole_numbers_are_floats_where_the_parameter_is_one(tmp_path: Path) -> 
         run(changed(grid([1, 1.0])), tmp_path / "out")
 
 
-# The edits that the property draws from: each changes a table in place, or leaves it as it is.
+# The edits that the property test draws from: each changes a table in place or leaves it unchanged.
 EDITS: dict[str, Callable[[Table], object]] = {
     "grow": lambda table: tuned(table).update(C=[0.01, 0.1, 1.0, 10.0]),
     "shrink": lambda table: tuned(table).update(C=[0.1]),

@@ -1,4 +1,4 @@
-"""A study of every model of noise, from its file to its report."""
+"""Test a study of every noise model, from its file to its report."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def test_the_shipped_study_on_one_data_set(tmp_path: Path, silent: Any) -> None:
     results = read_results(str(out))
     cells = results.cells
     assert (cells["status"] == "ok").all()
-    # Every level has cells that count, and a grid of its own.
+    # Every level has evaluation cells and its own grid.
     assert set(cells["noise"]) == {noise.slug for noise in study.noise}
     assert {tuned.noise for tuned in results.tuning} == set(study.noise)
-    # Told class by class where there is noise, and algorithms meet the same.
+    # Noise is recorded by class, and all algorithms get the same noise.
     noisy = cells[(cells["noise"] != "0") & (cells["stage"] == "run")]
     assert noisy["noise_by_class"].map(len).eq(2).all()
     assert cells.loc[cells["noise"] == "0", "noise_by_class"].isna().all()
     assert (noisy.groupby(["noise", "seed"])["noise_realised"].nunique() == 1).all()
-    # Of the matrix: no negative is given as a positive.
+    # By the matrix, no negative is given as a positive.
     by_class = noisy[noisy["noise"].str.startswith("class_")]["noise_by_class"]
     assert (by_class.map(lambda shares: shares[0]) == 0).all()
     assert (by_class.map(lambda shares: shares[1]) > 0).any()
@@ -39,5 +39,5 @@ def test_the_shipped_study_on_one_data_set(tmp_path: Path, silent: Any) -> None:
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "by model of noise" in page
     assert "With label noise by class (0%/30%)" in page
-    # Nothing is left to compute: what the store names is what the plan asks for.
+    # Nothing is left to compute: the store has every cell that the plan asks for.
     assert not run_study(small, str(out), progress=silent, options=WorkerOptions(threads=1)).computed

@@ -1,4 +1,4 @@
-"""Results at a URL, in an S3 server of this machine: run, killed, gone on with, watched, merged, reported."""
+"""Test results at a URL, on a local S3 server: run, killed, resumed, watched, merged, reported."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ import pytest
 
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.store import hold
-from singlepass.pipeline.store.hold import LEASE, holder_here
+from singlepass.pipeline.store import locking
+from singlepass.pipeline.store.locking import LEASE, holder_here
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.workflows.running.run import run_study
@@ -32,7 +32,7 @@ from singlepass.workflows.status import run_status
 
 @pytest.fixture(scope="module")
 def bucket() -> Iterator[str]:
-    """Start the server; every process of this test finds it by its environment."""
+    """Start the server; processes of this test find it through environment variables."""
     moto = pytest.importorskip("moto.server", reason="needs moto, flask and flask-cors: the extra `test`")
     s3fs = pytest.importorskip("s3fs", reason="needs s3fs: the extra `test`")
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -46,7 +46,7 @@ def bucket() -> Iterator[str]:
         environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
         environment.setenv("AWS_EC2_METADATA_DISABLED", "true")
         s3fs.S3FileSystem.clear_instance_cache()
-        # The server keeps its buckets in this process: a second one that is started here has the first one's.
+        # The server stores its buckets in this process, so that a second server here would share them.
         name = f"results-{uuid4().hex}"
         s3fs.S3FileSystem().mkdir(name)
         yield f"s3://{name}"
@@ -57,13 +57,13 @@ def bucket() -> Iterator[str]:
 @pytest.fixture
 def url(bucket: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A place of its own for each test, where leases are short."""
-    monkeypatch.setattr(hold, "RENEWED_EVERY", 0.4)
-    monkeypatch.setattr(hold, "SETTLING", 0.2)
+    monkeypatch.setattr(locking, "RENEWED_EVERY", 0.4)
+    monkeypatch.setattr(locking, "SETTLING", 0.2)
     return f"{bucket}/{uuid4().hex}/study"
 
 
 def tables(url: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Cells and curves without the columns that say when, where and how fast."""
+    """Return cells and curves without the columns for time, place and speed."""
     results = read_results(url)
     return results.cells.drop(columns=list(PROVENANCE)), results.curves.drop(columns="fit_seconds")
 
@@ -96,7 +96,7 @@ def test_a_study_at_a_url_is_the_same_study(
     assert_same(str(tmp_path / "local"), url)
     store = Store(url)
     names = [Path(path).name for path in store.fs.find(store.root)]
-    # Put under its name at once: nothing to rename, nothing left over.
+    # Objects are written under their final name: nothing to rename, nothing left over.
     assert not any(name.endswith(".tmp") or name.startswith(".write") or name == LEASE for name in names)
 
 
@@ -121,7 +121,7 @@ def test_a_killed_run_at_a_url_goes_on_where_it_was(url: str, tmp_path: Path, si
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     store, seen, rows = Store(url), set[str](), 0
     deadline = time.monotonic() + 60
-    # Another process writes: what was listed here before must not be what is read.
+    # Another process writes, so a cached listing must not be used.
     while not rows and time.monotonic() < deadline:
         rows += len(store.new_rows(seen))
         time.sleep(0.05)
@@ -135,7 +135,7 @@ def test_a_killed_run_at_a_url_goes_on_where_it_was(url: str, tmp_path: Path, si
     assert [worker.name for worker in told.workers] == [f"{socket.gethostname()}:{process.pid}"]
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    # Its lease is still there; on this machine it is known to have ended.
+    # Its lease is still there; on the same machine the process is known to have ended.
     assert store.fs.exists(f"{store.root}/{LEASE}")
     assert store.holder() is None or not Path("/proc/self/ns/pid").exists()
     kept = len(store.done())
@@ -179,7 +179,7 @@ def test_a_bucket_that_is_not_there_is_refused(
 
 
 def test_a_run_whose_lease_is_taken_over_stops(url: str, study_file: Path, silent: Any) -> None:
-    """As after a client was frozen: it goes on, finds another holder, and leaves the output to that one."""
+    """Check that a resumed client that finds another lease holder stops, and leaves the output to it."""
     study, _ = find_study(str(study_file))
     taker = replace(holder_here(), host="far", pid=77, machine="another boot", token="other")
     taken = False

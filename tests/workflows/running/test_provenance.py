@@ -1,4 +1,4 @@
-"""What a store says that its cells were made with."""
+"""Test which versions a store records for its cells."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_last_run_told_of_is_of_the_study_that_is_there(tmp_path: Path, sile
 
     first = runs_after("A", "gauss")
     second = runs_after("B", "checkerboard")
-    # Nothing is computed: the versions are those of the run that had these data.
+    # Nothing is computed: the versions are those of the run that computed these data sets.
     third = runs_after("A again", "gauss")
     assert told(third) == [("A", ["gauss"]), ("B", ["checkerboard"]), ("A again", ["gauss"])]
     assert third[:2] == second

@@ -1,4 +1,4 @@
-"""Running a study: complete, resumable, and the same integers wherever and however it is run."""
+"""Test that running a study is complete, resumable, and gives the same integers wherever it runs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ import pytest
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import CLEAN
-from singlepass.pipeline.store.cell_result import CellResult
-from singlepass.pipeline.store.schema import PROVENANCE
-from singlepass.pipeline.store.store import LEFTOVERS, Store
+from singlepass.pipeline.store.schema import PROVENANCE, CellResult
+from singlepass.pipeline.store.store import CLUSTER, Store
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report import write_report
 from singlepass.workflows.running import run
@@ -32,7 +31,7 @@ from singlepass.workflows.shipped import find_study
 
 
 def tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Cells and curves without the columns that say when, where and how fast."""
+    """Return cells and curves without the columns for time, place and speed."""
     results = read_results(str(folder))
     return results.cells.drop(columns=list(PROVENANCE)), results.curves.drop(columns="fit_seconds")
 
@@ -56,7 +55,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(once: Path, study_file: Path, tmp_path: Path, silent: Any) -> Path:
-    """Return what `finished` does, computed once: for tests of which there are many."""
+    """Return a copy of the results of `finished`, computed only once because many tests use it."""
     if not once.exists():
         study, _ = find_study(str(study_file))
         run_study(study, str(once), progress=silent, options=WorkerOptions(threads=1))
@@ -71,7 +70,7 @@ def test_a_run_is_complete(finished: Path, silent: Any) -> None:
     assert silent.finished == silent.total == 28
     run = cells[cells["stage"] == "run"]
     assert run["test_accuracy"].notna().all()
-    # A cell that judges a grid has no test, and mistakes by the given labels only.
+    # A cell that judges a grid has no test part, and counts mistakes by the given labels only.
     tune = cells[cells["stage"] == "tune"]
     assert tune["test_accuracy"].isna().all()
     assert tune["validation_mistakes"].notna().all()
@@ -103,10 +102,10 @@ def test_a_finished_run_computes_nothing_and_asks_for_no_workers(
 def test_a_finished_run_forgets_what_a_killed_one_has_left(
     finished: Path, study_file: Path, silent: Any
 ) -> None:
-    Store(str(finished)).write_json(LEFTOVERS, {"cluster": "dask_jobqueue.SLURMCluster", "jobs": "mine"})
+    Store(str(finished)).write_json(CLUSTER, {"cluster": "dask_jobqueue.SLURMCluster", "jobs": "mine"})
     study, _ = find_study(str(study_file))
     run_study(study, str(finished), progress=silent)
-    assert not (finished / LEFTOVERS).exists()
+    assert not (finished / CLUSTER).exists()
 
 
 def test_two_threads_give_what_one_gives(
@@ -132,7 +131,7 @@ def test_parts_are_bounded(
     monkeypatch.setattr("singlepass.pipeline.workers.threads._UNTAKEN", 2)
     study, _ = find_study(str(study_file))
     run_study(study, str(tmp_path / "two"), progress=silent, options=WorkerOptions(threads=2))
-    # A batch that comes when there are two may have two.
+    # A part is written from three cells on; a batch of two may arrive when two are waiting.
     assert sum(written) == 28
     assert max(written) <= 4
     assert_same(finished, tmp_path / "two")
@@ -146,7 +145,7 @@ def test_a_changed_study_computes_only_what_is_new(finished: Path, study_file: P
     shorter = study.model_copy(update={"noise": [CLEAN]})
     summary = run_study(shorter, str(finished), progress=silent)
     assert summary.computed == 0
-    # Rows of the longer study stay in the store, but its report does not see them.
+    # Rows of the longer study stay in the store, but its report omits them.
     assert set(summary.results.cells["noise"]) == {"0"}
 
 
@@ -183,7 +182,7 @@ def test_a_cluster_of_processes_gives_what_threads_give(
 
 @pytest.mark.parametrize("protocol", ["prequential", "holdout", "crossval"])
 def test_a_study_of_many_classes(tmp_path: Path, silent: Any, protocol: str) -> None:
-    """Beside two-class tasks, with a grid: cells, curves, ranks and the report."""
+    """Check cells, curves, ranks and report of multiclass next to binary tasks, with a grid."""
     learners = ("Perceptron", "PassiveAggressive", "SecondOrderPerceptron", "ConfidenceWeighted")
     learners += ("AdaGradRDA",)
     text = f'name = "s"\nprotocol = "{protocol}"\nnoise = 0.2\nseeds = 2\ncheckpoints = 3\nfolds = 3\n'
@@ -199,7 +198,7 @@ def test_a_study_of_many_classes(tmp_path: Path, silent: Any, protocol: str) -> 
     cells, curves = tables(out)
     digits = cells[(cells["dataset"] == "digits") & (cells["stage"] == "run")]
     assert len(digits) == 12
-    # Ten classes: chance is 90%.
+    # With ten classes, guessing errs on 90%.
     assert (digits["mistakes_clean"] / digits["n_examples"] < 0.6).all()
     assert (digits["mistakes_clean"] < digits["mistakes"]).all()
     assert digits["noise_realised"].between(0.1, 0.3).all()
@@ -242,7 +241,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, silent: Any) -> None:
     study, _ = find_study(str(tmp_path / "s.toml"))
     summary = run_study(study, str(tmp_path / "killed"), progress=silent, plugins=plugins)
     assert (summary.computed, summary.reused, summary.failed) == (40 - kept, kept, 0)
-    # No cell twice: as many rows on disk as there are cells.
+    # No cell is stored twice: there are as many rows on disk as cells.
     on_disk = pd.concat([pd.read_parquet(part) for part in parts.glob("*.parquet")])
     assert len(on_disk) == on_disk["key"].nunique() == 40
     run_study(
@@ -273,7 +272,9 @@ def test_a_failing_cell_is_a_row_and_can_be_retried(
     again = {"out": str(tmp_path / "o"), "progress": silent, "plugins": (str(tmp_path / "touchy.py"),)}
     first = run_study(study, **again)
     failed = first.results.cells[first.results.cells["status"] == "failed"]
-    assert set(failed["error"]) == {"algorithm 'Touchy': learn() raised RuntimeError: odd one out"}
+    assert set(failed["error"]) == {
+        "algorithm 'Touchy': learn() raised RuntimeError: odd one out (touchy.py, line 8)"
+    }
     assert 0 < len(failed) == first.failed < 6
     assert failed["traceback"].str.contains("odd one out").all()
     assert run_study(study, **again).computed == 0
@@ -400,7 +401,7 @@ def test_a_damaged_document_is_named_set_aside_and_written_anew(
     assert (summary.computed, summary.failed) == (0, 0)
     assert any(note.startswith(f"{copied / name}: damaged, moved to") for note in silent.notes)
     assert (copied / "damaged" / name).read_bytes() == content
-    # Who computed cells that are there already, no run can tell.
+    # Provenance is lost: a later run cannot tell which run computed existing cells.
     lost = {"provenance.json"} & {name}
     left = {path.name for path in copied.iterdir()} - {"damaged"}
     assert left == before - lost

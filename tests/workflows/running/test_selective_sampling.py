@@ -1,4 +1,4 @@
-"""A study of strategies that ask for labels, from its tables to its report."""
+"""Test a study of strategies that query labels, from its tables to its report."""
 
 from __future__ import annotations
 

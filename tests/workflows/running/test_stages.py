@@ -1,4 +1,4 @@
-"""The stages of a study: their order, how often they read the store, and what they find lacking."""
+"""Test the stages of a study: their order, how often they read the store, and which cells they miss."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def plan_of(*algorithms: dict[str, Any]) -> Plan:
 
 
 class Table:
-    """A cells table of the given cells that counts how often it is read; the middle of a grid is the best."""
+    """Provide a cells table that counts its reads; the middle of a grid is the best point."""
 
     def __init__(self, cells: list[Cell], **columns: Any) -> None:
         self.reads = 0
@@ -42,7 +42,7 @@ class Table:
                     "stage": cell.spec.stage,
                     "status": "ok",
                     "params": json.dumps(dict(cell.spec.params)),
-                    # Of an earlier form of the study: the plan's grid counts.
+                    # Recorded by an earlier form of the study; the plan's grid counts.
                     "grid": json.dumps({"r": [7.0]}),
                     "repetitions": float("nan"),
                     "validation_mistakes": float("nan"),

@@ -1,17 +1,16 @@
-"""Which cells come first, and what is said of the time that they will take."""
+"""Test which cells run first, and the estimate of the remaining time."""
 
 from __future__ import annotations
 
 import pytest
 
-from singlepass.pipeline.store.cell_result import CellResult
+from singlepass.pipeline.store.schema import CellResult
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.running import work
-from singlepass.workflows.running.costs import Costs
 from singlepass.workflows.running.stages import Evaluation, Tuning
-from singlepass.workflows.running.work import Work
+from singlepass.workflows.running.work import Costs, Work
 
 STUDY = {
     "name": "s",
@@ -51,7 +50,7 @@ def test_cells_run_seed_by_seed_and_those_of_a_data_set_in_a_row(stage: Evaluati
     assert ran(given, Costs()) == [(seed, *name) for seed in (0, 1) for name in names]
     cells = list(given.cells(Costs()))
     assert sorted(cell.key for cell in cells) == sorted(stage.keys)
-    # Each is yielded with its own key.
+    # Each cell is yielded with its own key.
     assert [cell.key for cell in cells] == [Cell(cell.spec).key for cell in cells]
 
 
@@ -83,7 +82,7 @@ def test_the_longest_cells_of_a_seed_come_first_and_short_ones_stay_in_order(sta
 def test_what_is_there_is_not_run(stage: Evaluation) -> None:
     given = Work(stage.groups, stage.keys, {*stage.keys[:3], "another"})
     assert given.missing == 9
-    # The first two cells of the first group, and the first of the second.
+    # Done already: the first two cells of the first group, and the first of the second.
     names = [group.name for group in stage.groups]
     assert ran(given, Costs()) == [(0, *name) for name in names[2:]] + [(1, *name) for name in names[1:]]
 
@@ -96,9 +95,9 @@ def test_costs_of_cells_that_nobody_has_run_are_taken_from_their_like() -> None:
     # Another algorithm here; the same one elsewhere; neither.
     assert costs.seconds(("a", "y")) == costs.seconds(("b", "x")) == costs.seconds(("b", "y")) == 2.0
     costs.learn([row("b", "y", 1.0, 1000)])
-    # What x takes an example, for the examples of b.
+    # The time of x per example, applied to the examples of b.
     assert costs.seconds(("b", "x")) == pytest.approx(4.0 / 200 * 1000)
-    # Failed ones teach nothing, nor do rows without a time.
+    # Failed cells and rows without a time are ignored.
     costs.learn([row("b", "y", 99.0) | {"status": "failed"}, row("b", "y", float("nan"))])
     assert costs.seconds(("b", "y")) == 1.0
 
@@ -111,13 +110,13 @@ def test_the_time_left_is_that_of_the_cells_left(stage: Evaluation, monkeypatch:
     assert (given.left, given.thread_seconds_left(later=3)) == (12, None)
     costs.learn(finished)
     given.note(CellResult(each) for each in finished)
-    # A cell has taken 10 s in 10 s; eleven are left.
+    # A cell took 10 s in 10 s; eleven are left.
     assert given.seconds_left(costs) == pytest.approx(110.0)
-    # With three of another stage, which take what this one's have taken.
+    # Three cells of another stage are assumed to take as long as the cells of this one.
     assert (given.left, given.thread_seconds_left(later=3)) == (11, pytest.approx(140.0))
     given.note(CellResult(each) for each in finished)
     assert given.seconds_left(costs) == pytest.approx(110.0)
-    # Two cells in 30 s, 20 s of cells: ten are left, two thirds of a cell's second a second.
+    # Two cells, 20 s of work, took 30 s: ten are left, at two thirds of a second's work per second.
     assert given.seconds_left(costs) == pytest.approx(10 * 10.0 * 30 / 20)
 
 
@@ -145,5 +144,5 @@ def test_cells_of_later_stages_count_for_the_time_left(monkeypatch: pytest.Monke
     found.note(results)
     costs.learn(result.row for result in results)
     clock[0] = float(len(results))
-    # The last cell of a grid is not the last of the run: each of the twelve others takes a second, too.
+    # Other stages follow the last cell of a grid: each of their twelve cells takes a second, too.
     assert found.seconds_left(costs) == pytest.approx(12.0)

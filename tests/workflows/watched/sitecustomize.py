@@ -1,7 +1,6 @@
-"""Notes what a Python process writes, unpickles and listens at, where this folder is on its path.
+"""Record what a Python process writes, unpickles and listens on, if this folder is on its path.
 
-An event is a line of JSON in the file that WATCHED names: its kind, of what, and the modules that
-called.
+An event is a line of JSON in the file named by WATCHED: its kind, its object, and the calling modules.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 _LOG = os.open(os.environ["WATCHED"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
-# Which arguments of an event are paths that are changed.
+# Positions of arguments that are changed paths, by event.
 _CHANGED = {
     "os.mkdir": (0,),
     "os.remove": (0,),
@@ -46,7 +45,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         if not isinstance(path, int) and flags & _WRITING:
             _note("write", os.path.abspath(os.fsdecode(path)))
     elif event in ("os.remove", "os.rmdir") and arguments[-1] >= 0:
-        # Within a folder that is open: `shutil.rmtree`, which has an event of its own.
+        # A call within an open folder comes from `shutil.rmtree`, which has its own event.
         return
     elif event in _CHANGED:
         for path in (arguments[place] for place in _CHANGED[event]):
@@ -55,7 +54,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     elif event == "pickle.find_class":
         _note("unpickle", ".".join(map(str, arguments)))
     elif event == "socket.bind":
-        # An address without a host is a name in this machine's own file system.
+        # An address without a host is a path in the local file system.
         _note("bind", str(arguments[1][0]) if isinstance(arguments[1], tuple) else "")
 
 

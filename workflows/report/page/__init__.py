@@ -1,1 +1,1 @@
-"""What the sections of a page are made of: blocks, tables, and the view of the study that they share."""
+"""Build a report page from blocks and tables, and give its sections a shared view of the study."""

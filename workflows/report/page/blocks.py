@@ -1,7 +1,7 @@
-"""What a report is made of: sections with a heading and blocks, which templates print one after the other.
+"""Define the sections and blocks of a report, which the templates print one after the other.
 
-A `TableBlock` is a block too. Blocks know nothing of HTML or Markdown; how one of each kind is printed is a
-macro of that name in the templates.
+A `TableBlock` is a block too. Blocks know nothing of HTML or Markdown: each template has a macro for every
+kind of block, named after its `kind`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .table import TableBlock
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; its role says how loud it is."""
+    """Hold a paragraph; its role sets the emphasis."""
 
     kind: ClassVar[str] = "text"
     text: str
@@ -25,7 +25,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading within a section."""
+    """Hold a heading within a section."""
 
     kind: ClassVar[str] = "heading"
     text: str
@@ -33,7 +33,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Listing:
-    """A list of sentences, each with its opening words in bold (or none); `warning` sets it apart."""
+    """Hold a list of (opening words in bold or "", sentence); `warning` prints it as a warning box."""
 
     kind: ClassVar[str] = "listing"
     items: Sequence[tuple[str, str]]
@@ -42,7 +42,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names with their values, as tiles."""
+    """Hold (name, value) pairs, shown as tiles."""
 
     kind: ClassVar[str] = "facts"
     items: Sequence[tuple[str, str]]
@@ -50,20 +50,20 @@ class Facts:
 
 @dataclass(frozen=True)
 class Picture:
-    """One drawing.
+    """Hold one drawing.
 
     Attributes
     ----------
     title : str
-        What it shows, for readers who cannot see it.
+        Description for readers who cannot see it.
     heading : str
         Printed above it.
     svg : str
-        As `plots.svg.draw` returns it.
+        SVG as `plots.svg.draw` returns it.
     file : str
-        Relative name of its file; empty when it is shown in the page only.
+        Relative name of its file; empty if only the page shows it.
     sheet : str
-        SVG of the file where it differs, such as by a legend that the page has beside the drawing.
+        SVG of the file if it differs from `svg`, for example because it includes a legend.
     """
 
     kind: ClassVar[str] = "picture"
@@ -75,27 +75,27 @@ class Picture:
 
     @property
     def width(self) -> float:
-        """Width in CSS pixels."""
+        """Return the width in CSS pixels."""
         return size(self.svg)[0]
 
     @property
     def content(self) -> str:
-        """The text of its file."""
+        """Return the text of its file."""
         return standalone(self.sheet or self.svg, self.title)
 
 
 @dataclass(frozen=True)
 class Panels:
-    """Drawings side by side, as many to a row as there is room for.
+    """Hold drawings to show side by side, as many to a row as fit.
 
     Attributes
     ----------
     pictures : sequence of Picture
         In reading order.
     sheet : Picture or None
-        All of them in one file, which Markdown shows in their place; None: each has a file of its own.
+        All drawings in one file, which Markdown shows instead; with None each drawing has its own file.
     roomy : bool
-        Whether they are rather grown than shrunk to fill a row.
+        Whether drawings are enlarged rather than shrunk to fill a row.
     """
 
     kind: ClassVar[str] = "panels"
@@ -105,14 +105,14 @@ class Panels:
 
     @property
     def least_width(self) -> int:
-        """The least width of a panel in CSS pixels: a phone's, or what keeps its lettering readable."""
+        """Return a panel's least width in CSS pixels: a phone's, or more to keep the lettering readable."""
         widest = max(picture.width for picture in self.pictures)
         return round(max(320.0, widest * (1.1 if self.roomy else 0.88)))
 
 
 @dataclass(frozen=True)
 class Legend:
-    """Names with the mark (SVG) of each; only a page needs it, drawings in files have their own."""
+    """Hold names, each with its mark (SVG). Only pages print it: files have their own legends."""
 
     kind: ClassVar[str] = "legend"
     entries: Sequence[tuple[str, str]]
@@ -120,7 +120,7 @@ class Legend:
 
 @dataclass(frozen=True)
 class Column:
-    """Blocks below each other in `Columns`; a wide one takes the room that the others leave."""
+    """Hold blocks stacked in one of the `Columns`; a wide column takes the remaining width."""
 
     blocks: Sequence[Block]
     wide: bool = False
@@ -128,7 +128,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """Blocks side by side where there is room."""
+    """Hold columns of blocks to show side by side if there is space."""
 
     kind: ClassVar[str] = "columns"
     columns: Sequence[Column]
@@ -136,7 +136,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Folded:
-    """Blocks that the page shows on demand; those of `page_only` are too long for Markdown."""
+    """Hold blocks that the page shows on demand; Markdown omits them if `page_only`."""
 
     kind: ClassVar[str] = "folded"
     summary: str
@@ -146,7 +146,7 @@ class Folded:
 
 @dataclass(frozen=True)
 class Code:
-    """Text as it was typed or printed."""
+    """Hold text to print verbatim."""
 
     kind: ClassVar[str] = "code"
     text: str
@@ -159,16 +159,7 @@ Block: TypeAlias = (
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report under a heading.
-
-    Attributes
-    ----------
-    id : str
-        Where the page's contents lead to.
-    heading : str
-    blocks : sequence of Block
-        In reading order.
-    """
+    """Hold a part of the report under a heading; `id` is the anchor for the table of contents."""
 
     id: str
     heading: str
@@ -176,16 +167,7 @@ class Section:
 
 
 def walk(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield blocks and all those inside them, in reading order.
-
-    Parameters
-    ----------
-    blocks : iterable of Block
-
-    Yields
-    ------
-    Block
-    """
+    """Yield all blocks, including nested ones, in reading order."""
     for block in blocks:
         yield block
         if isinstance(block, Columns):
@@ -198,18 +180,7 @@ def walk(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def files(blocks: Iterable[Block]) -> Iterator[tuple[str, str]]:
-    """Yield relative name and text of every file that tables and drawings have.
-
-    Parameters
-    ----------
-    blocks : iterable of Block
-        Those of all sections, or of some.
-
-    Yields
-    ------
-    tuple of str
-        Name, below the report's folder, and text.
-    """
+    """Yield the name, relative to the report's folder, and the text of every file of tables and drawings."""
     for block in walk(blocks):
         if isinstance(block, Picture) and block.file:
             yield block.file, block.content

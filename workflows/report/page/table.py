@@ -1,4 +1,4 @@
-"""A table that prints itself as HTML (by the template), Markdown, LaTeX and CSV."""
+"""Define a table that converts to Markdown, LaTeX and CSV; the template prints it as HTML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# A longer table is folded in the page, and Markdown refers to its file.
+# The page folds a table with more rows, and Markdown refers to its file instead.
 LONG = 30
 
 
@@ -21,17 +21,16 @@ Show: TypeAlias = Literal["open", "long", "folded", "opened", "file"]
 
 @dataclass(frozen=True)
 class TableCell:
-    """One entry.
+    """Hold one table entry.
 
     Attributes
     ----------
-    text : str
     best : bool
-        Whether it is the best of its kind (bold).
+        Whether to print it bold.
     flag : bool
-        Whether it carries a warning.
+        Whether it carries a warning sign.
     mark : str
-        SVG that stands before the text in the page.
+        SVG before the text in the page.
     """
 
     text: str
@@ -42,34 +41,32 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableBlock:
-    """A titled table.
+    """Hold a titled table.
 
     Attributes
     ----------
     name : str
-        Stem of its files, unique in a report; empty of a table without files.
+        Stem of its files, unique in a report; empty for a table without files.
     title : str
-        What it shows, as plain text.
-    header : list of str
-        Column heads.
+        Plain text.
     rows : list of list of TableCell
         The body, as wide as the header.
     labels : int
-        Leading columns that hold names and are aligned left; the others hold numbers.
+        Number of leading columns with names, aligned left; the others contain numbers.
     note : str
         A remark printed below.
     data : DataFrame or None
-        Unrounded values for the CSV file, long form; None writes the texts.
+        Unrounded values in long form for the CSV file; with None the file contains the texts.
     scope : str
-        The part of the study it is about, for the LaTeX caption; a page says it by a heading.
+        The part of the study that the table covers, for the LaTeX caption; in a page a heading says it.
     show : {"open", "long", "folded", "opened", "file"}
-        "open": as it is. "long": folded if it has more rows than `LONG`; Markdown then only names its file.
-        "folded": likewise, but always folded in the page; "opened": in a fold that is open at first.
+        "open": always visible. "long": folded if it has more rows than `LONG`; Markdown then only names its
+        file. "folded": likewise, but always folded in the page. "opened": in a fold that is open at first.
         "file": page and Markdown only name its file.
     wrap : bool
-        Whether long texts are broken in the page.
+        Whether the page wraps long texts.
     typeset : bool
-        Whether it has a LaTeX file; what no paper prints, such as the points of a curve, needs none.
+        Whether it has a LaTeX file; data that no paper prints, such as the points of a curve, needs none.
     """
 
     kind: ClassVar[str] = "table"
@@ -87,17 +84,17 @@ class TableBlock:
 
     @property
     def folds(self) -> bool:
-        """Whether the page shows it on demand."""
+        """Return whether the page folds the table."""
         return self.show in ("folded", "opened") or (self.show == "long" and len(self.rows) > LONG)
 
     @property
     def elsewhere(self) -> bool:
-        """Whether Markdown only names its file."""
+        """Return whether Markdown only names its file."""
         long = self.show in ("long", "folded") and len(self.rows) > LONG
         return self.show == "file" or (long and bool(self.name))
 
     def to_markdown(self) -> str:
-        """Return a Markdown table, best entries bold."""
+        """Return a Markdown table with the best entries bold."""
         rule = [":--" if i < self.labels else "--:" for i in range(len(self.header))]
         lines = [[markdown(head) or " " for head in self.header], rule]
         for row in self.rows:
@@ -131,7 +128,7 @@ class TableBlock:
         return "\n".join(lines)
 
     def to_csv(self) -> str:
-        """Return CSV: the unrounded long form if there is one, else the texts."""
+        """Return CSV: the unrounded long form if there is one, otherwise the texts."""
         if self.data is not None:
             return self.data.to_csv(index=False, lineterminator="\n")
         import csv

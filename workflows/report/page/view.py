@@ -1,4 +1,4 @@
-"""A study's results as the sections of its report see them: what several of them need is worked out once."""
+"""Give the sections of a report a view of the study's results, in which shared values are computed once."""
 
 from __future__ import annotations
 
@@ -20,31 +20,18 @@ from ....pipeline.counts import LATEST_ERRORS
 from ....pipeline.errors import InputError, did_you_mean
 from ....pipeline.noise import Noise, parse_noise
 from ....pipeline.scoring import can_rank
-from ..plots.legends import swatch
-from ..plots.styles import Styles, styles_of
+from ..plots.svg import Styles, styles_of, swatch
 from .blocks import Legend
 
-# From five data sets on the tables say it in less room than a picture of each.
+# With five data sets or more, tables take less space than one picture per data set.
 _FEW = 4
-# With more tasks the page shows their accuracies only: every further table of a row a task and noise level
-# adds some 50 kB, which nobody reads in a page.
+# With more tasks the page shows only their accuracies. Every further table with one row per task and noise
+# level would add some 50 kB that hardly anyone reads.
 FILES_ONLY_ABOVE = 100
 
 
 def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
-    """Return at most `most` of the levels, evenly spaced, the first and the last among them.
-
-    Parameters
-    ----------
-    levels : sequence of Noise
-        In their order.
-    most : int
-        At least 2.
-
-    Returns
-    -------
-    list of Noise
-    """
+    """Return at most `most` (at least 2) of the levels, evenly spaced, including the first and the last."""
     if len(levels) <= most:
         return list(levels)
     places = np.unique(np.linspace(0, len(levels) - 1, most).round().astype(int))
@@ -52,44 +39,41 @@ def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
 
 
 def latest(metric: Metric) -> str:
-    """Return the column of `StudyView.curves` with a metric's values among the latest examples."""
+    """Return the name of the `StudyView.curves` column with a metric's values over the latest examples."""
     return f"latest {metric.name}"
 
 
 def fading(metric: Metric) -> str:
-    """Return the column of `StudyView.curves` with a metric's values with the study's fading factor."""
+    """Return the `StudyView.curves` column with a metric's values under the study's fading factor."""
     return f"fading {metric.name}"
 
 
 @dataclass(frozen=True, eq=False)
 class StudyView:
-    """The results of a study and what is made of them.
+    """Hold the results of a study and everything computed from them.
 
-    Attributes
-    ----------
-    results : StudyResults
-        Cells, curves and metadata; at least one cell on the study's seeds.
+    `results` contains at least one cell on the study's seeds.
     """
 
     results: StudyResults
 
     @property
     def cells(self) -> pd.DataFrame:
-        """The store's cells table."""
+        """Return the store's cells table."""
         return self.results.cells
 
     @cached_property
     def finished(self) -> pd.DataFrame:
-        """The cells that means over seeds are made of; see `finished_rows`."""
+        """Return the cells that enter means over seeds; see `finished_rows`."""
         return finished_rows(self.cells)
 
     @cached_property
     def curves(self) -> CellCurves:
-        """The curves of the finished cells; see `curves_of`."""
+        """Return the curves of the finished cells; see `curves_of`."""
         return self.curves_of(self.finished)
 
     def curves_of(self, rows: pd.DataFrame) -> CellCurves:
-        """Return the curves of cells, with test error and figures of the latest examples, in percent."""
+        """Return curves of cells, with test error and metrics over the latest examples; shares in percent."""
         curves = self.results.curves
         drawn = {name: 100 * curves[name] for name in LATEST_ERRORS if name in curves}
         drawn["test_error"] = 100 * (1 - curves["test_accuracy"])
@@ -101,12 +85,12 @@ class StudyView:
 
     @property
     def windowed(self) -> list[Metric]:
-        """The metrics that the study asks for, as far as they are measured in its windows too."""
+        """Return the requested metrics that the study also measures in windows."""
         return self._along if self.results.study.get("window") else []
 
     @property
     def faded(self) -> list[Metric]:
-        """Likewise, with its fading factor."""
+        """Return the requested metrics that the study also measures with its fading factor."""
         return self._along if self.results.study.get("fading") else []
 
     @property
@@ -115,37 +99,37 @@ class StudyView:
 
     @cached_property
     def design(self) -> Design:
-        """What is compared, in the order that tables print it."""
+        """Return the data sets, algorithms and noise levels in the order in which tables print them."""
         return study_design(self.cells, self.results.study)
 
     @cached_property
     def coverage(self) -> Coverage:
-        """How much of the study is there."""
+        """Return how many cells of the study have finished, failed, or not run yet."""
         return study_coverage(self.cells, self.results.planned)
 
     @cached_property
     def metric(self) -> Metric:
-        """What algorithms are judged by."""
+        """Return the metric that ranks the algorithms."""
         return primary_metric(self.cells, self.results.study)
 
     @cached_property
     def asked(self) -> list[Metric]:
-        """The metrics that the study asks for, the one that ranks first."""
+        """Return the metrics that the study requests, the ranking one first."""
         return asked_metrics(self.results.study)
 
     @cached_property
     def averages(self) -> Averages:
-        """Means over seeds, which tables, ranks and tests share."""
+        """Return means over seeds, which tables, ranks and tests share."""
         return Averages(self.cells)
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
-        """By the metric that the report judges by, one per noise rate."""
+        """Return the comparisons by the ranking metric, one per noise rate."""
         return self.compared(self.metric, self.design)
 
     @cached_property
     def other_comparisons(self) -> list[list[Comparison]]:
-        """By further metrics of which ranks are shown, each one per noise rate."""
+        """Return comparisons by further metrics with rank tables: one list per metric, by noise rate."""
         names = ("clean_error", "online_error") if self.noisy else ("clean_error",)
         others = [METRICS[name] for name in names]
         if self.asked:
@@ -153,41 +137,14 @@ class StudyView:
         return [self.compared(metric, self.design) for metric in others if metric is not self.metric]
 
     def compared(self, metric: Metric, part: Design) -> list[Comparison]:
-        """Compare a part of the study, at every noise rate.
-
-        Parameters
-        ----------
-        metric : Metric
-            What to compare by.
-        part : Design
-            Some of the study's data sets and algorithms.
-
-        Returns
-        -------
-        list of Comparison
-            One per noise rate of the part.
-        """
+        """Compare the algorithms and data sets of `part` by a metric, once per noise rate of the part."""
         return [compare(self.averages, metric, noise, part) for noise in part.noise]
 
     def comparisons_of(self, metric: str | None, noise: object) -> list[Comparison]:
-        """Compare all algorithms by a metric at a noise level, each as a user names it.
+        """Compare all algorithms by a metric at a noise level, both named by the user.
 
-        Parameters
-        ----------
-        metric : str or None
-            One that the study measured; None: the one that the report judges by.
-        noise : float, dict, Noise or None
-            See `levels`.
-
-        Returns
-        -------
-        list of Comparison
-            One per noise level.
-
-        Raises
-        ------
-        InputError
-            There is no such metric or level.
+        None means the report's ranking metric, and all noise levels. Raises InputError if there is no such
+        metric or level, or if the study did not measure the metric.
         """
         levels = self.levels(noise)
         if metric is None or metric == self.metric.name:
@@ -208,21 +165,9 @@ class StudyView:
         return [each for each in found if each.noise in levels]
 
     def levels(self, noise: object) -> list[Noise]:
-        """Return a noise level of the study as a user writes it, or all of them.
+        """Return the noise level that a user wrote, as a list, or all levels of the study for None.
 
-        Parameters
-        ----------
-        noise : float, dict, Noise or None
-            As in a study; None: all levels.
-
-        Returns
-        -------
-        list of Noise
-
-        Raises
-        ------
-        InputError
-            The study has no such level.
+        Raises InputError if the study has no such level.
         """
         known = self.design.noise
         if noise is None:
@@ -238,51 +183,40 @@ class StudyView:
 
     @property
     def noisy(self) -> bool:
-        """Whether labels given and clean labels differ."""
+        """Return whether given labels differ from clean labels at some noise level."""
         return any(noise.rate > 0 and noise.relabels for noise in self.design.noise)
 
     @property
     def single(self) -> bool:
-        """Whether there is one data set, so that tables have a row an algorithm."""
+        """Return whether there is one data set, so that tables have one row per algorithm."""
         return len(self.design.datasets) == 1
 
     @property
     def few(self) -> bool:
-        """Whether every data set can be shown on its own."""
+        """Return whether there are few enough data sets to draw each one."""
         return len(self.design.datasets) <= _FEW
 
     @property
     def many(self) -> bool:
-        """Whether tables of a row a task are left to their files."""
+        """Return whether the page leaves tables with one row per task to their files."""
         return len(self.design.datasets) > FILES_ONLY_ABOVE
 
     @cached_property
     def styles(self) -> Styles:
-        """Colour, mark and dash of every algorithm, in all figures."""
+        """Return color, mark and dash of every algorithm, the same in all figures."""
         return styles_of(self.design.algorithms)
 
     @cached_property
     def swatches(self) -> dict[str, str]:
-        """A drawing of every algorithm's line, for legends."""
+        """Return a drawing of every algorithm's line, for legends."""
         return {name: swatch(style) for name, style in self.styles.items()}
 
     def legend(self, names: Sequence[str]) -> Legend:
-        """Return the page's legend of some algorithms.
-
-        Parameters
-        ----------
-        names : sequence of str
-            The algorithms; others are left out.
-
-        Returns
-        -------
-        Legend
-            In the study's order.
-        """
+        """Return the page's legend of the algorithms in `names`, in the study's order."""
         return Legend([(name, svg) for name, svg in self.swatches.items() if name in names])
 
     @cached_property
     def drawn(self) -> list[str]:
-        """The algorithms whose curves are drawn."""
+        """Return the algorithms whose curves are drawn."""
         asked = self.results.study.get("curves") or self.design.algorithms
         return [name for name in self.design.algorithms if name in asked]

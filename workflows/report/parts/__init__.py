@@ -1,1 +1,1 @@
-"""What sections are made of: tables and drawings that several share, or that fill a module of their own."""
+"""Build the tables and drawings that several sections share or that fill a module of their own."""

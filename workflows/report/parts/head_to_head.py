@@ -1,4 +1,4 @@
-"""One algorithm against the others, task by task: what a ranking's `focus` asks for."""
+"""Compare one algorithm with the others, task by task, as a ranking's `focus` requests."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ....pipeline.analysis.metrics import Metric
 from ....pipeline.noise import Noise
 from ..page.blocks import Block, Folded, Panels, Picture, Text
 from ..page.view import spaced
+from ..plots.curve_plots import values_by_noise
 from ..plots.head_to_head_plots import error_reductions, scatter
-from ..plots.noise_plots import values_by_noise
-from ..plots.styles import Styles
+from ..plots.svg import Styles
 from ..words.markup import slug
-from ..words.phrases import count
+from ..words.wording import count
 
-# No noise, some and much: the AROW paper's choice for both kinds of picture.
+# No noise, some and much: the AROW paper's choice for the scatter plots and for error reduction.
 _LEVELS = 3
 
 
@@ -30,32 +30,15 @@ def head_to_head(
     prefix: str = "",
     scope: str = "",
 ) -> list[Block]:
-    """Draw one algorithm against each of the others.
+    """Draw one algorithm against each of the others; return no block without `focus` or without results.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One per noise rate, of one metric whose values are shares.
-    focus : str or None
-        The algorithm; None draws nothing.
-    styles : Styles
-        Of the study's algorithms.
-    noise : sequence of Noise, default=()
-        Rates that are shown task by task; three evenly chosen ones when empty.
-    prefix : str, default=""
-        Put before the files' names.
-    scope : str, default=""
-        The part of the study they are about, for readers who cannot see them.
+    The comparisons are one per noise rate, of one metric whose values are shares; drawing needs results of
+    `focus` and of another algorithm on at least two data sets. `noise` gives the rates to show task by task;
+    if empty, three evenly spaced ones are shown. `prefix` starts the files' names. `scope` names the part of
+    the study for readers who cannot see the pictures.
 
-    Returns
-    -------
-    list of Block
-        Empty without a result of `focus` and of another algorithm on two data sets or more.
-
-    Notes
-    -----
-    The pictures are those of K. Crammer, A. Kulesza, M. Dredze, "Adaptive Regularization of Weight Vectors",
-    Machine Learning 91 (2013): figure 8 (scatter), 9 (by noise) and 10 (by difficulty).
+    The plots follow K. Crammer, A. Kulesza, M. Dredze, "Adaptive Regularization of Weight Vectors", Machine
+    Learning 91 (2013): figure 8 (scatter), 9 (by noise) and 10 (by difficulty).
     """
     usable = [c for c in comparisons if c.n >= 2 and c.k >= 2 and c.metric.percent and focus in c.scores]
     if focus is None or not usable:
@@ -84,7 +67,7 @@ def _scatters(shown: Sequence[Comparison], focus: str, styles: Styles, prefix: s
     for other in [name for name in shown[0].scores.columns if name != focus]:
         for comparison in shown:
             ours, theirs = comparison.scores[focus], comparison.scores[other]
-            # By ranks, which take scores that differ by rounding error only for equal.
+            # Compare ranks, because they treat scores that differ only by rounding error as equal.
             wins = int((comparison.ranks[focus] < comparison.ranks[other]).sum())
             at = comparison.noise.label
             pictures.append(

@@ -1,18 +1,140 @@
-"""What comes before the sections: what was done, who leads, what was compared, what to beware of."""
+"""The opening of a report: what was run, who leads, what was compared, and what to beware of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from ....pipeline.analysis.progress import not_run
+from ....pipeline.noise import noise_of
+from ....pipeline.scoring import BASELINES, SCORINGS
 from ..page.blocks import Block, Facts, Listing, Text
 from ..page.view import StudyView
 from ..words import wording
-from ..words.phrases import count
-from .notes import few, notes
+from ..words.wording import count, enumerate_names
 
-# Groups of cells that have not run which are named.
+# An algorithm can ignore a class with a smaller share and still have a good error.
+_RARE = 0.05
+# The first rows of every stream tie. A hundredth of the rows is more than these, and affects results.
+_MANY_TIES = 0.01
+_NAMED = 3
+_ERRORS = frozenset({"test_accuracy", "clean_error", "online_error", "mistakes", "mistakes_clean"})
+
+
+def notes(view: StudyView) -> list[str]:
+    """Return sentences that a reader should know about the metrics before trusting them."""
+    rows = view.finished
+    # Baselines use only labels, by design; these warnings do not apply to them.
+    rows = rows[~rows["learner"].isin(BASELINES)]
+    rows = rows[[np.ndim(counts) == 1 for counts in rows["occurred_clean"]]]
+    if not len(rows):
+        return []
+    return [
+        *_labels_too_late(view, rows),
+        *_rare_classes(view, rows),
+        *_below_the_majority(rows),
+        *_ties(rows),
+    ]
+
+
+def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> list[str]:
+    """Name the streams that end before the first label arrives."""
+    delay = view.results.study.get("delay", 0)
+    # Delay counts from the first row of the stream, including rows that only judge a grid.
+    length = rows["n_examples"].astype(int) + rows["counted_from"].fillna(0).astype(int)
+    ended = rows.loc[length <= delay, "dataset"].unique().tolist()
+    if not ended:
+        return []
+    names = few(ended)
+    return [f"No label comes before the end of {names} (delay = {delay}): nothing is learnt until then."]
+
+
+def _rare_classes(view: StudyView, rows: pd.DataFrame) -> list[str]:
+    """Warn that the error hardly reflects rare classes, if it ranks the algorithms."""
+    name = view.metric.name
+    by_error = name in _ERRORS or (name in SCORINGS and SCORINGS[name].measure in ("error", "accuracy"))
+    found = []
+    for dataset in view.design.datasets if by_error else ():
+        lists = rows.loc[rows["dataset"] == dataset, "occurred_clean"].tolist()
+        if lists:
+            counts = np.sum(lists, axis=0)
+            share = float(counts.min() / counts.sum())
+            # With many classes of equal size none is rare.
+            if share < min(_RARE, 0.5 / len(counts)):
+                found.append((share, dataset))
+    if not found:
+        return []
+    named = [f"{dataset} ({100 * share:.2g}%)" for share, dataset in sorted(found)[:_NAMED]]
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return [
+        f"The rarest class has less than {100 * _RARE:.0f}% of the rows in "
+        f"{count(len(found), 'data set')}: {', '.join(named)}{more}. The error, by which algorithms are "
+        "ranked, hardly tells whether it is found at all: rank by balanced accuracy, F1 or AUC (metrics)."
+    ]
+
+
+def _below_the_majority(rows: pd.DataFrame) -> list[str]:
+    """Name the algorithms that are right less often than a constant prediction of the most frequent class."""
+    accuracies, majorities = [], []
+    columns = ("occurred_clean", "test_occurred", "test_accuracy", "mistakes_clean", "n_examples")
+    for occurred, tested, accuracy, mistakes, n in zip(*(rows[name] for name in columns), strict=True):
+        most = int(np.argmax(occurred))
+        if np.ndim(tested) == 1 and np.sum(tested):
+            accuracies.append(accuracy)
+            majorities.append(tested[most] / np.sum(tested))
+        else:
+            accuracies.append(1 - mistakes / n if n and not pd.isna(mistakes) else np.nan)
+            majorities.append(occurred[most] / np.sum(occurred))
+    frame = rows[["dataset", "noise", "algorithm"]].assign(own=accuracies, constant=majorities)
+    frame = frame.astype({"own": "float64", "constant": "float64"}).dropna(subset=["own"])
+    means = frame.groupby(["algorithm", "dataset", "noise"], sort=False).mean()
+    below = means[means["own"] < means["constant"]]
+    if not len(below):
+        return []
+    below = below.assign(gap=below["constant"] - below["own"]).sort_values("gap", ascending=False)
+    (algorithm, dataset, noise), worst = below.index[0], below.iloc[0]
+    names = list(dict.fromkeys(name for name, _, _ in below.index))
+    return [
+        f"Below the most frequent class: {few(names)} {'is' if len(names) == 1 else 'are'} less often right "
+        f"than a constant prediction of it in {len(below)} of {len(means)} cases (a case is an algorithm on "
+        f"a data set at a noise level), most of all {algorithm} on {dataset}, {noise_of(noise).label}: "
+        f"{100 * worst['own']:.1f}% against {100 * worst['constant']:.1f}%."
+    ]
+
+
+def few(names: Sequence[str]) -> str:
+    """Name a few, and count the others if there are many."""
+    if len(names) <= _NAMED + 1:
+        return enumerate_names(names)
+    return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} others"
+
+
+def _ties(rows: pd.DataFrame) -> list[str]:
+    """Report where exact ties of scores are frequent."""
+    found = []
+    for ties, of, where in (
+        ("ties", "n_examples", "the stream"),
+        ("test_ties", "test_examples", "the test part"),
+    ):
+        shares = rows[ties].astype("float64") / rows[of].astype("float64")
+        means = shares.groupby([rows["algorithm"], rows["dataset"]], sort=False).mean().dropna()
+        if len(means) and means.max() >= _MANY_TIES:
+            algorithm, dataset = means.index[int(means.to_numpy().argmax())]
+            found.append(f"{100 * means.max():.1f}% of {where} for {algorithm} on {dataset}")
+    if not found:
+        return []
+    return [
+        f"Exact ties (a score of 0; of many classes the right one's equal to the largest other): up to "
+        f"{enumerate_names(found)}. Along the stream a tie is counted as a mistake, as the papers count; "
+        "where a class is predicted, also on test data, it is the first one. Rows without a feature tie "
+        "(bias = true of a data set gives every row one), and so do those before the first label has come."
+    ]
+
+
+# Maximum number of groups of missing cells to name.
 _MOST_PARTS = 4
 _PROTOCOLS = {
     "holdout": "Protocol: holdout. The training part is streamed once, each example predicted before it is "
@@ -29,17 +151,7 @@ _SCALED = {
 
 
 def opening(view: StudyView) -> list[Block]:
-    """Say what a reader wants to know first.
-
-    Parameters
-    ----------
-    view : StudyView
-
-    Returns
-    -------
-    list of Block
-        Protocol, who leads, what was compared, and cautions where there are any.
-    """
+    """Return the opening blocks: description, protocol, who leads, what was compared, and cautions if any."""
     study, design = view.results.study, view.design
     blocks: list[Block] = [
         Text(" ".join([_protocols(study), *_courses(view), *_looks_ahead(view)]), "soft"),
@@ -54,7 +166,7 @@ def opening(view: StudyView) -> list[Block]:
 
 
 def _waiting(view: StudyView) -> str:
-    """Say which cells have not run yet, successive seeds together."""
+    """Describe the cells that have not run yet, successive seeds together."""
     if not view.coverage.missing:
         return ""
     design, begun = view.design, set(view.cells["parent"])
@@ -76,7 +188,7 @@ def _waiting(view: StudyView) -> str:
 
 
 def _courses(view: StudyView) -> list[str]:
-    """Say in which order rows come, what is counted, and when labels come; nothing of what is usual."""
+    """Describe row order, what is counted, and label delay, as far as they differ from the defaults."""
     study, cells, texts = view.results.study, view.cells, []
     given = cells[cells["order"] == "given"]
     if len(given):
@@ -105,7 +217,7 @@ def _courses(view: StudyView) -> list[str]:
 
 
 def _looks_ahead(view: StudyView) -> list[str]:
-    """Say where rows are scaled by later ones, and where test rows are older than rows that are learnt."""
+    """Warn if rows are scaled by later rows, or if test rows are older than training rows."""
     cells, texts = view.cells, []
     for kind, said in _SCALED.items():
         if names := list(dict.fromkeys(cells.loc[cells["scaling"] == kind, "parent"])):
@@ -122,7 +234,7 @@ def _looks_ahead(view: StudyView) -> list[str]:
 
 
 def _protocols(study: Mapping[str, Any]) -> str:
-    """Say how the data sets are used; a data set may have a protocol of its own."""
+    """Describe how the data sets are used; each may override the study's protocol."""
     usual = str(study.get("protocol"))
     used = [str(entry.get("protocol") or usual) for entry in study.get("datasets", [])] or [usual]
     texts = []

@@ -1,4 +1,4 @@
-"""Tables of mean ranks."""
+"""Tables of mean ranks and of significance tests."""
 
 from __future__ import annotations
 
@@ -7,27 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ....pipeline.analysis.comparison import Comparison, overall_ranks
+from ....pipeline.analysis.comparison import ALPHA, Comparison, overall_ranks
 from ....pipeline.analysis.design import Design
 from ....pipeline.noise import Noise
 from ..page.table import TableBlock, TableCell
 from ..words.markup import slug
+from ..words.wording import p_value, percent
 
 
 def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFrame:
-    """Return mean ranks, algorithms by noise rates, NaN where nothing could be ranked.
+    """Return mean ranks, shape (algorithms, noise rates), NaN where nothing could be ranked.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One per noise rate, of one metric.
-    design : Design
-        The study's names and their order.
-
-    Returns
-    -------
-    DataFrame of float, shape (k, noise)
-        Columns of `Noise`, in the order of the comparisons; without algorithms that have no rank at all.
+    The comparisons are one per noise rate, of one metric; the columns are their `Noise`, in the same order.
+    Algorithms without any rank are left out.
     """
     columns = {c.noise: c.mean_ranks for c in comparisons}
     frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64")
@@ -37,16 +29,8 @@ def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFram
 def ranked(values: Sequence[float], places: int = 2) -> list[TableCell]:
     """Return the cells of one row or column of ranks, the smallest bold.
 
-    Parameters
-    ----------
-    values : sequence of float
-        Ranks; one that is not finite is shown as a dash.
-    places : int, default=2
-        Digits after the point; ranks that look the same share the bold.
-
-    Returns
-    -------
-    list of TableCell
+    A value that is not finite is shown as a dash. Ranks that are equal after rounding to `places` digits
+    share the bold.
     """
     known = [round(value, places) for value in values if np.isfinite(value)]
     best = min(known, default=None)
@@ -59,22 +43,12 @@ def ranked(values: Sequence[float], places: int = 2) -> list[TableCell]:
 
 
 def noise_column(column: Noise | str) -> str:
-    """Return what a CSV file calls a column of one noise rate; other names stay.
-
-    Parameters
-    ----------
-    column : Noise or str
-        Noise, or the name of a column of something else.
-
-    Returns
-    -------
-    str
-    """
+    """Return a CSV column name for a noise rate; other names stay unchanged."""
     return column if isinstance(column, str) else f"noise {column.slug}"
 
 
 def _places(comparisons: Sequence[Comparison]) -> int:
-    """Digits after the point that mean ranks need; the ranks of a single data set are whole or halves."""
+    """Return the digits after the point of mean ranks; ranks on one data set are whole or halves."""
     if any(c.n > 1 for c in comparisons):
         return 2
     return 0 if all((c.ranks % 1 == 0).all(axis=None) for c in comparisons) else 1
@@ -88,19 +62,9 @@ def _sizes(comparisons: Sequence[Comparison]) -> str:
 
 
 def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
-    """Mean ranks by noise rate, with their average over rates and the number of data sets below.
+    """Build the table of mean ranks by noise rate, with the average over rates in the last column.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One per noise rate, of one metric.
-    design : Design
-        The study's names and their order.
-
-    Returns
-    -------
-    TableBlock
-        One row per algorithm, in the study's order.
+    The comparisons are one per noise rate, of one metric. Rows are algorithms in the study's order.
     """
     frame = rank_frame(comparisons, design)
     metric = comparisons[0].metric
@@ -131,19 +95,9 @@ def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableB
 
 
 def model_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock | None:
-    """Mean ranks by model of noise, whatever the rate; None where there are not two models.
+    """Build the table of mean ranks per noise model, averaged over levels; None below two models.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One per level of noise, of one metric.
-    design : Design
-        The study's names and their order.
-
-    Returns
-    -------
-    TableBlock or None
-        One row per algorithm, in the study's order.
+    The comparisons are one per noise level, of one metric. Rows are algorithms in the study's order.
     """
     of_kind: dict[str, list[Comparison]] = {}
     for c in comparisons:
@@ -162,4 +116,103 @@ def model_rank_table(comparisons: Sequence[Comparison], design: Design) -> Table
         rows=[[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *columns, strict=True)],
         note="1 is best. Mean over the levels of each model, within each data set complete at all of them.",
         data=frame.rename_axis("algorithm").reset_index(),
+    )
+
+
+def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock:
+    """Build the table of Friedman and Iman–Davenport tests and Nemenyi's critical differences.
+
+    It has one row per comparison, which may be of several metrics.
+    """
+    rows, data = [], []
+    for c in comparisons:
+        f = c.friedman
+        cells = [c.noise.short, c.metric.label, str(c.n), str(c.k)]
+        if f is None:
+            cells += ["–", "–", "–", "–"]
+        else:
+            finite = np.isfinite(f.f)
+            cells += [f"{f.chi2:.2f}", p_value(f.chi2_p), f"{f.f:.2f}" if finite else "∞"]
+            cells += [p_value(f.f_p) if finite else "–"]
+        cells += [f"{c.critical_difference:.2f}" if c.critical_difference is not None else "–"]
+        cells += [p_value(c.smallest_p) if c.pairs else "–"]
+        rows.append([TableCell(text) for text in cells])
+        data.append(
+            {
+                "noise": c.noise.slug,
+                "metric": c.metric.name,
+                "datasets": c.n,
+                "algorithms": c.k,
+                "chi2": f.chi2 if f else None,
+                "chi2_p": f.chi2_p if f else None,
+                "F": f.f if f else None,
+                "F_p": f.f_p if f else None,
+                "nemenyi_cd": c.critical_difference,
+                "smallest_p_holm": c.smallest_p if c.pairs else None,
+            }
+        )
+    return TableBlock(
+        name="friedman",
+        title="Friedman and Iman–Davenport tests, Nemenyi critical difference",
+        header=["noise", "metric", "N", "k", "χ²", "p", "F", "p of F", "CD", "smallest p (Holm)"],
+        rows=rows,
+        labels=2,
+        note="N data sets, k algorithms; χ² corrected for ties. The last column is the least Holm-adjusted "
+        "p-value that N data sets allow a pair to reach.",
+        data=pd.DataFrame(data),
+    )
+
+
+def pairs_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock | None:
+    """Build the table of Wilcoxon–Holm tests, one row per pair and one column per noise rate.
+
+    The comparisons are one per noise rate, of one metric. Returns None if no pair could be tested.
+    """
+    tested = [c for c in comparisons if c.pairs]
+    if not tested:
+        return None
+    by_pair = {(c.noise, p.first, p.second): p for c in tested for p in c.pairs}
+    rows, data = [], []
+    names = design.algorithms
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            cells = [TableCell(first), TableCell(second)]
+            for c in tested:
+                pair = by_pair.get((c.noise, first, second))
+                if pair is None:
+                    cells.append(TableCell("–"))
+                    continue
+                significant = frozenset({first, second}) in c.different
+                cells.append(
+                    TableCell(
+                        f"{p_value(pair.p_holm)} ({pair.wins}–{pair.ties}–{pair.losses})", best=significant
+                    )
+                )
+                data.append(
+                    {
+                        "noise": c.noise.slug,
+                        "first": first,
+                        "second": second,
+                        "wins": pair.wins,
+                        "ties": pair.ties,
+                        "losses": pair.losses,
+                        "mean_difference": pair.difference,
+                        "W": pair.statistic,
+                        "p": pair.p,
+                        "p_holm": pair.p_holm,
+                        "significant": significant,
+                    }
+                )
+            if any(cell.text != "–" for cell in cells[2:]):
+                rows.append(cells)
+    return TableBlock(
+        name="wilcoxon-holm",
+        title=f"Wilcoxon signed-rank tests of every pair by {tested[0].metric.label}, Holm-adjusted p-values",
+        header=["first", "second", *(c.noise.short for c in tested)],
+        rows=rows,
+        labels=2,
+        note="In brackets: data sets on which the first is better, level, worse. Bold: significant at "
+        f"{percent(ALPHA)}, which also asks the Friedman test of that noise level to find differences. "
+        "Holm's correction is for all pairs of one noise level.",
+        data=pd.DataFrame(data),
     )

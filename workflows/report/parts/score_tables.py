@@ -1,4 +1,4 @@
-"""Tables of scores."""
+"""Build tables of scores."""
 
 from __future__ import annotations
 
@@ -17,28 +17,16 @@ from ....pipeline.noise import Noise
 from ....pipeline.scoring import can_rank
 from ..page.table import TableBlock, TableCell
 from ..words.markup import slug
-from ..words.phrases import how_far
+from ..words.wording import how_far
 
-# Means without all of their seeds that are named below a table.
+# Maximum number of incomplete means to name below a table.
 _MOST_GAPS = 5
 
 
 def score_tables(averages: Averages, metric: Metric, design: Design) -> list[TableBlock]:
-    """Mean ± standard deviation over seeds, data sets by algorithms, one table per noise rate.
+    """Build tables of mean ± standard deviation over seeds, data sets by algorithms, one per noise rate.
 
-    Parameters
-    ----------
-    averages : Averages
-        Of the study's cells.
-    metric : Metric
-        What to print.
-    design : Design
-        The study's names and their order.
-
-    Returns
-    -------
-    list of TableBlock
-        One per noise rate that has any value; for a single data set one in all, algorithms by noise rates.
+    Noise rates without any value are left out. A single data set gives one table, algorithms by noise rates.
     """
     everything = averages.long_table(metric, design)
     if not len(everything):
@@ -65,20 +53,20 @@ def score_tables(averages: Averages, metric: Metric, design: Design) -> list[Tab
 
 @dataclass(frozen=True)
 class _Line:
-    """The scores of all algorithms on a data set at one noise rate, which compete with each other."""
+    """Hold the scores of all algorithms on a data set at one noise rate, among which the best is bold."""
 
     dataset: str
     algorithms: list[str]
     means: NDArray[np.float64]
     sds: NDArray[np.float64]
     complete: NDArray[np.bool_]
-    # Whether a mean is over fewer seeds than the study has.
+    # Whether a mean covers fewer seeds than the study has.
     partial: NDArray[np.bool_]
     lacks: list[Shortfall | None]
 
 
 def _lines(averages: Averages, metric: Metric, noise: Noise, design: Design) -> list[_Line]:
-    """Return a line for each data set; none if no algorithm has a value."""
+    """Return one line per data set, or no line if no algorithm has a value."""
     table, lacks = averages.scores(metric, noise, design), averages.shortfalls(noise, design)
     if not table.count.to_numpy().any():
         return []
@@ -101,7 +89,7 @@ def _title(metric: Metric) -> str:
 
 
 def _note(lines: Sequence[_Line]) -> str:
-    """Explain flags, and name what is flagged because a cell was stopped or failed."""
+    """Explain flags, and name the flagged means with a stopped or failed cell."""
     if not any((line.partial & np.isfinite(line.means)).any() for line in lines):
         return ""
     gaps = [
@@ -117,11 +105,11 @@ def _note(lines: Sequence[_Line]) -> str:
 
 
 def _scored(metric: Metric, line: _Line) -> list[TableCell]:
-    """Cells "mean ± sd", the best of the complete ones bold, or how far an algorithm without a mean came."""
+    """Return cells "mean ± sd", the best complete one bold, or how far an algorithm without a mean got."""
     digits = metric.digits(line.means) or metric.digits(line.sds)
     shown = [metric.show(value, digits=digits) for value in line.means]
     keyed = np.where(line.complete, line.means * (1 if metric.direction == "lower" else -1), np.nan)
-    # Bold goes by what is printed: two means that look the same share it.
+    # Bold follows the printed text: two means that look the same share it.
     compared = can_rank(metric.name) and np.isfinite(keyed).any()
     winner = shown[int(np.nanargmin(keyed))] if compared else None
     cells = []

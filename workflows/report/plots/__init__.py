@@ -1,1 +1,1 @@
-"""The figures of a report."""
+"""Draw the figures of a report."""

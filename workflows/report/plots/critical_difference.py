@@ -1,4 +1,4 @@
-"""The critical difference diagram of mean ranks."""
+"""Draw the critical difference diagram of mean ranks."""
 
 from __future__ import annotations
 
@@ -13,37 +13,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ....pipeline.analysis.comparison import Comparison
-    from .styles import Styles
+    from .svg import Styles
 
-# A little wider than a panel, for the names on both sides of the scale; a phone shows it at nine tenths.
+# A little wider than a panel, to fit names on both sides of the scale. A phone shows it at nine tenths.
 DIAGRAM_WIDTH = 400.0
-# In px: where the scale is, from one row of names to the next, from one bar to the next.
+# In px: y of the scale, distance between rows of names, distance between bars.
 _TOP, _ROW, _BAR = 58.0, 20.0, 9.0
-# Letters of a name: as many as fit with lettering of 6 points, the least that journals take.
+# Maximum letters of a name, tried in turn until the lettering is at least 6 points, the least that journals
+# accept.
 _LETTERS, _LEAST_SCALE = (20, 16, 12, 8), 6 / 11
 
 
 def critical_difference(comparison: Comparison, styles: Styles, beside: Sequence[Comparison] = ()) -> str:
-    """Draw Demšar's diagram: mean ranks on a line, bars over groups that do not differ.
+    """Draw Demšar's diagram as SVG: mean ranks on a line, with bars over groups that do not differ.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        With at least one complete data set and two algorithms; the bars are its cliques (Wilcoxon–Holm), the
-        ruler on top is Nemenyi's critical difference.
-    styles : Styles
-        Of the study's algorithms.
-    beside : sequence of Comparison, default=()
-        Comparisons whose diagrams stand next to this one and share its scale.
-
-    Returns
-    -------
-    str
-        SVG.
-
-    Notes
-    -----
-    J. Demšar (2006), figure 1.
+    The comparison needs at least one complete data set and two algorithms. The bars are its cliques
+    (Wilcoxon–Holm); the ruler at the top is Nemenyi's critical difference. Diagrams of `beside` share the
+    scale of this one. See J. Demšar (2006), figure 1.
     """
     with theme():
         figure = new_figure(*diagram_size(comparison, beside))
@@ -54,7 +40,7 @@ def critical_difference(comparison: Comparison, styles: Styles, beside: Sequence
 def diagram_size(
     comparison: Comparison, beside: Sequence[Comparison] = (), width: float | None = None
 ) -> tuple[float, float]:
-    """Return width and height of a diagram in px, or of one that is to be `width` px wide."""
+    """Return a diagram's width and height in px, scaled to `width` px if given."""
     layout = _layout(comparison, beside, width)
     return layout.width * layout.scale, layout.height * layout.scale
 
@@ -82,7 +68,7 @@ def draw_diagram(
         axes.text(x(rank), _TOP - 10, str(rank), ha="center", va="bottom", size=small)
     cd = comparison.critical_difference
     if cd is not None:
-        # A difference wider than the scale is cut off and says so by its label.
+        # A difference wider than the scale is cut off; its label says so.
         stop = min(x(1 + cd), x(k))
         axes.plot([x(1), stop], [18, 18], color=INK, lw=scale)
         axes.plot([x(1)] * 2, [14, 22], color=INK, lw=scale)
@@ -98,9 +84,9 @@ def draw_diagram(
     for i, (name, label, value) in enumerate(zip(names, labels, values, strict=True)):
         colour, marker, _ = styles[name]
         left = i < half
-        # The right-hand names stand worst first, so that no two lines cross.
+        # The names on the right start with the worst, so that no two lines cross.
         y = first + _ROW * (i if left else k - 1 - i)
-        # Beside its own line a name meets no other: lines that reach further down lie further in.
+        # A name next to its own line touches no other line: lines to lower rows lie further in.
         side = -1 if left else 1
         end = x(value) + 10 * side
         axes.plot([x(value), x(value), end], [_TOP, y, y], color=colour, lw=1.1 * scale)
@@ -110,7 +96,7 @@ def draw_diagram(
     for i, group in enumerate(groups):
         ends = [spots[name] for name in group]
         y = _TOP + 12 + _BAR * i
-        # Barely beyond its ends: further, it would reach under a neighbour that it does not join.
+        # Barely beyond its ends: a longer bar would reach under a neighbor outside the group.
         axes.plot(
             [x(min(ends)) - 1, x(max(ends)) + 1], [y, y], color=INK, lw=4 * scale, solid_capstyle="butt"
         )
@@ -124,7 +110,7 @@ def _points(axes: Axes) -> float:
 
 
 def _ruler(comparison: Comparison) -> str:
-    """Return the label of Nemenyi's critical difference, empty without one."""
+    """Return the label of Nemenyi's critical difference, or "" if there is none."""
     cd = comparison.critical_difference
     if cd is None:
         return ""
@@ -137,17 +123,17 @@ def _ruler_width(comparison: Comparison) -> float:
 
 
 def _groups(comparison: Comparison) -> list[tuple[str, ...]]:
-    """Return what bars join; a single data set allows no test, and so no bar."""
+    """Return the groups that bars join. A single data set allows no test and so has none."""
     return comparison.cliques if comparison.n > 1 else []
 
 
 def _first_row(groups: Sequence[tuple[str, ...]]) -> float:
-    """Return where the first names stand, below the bars."""
+    """Return the y coordinate of the first names, below the bars."""
     return _TOP + 14 + _BAR * len(groups) + 12
 
 
 def _tags(comparison: Comparison, letters: int) -> tuple[list[str], list[float]]:
-    """Return names with their mean ranks, as the diagram prints them, and the ranks."""
+    """Return the labels (name and mean rank) as the diagram prints them, and the ranks."""
     values = [float(value) for value in comparison.mean_ranks]
     names = [shorten(str(name), letters) for name in comparison.mean_ranks.index]
     return [f"{name}  {value:.2f}" for name, value in zip(names, values, strict=True)], values
@@ -155,7 +141,7 @@ def _tags(comparison: Comparison, letters: int) -> tuple[list[str], list[float]]
 
 @dataclass(frozen=True)
 class _Layout:
-    """The measures of a diagram in px, before all of it is shrunk by `scale`."""
+    """Hold the dimensions of a diagram in px, before scaling by `scale`."""
 
     letters: int
     left: float
@@ -165,12 +151,12 @@ class _Layout:
     scale: float = 1.0
 
     def x(self, rank: float) -> float:
-        """Return where a rank is on the scale."""
+        """Return the x coordinate of a rank."""
         return self.left + self.unit * (rank - 1)
 
 
 def _layout(comparison: Comparison, beside: Sequence[Comparison], width: float | None) -> _Layout:
-    """Lay a diagram out: as wide as its names need, or shrunk to a width with shorter names if need be."""
+    """Lay out a diagram as wide as its names need, or scaled to `width` px with shorter names."""
     k = len(comparison.mean_ranks)
     shared = [each for each in (comparison, *beside) if each.k == k]
     height = _first_row(_groups(comparison)) + _ROW * ((k + 1) // 2 - 1) + 14
@@ -178,7 +164,7 @@ def _layout(comparison: Comparison, beside: Sequence[Comparison], width: float |
     if width is not None:
         for letters in _LETTERS:
             left, right, unit = _room(shared, k, letters, 0)
-            # 3% of air: on a screen letters are rounded to whole pixels.
+            # 3% margin: on a screen, letter widths are rounded to whole pixels.
             scale = min(1.0, 0.97 * width / (left + unit * (k - 1) + right))
             if scale >= _LEAST_SCALE:
                 break
@@ -189,22 +175,22 @@ def _layout(comparison: Comparison, beside: Sequence[Comparison], width: float |
 def _room(
     comparisons: Sequence[Comparison], k: int, letters: int, width: float
 ) -> tuple[float, float, float]:
-    """Return left margin, right margin and px per rank of diagrams of k algorithms that fill a width.
+    """Return left margin, right margin and px per rank for diagrams of k algorithms that fill `width` px.
 
-    A name hangs beside its rank and runs outwards, so it takes from the margin only what its distance from
-    the scale's end does not give.
+    A name starts at its rank and runs outwards, so it needs margin only for the part that extends beyond the
+    end of the scale.
     """
     half = (k + 1) // 2
     tags = [_tags(each, letters) for each in comparisons]
-    # 21 px for the elbow, the mark and air.
+    # 21 px for the elbow, the mark and some space.
     texts = [([text_width(label) + 21 for label in labels], values) for labels, values in tags]
-    # 16 px a rank keeps the ticks' two-digit numbers apart, 130 px in all a few algorithms' lines. The
-    # label of the ruler must fit above them.
+    # 16 px per rank keeps two-digit tick labels apart; 130 px in total keeps the lines of a few algorithms
+    # apart. The ruler's label must fit above them.
     ruler = max(_ruler_width(each) for each in comparisons)
     unit, left, right = max(16.0, 130.0 / (k - 1)), 0.0, 0.0
-    # A wider scale asks for less margin, which leaves a wider scale: a few rounds settle it.
+    # A wider scale needs less margin, which leaves room for a wider scale; a few rounds converge.
     for _ in range(12):
-        # 10 px for half a tick's number and the round end of a bar.
+        # 10 px for half a tick label and the end of a bar.
         left = right = 10.0
         for widths, values in texts:
             for i, (needed, value) in enumerate(zip(widths, values, strict=True)):

@@ -1,27 +1,45 @@
-"""Plots of curves along the stream, panel by panel and as a sheet."""
+"""Plots of curves along the stream, against noise, and against the size or time of a model."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .legends import legend_below
-from .svg import PANEL, draw, new_figure, resize, theme
-from .ticks import draw_grid, number_logarithmically, number_plainly
+from .svg import (
+    INK,
+    PANEL,
+    draw,
+    draw_grid,
+    handles,
+    legend_below,
+    new_figure,
+    number_logarithmically,
+    number_plainly,
+    resize,
+    shorten,
+    text_width,
+    theme,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from ....pipeline.analysis.curves import Curve
-    from .styles import Styles
+    from ....pipeline.noise import Noise
+    from .svg import Styles
 
 
 def _logarithmic(axes: Axes, curves: Sequence[Curve]) -> float:
-    """Make both axes logarithmic, as far as the means reach; return where 0 is drawn: at the bottom."""
+    """Make both axes logarithmic, and return the bottom of the y axis, where 0 is drawn."""
     means = np.concatenate([curve.mean for curve in curves])
     known = means[np.isfinite(means) & (means > 0)]
     low, high = (known.min() / 1.3, known.max() * 1.3) if known.size else (0.1, 1.0)
@@ -32,25 +50,25 @@ def _logarithmic(axes: Axes, curves: Sequence[Curve]) -> float:
 
 
 def _reach(curves: Sequence[Curve]) -> tuple[float, float]:
-    """Return where a logarithmic x axis begins and ends."""
+    """Return the limits of a logarithmic x axis."""
     left, right = (max(1.0, of(curve.t[end] for curve in curves)) for of, end in ((min, 0), (max, -1)))
-    # A stream of one checkpoint is a point: half a decade shows it.
+    # A stream with one checkpoint is a single point: show half a decade.
     return left, max(right, 3.0 * left)
 
 
 class Axis(NamedTuple):
-    """What a panel of curves shows.
+    """Describe the axes of a panel of curves.
 
     Attributes
     ----------
     x, y : str
-        Names of the axes.
+        Axis labels.
     zero : bool
         Whether y begins at 0.
     log : bool
-        Whether both are logarithmic.
+        Whether both axes are logarithmic.
     steps : bool
-        Whether values stay until they change; their spread is not drawn then.
+        Whether to draw values as steps, without their spread.
     log_x : bool
         Whether x alone is logarithmic.
     """
@@ -74,7 +92,7 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis)
         if not axis.steps:
             low, high = (np.maximum(curve.mean + sign * curve.sd, bottom) for sign in (-1, 1))
             axes.fill_between(t, low, high, color=colour, alpha=0.18, lw=0)
-        # Marks at a few places only, staggered so that close curves show theirs in turn.
+        # Few marks, staggered so that those of close curves do not coincide.
         shares = 0.25 * np.arange(1, 5) - 0.03 * (place % 5)
         marks = np.searchsorted(t, t[0] * (t[-1] / t[0]) ** shares if by_powers else t[-1] * shares)
         axes.plot(
@@ -88,7 +106,7 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis)
             markevery=sorted(set(np.minimum(marks, t.size - 1).tolist())),
         )
         if curve.marks:
-            # On the line, which is straight between checkpoints as it is drawn.
+            # Place rings on the line, which the log-log plot draws straight between checkpoints.
             heights = np.exp(np.interp(np.log(curve.marks), np.log(t), np.log(mean)))
             axes.plot(curve.marks, heights, ls="none", marker="o", ms=9, mfc="none", mec=colour, mew=1.5)
     for change in sorted({each for curve in curves for each in curve.changes if each <= curve.t[-1]}):
@@ -112,27 +130,15 @@ def learning_curves(
 ) -> tuple[list[str], str]:
     """Draw panels of learning curves: mean over seeds, shaded by one standard deviation.
 
-    Parameters
-    ----------
-    panels : sequence of (title, curves)
-        In reading order; of each panel the curves of several algorithms.
-    styles : Styles
-        Of the study's algorithms.
-    axis : Axis
-        What is drawn.
-
-    Returns
-    -------
-    drawings : list of str
-        SVG of each panel without title and legend: the page has one for all panels.
-    sheet : str
-        SVG of all, three panels to a row, with titles and a legend, for a file of its own.
+    `panels` is (title, curves) in reading order. The result is one SVG per panel without title and legend
+    (the page has one legend for all), and one SVG of all panels, three to a row, with titles and a legend,
+    for a separate file.
     """
     with theme():
         figure = new_figure(*PANEL)
-        # Made once for both pictures that it is in: to make a panel takes as long as to draw it.
+        # Each panel is created once for both pictures, because creating it takes as long as drawing it.
         for _, curves in panels:
-            # The last tick's number reaches out to the right of the axis.
+            # The label of the last tick extends beyond the right end of the axis.
             axes = figure.add_axes((0.155, 0.17, 0.785, 0.79), visible=False)
             draw_curves(axes, curves, styles, axis)
         drawings = []
@@ -144,10 +150,10 @@ def learning_curves(
 
 
 def _sheet(figure: Figure, panels: Sequence[tuple[str, Sequence[Curve]]], styles: Styles) -> str:
-    """Lay the panels of a figure side by side."""
+    """Arrange the panels of a figure side by side."""
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
-    # Two names to a panel's width, spread evenly over the rows.
+    # Two names per panel width, spread evenly over the rows.
     drawn = {curve.algorithm for _, curves in panels for curve in curves}
     names = [name for name in styles if name in drawn]
     legend_rows = -(-len(names) // (2 * columns))
@@ -162,3 +168,159 @@ def _sheet(figure: Figure, panels: Sequence[tuple[str, Sequence[Curve]]], styles
         axes.set_visible(True)
     legend_below(figure, styles, names, -(-len(names) // legend_rows))
     return draw(figure)
+
+
+# In px: space below an axis for tick labels and axis label, and the part that the axis label takes.
+_BELOW, _LABEL = 46.0, 26.0
+# Gap between two noise models, in steps between neighboring levels.
+_GAP = 0.6
+
+
+def _stretches(noise: Sequence[Noise]) -> Iterator[slice]:
+    """Yield a slice of positions per noise model. Lines do not connect different models."""
+    start = 0
+    for _, some in itertools.groupby(noise, key=lambda each: each.kind):
+        stop = start + len(list(some))
+        yield slice(start, stop)
+        start = stop
+
+
+def _below(noise: Sequence[Noise]) -> float:
+    """Return the space below the axis in px; with several noise models the level names there are rotated."""
+    if len(list(_stretches(noise))) == 1:
+        return _BELOW
+    return _LABEL + max(text_width(shorten(each.short), 10) for each in noise)
+
+
+def _draw_lines(
+    axes: Axes, table: pd.DataFrame, noise: Sequence[Noise], styles: Styles, *, to_scale: bool
+) -> None:
+    """Draw the lines and label the levels; with `to_scale`, place the levels of a single model by rate."""
+    stretches = list(_stretches(noise))
+    places: NDArray[np.float64] = np.arange(len(noise), dtype=float)
+    for step, stretch in enumerate(stretches):
+        places[stretch] += _GAP * step
+    if to_scale and len(stretches) == 1:
+        places = np.array([each.rate for each in noise])
+    for name in table.index:
+        colour, marker, dash = styles[str(name)]
+        values = table.loc[name].to_numpy(float)
+        for stretch in stretches:
+            axes.plot(places[stretch], values[stretch], color=colour, marker=marker, ls=dash)
+    if len(stretches) == 1:
+        axes.set_xticks(places, [each.short for each in noise])
+        axes.set_xlabel("label noise")
+    else:
+        axes.set_xticks(places, [shorten(each.short) for each in noise], rotation=90)
+        axes.set_xlabel("noise")
+
+
+def ranks_by_noise(
+    table: pd.DataFrame, noise: Sequence[Noise], styles: Styles, *, legend: bool = False
+) -> str:
+    """Draw mean rank against noise as SVG, one line per algorithm, with rank 1 at the top.
+
+    Lines join the levels of one noise model; with several models each has its own stretch of the axis.
+    `table` has shape (algorithms, noise levels), NaN at a rate without ranks. `legend` adds the names next to
+    the panel, for a separate file; a page has one legend for all panels.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    with theme():
+        names = [str(name) for name in table.index]
+        margin = max(text_width(shorten(name)) for name in names) + 50 if legend else 10.0
+        below = _below(noise)
+        width, height = PANEL[0] + margin, max(PANEL[1], 20.0 * len(table) + 70) + below - _BELOW
+        figure = new_figure(width, height)
+        axes = figure.add_axes(
+            (50 / width, below / height, (PANEL[0] - 50) / width, (height - below - 10) / height)
+        )
+        _draw_lines(axes, table, noise, styles, to_scale=False)
+        axes.set_ylim(len(table) + 0.3, 0.7)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_ylabel("mean rank (1 is best)")
+        draw_grid(axes)
+        if legend:
+            axes.legend(handles=handles(styles, names), loc="center left", bbox_to_anchor=(1.02, 0.5))
+        return draw(figure)
+
+
+def values_by_noise(table: pd.DataFrame, noise: Sequence[Noise], styles: Styles, ylabel: str) -> str:
+    """Draw a value against noise, one line per algorithm, as SVG with a legend below.
+
+    `table` has shape (algorithms, noise levels), NaN for missing values. `ylabel` includes the unit. Several
+    noise models are drawn as in `ranks_by_noise`.
+    """
+    with theme():
+        names = [str(name) for name in table.index]
+        legend = 20.0 * -(-len(names) // 2) + 6
+        further = _below(noise) - _BELOW
+        height = PANEL[1] + legend + further
+        figure = new_figure(PANEL[0], height)
+        axes = figure.add_axes((0.155, (44 + legend + further) / height, 0.82, (PANEL[1] - 54) / height))
+        _draw_lines(axes, table, noise, styles, to_scale=True)
+        axes.set_ylabel(ylabel)
+        draw_grid(axes)
+        legend_below(figure, styles, names, 2)
+        return draw(figure)
+
+
+# Marks are open. Marks closer than _NEAR px are drawn around one another, so that none hides another; beyond
+# _MOST_AROUND of them, the rest share the widest ring.
+_NEAR = 4.0
+_MARK, _WIDER, _MOST_AROUND = 5.0, 5.0, 3
+_LEGEND_ROWS, _NAME = 14, 40
+
+
+def _sizes(places: NDArray[np.float64]) -> list[float]:
+    """Return the widths of marks at positions in px, shape (n, 2)."""
+    near = np.linalg.norm(places[:, None] - places[None], axis=-1) < _NEAR
+    return [_MARK + _WIDER * min(int(near[i, :i].sum()), _MOST_AROUND) for i in range(len(places))]
+
+
+def error_by_size(
+    points: pd.DataFrame,
+    styles: Styles,
+    learners: Sequence[str],
+    ylabel: str,
+    xlabel: str = "support vectors",
+    *,
+    legend: bool = False,
+) -> str:
+    """Draw one point per algorithm, error against model size, as SVG; lines join points of the same learner.
+
+    `points` has columns size and error; an algorithm may have several rows, and `learners` names the learner
+    of each row. Sizes below 1 are drawn at 1. `legend` adds the names next to the panel, for a separate file;
+    a page has one legend for all panels.
+    """
+    names = [str(name) for name in points.index]
+    entries = list(dict.fromkeys(names))
+    with theme():
+        columns = -(-len(entries) // _LEGEND_ROWS)
+        margin = columns * (max(text_width(shorten(name, _NAME)) for name in entries) + 50) if legend else 0.0
+        width, height = PANEL[0] + margin, PANEL[1]
+        if legend:
+            height = max(height, 20.0 * -(-len(entries) // columns) + 40)
+        figure = new_figure(width, height)
+        axes = figure.add_axes((56 / width, 46 / height, (PANEL[0] - 70) / width, (height - 56) / height))
+        axes.set_ylabel(ylabel)
+        axes.set_xlabel(xlabel)
+        for learner in dict.fromkeys(learners):
+            own = points[[each == learner for each in learners]].sort_values("size")
+            axes.plot(own["size"], own["error"], color=INK, alpha=0.3, lw=1.0, zorder=1)
+        low, high = (max(1.0, float(each)) for each in (points["size"].min(), points["size"].max()))
+        beyond = max(1.02, (high / low) ** 0.08)
+        axes.set(xscale="log", xlim=(low / beyond, high * beyond))
+        axes.margins(y=0.1)
+        number_logarithmically(axes.xaxis, low / beyond, high * beyond)
+        draw_grid(axes, "both")
+        sizes = _sizes(axes.transData.transform(points[["size", "error"]].to_numpy(float)))
+        for name, (x, y), size in zip(names, points[["size", "error"]].to_numpy(float), sizes, strict=True):
+            colour, marker, _ = styles[name]
+            axes.plot([x], [y], ls="", marker=marker, mec=colour, mfc="none", mew=1.5, ms=size)
+        if legend:
+            marks = handles(styles, entries, _NAME)
+            for mark in marks:
+                mark.set(linestyle="", markerfacecolor="none", markeredgewidth=1.5)
+            axes.legend(handles=marks, loc="center left", bbox_to_anchor=(1.02, 0.5), ncols=columns)
+        return draw(figure)

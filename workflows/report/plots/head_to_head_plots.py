@@ -1,4 +1,4 @@
-"""Plots of one algorithm against the others, task by task: scatter, and error reduction by difficulty."""
+"""Plots of one algorithm against the others, task by task, and box plots of test errors over seeds."""
 
 from __future__ import annotations
 
@@ -6,37 +6,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .styles import DASHES
-from .svg import FAINT, INK, PANEL, draw, new_figure, shorten, theme
-from .ticks import draw_grid
+from .svg import DASHES, FAINT, INK, PANEL, draw, draw_grid, new_figure, shorten, text_width, theme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from .styles import Style
+    from .svg import Style, Styles
 
-# A square of a panel's height: a line of slope 1 is then a diagonal.
+# A square as high as a panel, in which a line of slope 1 is a diagonal.
 _SQUARE = 250.0
 
 
 def scatter(x: NDArray[np.float64], y: NDArray[np.float64], style: Style, xlabel: str, ylabel: str) -> str:
-    """Draw one point a task and the line on which both are equal.
+    """Draw one point per task and the line of equal values, as SVG.
 
-    Parameters
-    ----------
-    x, y : ndarray of float64, shape (n,)
-        Values of both algorithms, in percent.
-    style : Style
-        Of the algorithm on the x axis.
-    xlabel, ylabel : str
-        Their names.
-
-    Returns
-    -------
-    str
-        SVG.
+    `x` and `y`, shape (n,), are the values of both algorithms in percent. `style` is that of the algorithm on
+    the x axis.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -60,21 +47,10 @@ def error_reductions(
     xlabel: str,
     ylabel: str,
 ) -> str:
-    """Draw one point a task and noise rate, with a least-squares line for every rate.
+    """Draw one point per task and noise rate, and a least-squares line per rate, as SVG with a legend below.
 
-    Parameters
-    ----------
-    points : sequence of (name, x, y)
-        One entry a noise rate, rising; x and y of shape (n,).
-    style : Style
-        Of the algorithm whose reduction it is; the more noise, the deeper its colour.
-    xlabel, ylabel : str
-        What they are, with their unit.
-
-    Returns
-    -------
-    str
-        SVG with a legend below.
+    `points` is (name, x, y) per noise rate, increasing, with x and y of shape (n,). `style` is that of the
+    algorithm whose error reduction is shown; more noise gives a deeper color. The labels include the unit.
     """
     with theme():
         height = PANEL[1] + 26
@@ -92,4 +68,45 @@ def error_reductions(
         axes.set_ylabel(ylabel)
         draw_grid(axes)
         figure.legend(loc="lower center", ncols=max(1, len(points)))
+        return draw(figure)
+
+
+def box_plot(values: Sequence[tuple[str, Sequence[float]]], styles: Styles, xlabel: str) -> str:
+    """Draw one box per algorithm over its seeds: quartiles, whiskers to 1.5 box lengths, outliers.
+
+    `values` is (algorithm, one value per seed), from top to bottom. `xlabel` names the values with their
+    unit. The result is SVG.
+
+    The plot follows K. Crammer, A. Kulesza, M. Dredze, "Adaptive Regularization of Weight Vectors", Machine
+    Learning 91 (2013), figure 6, rotated so that long names stay readable.
+    """
+    with theme():
+        names = [shorten(name, 20) for name, _ in values]
+        margin = max(text_width(name, 10) for name in names) + 14
+        width, height = max(PANEL[0], margin + 220), 26.0 * len(values) + 56
+        figure = new_figure(width, height)
+        axes = figure.add_axes(
+            (margin / width, 44 / height, (width - margin - 12) / width, (height - 52) / height)
+        )
+        for place, (name, sample) in enumerate(values):
+            colour, marker, dash = styles[name]
+            line = {"color": colour, "linewidth": 1.3, "linestyle": dash}
+            axes.boxplot(
+                [list(sample)],
+                positions=[place],
+                orientation="horizontal",
+                widths=0.6,
+                patch_artist=True,
+                boxprops={"edgecolor": colour, "facecolor": colour, "alpha": 0.35},
+                medianprops={"color": INK, "linewidth": 1.6},
+                whiskerprops=line,
+                capprops=line,
+                flierprops={"marker": marker, "markersize": 3, "markeredgecolor": colour},
+                manage_ticks=False,
+            )
+        axes.set_ylim(len(values) - 0.5, -0.5)
+        axes.set_yticks(range(len(values)), names)
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel(xlabel)
+        draw_grid(axes, "x")
         return draw(figure)

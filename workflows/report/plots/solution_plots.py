@@ -1,4 +1,4 @@
-"""Plots of a solution in two dimensions: points by class, support vectors, the boundary and its margins."""
+"""Plot a solution in two dimensions: points by class, support vectors, the boundary and its margins."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .styles import PALETTE
-from .svg import INK, draw, new_figure, parse, shorten, shortened, theme, write
+from .svg import INK, PALETTE, draw, new_figure, parse, shorten, shortened, theme, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,22 +15,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-# Of a side of the plot in CSS pixels; its frame and numbers come on top.
+# Side of the plot in CSS pixels, without frame and tick labels.
 _SIDE = 264.0
 _LEFT, _BOTTOM, _TOP, _GAP = 48.0, 28.0, 8.0, 26.0
-# Of both classes: colour, cap and width of a point, a stroke of no length that is a disc or a square, in half
+# Color, cap and width of a point, per class. A zero-length stroke shows as a disc or a square and takes half
 # the bytes of a marker.
 _CLASSES = ((PALETTE[0][0], "round", 3.4), (PALETTE[3][0], "projecting", 3.0))
-# And what a support vector is drawn as: from where, seen from its place, and along what path.
+# Outline of a support vector, per class: offset of its start from the point, and path.
 _OPEN = ((-0.05, -2.9, "a2.9 2.9 0 1 1 .1 0"), (-2.5, -2.5, "h5v5h-5z"))
 _RING_WIDTH = 1.3
-# Lines are thinned out as long as they move by less than this many pixels.
+# Lines are simplified as long as they move by less than this many pixels.
 _TOLERANCE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What is drawn of one model.
+    """Hold what to draw of one model.
 
     Attributes
     ----------
@@ -40,13 +39,13 @@ class Solution:
     points : ndarray of float64, shape (n, 2)
         Training points.
     codes : ndarray of int, shape (n,)
-        Their labels, 0 or 1, as the learner was given them.
+        Labels as given to the learner, 0 or 1.
     support : ndarray of float64, shape (m, 2)
-        Support vectors; m = 0 of a model without any.
+        Support vectors; m = 0 for a model without any.
     support_codes : ndarray of int, shape (m,)
-        Their labels; -1 of one that is no training point, which is not drawn.
+        Their labels; -1 if one is not a training point, which is then not drawn.
     x, y : ndarray of float64, shape (G,)
-        Lines of the grid.
+        Coordinates of the grid lines.
     scores : ndarray of float64, shape (G, G)
         ``f`` at ``(x[j], y[i])``.
     """
@@ -62,9 +61,9 @@ class Solution:
 
 
 def _dots(axes: Axes, points: NDArray[np.float64], name: str, **style: Any) -> None:
-    """Draw a stroke of no length at every point, all as one path under an id of its own."""
+    """Draw a zero-length stroke at every point, all in one path with the id `name`."""
     if len(points):
-        # To each point and back, the pen lifted in between.
+        # Go to each point twice (a stroke of length 0), then lift the pen (NaN).
         x, y = (np.column_stack([each, each, np.full(len(each), np.nan)]).ravel() for each in points.T)
         axes.plot(x, y, gid=name, **style)
 
@@ -85,7 +84,7 @@ def _panel(axes: Axes, solution: Solution, place: int = 0) -> None:
     import matplotlib as mpl
     from matplotlib.ticker import MaxNLocator
 
-    # A stroke of no length would be thinned out.
+    # Path simplification would remove zero-length strokes.
     mpl.rcParams["path.simplify"] = False
     for code, (colour, cap, width) in enumerate(_CLASSES):
         own = solution.points[solution.codes == code]
@@ -104,7 +103,7 @@ def _panel(axes: Axes, solution: Solution, place: int = 0) -> None:
 
 
 def _finished(svg: str) -> str:
-    """Open the support vectors, and write paths in few characters, no finer than a hundredth pixel."""
+    """Replace strokes of support vectors by open marks, and round coordinates to a hundredth pixel."""
     root = parse(svg)
     for path in root.iter("path"):
         path.set("d", shortened(path.attrib["d"], ".2f"))
@@ -123,17 +122,7 @@ def _finished(svg: str) -> str:
 
 
 def solution_panel(solution: Solution) -> str:
-    """Draw one model.
-
-    Parameters
-    ----------
-    solution : Solution
-
-    Returns
-    -------
-    str
-        SVG without a legend: the page has one for all panels of a data set.
-    """
+    """Draw one model as SVG without a legend: the page has one legend for all panels of a data set."""
     with theme():
         width, height = _LEFT + _SIDE + 10, _BOTTOM + _SIDE + _TOP
         figure = new_figure(width, height)
@@ -143,25 +132,15 @@ def solution_panel(solution: Solution) -> str:
 
 
 def solutions_sheet(solutions: Sequence[Solution], classes: Sequence[str]) -> str:
-    """Draw the models of one data set on a sheet with a legend, for a file of its own.
+    """Draw the models of one data set on a sheet with a legend, three panels to a row, for a separate file.
 
-    Parameters
-    ----------
-    solutions : sequence of Solution
-        In reading order.
-    classes : sequence of str
-        Names of both classes.
-
-    Returns
-    -------
-    str
-        SVG, three panels to a row.
+    `classes` are the names of both classes. The result is SVG.
     """
     with theme():
         columns = min(3, len(solutions))
         rows = -(-len(solutions) // columns)
         names = legend_names(classes)
-        # A class above its support vectors, one line above the other.
+        # Each class is above its support vectors.
         legend_rows = len(names) if columns == 1 else 2
         across, down = _LEFT + _SIDE + 16, _BOTTOM + _SIDE + _GAP
         legend = 22.0 * legend_rows + 10
@@ -180,7 +159,7 @@ def solutions_sheet(solutions: Sequence[Solution], classes: Sequence[str]) -> st
 
 
 def legend_names(classes: Sequence[str]) -> list[str]:
-    """Return what the marks and lines stand for, in the order of `legend_mark`."""
+    """Return the texts for the marks and lines, in the order of `legend_mark`."""
     marks = [[f"class {shorten(name, 18)}", "its support vectors"] for name in classes]
     return [*marks[0], *marks[1], "f = 0", "f = ±1"]
 

@@ -1,8 +1,9 @@
 """Matplotlib figures as SVG that fits a page: themed, deterministic, safe to put inline side by side.
 
 Figures are drawn in units of CSS pixels (1 point of the figure = 1 px on the page). Colours in the drawing
-are stand-ins: inline they become CSS variables, so that one picture serves a light and a dark page; in a file
-of its own they become fixed colours on white.
+are placeholders: inline they become CSS variables, so that one picture serves a light and a dark page; in a
+file they become fixed colours on white. Each algorithm has the same colour, mark and dash in all pictures
+of a report.
 """
 
 from __future__ import annotations
@@ -12,21 +13,160 @@ import itertools
 import re
 import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from .styles import PALETTE
+import numpy as np
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from collections.abc import Sequence
 
-# Width and height of a panel in CSS pixels: as wide as a phone shows without shrinking the lettering; wide
-# pages lay several side by side.
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# Above this, tick labels are powers of ten.
+_LARGE = 1e6
+# Ticks of a logarithmic axis as multiples of powers of ten, the finest scale first, and the maximum number of
+# ticks.
+_MULTIPLES = (np.arange(20, 200) / 20, np.arange(2, 20) / 2, np.arange(1, 10), (1, 2, 5), (1,))
+_MOST_TICKS = 8
+
+
+def written(value: float, large: bool) -> str:
+    """Write a tick in plain characters; Matplotlib's powers need its math markup, which is turned off.
+
+    Examples
+    --------
+    >>> written(20_000, large=False), written(2e6, large=True)
+    ('20,000', '2·10⁶')
+    """
+    if not large:
+        return f"{value:,g}"
+    exponent = int(np.floor(np.log10(value * 1.000001)))
+    power = "10" + str(exponent).translate(_RAISED)
+    multiple = f"{value / 10.0**exponent:g}"
+    return power if multiple == "1" else f"{multiple}·{power}"
+
+
+def logarithmic_ticks(first: float, last: float) -> list[float]:
+    """Return round numbers between two positive ones, on the finest scale with at most eight.
+
+    Examples
+    --------
+    >>> logarithmic_ticks(10, 60_000), logarithmic_ticks(24, 43)
+    ([10.0, 100.0, 1000.0, 10000.0], [25.0, 30.0, 35.0, 40.0])
+    """
+    exponents = range(int(np.floor(np.log10(first))), int(np.ceil(np.log10(last))) + 1)
+    ticks: list[float] = []
+    for multiples in _MULTIPLES:
+        values = [float(f"{m * 10.0**e:.6g}") for e in exponents for m in multiples]
+        ticks = [value for value in values if first <= value <= last]
+        if len(ticks) <= _MOST_TICKS:
+            return ticks
+    return ticks[:: -(-len(ticks) // _MOST_TICKS)]
+
+
+def number_logarithmically(axis: Axis, first: float, last: float) -> None:
+    """Put round numbers on a logarithmic axis from `first` to `last`."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    axis.set_major_locator(FixedLocator(logarithmic_ticks(first, last)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: written(value, last > _LARGE)))
+
+
+def number_plainly(axes: Axes, whole: bool) -> None:
+    """Write tick labels without exponents; with `whole`, y values are integers."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    # Five labels such as "20,000" fit on a phone; round steps end where streams end.
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(6, integer=whole))
+    for axis in (axes.xaxis, axes.yaxis) if whole else (axes.xaxis,):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+
+
+def draw_grid(axes: Axes, which: str = "y") -> None:
+    """Draw grid lines behind the plot for one axis or "both"."""
+    axes.grid(True, axis=which)  # type: ignore[arg-type]
+    axes.set_axisbelow(True)
+
+
+# (on white, on the dark page): found by a search in which any two colors differ by at least 0.12 in OKLab for
+# normal, deuteranopic and protanopic sight, each contrasts at least 3:1 with the page, and both modes have
+# related hues.
+PALETTE = (
+    ("#268bfc", "#c0e8fd"),
+    ("#b01003", "#e56f17"),
+    ("#1b2874", "#557ea8"),
+    ("#d8662a", "#feb354"),
+    ("#226873", "#30c0f8"),
+    ("#65001c", "#d5305f"),
+    ("#5941c2", "#8e6ffb"),
+    ("#878c99", "#b4a3a2"),
+)
+MARKERS = "os^Dv<>pPXh*"
+DASHES: tuple[str, ...] = ("-", "--", "-.", ":")
+
+_VARIANT = re.compile(r"(?P<family>.*\S)[\s_-]+\(?(?P<variant>full|diag|diagonal)\)?")
+
+
+class Style(NamedTuple):
+    """Hold how one algorithm is drawn."""
+
+    colour: str
+    marker: str
+    dash: str
+
+
+# Styles of all algorithms of a study in its order, created once per report and passed to every plot.
+Styles: TypeAlias = Mapping[str, Style]
+
+
+def _family(name: str) -> tuple[str, bool]:
+    """Return a label's family name, without "full" or "diagonal", and whether it names the full version."""
+    found = _VARIANT.fullmatch(name)
+    return (name, False) if found is None else (found["family"], found["variant"] == "full")
+
+
+def styles_of(algorithms: Sequence[str]) -> Styles:
+    """Return the style of every algorithm of a study, in the study's order.
+
+    Labels that differ only in ending in "full" or "diagonal" (or "diag") share color and mark; the full
+    version is dashed. All others differ in color as long as colors last, and always in mark or dash.
+
+    Examples
+    --------
+    >>> full, diagonal, other = styles_of(["AROW full", "AROW diagonal", "PA"]).values()
+    >>> full.colour == diagonal.colour != other.colour, full.dash, diagonal.dash
+    (True, '--', '-')
+    """
+    split = [_family(name) for name in algorithms]
+    versions = {family: {full for other, full in split if other == family} for family, _ in split}
+    paired = {family for family, found in versions.items() if len(found) == 2}
+    keys = [family if family in paired else name for name, (family, _) in zip(algorithms, split, strict=True)]
+    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    styles = {}
+    for name, key, (_, full) in zip(algorithms, keys, split, strict=True):
+        place = places[key]
+        cycle = place // len(PALETTE)
+        # If dashes distinguish versions, the second round of colors uses the next two dashes.
+        dash = 2 * cycle + (full and key in paired) if paired else cycle
+        colour = PALETTE[place % len(PALETTE)][0]
+        styles[name] = Style(colour, MARKERS[place % len(MARKERS)], DASHES[dash % len(DASHES)])
+    return styles
+
+
+# Width and height of a panel in CSS pixels: as wide as a phone shows without shrinking the lettering. Wide
+# pages show several side by side.
 PANEL = (360.0, 260.0)
 
-# Stand-ins that no palette contains.
+# Placeholder colors that no palette contains.
 INK = "#010203"
 FAINT = "#040506"
 FAINT_ON_WHITE = "#c4c9d0"
@@ -39,21 +179,17 @@ _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 
 @contextmanager
 def theme(*, faint: str = FAINT, lettering: float = 11) -> Iterator[None]:
-    """Set Matplotlib up for one figure, without touching the user's settings.
+    """Configure Matplotlib for one figure, without changing the user's settings.
 
-    Parameters
-    ----------
-    faint : str, default=FAINT
-        Colour of grids: a stand-in, or that of a figure that is shown as it is drawn.
-    lettering : float, default=11
-        Size of text in points; numbers on axes are a tenth smaller.
+    `faint` is the color of grids: a placeholder, or a real color for a figure shown as drawn. `lettering` is
+    the text size in points; tick labels are 1/11 smaller.
     """
     import matplotlib as mpl
 
     settings: Any = {
         "svg.fonttype": "none",
         "svg.hashsalt": "singlepass",
-        # Titles stay where they are put; room for them is not looked for.
+        # Keep titles at their place instead of searching for free space.
         "axes.titley": 1.0,
         # A "$" in a name is a dollar sign.
         "text.parse_math": False,
@@ -87,7 +223,7 @@ def theme(*, faint: str = FAINT, lettering: float = 11) -> Iterator[None]:
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
         mpl.rcParams.update(settings)
-        # The reader's browser has the glyphs; Matplotlib's own font only measures.
+        # The reader's browser has the glyphs; Matplotlib's own font only measures text.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from font")
         yield
 
@@ -96,18 +232,18 @@ def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure of the given size in CSS pixels, without pyplot's global state."""
     from matplotlib.figure import Figure
 
-    # The SVG backend draws 72 units to the inch.
+    # The SVG backend draws 72 units per inch.
     return Figure(figsize=(width / 72, height / 72), dpi=72)
 
 
 def resize(figure: Figure, width: float, height: float) -> None:
-    """Give a figure another size in CSS pixels."""
+    """Change a figure's size, given in CSS pixels."""
     figure.set_size_inches(width / 72, height / 72)
 
 
 @cache
 def text_width(text: str, size: float = 11) -> float:
-    """Width of a text in CSS pixels, in Matplotlib's own (wide) font."""
+    """Return the width of a text in CSS pixels, measured in Matplotlib's own (wide) font."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -118,14 +254,14 @@ def text_width(text: str, size: float = 11) -> float:
 
 
 def shorten(text: str, length: int = 26) -> str:
-    """Cut a name that would push the picture off the page; tables print it whole."""
-    # XML has no place for control characters.
+    """Shorten a name that would be too wide for the figure; tables print it in full."""
+    # XML allows no control characters.
     text = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def draw(figure: Figure) -> str:
-    """Return the figure as an SVG element, without XML prologue and date."""
+    """Return the figure as an SVG element without XML prologue and date."""
     sink = io.StringIO()
     figure.savefig(sink, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = sink.getvalue()
@@ -133,7 +269,7 @@ def draw(figure: Figure) -> str:
 
 
 def parse(svg: str) -> ET.Element:
-    """Return the tree of what `draw` returned, its names without namespaces."""
+    """Parse the output of `draw` into a tree whose names have no namespaces."""
     root = ET.fromstring(svg)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
@@ -143,13 +279,13 @@ def parse(svg: str) -> ET.Element:
 
 
 def write(root: ET.Element) -> str:
-    """Return a tree as text that `parse` takes."""
+    """Return a tree as text that `parse` accepts."""
     root.attrib |= {"xmlns": _SVG, "xmlns:xlink": _XLINK}
     return ET.tostring(root, encoding="unicode")
 
 
 def size(svg: str) -> tuple[float, float]:
-    """Return width and height of what `draw` returned, in CSS pixels."""
+    """Return width and height of the output of `draw`, in CSS pixels."""
     _, root = next(ET.iterparse(io.StringIO(svg), events=("start",)))
     return _size(root)
 
@@ -160,7 +296,7 @@ def _size(root: ET.Element) -> tuple[float, float]:
 
 
 def _bare(svg: str, title: str) -> ET.Element:
-    """Return the tree without size and metadata, with a title for readers who cannot see the picture."""
+    """Parse an SVG, remove size and metadata, and add a title for readers who cannot see the picture."""
     root = parse(svg)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
@@ -173,7 +309,7 @@ def _bare(svg: str, title: str) -> ET.Element:
 
 
 def _recolour(root: ET.Element, colours: Mapping[str, str]) -> None:
-    # Only within style declarations: a name in the picture may look like a colour.
+    # Replace only in style declarations: a name in the picture may look like a color.
     for element in root.iter():
         if style := element.get("style"):
             pairs = (each.partition(":") for each in style.split(";"))
@@ -184,11 +320,11 @@ def _recolour(root: ET.Element, colours: Mapping[str, str]) -> None:
 
 
 def shortened(numbers: str, form: str = ".5g") -> str:
-    """Write the numbers of a path or of a transformation in fewer digits.
+    r"""Round the numbers of a path or transformation to fewer digits.
 
     Examples
     --------
-    >>> shortened("M 1.234567 20.0 \\nL 3 4.5")
+    >>> shortened("M 1.234567 20.0 \nL 3 4.5")
     'M 1.2346 20 L 3 4.5'
     """
     found = re.sub(r"\d+\.\d+", lambda number: format(float(number[0]), form), numbers)
@@ -196,12 +332,12 @@ def shortened(numbers: str, form: str = ".5g") -> str:
 
 
 def _target(value: str) -> str:
-    """Return the id that an attribute's value refers to, as "#id" or within it as "url(#id)"."""
+    """Return the id that an attribute's value refers to, as "#id" or as "url(#id)" within it."""
     return value[1:] if value.startswith("#") else value.partition("url(#")[2].partition(")")[0]
 
 
 def _compact(root: ET.Element) -> None:
-    """Leave out what a page does not need: digits, line breaks, repeated styles."""
+    """Remove what a page does not need: digits, line breaks, repeated styles."""
     for element in list(root.iter()):
         for name in ("d", "x", "y", "transform"):
             if name in element.attrib:
@@ -215,12 +351,12 @@ def _compact(root: ET.Element) -> None:
 
 
 def _mark_style(element: ET.Element) -> object:
-    """Return the style of a mark; of another element itself, which equals no other."""
+    """Return the style of a mark (<use>); for another element return the element, which equals no other."""
     return (element.get("style") or element) if element.tag == "use" else element
 
 
 def _share_style(marks: list[ET.Element]) -> list[ET.Element]:
-    """Put marks of one kind, one after the other, into a group whose style they inherit."""
+    """Move consecutive marks of one style into a group whose style they inherit."""
     group = ET.Element("g", {"style": marks[0].attrib["style"]})
     for mark in marks:
         del mark.attrib["style"]
@@ -229,7 +365,7 @@ def _share_style(marks: list[ET.Element]) -> list[ET.Element]:
 
 
 def _rename(root: ET.Element, prefix: str) -> None:
-    """Put a prefix before every id that is referred to, and take away the others."""
+    """Add a prefix to every id that is referred to, and remove the other ids."""
     references = [
         (element, name, _target(value))
         for element in root.iter()
@@ -242,26 +378,15 @@ def _rename(root: ET.Element, prefix: str) -> None:
             element.set("id", f"{prefix}-{own}")
     for element, name, target in references:
         value = element.attrib.pop(name)
-        # In HTML `xlink:` is out of date.
+        # HTML deprecates the prefix `xlink:`.
         element.set(name.removeprefix("xlink:"), value.replace(f"#{target}", f"#{prefix}-{target}"))
 
 
 def inline(svg: str, prefix: str, title: str) -> str:
-    """Make an SVG fit to stand in an HTML page: themed colours, its own ids, a title.
+    """Prepare an SVG for an HTML page: themed colors, ids with `prefix`, a title, no namespaces.
 
-    Parameters
-    ----------
-    svg : str
-        The outcome of `draw`.
-    prefix : str
-        Put before every id; unique on the page.
-    title : str
-        What the picture shows, for readers who cannot see it.
-
-    Returns
-    -------
-    str
-        The SVG element, without namespaces: in HTML they are known.
+    `svg` is the output of `draw`. `prefix` must be unique on the page. `title` describes the picture for
+    readers who cannot see it.
     """
     root = _bare(svg, title)
     _rename(root, prefix)
@@ -269,16 +394,53 @@ def inline(svg: str, prefix: str, title: str) -> str:
     _compact(root)
     width, _ = _size(root)
     root.set("aria-label", title)
-    # Grown or shrunk only so far that the lettering stays near the text's size; beyond, its box scrolls.
+    # Scale only so far that the lettering stays near the size of the page's text; beyond that, its box
+    # scrolls.
     root.set("style", f"min-width:{0.85 * width:.0f}px;max-width:{1.45 * width:.0f}px")
     return ET.tostring(root, encoding="unicode")
 
 
 def standalone(svg: str, title: str) -> str:
-    """Make an SVG file: fixed colours on white, since a reader's page may be dark."""
+    """Make an SVG file with fixed colors on white, because a reader's page may be dark."""
     root = _bare(svg, title)
     _recolour(root, _FIXED)
     width, height = _size(root)
     root.attrib |= {"width": f"{width:g}", "height": f"{height:g}"}
     root.insert(1, ET.Element("rect", {"width": "100%", "height": "100%", "fill": "#ffffff"}))
     return f'<?xml version="1.0" encoding="utf-8"?>\n{write(root)}\n'
+
+
+def label_of(name: str, length: int = 26) -> str:
+    """Return an algorithm's name as a legend shows it."""
+    # Matplotlib omits labels that start with an underscore from legends.
+    return ("\u200b" if name.startswith("_") else "") + shorten(name, length)
+
+
+def handles(styles: Styles, names: Sequence[str], length: int = 26) -> list[Line2D]:
+    """Return a legend line with its mark for each of the named algorithms."""
+    from matplotlib.lines import Line2D
+
+    drawn = [(name, *styles[name]) for name in names]
+    return [
+        Line2D([], [], color=colour, marker=marker, ls=dash, label=label_of(name, length))
+        for name, colour, marker, dash in drawn
+    ]
+
+
+def legend_below(figure: Figure, styles: Styles, names: Sequence[str], columns: int) -> None:
+    """Add a legend of the named algorithms at the bottom of a figure."""
+    figure.legend(handles=handles(styles, names), loc="lower center", ncols=columns)
+
+
+def swatch(style: Style) -> str:
+    """Draw the line and mark of one algorithm, for a legend in the page."""
+    colour, marker, dash = style
+    with theme():
+        figure = new_figure(34, 12)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.set_xlim(0, 34)
+        axes.set_ylim(0, 12)
+        axes.plot([1, 33], [6, 6], color=colour, ls=dash)
+        axes.plot([17], [6], color=colour, marker=marker)
+        return draw(figure)

@@ -1,6 +1,6 @@
-"""The sections of a report, each a function that makes one out of a study's view.
+"""List the sections of a report; each is a function from a study's view to a section.
 
-A further section is a module with such a function, and its line in `SECTIONS`.
+To add a section, write a module with such a function and add it to `SECTIONS`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Accuracy on test data with its spread over seeds, and mistakes along the training stream."""
+"""Report accuracy on test data with its spread over seeds, and mistakes along the training stream."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ....pipeline.analysis.metrics import METRICS
 from ..page.blocks import Block, Column, Columns, Heading, Panels, Picture, Section, Text
 from ..page.view import StudyView, spaced
 from ..parts.score_tables import score_tables
-from ..plots.box_plot import box_plot
+from ..plots.head_to_head_plots import box_plot
 from ..plots.svg import shorten
 from ..words import wording
 from ..words.markup import slug
@@ -19,7 +19,7 @@ _FEWEST_SEEDS = 5
 
 
 def section(view: StudyView) -> Section | None:
-    """Print and draw test accuracy; None without a test part."""
+    """Print and draw test accuracy; return None without a test part."""
     tables = score_tables(view.averages, METRICS["test_accuracy"], view.design)
     if not tables:
         return None
@@ -39,13 +39,13 @@ def section(view: StudyView) -> Section | None:
 
 
 def mistakes(view: StudyView) -> Section | None:
-    """Print mistakes against clean and given labels; None where no algorithm predicts along the stream."""
+    """Print mistakes by clean and given labels; return None if no algorithm predicts along the stream."""
     design = view.design
     clean = score_tables(view.averages, METRICS["mistakes_clean"], design)
     if not clean:
         return None
-    # Where labels are clean the given ones are these, and the table would be printed twice; a single data
-    # set has one table of all noise.
+    # Without label noise the given labels are the clean ones, and their table would repeat the first. A
+    # single data set has one table for all noise levels.
     relabelled = [noise for noise in design.noise if noise.rate and noise.relabels]
     kept = design if view.single else replace(design, noise=relabelled)
     given = score_tables(view.averages, METRICS["mistakes"], kept) if view.noisy else []
@@ -60,7 +60,7 @@ def mistakes(view: StudyView) -> Section | None:
 
 
 def _boxes(view: StudyView) -> list[Block]:
-    """Draw test error over seeds, one panel per data set and noise level, if these are few and seeds many."""
+    """Draw test error over seeds, if there are few data sets and enough seeds."""
     design = view.design
     if not view.few or design.repetitions < _FEWEST_SEEDS:
         return []

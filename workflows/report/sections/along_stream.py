@@ -1,4 +1,4 @@
-"""What else is measured along the stream: test error, and every count that is declared with a trace."""
+"""Draw test error along the stream, and every count declared with a trace."""
 
 from __future__ import annotations
 
@@ -12,28 +12,25 @@ from ....pipeline.analysis.subsets import task_groups
 from ....pipeline.counts import COUNTS
 from ..page.blocks import Block, Heading, Section, Text
 from ..page.view import StudyView
-from ..parts.stream_curves import CurvePanel, curve_panels
+from ..parts.figures import CurvePanel, curve_panels
 from ..plots.curve_plots import Axis
 from ..plots.svg import shorten
 from ..words.markup import slug
 
-# Base sets that are drawn: a panel costs some 20 kB of the page.
+# Maximum number of base sets to draw: a panel adds some 20 kB to the page.
 _MOST = 9
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One picture for each data set.
+    """Describe a quantity to draw, with one panel per data set.
 
     Attributes
     ----------
     name : str
         Stem of the file.
-    title, note : str
     column, against : str
-        Columns of the curves table: what is drawn, against what.
-    axis : Axis
-        Names and scale of the axes.
+        Columns of the curves table for the y and x axes.
     """
 
     name: str
@@ -64,7 +61,7 @@ _TEST_ERRORS = (
 
 
 def quantities() -> list[Quantity]:
-    """Return what is drawn: test error, then what `pipeline.counts` declares with a trace."""
+    """Return the quantities to draw: test error, then all counts declared with a trace."""
     counted = [
         Quantity(
             slug(name),
@@ -80,14 +77,14 @@ def quantities() -> list[Quantity]:
 
 
 def section(view: StudyView) -> Section | None:
-    """Draw every quantity that an algorithm has at the lowest noise rate, of the first task of each group."""
+    """Draw every available quantity at the lowest noise rate, for the first task of each group."""
     datasets = [group.datasets[0] for group in task_groups(view.cells, view.design)][:_MOST]
     blocks = [block for quantity in quantities() for block in _drawn(view, quantity, datasets)]
     return Section("along", "Along the stream", blocks) if blocks else None
 
 
 def _with_switches(curve: Curve, cells: pd.DataFrame) -> Curve:
-    """Mark where the models of all seeds became more complex."""
+    """Mark where the model of any seed became more complex."""
     own = cells.loc[cells["algorithm"] == curve.algorithm, "switches"]
     switches = {float(t) for seed in own.dropna() for t in seed}
     return replace(curve, marks=tuple(sorted(t for t in switches if t >= curve.t[0])))

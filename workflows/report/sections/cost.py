@@ -1,6 +1,6 @@
-"""What learning costs: updates, labels asked for, speed; and what seconds buy.
+"""Report the cost of learning: updates, requested labels, speed, and the error within a time limit.
 
-The latter is of a stream that a study has with several sizes of budget: the error within a time.
+The last applies to streams that a study runs with several budget sizes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ....pipeline.analysis.subsets import TaskGroup, task_groups
 from ..page.blocks import Block, Panels, Picture, Section, Text
 from ..page.table import TableBlock, TableCell
 from ..page.view import StudyView
-from ..plots.size_plots import error_by_size
+from ..plots.curve_plots import error_by_size
 from ..plots.svg import shorten
 from ..words.markup import slug
 
@@ -34,13 +34,13 @@ def section(view: StudyView) -> Section:
 
 
 def _cost_table(view: StudyView) -> TableBlock:
-    """Updates per example and speed of every algorithm, averaged over data sets, by noise rate."""
+    """Build the table of updates per example by noise rate, averaged over data sets, and of speed."""
     averages, design = view.averages, view.design
     updates, speed, queries = (METRICS[name] for name in ("update_rate", "examples_per_second", "query_rate"))
     header = ["algorithm", *(f"updates, {noise.short} noise" for noise in design.noise), "examples/s"]
     done = comparable_rows(view.finished, design)
     each = done[["noise", "algorithm", "dataset"]].assign(rate=updates.of(done))
-    # Over seeds first: a data set that is read once counts as much as the others.
+    # Average over seeds first, so that a data set with a single repetition counts as much as the others.
     means = (
         each.groupby(["noise", "algorithm", "dataset"])["rate"].mean().groupby(["noise", "algorithm"]).mean()
     )
@@ -86,7 +86,10 @@ def _averaged(compared: pd.DataFrame, design: Design) -> str:
 
 
 def within_seconds(view: StudyView) -> Section | None:
-    """Compare at equal times; None unless the study asks for RAM-hours and has a stream more than once."""
+    """Compare errors at equal times.
+
+    Returns None unless the study requests RAM-hours and has several data sets from one stream.
+    """
     groups = list(_one_stream(view)) if METRICS["ram_hours"] in view.asked else []
     if not groups:
         return None
@@ -115,7 +118,7 @@ def within_seconds(view: StudyView) -> Section | None:
 
 
 def _one_stream(view: StudyView) -> Iterator[TaskGroup]:
-    """Yield the groups of data sets that are the same task of the same rows."""
+    """Yield the groups of several data sets that are the same task on the same rows."""
     tasks = view.cells.drop_duplicates("dataset").set_index("dataset")["task"]
     for group in task_groups(view.cells, view.design):
         if len(group.datasets) > 1 and tasks[group.datasets].nunique() == 1:
@@ -127,18 +130,18 @@ def _points(view: StudyView, group: TaskGroup) -> pd.DataFrame:
     noise = view.design.noise[0]
     done = view.finished
     done = done[(done["noise"] == noise.slug) & done["dataset"].isin(group.datasets)]
-    # A stream too short for the clock took 0 s.
+    # The clock may measure 0 s for a short stream.
     seconds = done.groupby(["algorithm", "dataset"])["fit_seconds"].min().clip(lower=1e-6)
     scores = view.averages.scores(view.metric, noise, view.design)
     value = scores.mean.where(scores.complete)
     error = 100 * (1 - value if view.metric.direction == "higher" else value)
-    # `mean` has a row a data set and a column an algorithm.
+    # `mean` has one row per data set and one column per algorithm.
     points = pd.DataFrame({"seconds": seconds, "error": error.T.stack().reindex(seconds.index)}).dropna()
     return points.reset_index("dataset")
 
 
 def _limits(seconds: pd.Series[float]) -> list[float]:
-    """Return 1 and 3 times powers of ten, the last of them the first within which everything is done.
+    """Return 1 and 3 times powers of ten, from the first that any time meets to the first that all meet.
 
     Examples
     --------
@@ -155,7 +158,7 @@ def _limits(seconds: pd.Series[float]) -> list[float]:
 
 
 def _within_table(points: pd.DataFrame, algorithms: list[str], stream: str, place: int) -> TableBlock:
-    """Tabulate the least error of each algorithm among its budgets that take no longer than a limit."""
+    """Tabulate the least error of each algorithm over the budgets that finish within each time limit."""
     limits = _limits(points["seconds"])
     within = pd.DataFrame(
         {limit: points[points["seconds"] <= limit].groupby(level=0)["error"].min() for limit in limits}

@@ -1,4 +1,4 @@
-"""Mean ranks within groups of tasks of one base set and kind."""
+"""Rank algorithms within groups of tasks of one base set and kind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..parts.rank_tables import ranked
 
 
 def section(view: StudyView) -> Section | None:
-    """Rank within groups; None where groups are the whole study or single data sets."""
+    """Rank within groups; return None if there is one group or every group is a single data set."""
     design = view.design
     groups = task_groups(view.cells, design)
     if len(groups) < 2 or len(groups) == len(design.datasets) or len(design.algorithms) < 2:
@@ -26,19 +26,10 @@ def section(view: StudyView) -> Section | None:
 
 
 def _group_table(groups: Sequence[tuple[str, Sequence[Comparison]]], design: Design) -> TableBlock:
-    """Mean ranks within groups of tasks, one row per group and noise rate.
+    """Build the table of mean ranks within groups of tasks, one row per group and noise rate.
 
-    Parameters
-    ----------
-    groups : sequence of (name, comparisons)
-        For each group its comparisons, one per noise rate, of one metric.
-    design : Design
-        The study's names and their order.
-
-    Returns
-    -------
-    TableBlock
-        Columns are the algorithms, in the study's order.
+    `groups` is (name, comparisons), one comparison per noise rate, of one metric. Columns are the algorithms
+    in the study's order.
     """
     rows, data = [], []
     for name, comparisons in groups:

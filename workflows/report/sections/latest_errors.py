@@ -1,4 +1,4 @@
-"""Figures of the latest examples along the stream: over a window, and with a fading factor."""
+"""Draw metrics over the latest examples along the stream: in a window, and with a fading factor."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from ....pipeline.analysis.curves import mean_curves
 from ....pipeline.analysis.metrics import Metric
 from ..page.blocks import Block, Heading, Panels, Section, Text
 from ..page.view import StudyView, fading, latest, spaced
-from ..parts.stream_curves import CurvePanel, curve_panels
+from ..parts.figures import CurvePanel, curve_panels
 from ..plots.curve_plots import Axis
 from ..plots.svg import shorten
 from ..words import wording
 from ..words.markup import slug
-from ..words.phrases import count
+from ..words.wording import count
 
-# Panels of a kind: what a study of streams compares fits, a benchmark of a hundred tasks does not.
+# Panels per quantity: enough for a study that compares streams, too few for a benchmark of a hundred tasks.
 _MOST_PANELS = 15
 _MOST_LEVELS = 3
 _ERROR = Axis(y="error, %")
 
 
 def section(view: StudyView) -> Section | None:
-    """Draw windowed figures and fading errors of data set after data set; None where none was asked for."""
+    """Draw windowed metrics and fading errors per data set; return None if the study requests none."""
     study = view.results.study
     blocks: list[Block] = []
     if window := study.get("window"):
@@ -44,7 +44,7 @@ def _label(metric: Metric) -> str:
 
 def _opening(metric: Metric) -> str:
     label = _label(metric)
-    # A capital kappa would be another name.
+    # Keep a lower-case kappa: a capital one is another symbol.
     return label[0].upper() + label[1:] if label.isascii() else label
 
 

@@ -1,4 +1,4 @@
-"""Learning curves: mistakes as the stream goes by, of few enough data sets to look at, chosen by rule."""
+"""Draw learning curves: mistakes along the stream, for a fixed choice of few data sets."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from ....pipeline.noise import Noise
 from ..page.blocks import Block, Column, Columns, Heading, Panels, Section, Text
 from ..page.table import TableBlock, TableCell
 from ..page.view import StudyView, spaced
-from ..parts.stream_curves import CurvePanel, curve_panels
+from ..parts.figures import CurvePanel, curve_panels
 from ..plots.curve_plots import Axis
 from ..plots.svg import shorten
 from ..words import wording
 from ..words.markup import slug
-from ..words.phrases import count, how_far
+from ..words.wording import count, how_far
 
-# Panels of learning curves: five base sets at three noise levels. Each costs about 40 kB of the page.
+# Maximum number of panels: five base sets at three noise levels. Each adds about 40 kB to the page.
 _MOST_PANELS = 15
 _MOST_LEVELS = 6
 _MOST_NAMED = 6
 
 
 def section(view: StudyView) -> Section | None:
-    """Draw the first task of every base set, at every noise level if they fit; None without any curve."""
+    """Draw the first task of as many base sets as fit; return None without any curve."""
     design = view.design
     levels = spaced(design.noise, _MOST_LEVELS)
     firsts = list(dict(zip(reversed(design.sources), reversed(design.datasets), strict=True)).values())[::-1]
@@ -41,7 +41,7 @@ def section(view: StudyView) -> Section | None:
     blocks: list[Block] = [Text(_note(view, shown, firsts, levels), "soft")]
     [(dataset, curves, panels), *others] = groups
     if len(curves) == 1 and not others:
-        # The key to the only panel says where its curves end.
+        # The table next to the only panel serves as its legend and gives the curves' final values.
         columns = [Column([panels], wide=True), Column([_ends(view, dataset, curves[0])])]
         blocks += [Heading(dataset), Columns(columns)]
     else:
@@ -55,7 +55,7 @@ def _curves(view: StudyView, dataset: str, noise: Noise) -> list[Curve]:
 
 
 def _note(view: StudyView, shown: Sequence[str], firsts: Sequence[str], levels: Sequence[Noise]) -> str:
-    """Say what is drawn and what was left out."""
+    """Say what is drawn and what is left out."""
     design = view.design
     note = f"Cumulative mistakes against the clean labels as the stream goes by: {wording.shaded(design)}."
     cells = itertools.product(shown, levels, view.drawn)
@@ -78,7 +78,7 @@ def _note(view: StudyView, shown: Sequence[str], firsts: Sequence[str], levels: 
 
 
 def _not_drawn(view: StudyView, shown: Sequence[str], levels: Sequence[Noise]) -> list[str]:
-    """Name the algorithms without a curve because a cell was stopped or failed, and how far they came."""
+    """Name the algorithms without a curve because a cell was stopped or failed, and how far they got."""
     found = []
     for noise in levels:
         lacks = view.averages.shortfalls(noise, view.design)
@@ -106,7 +106,7 @@ def _panels(view: StudyView, place: int, dataset: str, found: Sequence[tuple[Noi
 
 
 def _ends(view: StudyView, dataset: str, curves: Sequence[Curve]) -> TableBlock:
-    """Where curves end, top to bottom, with the mark of each; then how far the others came."""
+    """Tabulate the final values of curves, top to bottom, then how far the other algorithms got."""
     rows = []
     for curve in sorted(curves, key=lambda curve: -curve.mean[-1]):
         spread = f" ± {curve.sd[-1]:,.0f}" if curve.seeds > 1 else ""

@@ -1,4 +1,4 @@
-"""The metrics that a study asks for: what each is, and its values."""
+"""Report the metrics that a study requests: a description and the values of each."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..page.view import StudyView
 from ..parts.score_tables import score_tables
 from ..words import wording
 
-# Other sections have their tables.
+# Other sections print these.
 _ELSEWHERE = frozenset({"test_accuracy", "mistakes", "mistakes_clean", "support_vectors", "model_kilobytes"})
 
 
 def section(view: StudyView) -> Section | None:
-    """Print every metric that the study asks for and no other section has; None without any value."""
+    """Print every requested metric that no other section prints; return None without any value."""
     blocks: list[Block] = []
     for metric in view.asked:
         tables = [] if metric.name in _ELSEWHERE else score_tables(view.averages, metric, view.design)

@@ -1,4 +1,4 @@
-"""Where, when and with what the results were made, and the command to make them again."""
+"""Report where, when and with what the results were produced, and the command to reproduce them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def section(view: StudyView) -> Section:
 
 
 def _command(study: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
-    """Return the command line of the latest run; without one it was made in Python."""
+    """Return the command line of the latest run, or a comment if it was run in Python."""
     command = provenance.get("command")
     if isinstance(command, str) and command.strip():
         return command.strip()
@@ -35,7 +35,7 @@ def _command(study: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
 
 
 def _provenance_table(provenance: Mapping[str, Any]) -> TableBlock:
-    """Where, when and with what the results were made; nested entries get dotted names."""
+    """Tabulate where, when and with what the results were produced; nested entries get dotted names."""
     rows: list[list[TableCell]] = []
 
     def add(prefix: str, value: Any) -> None:

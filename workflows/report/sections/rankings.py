@@ -1,4 +1,4 @@
-"""Rankings of some of a study's algorithms among themselves, as the study asks for them."""
+"""Rank selected algorithms among themselves, as the study requests."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from ....pipeline.noise import parse_noise
 from ..page.blocks import Block, Column, Columns, Folded, Heading, Listing, Panels, Section, Text
 from ..page.table import Show, TableBlock
 from ..page.view import StudyView
-from ..parts.diagrams import diagrams
+from ..parts.figures import diagrams
 from ..parts.head_to_head import head_to_head
-from ..parts.rank_tables import mean_rank_table
-from ..parts.significance_tables import friedman_table, pairs_table
+from ..parts.rank_tables import friedman_table, mean_rank_table, pairs_table
 from ..words import wording
 
-# A table of so many pairs stands beside the ranks.
+# A table with at most this many pairs appears next to the ranks.
 _FEW_PAIRS = 10
 
 
 def section(view: StudyView) -> Section | None:
-    """Show every ``[[rankings]]`` table in the study's order; None where there is none."""
+    """Show every ``[[rankings]]`` table in the study's order; return None if there is none."""
     entries = view.results.study.get("rankings") or []
     blocks = [block for place, entry in enumerate(entries, 1) for block in _ranking(view, entry, place)]
     return Section("rankings", "Selected algorithms among themselves", blocks) if blocks else None
 
 
 def _ranking(view: StudyView, entry: Mapping[str, Any], place: int) -> list[Block]:
-    """Names of tables and files start with ``ranking-1-``, ``ranking-2-``, …."""
+    """Build the blocks of one ranking; names of its tables and files start with ``ranking-PLACE-``."""
     title, prefix = str(entry["title"]), f"ranking-{place}-"
     part = among(view.design, entry["algorithms"])
     if entry.get("datasets"):

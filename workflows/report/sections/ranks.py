@@ -1,4 +1,4 @@
-"""Mean ranks by every metric, and how they change with label noise."""
+"""Report mean ranks by every metric, and how they change with label noise."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..page.blocks import Block, Column, Columns, Picture, Section, Text
 from ..page.table import TableBlock, TableCell
 from ..page.view import StudyView
 from ..parts.rank_tables import mean_rank_table, model_rank_table, noise_column, rank_frame
-from ..plots.noise_plots import ranks_by_noise
+from ..plots.curve_plots import ranks_by_noise
 from ..words import wording
 from ..words.markup import slug
 
 
 def section(view: StudyView) -> Section:
-    """Say who ranks where; of one data set its ranks, of more their means."""
+    """Print the ranks of a single data set, or the mean ranks over several."""
     design, comparisons = view.design, view.comparisons
     others = [mean_rank_table(series, design) for series in view.other_comparisons]
     columns = [Column([mean_rank_table(comparisons, design)])]
@@ -43,7 +43,7 @@ def section(view: StudyView) -> Section:
 
 
 def _picture(view: StudyView) -> tuple[Picture, list[str]] | None:
-    """Draw mean rank against noise; return who is drawn too. None below two levels or two algorithms."""
+    """Draw mean rank against noise; return the drawn algorithms too. None below two levels or algorithms."""
     known = [c for c in view.comparisons if c.n]
     frame, noise = rank_frame(known, view.design), [c.noise for c in known]
     if min(frame.shape) < 2:
@@ -59,19 +59,9 @@ def _picture(view: StudyView) -> tuple[Picture, list[str]] | None:
 
 
 def _mean_score_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
-    """Mean of the metric itself over the data sets that were ranked, by noise rate.
+    """Tabulate the mean of the metric over the ranked data sets, by noise rate, with equal weights.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One per noise rate, of one metric.
-    design : Design
-        The study's names and their order.
-
-    Returns
-    -------
-    TableBlock
-        One row per algorithm, in the study's order; every data set counts the same.
+    The comparisons are one per noise rate, of one metric. Rows are algorithms in the study's order.
     """
     metric = comparisons[0].metric
     known = [c for c in comparisons if c.n]
@@ -95,7 +85,7 @@ def _mean_score_table(comparisons: Sequence[Comparison], design: Design) -> Tabl
 
 
 def _dropped_table(comparisons: Sequence[Comparison]) -> TableBlock | None:
-    """Data sets left out of the ranks, with what they lack; None when all are complete."""
+    """List the data sets left out of the ranks with what they lack; return None if all are complete."""
     rows = [
         [
             TableCell(c.noise.short),

@@ -1,4 +1,4 @@
-"""Which differences of mean ranks are significant."""
+"""Report which differences of mean ranks are significant."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from ..page.blocks import Block, Listing, Panels, Section, Text
 from ..page.view import StudyView
-from ..parts.diagrams import diagrams
-from ..parts.significance_tables import friedman_table, pairs_table
+from ..parts.figures import diagrams
+from ..parts.rank_tables import friedman_table, pairs_table
 from ..words import wording
 
 _DIAGRAMS_NOTE = (
@@ -19,7 +19,7 @@ _DIAGRAMS_NOTE = (
 
 
 def section(view: StudyView) -> Section | None:
-    """Draw and list the tests; None for a single data set, which allows none."""
+    """Draw and list the tests; return None for a single data set, which allows none."""
     if view.single:
         return None
     comparisons = view.comparisons

@@ -1,4 +1,4 @@
-"""Solutions in two dimensions: the boundary and the support vectors that each algorithm ends with."""
+"""Draw solutions in two dimensions: the final boundary and support vectors of each algorithm."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..page.view import StudyView
 from ..plots.solution_plots import Solution, legend_mark, legend_names, solution_panel, solutions_sheet
 from ..plots.svg import shorten
 from ..words.markup import slug
-from ..words.phrases import count, enumerate_names
+from ..words.wording import count, enumerate_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from ....pipeline.run.task import Learnt
     from ....pipeline.study.study import Study
 
-# Each panel costs 15 to 50 kB of the page.
+# Each panel adds 15 to 50 kB to the page.
 _MOST_DATASETS = 4
 _MOST_POINTS = 600
-# Lines of the grid that scores are taken on, in each direction.
+# Number of grid lines per direction on which scores are computed.
 _GRID = 120
 
 
 def section(view: StudyView) -> Section | None:
-    """Draw the solutions that a study asks for, at its first noise rate and first seed; None if none.
+    """Draw the requested solutions at the first noise rate and seed; return None if none is requested.
 
-    The models are learnt again for it, which takes as long as their cells took.
+    The models are trained again for this, which takes as long as their cells took.
     """
     if not view.results.study.get("solutions"):
         return None
-    # Here and below: learners take as long to import as a small study's figures to draw.
+    # Imports are local here and below: importing learners takes as long as drawing a small study's figures.
     from ....pipeline.study.study_file import parse_study
 
     try:
         study = parse_study(view.results.study)
     except InputError as error:
-        # A later version may refuse what was once a study; its other results are there all the same.
+        # A later version may refuse a study that an earlier one accepted; the other results are still valid.
         return _nothing(str(error))
     noise, seed = study.noise[0], study.seeds[0]
     rows = evaluation_rows(view.cells)
@@ -96,7 +96,7 @@ def _note(at: str, learnt_from: int, datasets: int) -> str:
 
 
 def _model(study: Study, row: dict[Any, Any]) -> Learnt | str:
-    """Return a cell's model, or why there is none to draw."""
+    """Return a cell's trained model, or the reason why it cannot be drawn."""
     from ....pipeline.run.replay import learn_again
 
     if row.get("status") != "ok":
@@ -109,7 +109,7 @@ def _model(study: Study, row: dict[Any, Any]) -> Learnt | str:
             return "it has more than two classes"
         if not hasattr(learnt.learner, "decision_function"):
             return "its learner has no decision_function"
-    except Exception as error:  # of data or a learner of the user's own: no reason to have no report
+    except Exception as error:  # an error in the user's data or learner must not prevent the report
         return _reason(error)
     return learnt
 
@@ -124,7 +124,7 @@ def _dense(X: Any) -> NDArray[np.float64]:
 
 
 def _some(values: NDArray[Any]) -> NDArray[Any]:
-    """Return at most `_MOST_POINTS` rows, evenly spaced: a batch solver sorts them by class."""
+    """Return at most `_MOST_POINTS` rows, evenly spaced because a batch solver sorts them by class."""
     if len(values) <= _MOST_POINTS:
         return values
     some: NDArray[Any] = values[np.linspace(0, len(values) - 1, _MOST_POINTS).round().astype(int)]
@@ -132,15 +132,15 @@ def _some(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _support(learnt: Learnt) -> NDArray[np.float64] | None:
-    # An active strategy's model is that of the learner inside.
+    # The model of an active strategy is that of its inner learner.
     learner = getattr(learnt.learner, "learner_", learnt.learner)
     vectors = getattr(learner, "support_vectors_", None)
     return None if vectors is None else _dense(vectors).reshape(-1, 2)
 
 
 def _codes_of(support: NDArray[np.float64], learnt: Learnt) -> NDArray[np.int32]:
-    """Return the labels with which the support vectors were learnt, -1 of one that is no training point."""
-    # As complex numbers two coordinates have one order, so that one search finds a row.
+    """Return the labels given to the learner for its support vectors, -1 if not a training point."""
+    # As complex numbers the coordinate pairs have a total order, so that one binary search finds a row.
     wanted, place = np.unique(support[:, 0] + 1j * support[:, 1], return_inverse=True)
     codes = np.full(len(wanted), -1, np.int32)
     for start, stop, X in learnt.material.train.blocks() if len(wanted) else ():
@@ -154,7 +154,7 @@ def _codes_of(support: NDArray[np.float64], learnt: Learnt) -> NDArray[np.int32]
 
 
 def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[str, str]]]:
-    """Return what is drawn of one data set's models, all on one scale, and those whose scores fail."""
+    """Return what to draw of one data set's models, all on one scale, and the models whose scores fail."""
     from ....learners import take_rows
 
     parts = {}
@@ -165,7 +165,7 @@ def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[st
         points = _dense(take_rows(train.X, train.rows[:_MOST_POINTS]))
         try:
             vectors = _support(learnt)
-        except Exception as error:  # of a learner of the user's own
+        except Exception as error:  # raised by a user's learner
             failed.append((name, _reason(error)))
             continue
         parts[name] = points, _some(np.zeros((0, 2)) if vectors is None else vectors)
@@ -177,11 +177,11 @@ def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[st
         learnt = models[name]
         try:
             scores = _scores(learnt, x, y)
-        except Exception as error:  # of a learner of the user's own
+        except Exception as error:  # raised by a user's learner
             failed.append((name, _reason(error)))
             continue
         codes = learnt.material.noisy[: len(points)]
-        # What is a support vector is drawn as one.
+        # Draw support vectors only as such, not as points too.
         others = ~np.isin(points[:, 0] + 1j * points[:, 1], support[:, 0] + 1j * support[:, 1])
         support_codes = _codes_of(support, learnt)
         drawn.append(Solution(name, points[others], codes[others], support, support_codes, x, y, scores))
@@ -189,7 +189,7 @@ def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[st
 
 
 def _scores(learnt: Learnt, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return f on a grid, its rows of the kind that was learnt from: no other kernel is compiled for it."""
+    """Return f on a grid whose rows have the training rows' type, so that no other kernel needs compiling."""
     across, up = np.meshgrid(x, y)
     X: Any = learnt.material.train.X
     grid: Any = np.column_stack([across.ravel(), up.ravel()]).astype(X.dtype)
@@ -209,7 +209,7 @@ def _group(
     classes: tuple[str, ...],
     at: str,
 ) -> list[Block]:
-    """Draw the solutions of one data set, a panel an algorithm."""
+    """Draw the solutions of one data set, one panel per algorithm."""
     panels = []
     for solution in drawn:
         vectors = _support(models[solution.name])

@@ -1,4 +1,4 @@
-"""Support sets: their size at the end and along the stream, and the error that a size buys."""
+"""Report support sets: their size at the end and along the stream, and the error at each size."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from ....pipeline.noise import Noise
 from ..page.blocks import Block, Heading, Panels, Picture, Section, Text
 from ..page.table import TableBlock, TableCell
 from ..page.view import StudyView
+from ..parts.figures import CurvePanel, curve_panels
 from ..parts.score_tables import score_tables
-from ..parts.stream_curves import CurvePanel, curve_panels
-from ..plots.curve_plots import Axis
-from ..plots.size_plots import error_by_size
+from ..plots.curve_plots import Axis, error_by_size
 from ..plots.svg import shorten
 from ..words import wording
 from ..words.markup import slug
-from ..words.phrases import count
+from ..words.wording import count
 
-# Base sets that are drawn: a picture of each kind costs 20 to 40 kB of the page.
+# Maximum number of base sets to draw: a picture of each kind adds 20 to 40 kB to the page.
 _MOST = 8
 
 
 def section(view: StudyView) -> Section | None:
-    """Work out what there is to say; None when no algorithm of the study has a support set."""
+    """Report on support sets; return None if no algorithm of the study has one."""
     done = view.finished
     sized = set(done.loc[done["support_vectors"].notna(), "algorithm"])
     names = [name for name in view.design.algorithms if name in sized]
@@ -51,8 +50,8 @@ def section(view: StudyView) -> Section | None:
 
 
 def _errors(view: StudyView, own: pd.DataFrame, groups: Sequence[TaskGroup], names: list[str]) -> list[Block]:
-    """Draw error against support vectors, a panel a group of tasks."""
-    # At the lowest rate: the others are in the tables.
+    """Draw error against support vectors, one panel per group of tasks."""
+    # Only at the lowest noise rate; the tables contain the others.
     noise = view.design.noise[0]
     learners = own.drop_duplicates("algorithm").set_index("algorithm")["learner"].to_dict()
     error = "test error" if view.metric.direction == "higher" else "online error"
@@ -85,7 +84,7 @@ def _errors(view: StudyView, own: pd.DataFrame, groups: Sequence[TaskGroup], nam
 
 
 def _along_the_stream(view: StudyView, groups: Sequence[TaskGroup], names: list[str]) -> list[Block]:
-    """Draw support vectors along the stream, a panel a group of tasks, of the first task of each."""
+    """Draw support vectors along the stream, one panel per group, for the first task of each group."""
     noise = view.design.noise[0]
     shown = [name for name in view.drawn if name in names]
     title = "Support vectors along the stream"
@@ -124,7 +123,7 @@ def _along_the_stream(view: StudyView, groups: Sequence[TaskGroup], names: list[
 def _points(
     averages: Averages, metric: Metric, noise: Noise, design: Design, names: list[str]
 ) -> pd.DataFrame:
-    """Return mean support vectors and error (%) over tasks, one row an algorithm that has both."""
+    """Return mean support vectors and error (%) over tasks, one row per algorithm that has both."""
     sizes, values = (averages.scores(each, noise, design) for each in (METRICS["support_vectors"], metric))
     size = sizes.mean.where(sizes.complete)[names].mean(axis=0, skipna=False)
     value = values.mean.where(values.complete)[names].mean(axis=0, skipna=False)
@@ -133,7 +132,7 @@ def _points(
 
 
 def _models(view: StudyView, names: list[str]) -> TableBlock:
-    """Support vectors, kernel evaluations per example and bytes, averaged over data sets and noise rates."""
+    """Tabulate support vectors, kernel evaluations and size, averaged over data sets and noise rates."""
     metrics = [METRICS[name] for name in ("support_vectors", "evaluation_rate", "model_kilobytes")]
     design = view.design
     data = pd.concat([view.averages.long_table(each, design).assign(metric=each.name) for each in metrics])
@@ -141,7 +140,7 @@ def _models(view: StudyView, names: list[str]) -> TableBlock:
     values = compared[["algorithm", "dataset", "noise"]].assign(
         **{each.name: each.of(compared) for each in metrics}
     )
-    # Over seeds first: a data set that is read once counts as much as the others.
+    # Average over seeds first, so that a data set with a single repetition counts as much as the others.
     means = values.groupby(["algorithm", "dataset", "noise"]).mean().groupby("algorithm").mean()
     columns = [means[each.name].reindex(names) for each in metrics]
     rows = [

@@ -1,4 +1,4 @@
-"""Tuning grids and their winners."""
+"""Report tuning grids and their winners."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _JUDGED = (
 
 
 def section(view: StudyView) -> Section | None:
-    """Print what was tuned and what came out; None when no algorithm has a grid."""
+    """Print the grids and their winners; return None if no algorithm has a grid."""
     tuning = view.results.tuning
     if not tuning:
         return None
@@ -34,14 +34,14 @@ def _value(value: Any) -> str:
 
 
 def _setting(tuned: Tuned) -> str:
-    """The winner's values of the parameters that were tuned."""
+    """Return the winner's values of the tuned parameters."""
     if not tuned.winner:
         return "none: every point failed"
     return ", ".join(f"{name} = {_value(tuned.winner[name])}" for name in tuned.grid)
 
 
 def _grid_table(view: StudyView) -> TableBlock:
-    """Every grid, how often its winner lay at its edge, and which rows judged it."""
+    """Tabulate every grid, how often its winner was at its edge, and which criterion judged it."""
     tuning, design, rows = view.results.tuning, view.design, []
     for name in design.algorithms:
         own = [tuned for tuned in tuning if tuned.algorithm == name]
@@ -72,7 +72,7 @@ def _grid_table(view: StudyView) -> TableBlock:
 
 
 def _rows_that_tune(view: StudyView) -> list[str]:
-    """Say whether rows that judge grids are also reported, for all data sets or for each kind of them."""
+    """Say whether rows that judge grids are also reported, for all data sets or by kind of data set."""
     study = view.results.study
     tuned = {each.dataset for each in view.results.tuning}
     runs = evaluation_rows(view.cells)
@@ -86,7 +86,7 @@ def _rows_that_tune(view: StudyView) -> list[str]:
 
 
 def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
-    """Say so of one data set, by its cells on the study's seeds."""
+    """Say whether reported rows of one data set judged its grid, from its cells on the study's seeds."""
     if rows["drawn"].eq(True).any():
         return "Rows are drawn for each seed: no row that judges a grid is reported."
     if rows["order"].eq("given").any():
@@ -119,7 +119,7 @@ def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
 
 
 def _winner_tables(tuning: Sequence[Tuned], design: Design, files_only: bool) -> list[TableBlock]:
-    """The winner of every grid, data sets by tuned algorithms, one table per noise rate."""
+    """Tabulate the winner of every grid, data sets by tuned algorithms, one table per noise rate."""
     names = [name for name in design.algorithms if any(tuned.algorithm == name for tuned in tuning)]
     place = {tuned.group: tuned for tuned in tuning}
     datasets = list(dict.fromkeys([*design.datasets, *(tuned.dataset for tuned in tuning)]))

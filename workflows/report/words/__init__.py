@@ -1,1 +1,1 @@
-"""The words of a report, in HTML, Markdown and LaTeX."""
+"""Phrase the sentences of a report, and escape text for Markdown and LaTeX."""

@@ -1,4 +1,4 @@
-"""Escapes for LaTeX and Markdown, and generated parts of Markdown files. (Jinja escapes HTML.)"""
+"""Escape text for LaTeX and Markdown, and replace generated parts of Markdown files. (Jinja escapes HTML.)"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
-    # A row that starts with "[" would be read as the optional length of the line break before it.
+    # LaTeX would read a "[" at the start of a row as the optional length of the preceding line break.
     "[": "{[}",
     "]": "{]}",
     "±": r"$\pm$",
@@ -38,7 +38,7 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&])")
 
 
 def latex(text: str) -> str:
-    r"""Escape text for LaTeX; line breaks become blanks.
+    r"""Escape text for LaTeX; line breaks become spaces.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def latex(text: str) -> str:
 
 
 def markdown(text: str) -> str:
-    r"""Escape text for Markdown, also inside a table cell; line breaks become blanks.
+    r"""Escape text for Markdown, including table cells; line breaks become spaces.
 
     Examples
     --------
@@ -86,17 +86,14 @@ def fence(text: str) -> str:
 
 
 def with_block(text: str, name: str, content: str) -> str:
-    """Replace the part of a Markdown text between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``.
+    r"""Replace the part of a Markdown text between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``.
 
-    Raises
-    ------
-    ValueError
-        The text lacks these lines.
+    Raises ValueError if the text lacks these lines.
 
     Examples
     --------
-    >>> with_block("<!-- a -->\\nold\\n<!-- end of a -->\\n", "a", "new\\n")
-    '<!-- a -->\\nnew\\n<!-- end of a -->\\n'
+    >>> with_block("<!-- a -->\nold\n<!-- end of a -->\n", "a", "new\n")
+    '<!-- a -->\nnew\n<!-- end of a -->\n'
     """
     begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
     before, found, rest = text.partition(begin)

@@ -1,4 +1,4 @@
-"""What the report says in words: who leads, how sure that is, and what the data do not allow to say."""
+"""Sentences of the report: who leads, how certain that is, and what the data do not support."""
 
 from __future__ import annotations
 
@@ -6,30 +6,116 @@ from collections.abc import Sequence
 
 from ....pipeline.analysis.comparison import ALPHA, Comparison
 from ....pipeline.analysis.design import Coverage, Design
-from .phrases import count, enumerate_names, equation, noise_levels, p_value
+from ....pipeline.analysis.progress import Shortfall
+from ....pipeline.noise import Noise
+
+
+def percent(rate: float) -> str:
+    """Write a rate as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.1), percent(0.025)
+    ('10%', '2.5%')
+    """
+    return f"{100 * rate:.6g}%"
+
+
+def enumerate_names(names: Sequence[str], join: str = "and") -> str:
+    """Join names with commas and a final "and".
+
+    Examples
+    --------
+    >>> enumerate_names(["A", "B", "C"])
+    'A, B and C'
+    """
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {join} {names[-1]}"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "data set"), count(1200, "cell")
+    ('1 data set', '1,200 cells')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def p_value(p: float) -> str:
+    """Write a p-value to three digits.
+
+    Examples
+    --------
+    >>> p_value(0.0421), p_value(0.00004)
+    ('0.042', '<0.001')
+    """
+    return "<0.001" if p < 0.0005 else f"{p:.3f}"
+
+
+def equation(p: float) -> str:
+    """Write a p-value as an equation or inequality.
+
+    Examples
+    --------
+    >>> equation(0.0421), equation(0.00004)
+    ('p = 0.042', 'p < 0.001')
+    """
+    text = p_value(p)
+    return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def noise_levels(noise: Sequence[Noise]) -> str:
+    """Name at least two different noise levels; words that all of them end with appear once.
+
+    Examples
+    --------
+    >>> noise_levels([Noise(0.1), Noise(0.2), Noise(0.3)])
+    '10%, 20% and 30% label noise'
+    """
+    endings = {each.label.removeprefix(each.short) for each in noise}
+    if len(endings) > 1:
+        return enumerate_names([each.label for each in noise])
+    return enumerate_names([each.short for each in noise]) + endings.pop()
+
+
+def how_far(lack: Shortfall) -> str:
+    """Say how far an algorithm's unfinished cells got.
+
+    Examples
+    --------
+    >>> how_far(Shortfall(3, stopped=3, reached=(10, 10), examples=569))
+    'stopped at 10 of 569'
+    >>> how_far(Shortfall(5, stopped=1, failed=2, waiting=1, reached=(10, 10), examples=569))
+    '1 of 5 stopped at 10 of 569, 2 of 5 failed, 1 of 5 not run'
+    """
+    reached = " to ".join(f"{n:,}" for n in sorted(set(lack.reached)))
+    at = f"stopped at {reached} of {lack.examples:,}" if lack.examples else f"stopped at {reached}"
+    if lack.examples and max(lack.reached, default=0) >= lack.examples:
+        at = "stopped in a later pass"
+    parts = [(lack.stopped, at), (lack.failed, "failed"), (lack.waiting, "not run")]
+    return ", ".join(
+        text if n == lack.planned else f"{n:,} of {lack.planned:,} {text}" for n, text in parts if n
+    )
+
 
 # Below this many data sets an exact two-sided signed-rank test cannot reach 0.05 even for a single pair.
 _FEWEST_FOR_A_PAIR = 6
 
 
 def leaders(comparison: Comparison) -> list[str]:
-    """Return the algorithms that share the best mean rank; empty when nothing could be ranked."""
+    """Return the algorithms that share the best mean rank, or an empty list if nothing could be ranked."""
     ranks = comparison.mean_ranks
     return [str(name) for name in ranks.index[ranks == ranks.min()]] if len(ranks) else []
 
 
 def verdict(comparison: Comparison) -> str:
-    """Say in a clause or two who leads at one noise rate and whether that is significant.
+    """Say who leads at one noise rate and whether that is significant.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        Of the metric the report judges by.
-
-    Returns
-    -------
-    str
-        One sentence, ending with a full stop, without the noise rate.
+    The text is one sentence with a full stop. It does not name the noise rate.
     """
     first = leaders(comparison)
     if not first:
@@ -64,7 +150,7 @@ def _single(comparison: Comparison, first: list[str]) -> str:
 
 
 def _against(comparison: Comparison, first: list[str]) -> str:
-    """Say how sure the lead is."""
+    """Say how certain the lead is."""
     if not comparison.overall:
         return "; the Friedman test finds no significant differences"
     if len(first) > 1:
@@ -94,17 +180,9 @@ def _against(comparison: Comparison, first: list[str]) -> str:
 
 
 def headline(comparisons: Sequence[Comparison]) -> str:
-    """Say in one paragraph who leads at each noise rate.
+    """Say in one paragraph which metric ranks the algorithms and who leads at each noise rate.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One per noise rate, of the metric the report judges by.
-
-    Returns
-    -------
-    str
-        Plain text.
+    The comparisons are one per noise rate, of the ranking metric.
     """
     if not comparisons:
         return "No cell has run yet."
@@ -112,17 +190,9 @@ def headline(comparisons: Sequence[Comparison]) -> str:
 
 
 def leads(comparisons: Sequence[Comparison]) -> str:
-    """Say who leads at each noise rate, rates with the same outcome in one sentence.
+    """Say who leads at each noise rate, with one sentence for rates with one outcome.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One per noise rate, of one metric; at least one.
-
-    Returns
-    -------
-    str
-        Plain text.
+    There is at least one comparison; they are one per noise rate, of one metric.
     """
     runs: list[list[Comparison]] = []
     for comparison in comparisons:
@@ -135,7 +205,7 @@ def leads(comparisons: Sequence[Comparison]) -> str:
 
 
 def _same_story(one: Comparison, other: Comparison) -> bool:
-    """Whether two noise rates can share a sentence: one and the same leader, equally sure."""
+    """Return whether two noise rates can share a sentence: one leader, the same for both, equally certain."""
     first = leaders(one)
     plain = all(c.n > 1 and c.k > 1 and not c.all_tied for c in (one, other))
     if not plain or len(first) > 1 or leaders(other) != first:
@@ -153,7 +223,7 @@ def _story(run: Sequence[Comparison]) -> str:
 
 
 def why_no_test(design: Design) -> str:
-    """Say why a study of one data set has ranks but no tests; empty for any other study."""
+    """Say why a study of one data set has ranks but no tests; return "" for any other study."""
     if len(design.datasets) != 1:
         return ""
     seeds = design.repetitions
@@ -171,18 +241,7 @@ def why_no_test(design: Design) -> str:
 
 
 def friedman_sentence(comparison: Comparison) -> str:
-    """Say what the tests of one noise rate found, and what their size does not allow.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Of any metric.
-
-    Returns
-    -------
-    str
-        One or more sentences.
-    """
+    """Say what the tests at one noise rate found, and what the number of data sets does not allow."""
     if comparison.n < 2:
         return f"{count(comparison.n, 'complete data set')}: no test is possible; tests need at least two."
     if comparison.k < 2:
@@ -223,12 +282,12 @@ def friedman_sentence(comparison: Comparison) -> str:
 
 
 def averaged(design: Design) -> str:
-    """Say what the entries of tables of scores are."""
+    """Describe the entries of score tables."""
     return "Mean ± standard deviation over seeds" if design.repetitions > 1 else "One run each"
 
 
 def shaded(design: Design) -> str:
-    """Say what curves show."""
+    """Describe what curves show."""
     if design.repetitions > 1:
         return "mean over seeds, shaded by one standard deviation"
     return "one run each"
@@ -237,23 +296,9 @@ def shaded(design: Design) -> str:
 def cautions(
     design: Design, coverage: Coverage, comparisons: Sequence[Comparison], waiting: str = ""
 ) -> list[str]:
-    """Return what a reader should know before trusting the tests.
+    """Return sentences that a reader should know before trusting the tests.
 
-    Parameters
-    ----------
-    design : Design
-        Data sets and where they are cut from.
-    coverage : Coverage
-        How much of the study is there.
-    comparisons : sequence of Comparison
-        One per noise rate.
-    waiting : str, default=""
-        Which cells have not run yet, in words.
-
-    Returns
-    -------
-    list of str
-        Whole sentences; empty when there is nothing to warn of.
+    The comparisons are one per noise rate. `waiting` describes in words the cells that have not run yet.
     """
     found = []
     sources = len(set(design.sources))
@@ -283,7 +328,7 @@ def cautions(
 
 
 def facts(design: Design, coverage: Coverage) -> list[tuple[str, str]]:
-    """Return what was compared, as (name, value) pairs for the head of the report."""
+    """Return (name, value) pairs that summarize what was compared, for the head of the report."""
     sources = len(set(design.sources))
     datasets = f"{len(design.datasets)} ({sources})" if sources < len(design.datasets) else str(sources)
     found = [
@@ -304,7 +349,7 @@ def facts(design: Design, coverage: Coverage) -> list[tuple[str, str]]:
 
 
 def _levels(design: Design) -> str:
-    """Name the levels of noise, or count them where several models would make a long list."""
+    """Name the noise levels, or count them if several noise models would make a long list."""
     models = {noise.kind for noise in design.noise if noise.rate}
     if len(models) < 2:
         return ", ".join(noise.short for noise in design.noise)
@@ -312,7 +357,7 @@ def _levels(design: Design) -> str:
 
 
 def boxes_note(design: Design, shown: int) -> str:
-    """Explain the box plots, and which noise levels they leave out."""
+    """Explain the box plots and how many noise levels they show."""
     text = (
         f"Each box spans the quartiles of {count(design.repetitions, 'seed')}, the line is the median, "
         "whiskers reach to the last point within 1.5 box lengths."

@@ -1,4 +1,4 @@
-"""The papers, a module or a folder each, by the name that the command knows them under."""
+"""The papers, one module or folder each, by the name that the command uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of kernel values on demand: the same values whatever the cache, the order and the storage."""
+"""Kernel rows on demand have the same values with any cache, order and storage."""
 
 import pickle
 
@@ -29,7 +29,7 @@ FUNCTIONS = [("rbf", 0.3, 0.0, 1), ("poly", 0.5, 1.0, 3), ("linear", 1.0, 0.0, 1
 
 @numba.njit
 def play(view, n, acts, looked):
-    """Do what `acts` say, (what, a number) each; write the rows that are looked at."""
+    """Perform `acts`, pairs of an action and a number; write the rows that are read into `looked`."""
     t = shown = 0
     for what, number in acts:
         if what <= ADD_AND_CACHE:
@@ -47,7 +47,7 @@ def play(view, n, acts, looked):
 
 
 def all_values(function, X, sparse):
-    """Return the kernel values of rows with one another, as tiles give them."""
+    """Return the kernel values of rows with one another, as computed in tiles."""
     support = SupportSet(function, X.shape[1], X.dtype, sparse)
     rows = as_rows(as_csr(X) if sparse else X)
     view = support.open_block(rows, len(X), 0)

@@ -1,4 +1,4 @@
-"""Random Fourier features: sine and cosine as vector code, and the angles they are of."""
+"""Random Fourier features: vectorized sine and cosine, and their angles."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from ...streams import as_csr
 
 both_precisions = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 seeds = st.integers(0, 2**31 - 1)
-# The largest angle that is looked at.
+# The largest angle tested.
 LARGEST = {np.float32: 2.0**21, np.float64: 2.0**48}
 
 
@@ -42,7 +42,7 @@ def of_angles(angles):
 
 @both_precisions
 def test_sine_and_cosine_to_two_units_in_the_last_place(dtype):
-    """Over all angles, small and large, and around the multiples of π/2, where digits cancel."""
+    """Test small and large angles, and angles near multiples of π/2, where digits cancel."""
     random, largest = np.random.RandomState(0), LARGEST[dtype]
     angles = np.concatenate(
         [
@@ -54,7 +54,7 @@ def test_sine_and_cosine_to_two_units_in_the_last_place(dtype):
             (np.arange(-20_000, 20_000) + 0.5) * np.pi / 2,
         ]
     ).astype(dtype)
-    # np.sin of float64 is not exact either.
+    # np.sin of float64 is not exact, either.
     exact = angles.astype(np.longdouble)
     for ours, true in zip(of_angles(angles), (np.cos(exact), np.sin(exact)), strict=True):
         assert (np.abs(ours - true) / np.spacing(np.abs(true).astype(dtype))).max() <= 2.0
@@ -78,7 +78,7 @@ def test_special_angles(dtype):
     density=st.sampled_from([0.1, 0.5, 1.0]),
 )
 def test_features_depend_on_row_and_frequency_alone(dtype, seed, n, d, D, density):
-    """Not on the rows beside it, nor on dense or CSR."""
+    """They do not depend on neighboring rows, or on dense or CSR storage."""
     random = np.random.RandomState(seed)
     X = (random.standard_normal((n, d)) * (random.uniform(size=(n, d)) < density)).astype(dtype)
     U = random.standard_normal((D, d)).astype(dtype)

@@ -1,4 +1,4 @@
-"""Kernel values: right, and the same whatever they are computed with."""
+"""Kernel values are right, and independent of the way they are computed."""
 
 import numba
 import numpy as np
@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from singlepass.learners import KernelPerceptron, as_rows
 from singlepass.learners.kernel.support.support_set import SupportSet
-from singlepass.learners.kernel.values import dense_products
+from singlepass.learners.kernel.values import products
 from singlepass.learners.kernel.values.functions import apply_kernel
 from singlepass.learners.kernel.values.row_storage import aligned
 
@@ -25,7 +25,7 @@ def rows_of(seed, n, d, dtype, density=1.0):
 
 
 def values(function, vectors, rows, sparse=False):
-    """Return the kernel values of rows with support vectors, as learners compute them."""
+    """Return the kernel values of rows with support vectors, computed as in learners."""
     convert = as_csr if sparse else np.asarray
     support = SupportSet(function, vectors.shape[1], vectors.dtype, sparse)
     view = support.open_block(as_rows(convert(vectors)), len(vectors), 0)
@@ -54,7 +54,7 @@ def test_values_are_those_of_scikit_learn(dtype, function):
 @both_precisions
 @given(seed=seeds, n=st.integers(1, 40), m=st.integers(1, 40), d=st.integers(1, 70))
 def test_a_value_depends_on_its_two_rows_alone(dtype, seed, n, m, d):
-    """Not on how many rows there are, on where they are among them, nor on dense or CSR."""
+    """It does not depend on the number of rows, their positions, or dense or CSR storage."""
     Z, X = rows_of(seed, n, d, dtype, 0.6), rows_of(seed + 1, m, d, dtype, 0.6)
     function = "linear", 1.0, 0.0, 1
     together = values(function, Z, X)
@@ -71,21 +71,19 @@ def test_a_value_depends_on_its_two_rows_alone(dtype, seed, n, m, d):
 def test_the_tile_does_not_matter(dtype, shape, monkeypatch):
     A, B = rows_of(2, 12, 48, dtype), rows_of(3, 24, 48, dtype)
     expected, out = np.empty((12, 24), dtype), np.empty((12, 24), dtype)
-    dense_products.dense_products(A, 12, B, 24, expected, A[:0])
-    monkeypatch.setattr(dense_products, "TILE_ROWS", shape[0])
-    monkeypatch.setattr(dense_products, "TILE_COLUMNS", shape[1])
-    numba.njit(dense_products.dense_products.py_func)(
-        A, 12, B, 24, out, A[:0]
-    )  # compiled anew, for this shape
+    products.dense_products(A, 12, B, 24, expected, A[:0])
+    monkeypatch.setattr(products, "TILE_ROWS", shape[0])
+    monkeypatch.setattr(products, "TILE_COLUMNS", shape[1])
+    numba.njit(products.dense_products.py_func)(A, 12, B, 24, out, A[:0])  # compiled anew, for this shape
     assert out.tolist() == expected.tolist()
 
 
 @both_precisions
 def test_the_order_of_the_sum_is_the_documented_one(dtype):
     """Lane l takes features l, l + L, …; lanes are folded upper half onto lower half."""
-    lanes = dense_products.LANES[np.dtype(dtype).itemsize]
+    lanes = products.LANES[np.dtype(dtype).itemsize]
     a, b = rows_of(4, 1, 3 * lanes, dtype)[0], rows_of(5, 1, 3 * lanes, dtype)[0]
-    # Integers have exact products and sums: only the order of additions of a huge lane shows.
+    # Products and sums of integers are exact, so only the order of additions to a huge lane matters.
     a, b = np.round(a * 8), np.round(b * 8)
     a[0], b[0] = 2.0**30, 2.0**30 if dtype is np.float64 else 2.0**10
     total = np.zeros(lanes, dtype)
@@ -108,7 +106,7 @@ def test_rows_start_at_cache_lines(dtype, make):
 
 @both_precisions
 def test_exponential(dtype):
-    """To a unit in the last place; exactly 1 at 0, exactly 0 where it leaves the normal range."""
+    """It is accurate to a unit in the last place, exactly 1 at 0, and exactly 0 below the normal range."""
     lowest = -86.0 if dtype is np.float32 else -707.0
     random = np.random.RandomState(0)
     x = np.concatenate([lowest * random.uniform(size=4000), -(10.0 ** random.uniform(-30, 1, 4000))])

@@ -1,4 +1,4 @@
-"""The public sets as declared, and as they are where SINGLEPASS_DATA holds them."""
+"""Test the declarations of the public sets, and the sets themselves if SINGLEPASS_DATA has them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from singlepass.pipeline.errors import InputError
 
 @pytest.fixture(scope="module")
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for the module: MNIST takes a second to parse."""
+    """Share one cache in the module, since MNIST takes a second to parse."""
     return tmp_path_factory.mktemp("real")
 
 
 @pytest.fixture
 def real(real_data: Path, shared_cache: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of real data, in use."""
+    """Use the folder of real data and return it."""
     monkeypatch.setenv("SINGLEPASS_DATA", str(real_data))
     monkeypatch.setenv("SINGLEPASS_CACHE", str(shared_cache))
     return real_data
@@ -54,7 +54,7 @@ def test_declarations_are_consistent(name: str) -> None:
         assert all(address.startswith("https://") for address in file.addresses)
         assert not any(base.endswith("/") for base in file.bases)
         assert not {each for each in (file.name, *file.also) if each.startswith(("/", ".")) or ".." in each}
-        # What cannot be fetched is asked for by name, with the place to get it.
+        # For a file that cannot be downloaded, the error names the file and its source.
         assert file.addresses or entry.source
     for members in entry.groupings.values():
         assert set(members) < set(entry.classes)
@@ -71,7 +71,7 @@ def test_every_known_content_belongs_to_one_set() -> None:
     prints = [each for entry in CATALOGUE.values() for each in entry.fingerprints]
     assert len(set(prints)) == len(prints)
     assert all(len(each) == 64 for each in prints)
-    # Every set with published counts has one.
+    # Every set with published counts has a fingerprint.
     assert {name for name, entry in CATALOGUE.items() if entry.counts and not entry.fingerprints} == set()
 
 
@@ -127,7 +127,7 @@ def test_published_sizes() -> None:
     assert sum(spam) == 33_716
 
 
-# Sets whose files are parsed in a second or so; the larger corpora are represented by one task each.
+# Sets that parse in about a second; one task represents each larger corpus.
 QUICK = [
     "mnist", "usps", "a9a", "covtype", "dna", "banana", "waveform", "ringnorm", "twonorm", "letter",
     "shuttle", "satimage", "vehicle", "spambase", "reuters-money-fx", "rcv1-small", "fdu-mtl/MR",
@@ -218,7 +218,7 @@ def test_real_pairs_share_one_mapped_matrix(real: Path) -> None:
     counts = CATALOGUE["mnist"].counts
     assert len({id(stream.X) for stream in streams}) == 1
     assert len({stream.fingerprint for stream in streams}) == 45
-    # Every digit is in nine pairs.
+    # Every digit occurs in nine pairs.
     assert sum(len(stream.y) for stream in streams) == 9 * sum(counts)
     three_five = streams[[ref.label for ref in refs].index("mnist[3-vs-5]")]
     assert three_five.classes == ("5", "3")

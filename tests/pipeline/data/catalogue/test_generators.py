@@ -1,4 +1,4 @@
-"""Generators: moments as defined, and the same rows for the same seed for ever."""
+"""Test generators: moments as defined, and the same rows for the same seed in every release."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_arow_synthetic_has_the_papers_shape() -> None:
     assert X.mean(axis=0) == pytest.approx(np.zeros(20), abs=0.02)
     np.testing.assert_array_equal(y, short > 0)
     assert y.mean() == pytest.approx(0.5, abs=0.01)
-    # Of a rotated Gaussian with these axes.
+    # The correlation of a rotated Gaussian with these axes.
     assert np.corrcoef(X[:, 0], X[:, 1])[0, 1] == pytest.approx((1 - 0.01) / (1 + 0.01), abs=0.001)
 
 
@@ -77,7 +77,7 @@ def test_waveform_has_the_moments_of_its_definition() -> None:
         rows = X[y == label]
         assert len(rows) == pytest.approx(N / 3, rel=0.02)
         assert rows.mean(axis=0) == pytest.approx((a + b) / 2, abs=0.05)
-        # u has variance 1/12, and moves all features together.
+        # u has variance 1/12 and moves all features together.
         expected = np.outer(a - b, a - b) / 12 + np.eye(21)
         np.testing.assert_allclose(np.cov(rows.T), expected, rtol=0, atol=0.1)
 
@@ -99,7 +99,10 @@ def test_tasks_of_the_waveforms() -> None:
 
 
 def digest(stream: Stream) -> str:
-    """Rounded to nine decimals: another C library's logarithm may differ in the last bit of a normal draw."""
+    """Hash values rounded to nine decimals.
+
+    Another C library's logarithm may change the last bit of a normal draw.
+    """
     rounded = np.round(np.asarray(stream.X), 9) + 0.0
     return hashlib.sha256(rounded.tobytes() + stream.y.tobytes()).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""Every public set in SINGLEPASS_DATA is what its distributor describes; damaged copies are refused."""
+"""Compare every public set in SINGLEPASS_DATA with its published numbers; damaged copies are refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 
 from singlepass.pipeline.data import expand, fingerprint, open_stream
 from singlepass.pipeline.data.catalogue.catalogue import CATALOGUE
-from singlepass.pipeline.data.file_sources import PublicSource
+from singlepass.pipeline.data.own_sources import PublicSource
 from singlepass.pipeline.data.public.declarations import PublicSet
 from singlepass.pipeline.data.tables.features import with_layout
 from singlepass.pipeline.data.tables.options import resolve_options
@@ -51,7 +51,7 @@ PUBLISHED = {
     "amazon-5000/electronics": (2_000, 5_681, 5_000, 2),
     "amazon-5000/kitchen": (2_000, 5_945, 5_000, 2),
 }
-# Texts: the features are what this project makes of them.
+# Text corpora, whose features this project computes.
 PUBLISHED_ROWS = {
     "20newsgroups": (11_314, 7_532),
     "reuters21578/earn": (9_603, 3_299),
@@ -68,26 +68,26 @@ PUBLISHED_ROWS = {
     "enron-spam/enron5": (5_175, 0),
     "enron-spam/enron6": (6_000, 0),
 }
-# A whole dense copy is made and compared up to here, some rows of it past that.
+# Up to this size a full dense copy is compared, above it only some rows.
 _COMPARED_BYTES = 1 << 26
 
 
 @pytest.fixture(scope="module")
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for the module: the corpora take seconds to parse."""
+    """Share one cache in the module, since the corpora take seconds to parse."""
     return tmp_path_factory.mktemp("real")
 
 
 @pytest.fixture
 def real(real_data: Path, shared_cache: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of real data, in use."""
+    """Use the folder of real data and return it."""
     monkeypatch.setenv("SINGLEPASS_DATA", str(real_data))
     monkeypatch.setenv("SINGLEPASS_CACHE", str(shared_cache))
     return real_data
 
 
 def names_of_files(folder: Path, entry: PublicSet) -> list[str]:
-    """The names under which the files of a set are in a folder; the test is skipped when one is not."""
+    """Return the names of a set's files in a folder; skip the test if one is missing."""
     found = []
     for file in entry.files:
         here = [name for name in (file.name, *file.also) if (folder / name).is_file()]
@@ -178,7 +178,7 @@ def test_dense_and_sparse(name: str, real: Path) -> None:
 
 
 def copy_set(real: Path, folder: Path, names: list[str]) -> Path:
-    """Copy the files of a set, the way they lie; return the first one."""
+    """Copy the files of a set with their folders; return the first one."""
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(real / name, folder / name)
@@ -186,7 +186,7 @@ def copy_set(real: Path, folder: Path, names: list[str]) -> Path:
 
 
 def first_of_each_file() -> list[str]:
-    """One set for every first file."""
+    """Return one set for every distinct first file."""
     return list({entry.files[0].name: name for name, entry in reversed(CATALOGUE.items())}.values())
 
 
@@ -213,7 +213,7 @@ def unpacked(path: Path) -> bytes:
 
 
 def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
-    """Change the content of a file, of every text of an archive, and pack it again as it was."""
+    """Change the content of a file, or of every text of an archive, and pack it again in the same format."""
     content = unpacked(path)
     if ".tar" in path.name:
         changed = io.BytesIO()
@@ -234,13 +234,13 @@ def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
 
 
 def rotated(text: bytes) -> bytes:
-    """The second line (the first may be a header) comes last."""
+    """Move the second line to the end (the first may be a header)."""
     lines = text.splitlines(keepends=True)
     return b"".join([lines[0], *lines[2:], lines[1]])
 
 
 def turned_images(content: bytes) -> bytes:
-    """The first of 28 x 28 pixels comes last, after 16 bytes of header."""
+    """Move the first image of 28 x 28 pixels to the end, after 16 bytes of header."""
     return content[:16] + content[16 + 784 :] + content[16 : 16 + 784]
 
 
@@ -249,13 +249,13 @@ def changed_pixel(content: bytes) -> bytes:
 
 
 def changed_digit(text: bytes) -> bytes:
-    """One digit of a value in the middle is another one."""
+    """Change one digit of a value in the middle."""
     at = text.index(b".", len(text) // 2) + 1
     return text[:at] + (b"7" if text[at : at + 1] != b"7" else b"3") + text[at + 1 :]
 
 
 def changed_count(text: bytes) -> bytes:
-    """A word of the first review is there twice as often."""
+    """Repeat a word of the first review."""
     return text.replace(b":1 ", b":2 ", 1)
 
 
@@ -288,13 +288,13 @@ def test_a_reordered_or_changed_file_is_refused_by_name(
     path = copy_set(real, tmp_path, names_of_files(real, CATALOGUE[name]))
     rewrite(path, lambda content: content)
     monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
-    # Packed anew, the content is still the known one.
+    # Packed again, the content is still the known one.
     assert table_fingerprint(name) in CATALOGUE[name].fingerprints
     rewrite(path, change)
     with pytest.raises(InputError) as error:
         table_fingerprint(name)
     assert str(path) in str(error.value)
-    # A word that is new may also be a feature too many.
+    # A new word may also add a feature.
     right = "" if change is changed_word else "rows, features and class counts are right"
     assert f"not the public data: {right}" in str(error.value)
     assert "\n" not in str(error.value)

@@ -1,4 +1,4 @@
-"""Generators of streams that change: their concepts, written out anew, and how often each class occurs."""
+"""Compare drifting generators with their concepts, written out again here, and with class frequencies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def drawn(name: str, seed: int = 0, **options: Any) -> tuple[np.ndarray, np.ndar
 
 
 def close_to(y: np.ndarray, share: float) -> bool:
-    """Whether class 1 occurs as often as it should, within four standard errors."""
+    """Return whether class 1 has the expected frequency, within four standard errors."""
     return abs(y.mean() - share) <= 4 * np.sqrt(share * (1 - share) / len(y))
 
 
@@ -32,7 +32,7 @@ def close_to(y: np.ndarray, share: float) -> bool:
 def test_sea(concept: int, theta: float) -> None:
     X, y = drawn("sea", concept=concept)
     assert np.array_equal(y == 1, X[:, 0] + X[:, 1] <= theta)
-    # Below the diagonal of a square of side 10.
+    # The area below the line in a square of side 10.
     assert close_to(y, theta**2 / 200)
     assert X.min() >= 0.0
     assert X.max() <= 10.0
@@ -52,7 +52,7 @@ def test_a_hyperplane_that_stays_is_one() -> None:
     X, y = drawn("hyperplane", change=0.0)
     assert close_to(y, 0.5)
     signed = np.where(y == 1, 1.0, -1.0)
-    # A perceptron finds it: what is separable ends without a mistake.
+    # The concept is linearly separable, so a perceptron eventually makes no more mistakes.
     w, Z = np.zeros(10), X - 0.5
     for _ in range(2000):
         wrong = signed * (Z @ w) <= 0
@@ -78,7 +78,7 @@ def test_centres_move() -> None:
     assert np.array_equal(still[1], moved[1])
     assert set(still[1]) == {0, 1}
     gone = np.sqrt(((still[0] - moved[0]) ** 2).sum(axis=1))
-    # Straight on: as far as the rows that have gone by, until a side turns it back.
+    # The distance moved equals the number of rows passed, until a side reflects the centre.
     assert np.allclose(gone[:10], 0.001 * np.arange(10))
     assert (gone <= 0.001 * np.arange(500) + 1e-9).all()
 
@@ -98,7 +98,7 @@ def test_led_without_faults_is_told_by_its_segments() -> None:
 
 
 def agrawal_by_hand(concept: int, row: np.ndarray) -> bool:
-    """The paper's functions, a row at a time, as sentences."""
+    """Return the group of one row by the paper's functions."""
     salary, commission, age, house, years, loan = row[:6] * [150e3, 75e3, 80.0, 1350e3, 30.0, 500e3]
     education = int(row[6:11].argmax())
     band = 0 if age < 39.5 else 1 if age < 59.5 else 2
@@ -147,8 +147,8 @@ def test_agrawal(concept: int) -> None:
     assert np.array_equal(moved[:, 1] == 0.0, X[:, 1] == 0.0)
 
 
-# With River's number of the positive class: its SEA calls what is above the line true, and its Agrawal turns
-# the groups round from the seventh function on. Its fifth one asks for the salary where the paper has loans.
+# The last number is River's positive class: its SEA calls rows above the line positive, and its Agrawal swaps
+# the groups from the seventh function on. Its fifth function uses the salary where the paper has the loan.
 RIVER: list[tuple[str, dict[str, Any], Callable[[Any], Any], int]] = [
     *(("sea", {"concept": i}, lambda synth, i=i: synth.SEA(variant=i - 1, seed=1), 0) for i in range(1, 5)),
     *(("stagger", {"concept": i}, lambda synth, i=i: synth.STAGGER(i - 1, seed=1), 1) for i in range(1, 4)),

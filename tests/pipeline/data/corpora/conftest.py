@@ -1,4 +1,4 @@
-"""What the tests of corpora look at: a matrix as lists, in the layout that every corpus has."""
+"""Provide a helper for tests of corpora: a matrix as lists, with its layout checked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture
 def dense() -> Callable[[Any], list[list[float]]]:
-    """Return the rows of a CSR matrix, once its dtypes and the order of its columns are right."""
+    """Return the rows of a CSR matrix after checking its dtypes and column order."""
 
     def rows(X: Any) -> list[list[float]]:
         assert X.dtype == np.float32

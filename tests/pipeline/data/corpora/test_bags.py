@@ -1,4 +1,4 @@
-"""Bags of words and of bigrams, from a few words."""
+"""Test bags of words and of bigrams on a few words."""
 
 from __future__ import annotations
 

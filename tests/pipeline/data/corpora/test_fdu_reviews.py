@@ -1,4 +1,4 @@
-"""The reviews of FDU-MTL, from a small archive in its layout: rows, labels, order, and what is wrong."""
+"""Test the reviews of FDU-MTL on a small archive: rows, labels, order, and errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from singlepass.pipeline.data.corpora import fdu_reviews
+from singlepass.pipeline.data.corpora import reviews
 from singlepass.pipeline.errors import InputError
 
 Pack = Callable[..., Path]
@@ -23,15 +23,15 @@ FDU = (
 
 def test_fdu(pack: Pack) -> None:
     path = pack("fdu-mtl.tar.gz", *FDU)
-    table = fdu_reviews._parse_fdu_sentiment([path], "books")
+    table = reviews._parse_fdu_sentiment([path], "books")
     # The training file first, whatever the archive's order.
     assert table.y.tolist() == [0, 1, 1]
     assert table.X[1].sum() == 3  # good, good, "good good": punctuation is no word
-    domains = fdu_reviews._parse_fdu_domains([path], ("books", "kitchen"))
+    domains = reviews._parse_fdu_domains([path], ("books", "kitchen"))
     assert domains.classes == ("books", "kitchen")
     assert domains.y.tolist() == [0, 0, 0, 1, 1]
     with pytest.raises(InputError, match=r"the archive has no dvd\.task\.train"):
-        fdu_reviews._parse_fdu_sentiment([path], "dvd")
+        reviews._parse_fdu_sentiment([path], "dvd")
     broken = pack("b.tar.gz", FDU[0], ("fdu-mtl/books.task.train", b"0\tx\n2\ty\n"))
     with pytest.raises(InputError, match=r"books\.task\.train, line 2: no label 0 or 1 before a tab"):
-        fdu_reviews._parse_fdu_sentiment([broken], "books")
+        reviews._parse_fdu_sentiment([broken], "books")

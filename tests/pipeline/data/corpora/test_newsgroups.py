@@ -1,4 +1,4 @@
-"""20 Newsgroups, from a small archive in its layout: parts, classes, and what is wrong."""
+"""Test 20 Newsgroups on a small archive: parts, classes, and errors."""
 
 from __future__ import annotations
 

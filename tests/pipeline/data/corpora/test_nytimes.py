@@ -1,4 +1,4 @@
-"""The New York Times corpus, from a few lines in its layout."""
+"""Test the New York Times corpus on a few lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from singlepass.pipeline.data.corpora import nytimes
+from singlepass.pipeline.data.corpora import bags
 from singlepass.pipeline.data.tables.stream import Table
 from singlepass.pipeline.errors import InputError
 
@@ -33,12 +33,12 @@ def test_nytimes(write: Write, dense: Dense) -> None:
             ).encode()
         ),
     )
-    table: Table = nytimes._parse([path], "desk")
+    table: Table = bags._parse([path], "desk")
     assert table.classes == ("Financial", "Sports")
     assert table.y.tolist() == [1, 0]
     assert dense(table.X) == [[2.0, 0.0], [0.0, 1.0]]
     with pytest.raises(InputError, match="fewer than two values of 'online'"):
-        nytimes._parse([path], "online")
+        bags._parse([path], "online")
     for text, message in [("[]\n", 'line 1: no "text"'), ("{\n", "line 1: not a JSON object")]:
         with pytest.raises(InputError, match=message):
-            nytimes._parse([write("n.jsonl", text)], "desk")
+            bags._parse([write("n.jsonl", text)], "desk")

@@ -1,4 +1,4 @@
-"""RCV1, from small files in its layout: rows, labels, and the line that is wrong."""
+"""Test RCV1 on small files: rows, labels, and errors that name the line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_rcv1(write: Write) -> None:
     labels = write("t.qrels", "CCAT 5 1\nC15 5 1\nECAT 6 1\nCCAT 7 1\nMCAT 7 1\nMCAT 9 1\nCCAT 8 1\n")
     names = ("corporate", "economic", "government", "markets")
     table = rcv1._parse([*vectors, labels], codes=rcv1._GENERAL, classes=names, binary=True)
-    # Document 7 has two of the topics; 8 has no words.
+    # Document 7 has two of the topics; document 8 has no words.
     assert [names[code] for code in table.y] == ["corporate", "economic", "markets", "corporate"]
     assert table.X.shape == (4, 47_236)
     assert table.X[[0], [0, 47_235]].tolist() == [1.0, 1.0]  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""Reuters-21578, from a small archive in its layout: the split, topics, and what is wrong."""
+"""Test Reuters-21578 on a small archive: the split, topics, and errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_reuters21578(pack: Pack, dense: Dense) -> None:
     assert table.y.tolist() == [1, 0, 0]
     assert table.y_test.tolist() == [1, 0]  # type: ignore[union-attr]
     assert reuters._parse_topic([path], "wheat").y.tolist() == [0, 1, 0]
-    # at, body, harvest, merger, no, profit, topic: entities are decoded, tags and other fields are not text.
+    # at, body, harvest, merger, no, profit, topic: entities are decoded; tags and other fields are not text.
     assert dense(table.X)[0] == [1, 1, 0, 0, 0, 1, 0]
     single = reuters._parse_r8([path])
     assert [single.classes[code] for code in single.y] == ["earn"]

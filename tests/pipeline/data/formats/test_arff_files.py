@@ -1,4 +1,4 @@
-"""ARFF: what is read, dense and sparse, and the line that says what is wrong."""
+"""Test ARFF files: dense and sparse rows, and errors that name the line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_nominal_attributes_are_categories_and_labels(write: Write) -> None:
     stream = open_stream(expand(path=path, target="play")[0])
     assert stream.classes == ("no", "yes")
     assert stream.y.tolist() == [0, 1, 1]
-    # A feature each for overcast, sunny and very rainy; fractions of "integer" attributes stay.
+    # overcast, sunny and very rainy have one feature each; fractions of "integer" attributes are kept.
     assert np.asarray(stream.X).tolist() == [[0, 1, 0, 85, 85], [1, 0, 0, 83.5, 86.5], [0, 0, 1, 70, 96]]
 
 

@@ -1,4 +1,4 @@
-"""Parquet and Arrow: what is read, and the line that says what is wrong."""
+"""Test Parquet and Arrow files: rows, and errors that name the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and streams in blocks: every row once, in file order, however the blocks are cut."""
+"""Test files and streams in blocks: every row once, in file order, whatever the block size."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def dense(X: Any) -> Any:
 
 @pytest.fixture(params=["csv", "parquet", "feather", "svmlight"])
 def path(request: pytest.FixtureRequest, tmp_path: Path, write: Write) -> Path:
-    """The same rows in every format (in svmlight x is 1 and y is -1)."""
+    """Write the same rows in every format (in svmlight x is 1 and y is -1)."""
     found = tmp_path / f"f.{request.param}"
     table = pa.table({"a": A, "b": B.astype(float), "label": LABELS})
     if request.param == "csv":
@@ -51,8 +51,8 @@ def path(request: pytest.FixtureRequest, tmp_path: Path, write: Write) -> Path:
 
 @pytest.fixture
 def tiny_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every file takes many blocks, and every array is written to disk."""
-    # Long enough for Arrow's first block to hold the first line.
+    """Split every file into many blocks, and write every array to disk."""
+    # Long enough for the first line to fit into Arrow's first block.
     monkeypatch.setattr(delimited, "_BLOCK_BYTES", 64)
     monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 16)
     monkeypatch.setattr(arrow_files, "_BATCH_BYTES", 200)
@@ -67,7 +67,7 @@ def test_blocks_of_a_file(path: Path, rows: int) -> None:
     assert sizes[:-1] == [rows] * (len(sizes) - 1)
     assert sum(sizes) == N
     whole = np.vstack([dense(block.X) for block in blocks if block.X.shape[1] == 2])
-    # In svmlight the first row has no second feature unless the width is given.
+    # Without a given width, the first svmlight row has no second feature.
     assert whole.tolist() == np.column_stack([A, B])[N - len(whole) :].tolist()
     labels = np.concatenate([block.labels for block in blocks]).tolist()
     expected = LABELS if path.suffix != ".svmlight" else [1.0 if each == "x" else -1.0 for each in LABELS]
@@ -164,7 +164,7 @@ def test_convert_reports_progress(path: Path) -> None:
     assert len(seen) > 1
     if path.suffix in (".csv", ".svmlight"):
         assert seen[-1][1:] == (path.stat().st_size,) * 2
-    # Nothing is left to do, and nobody is told about it.
+    # Nothing is left to convert, so no progress is reported.
     seen.clear()
     assert convert(path=path, progress=lambda *report: seen.append(report)) == prints
     assert seen == []

@@ -1,4 +1,4 @@
-"""CSV and TSV: what is read, and the line that says what is wrong."""
+"""Test CSV and TSV files: rows, and errors that name the line."""
 
 from __future__ import annotations
 

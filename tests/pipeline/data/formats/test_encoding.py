@@ -1,4 +1,4 @@
-"""Categories, words, missing values and sorting: the features, and the line that says what is wrong."""
+"""Test categories, words, missing values and sorting: features, and errors that name the line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rows_of(path: Path, **options: Any) -> list[list[float]]:
 
 def test_one_feature_for_each_value_and_word(write: Write) -> None:
     path = write("f.csv", JOBS)
-    # age, clerk, cook; bad, food, good, work; the mean stands for a missing age.
+    # Columns: age; clerk, cook; bad, food, good, work. The mean replaces a missing age.
     assert rows_of(path) == [
         [30, 1, 0, 0, 0, 1, 1],
         [40, 0, 1, 1, 2, 0, 0],
@@ -50,7 +50,7 @@ def test_one_feature_for_each_value_and_word(write: Write) -> None:
 
 def test_missing_values_are_marked(write: Write) -> None:
     found = rows_of(write("f.csv", JOBS), missing="indicator")
-    # age, job and note, in this order, at the end.
+    # The marks of age, job and note, in this order, at the end.
     assert [row[7:] for row in found] == [[0, 0, 0], [1, 0, 0], [0, 1, 1]]
     assert [row[:7] for row in found] == rows_of(write("f.csv", JOBS))
 
@@ -90,7 +90,7 @@ def test_hashed_rows_are_dense_on_request(write: Write) -> None:
 def test_the_test_file_has_the_features_of_the_training_file(write: Write) -> None:
     path, test = write("f.csv", JOBS), write("t.csv", "when,age,job,note,label\n1,?,baker,new food,b\n")
     stream = open_stream(expand(path=path, options={**OPTIONS, "test": str(test)})[0])
-    # The mean of the training part; a job and a word that it does not have have no feature.
+    # The mean is that of the training part; a job and a word that it lacks have no feature.
     assert np.asarray(stream.X_test).tolist() == [[40, 0, 0, 0, 1, 0, 0]]
 
 
@@ -107,7 +107,7 @@ def test_rows_sorted_by_a_column(write: Write, monkeypatch: pytest.MonkeyPatch) 
     stream = open_stream(expand(path=path, options=options)[0])
     assert np.asarray(stream.X).tolist() == [[40.0], [50.0], [30.0]]
     assert stream.y.tolist() == [1, 0, 0]
-    # Numbers sort as numbers, and rows with equal ones stay as they stand.
+    # Numbers sort by value, and rows with equal ones keep their order.
     numbers = write("n.csv", "t,a,label\n10,1,x\n9,2,y\n9,3,x\n")
     assert np.asarray(open_stream(expand(path=numbers, options={"order_by": "t"})[0]).X).tolist() == [
         [2.0], [3.0], [1.0]
@@ -159,7 +159,7 @@ def test_blocks_have_the_same_features(write: Write) -> None:
     path = write("f.csv", JOBS)
     (block,) = stream_blocks(path, options={**OPTIONS, "missing": "indicator"})
     expected = np.array(rows_of(path, missing="indicator"))
-    # What is computed of all rows is left to who reads them.
+    # Blocks do not apply statistics of all rows; the reader must do so.
     assert np.isnan(block.X[1, 0])
     expected[1, 0] = np.nan
     np.testing.assert_array_equal(block.X, expected)

@@ -1,4 +1,4 @@
-"""The user's own files, from a study entry to a stream."""
+"""Test the user's own files, from a study entry to a stream."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_same_content_has_one_fingerprint(write: Write, tmp_path: Path) -> N
 
 
 def test_pinned_fingerprint(write: Write) -> None:
-    # Stores on disk hold keys made from it: it must not change from one release to the next.
+    # Stores on disk contain keys made from the fingerprint, so it must not change between releases.
     assert fingerprint(expand(path=write("f.csv", CSV))[0])[:16] == "4742d4376103a298"
 
 

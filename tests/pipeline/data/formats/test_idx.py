@@ -1,4 +1,4 @@
-"""The idx format."""
+"""Test the idx format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from singlepass.pipeline.data.formats.idx import read_idx
+from singlepass.pipeline.data.formats.arrays import read_idx
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]

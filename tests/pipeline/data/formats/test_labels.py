@@ -1,4 +1,4 @@
-"""Labels of files: names, order, codes."""
+"""Test labels of files: names, order, codes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_measurements_are_no_classes(step: float, refused: bool) -> None:
             encode_labels(labels, PATH)
     else:
         assert len(encode_labels(labels, PATH)[0]) == 101
-    # Ratings in halves are classes, and a test part may hold a few rows of many classes.
+    # Ratings in halves are classes, and a test part may have a few rows of many classes.
     ratings = np.arange(1000) % 11 * 0.5
     classes, _, y_test = encode_labels(ratings, PATH, np.array([0.5, 1.5, 2.5]), Path("t.csv"))
     assert len(classes) == 11

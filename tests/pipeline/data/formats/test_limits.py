@@ -1,4 +1,4 @@
-"""Files that were made to fill memory or time: each is refused in one line, at once."""
+"""Test that files made to exhaust memory or time are refused quickly, with one line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(path: Path, **given: int) -> Table:
 
 
 def bomb(path: Path, head: bytes, unit: bytes, size: int = 64 * MB) -> Path:
-    # A stream may follow a stream: one that is compressed once is repeated.
+    # gzip streams may be concatenated, so compress one unit and repeat it.
     stream = gzip.compress(unit * (MB // len(unit)), 9)
     path.write_bytes(gzip.compress(head) + stream * (size // MB))
     return path
@@ -49,7 +49,7 @@ def bomb(path: Path, head: bytes, unit: bytes, size: int = 64 * MB) -> Path:
 )
 def test_bombs(tmp_path: Path, name: str, head: bytes, unit: bytes, fault: str) -> None:
     path = bomb(tmp_path / name, head, unit)
-    # What one limit would stop is left to the other.
+    # Raise the limit that is not tested, so that the other one refuses the file.
     given = {"max_expansion": 2000} if "max_line" in fault else {}
     with pytest.raises(InputError) as error:
         read(path, **given)
@@ -66,7 +66,7 @@ def test_bombs_of_other_kinds(tmp_path: Path, suffix: str, compress: Callable[[b
 
 
 def test_what_a_refusal_takes(tmp_path: Path) -> None:
-    # 500 MB for the program and all; a file that is read in full would take eight times as much as this one.
+    # 500 MB for the whole process; reading the full file would take eight times this file's size.
     path = bomb(tmp_path / "header.csv.gz", b"", b"a,", 1024 * MB)
     measure = (
         "import resource, subprocess, sys\n"
@@ -102,7 +102,7 @@ def test_limits_can_be_raised(tmp_path: Path) -> None:
 
 
 def test_a_value_in_quotes_ends_in_its_line(tmp_path: Path) -> None:
-    # Else what it swallows would depend on where blocks are cut.
+    # Otherwise the text inside the quote would depend on block boundaries.
     path = tmp_path / "f.csv"
     path.write_text('a,label\n1,"x\n2,y\n3,"z"\n')
     with pytest.raises(InputError, match="line 2: a quote is not closed in the line"):

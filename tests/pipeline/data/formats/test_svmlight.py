@@ -1,4 +1,4 @@
-"""svmlight text: sparse and dense, every number to the last bit, and the line that says what is wrong."""
+"""Test svmlight text: sparse and dense rows, numbers exact to the last bit, errors that name the line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LARGEST = 2**31 - 1
 def read(
     path: Path, *, n_features: int = 0, zero_based: bool = False
 ) -> tuple[list[float], list[list[tuple[int, float]]]]:
-    """Labels and (index, value) pairs of every row, from the blocks of a file."""
+    """Return the label and the (index, value) pairs of every row, from the blocks of a file."""
     labels, rows = [], []
     for X, y in svmlight_blocks(path, n_features=n_features, zero_based=zero_based):
         assert X.indices.dtype == X.indptr.dtype == np.int32
@@ -246,7 +246,7 @@ def test_the_same_as_python(write: Write, rows: list[tuple[int, dict[int, float]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(svmlight, "_BLOCK_BYTES", block_bytes)
         assert read(write("f.svm", text)) == (labels, pairs)
-        # What may be wrong is read line by line: with the same result.
+        # Suspicious blocks are read line by line, with the same result.
         assert read(write("f.svm", text.replace("\n", " qid:_\n"))) == (labels, pairs)
 
 

@@ -1,4 +1,4 @@
-"""Archives are read in memory, and refused when they are not what they should be."""
+"""Test that archives are read in memory, and refused if malformed or malicious."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_texts_in_the_order_of_the_archive(tmp_path: Path, pack: Pack, mode: str
 )
 def test_names_that_leave_the_folder_are_refused(tmp_path: Path, pack: Pack, name: str) -> None:
     path = pack("a.tar.gz", ("a.txt", b"x"), (name, b"x"))
-    # Nothing of such an archive is used, whether or not the name is asked for.
+    # The archive is refused whether or not the bad member is wanted.
     with pytest.raises(InputError, match=r"a\.tar\.gz: the archive's .* leads out of its folder; refused"):
         list(tar_texts(path, lambda name: name == "a.txt"))
     assert [each.name for each in tmp_path.iterdir()] == ["a.tar.gz"]
@@ -76,7 +76,8 @@ def test_not_an_archive(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
 @pytest.mark.parametrize("asked", [True, False])
 def test_bombs(tmp_path: Path, pack: Pack, mode: str, asked: bool) -> None:
-    # Small beside what it says, whether or not anybody asks for it.
+    # The compressed file is small compared with its content; it is refused whether or not that member is
+    # wanted.
     path = pack("a.tar", ("a.txt", bytes(8 << 20)), ("b.txt", b"x"), mode=mode)
     with pytest.raises(InputError, match=r"a\.tar: expands more than max_expansion = 250 times"):
         list(tar_texts(path, lambda name: asked or name == "b.txt"))
@@ -84,7 +85,7 @@ def test_bombs(tmp_path: Path, pack: Pack, mode: str, asked: bool) -> None:
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
 def test_a_header_that_is_a_bomb(tmp_path: Path, kind: bytes) -> None:
-    # A name is read before anybody can look at it.
+    # tarfile reads the whole name before the caller can check it.
     info = tarfile.TarInfo("x")
     info.type, info.size = kind, 1 << 40
     with gzip.open(tmp_path / "a.tar.gz", "wb") as packed:

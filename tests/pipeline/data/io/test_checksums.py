@@ -1,4 +1,4 @@
-"""The sha256 of files, as they are now."""
+"""Test that the sha256 of a file follows its changes."""
 
 from __future__ import annotations
 

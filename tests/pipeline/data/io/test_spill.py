@@ -1,4 +1,4 @@
-"""Arrays that grow past memory, and passes over them."""
+"""Test arrays that grow past memory, and passes over them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_blocks_end_up_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert whole.dtype == np.int32
     assert whole.tolist() == np.arange(12).reshape(4, 3).tolist()
     assert isinstance(mapping(whole), mmap.mmap) == (limit < 10**6)
-    # The file has no name: nothing to clean up, whatever happens.
+    # The file has no name, so it needs no cleanup.
     assert not list(tmp_path.rglob("*.*"))
 
 
@@ -60,6 +60,6 @@ def test_steps_are_the_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sh
         np.save(tmp_path / "a.npy", array)
         mapped = np.load(tmp_path / "a.npy", mmap_mode="r")
         assert b"".join(steps(mapped)) == array.tobytes()
-        # Given back, and read again on use.
+        # Released pages are read again on use.
         release(mapped)
         np.testing.assert_array_equal(mapped, array)

@@ -1,4 +1,4 @@
-"""Downloads, from a server on this machine: verified or refused, kept, and never half."""
+"""Test downloads from a local server: files are verified or refused, cached, and never partial."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def parse(paths: Sequence[Path]) -> Table:
 
 @pytest.fixture
 def toy(server: Any, monkeypatch: pytest.MonkeyPatch) -> PublicSet:
-    """A public set of 60 + 40 rows, on a server on this machine; a checksum is known for one file."""
+    """Serve a public set of 60 + 40 rows from this machine; one of its files has a known checksum."""
     server.files = {"/toy.bz2": TRAIN, "/toy.t.bz2": TEST}
     entry = PublicSet(
         name="toy",
@@ -82,7 +82,7 @@ def test_fetch_reports_progress_and_paths(toy: PublicSet, cache: Path) -> None:
 def test_the_users_folder_comes_first(
     toy: PublicSet, server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Packed again, so another checksum: rebuilt copies count as long as the content does.
+    # Recompressing changes the checksum, but a copy is accepted as long as its content is right.
     (tmp_path / "toy.bz2").write_bytes(bz2.compress(bz2.decompress(TRAIN), 1))
     (tmp_path / "toy.t.bz2").write_bytes(TEST)
     assert (tmp_path / "toy.bz2").read_bytes() != TRAIN
@@ -114,7 +114,7 @@ def test_wrong_counts_without_a_checksum(toy: PublicSet, server: Any, cache: Pat
         InputError, match=r"a download was refused: .*toy\.t\.bz2: not the public data: 38 rows inst"
     ):
         fetch(["toy"])
-    # The other one is right beyond doubt.
+    # The other file has the right checksum, so it is kept.
     assert kept(cache) == ["toy.bz2"]
 
 
@@ -190,7 +190,7 @@ def test_a_server_that_calls_the_file_something_else(
     toy: PublicSet, server: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.files = {"/files/5976": TRAIN, "/toy.t.bz2": TEST}
-    # The first address is tried first; the file is kept under its public name.
+    # The first address is tried first; the file is stored under its public name.
     train = PublicFile("toy.bz2", (server.url,), urls=(f"{server.url}/files/5976",))
     monkeypatch.setitem(CATALOGUE, "toy", PublicSet(**{**vars(toy), "files": (train, toy.files[1])}))
     assert [path.name for path in fetch(["toy"])] == ["toy.bz2", "toy.t.bz2"]
@@ -218,7 +218,7 @@ def test_content_that_is_not_the_known_one(
 ) -> None:
     known = PublicSet(**{**vars(toy), "fingerprints": ("0" * 64,)})
     monkeypatch.setitem(CATALOGUE, "toy", known)
-    # One of the two files has no public checksum: nothing vouches for it.
+    # One of the two files has no public checksum, so nothing confirms it.
     with pytest.raises(InputError, match=r"a download was refused: .*but the content is not \(fingerprint "):
         fetch(["toy"])
     test = PublicFile("toy.t.bz2", (server.url,), "sha256:" + hashlib.sha256(TEST).hexdigest())

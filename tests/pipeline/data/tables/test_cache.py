@@ -1,4 +1,4 @@
-"""Memory-mapped from the first time on, rebuilt when damaged."""
+"""Test that tables are memory-mapped from the first use on, and rebuilt if damaged."""
 
 from __future__ import annotations
 

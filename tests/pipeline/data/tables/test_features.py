@@ -1,4 +1,4 @@
-"""Standardisation, the constant feature and the dtype."""
+"""Test standardisation, the constant feature and the dtype."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_standardised_on_the_training_part() -> None:
     assert table.X_test is not None
     np.testing.assert_allclose(table.X[:, 0].mean(), 0.0, atol=1e-15)
     np.testing.assert_allclose(table.X[:, 0].std(), 1.0)
-    # A constant feature is 0 in training; the test row is moved and scaled as training rows are.
+    # A constant feature is 0 in training; the test row is shifted and scaled like training rows.
     assert table.X[:, 1].tolist() == [0.0, 0.0, 0.0]
     np.testing.assert_allclose(np.asarray(table.X_test), [[0.0, 2.0]], atol=1e-15)
 
@@ -70,7 +70,7 @@ def test_the_same_bits_in_one_piece_and_block_by_block(dtype: str, monkeypatch: 
     y = np.zeros(len(X), dtype=np.int32)
     options = {"bias": True, "standardize": True, "dtype": "float32"}
     whole = apply_feature_options("d", Table(X, y, ("n", "p"), X[:9], y[:9]), options)
-    # As it was computed when this was done in one piece only.
+    # The reference computation, on all rows at once.
     mean = X.mean(axis=0, dtype=np.float64)
     spread = np.sqrt(np.mean((X - mean) ** 2, axis=0, dtype=np.float64))
     expected = ((X - mean) / spread).astype(dtype).astype(np.float32)

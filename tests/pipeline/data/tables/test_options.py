@@ -1,4 +1,4 @@
-"""Options of data sets: defaults, types, ranges, unknown names."""
+"""Test options of data sets: defaults, types, ranges, unknown names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables: their content fingerprint, and the layout of sparse ones."""
+"""Test the content fingerprint of tables, and the layout of sparse ones."""
 
 from __future__ import annotations
 

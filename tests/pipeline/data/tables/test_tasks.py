@@ -1,4 +1,4 @@
-"""Task derivations: how many, what they are called, which rows and which sign."""
+"""Test the derivation of tasks: their number, names, rows and signs."""
 
 from __future__ import annotations
 

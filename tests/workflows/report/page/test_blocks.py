@@ -1,4 +1,4 @@
-"""Blocks: what a walk finds, and how much room panels ask for."""
+"""Test which blocks a walk finds, and the least width of panels."""
 
 from __future__ import annotations
 

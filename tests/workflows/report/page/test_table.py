@@ -1,4 +1,4 @@
-"""A table in the forms it prints itself in, and where it is shown."""
+"""Test the formats of a table, and where it is shown."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The box plot."""
+"""Test the box plot."""
 
 from __future__ import annotations
 
-from singlepass.workflows.report.plots.box_plot import box_plot
-from singlepass.workflows.report.plots.styles import styles_of
+from singlepass.workflows.report.plots.head_to_head_plots import box_plot
+from singlepass.workflows.report.plots.svg import styles_of
 
 from ..report_page import texts
 

@@ -1,4 +1,4 @@
-"""The critical difference diagram: every algorithm, every clique, one scale."""
+"""Test that the critical difference diagram has every algorithm, every clique and one scale."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.noise import Noise
 from singlepass.workflows.report.plots.critical_difference import critical_difference
-from singlepass.workflows.report.plots.styles import styles_of
+from singlepass.workflows.report.plots.svg import styles_of
 
 from ...synthetic_results import ALGORITHMS, make_results
 from ..report_page import texts
@@ -44,7 +44,7 @@ def test_diagram_shows_every_algorithm_and_every_clique(usual: StudyResults) -> 
 
 
 def test_bars_span_their_clique(usual: StudyResults) -> None:
-    """Of seven algorithms on a linear scale, a bar reaches 3 px beyond the first and the last it joins."""
+    """Check that bars extend 3 px beyond the first and last of the algorithms that they join."""
     comparison = compared(usual, 0.3)
     svg = critical_difference(comparison, STYLES)
     lines = re.findall(

@@ -1,4 +1,4 @@
-"""Curves along the stream."""
+"""Test curves along the stream."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from singlepass.pipeline.analysis.curves import Curve
 from singlepass.workflows.report.plots.curve_plots import Axis, learning_curves
-from singlepass.workflows.report.plots.styles import styles_of
+from singlepass.workflows.report.plots.svg import styles_of
 
 STYLES = styles_of(["AROW"])
 
@@ -17,7 +17,7 @@ STYLES = styles_of(["AROW"])
     [([10.0], [0.2]), ([10.0, 20.0], [0.0, 0.0]), ([0.0], [5.0]), ([0.0, 9.0], [1.0, 0.0])],
 )
 def test_logarithmic_axes_of_few_and_zero_values(t: list[float], mean: list[float]) -> None:
-    """A warning of Matplotlib's is an error here."""
+    """Check that Matplotlib does not warn: a warning is an error here."""
     curve = Curve("AROW", np.array(t), np.array(mean), np.zeros(len(t)), 1)
     [svg], _ = learning_curves([("", [curve])], STYLES, Axis("examples seen", "test error, %", log=True))
     assert svg.count("<text") > 2
@@ -49,5 +49,5 @@ def test_x_alone_may_be_logarithmic() -> None:
         for axis in (Axis(y="%", zero=False, log_x=True), Axis(y="%", zero=False))
     }
     for axis, svg in pictures.items():
-        # Ticks of a scale by powers; those of the other begin at 0.
+        # A logarithmic axis has a tick at 10; a linear one begins at 0.
         assert (">10</text>" in svg, ">0</text>" in svg) == (axis.log_x, not axis.log_x)

@@ -1,4 +1,4 @@
-"""Plots against the noise rate."""
+"""Test plots against the noise rate."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from singlepass.pipeline.noise import MarginNoise, Noise, PairNoise
-from singlepass.workflows.report.plots.noise_plots import ranks_by_noise, values_by_noise
-from singlepass.workflows.report.plots.styles import styles_of
+from singlepass.workflows.report.plots.curve_plots import ranks_by_noise, values_by_noise
+from singlepass.workflows.report.plots.svg import styles_of
 
 from ..report_page import texts
 
@@ -23,7 +23,7 @@ def test_ranks_by_noise_with_a_level_that_could_not_be_ranked() -> None:
     alone = texts(ranks_by_noise(table, noise, STYLES))
     assert {"0%", "10%", "20%"} <= set(alone)
     assert "A" not in alone
-    # Matplotlib hides labels that start with an underscore unless told otherwise.
+    # Matplotlib hides labels that start with an underscore, unless they are changed.
     assert {"A", "\u200b_B"} <= set(texts(ranks_by_noise(table, noise, STYLES, legend=True)))
 
 
@@ -36,10 +36,11 @@ def test_lines_end_where_another_model_of_noise_begins(draw) -> None:
         table = pd.DataFrame({each: [1.0 + i % 2, 2.0 - i % 2] for i, each in enumerate(noise)}, ["A", "_B"])
         svg = draw(table, noise, STYLES)
         assert {each.short for each in noise} <= set(texts(svg))
-        # Inside the axes: those of a legend are not clipped.
+        # Only lines inside the axes: legend lines are not clipped.
         drawings = re.findall(r'<path d="([^"]*)" clip-path="[^"]*" style="[^"]*stroke-width: 1.6', svg)
         lines = [points.count("L") for points in drawings]
         drawn[len(noise)] = sorted(count for count in lines if count)
-    # Two algorithms: of uniform noise three points each, of pairs two, of one level none to join.
+    # Per algorithm: three points for uniform noise, two for pairs, and a single point, without a line, for
+    # one level.
     assert drawn[3] == [2, 2]
     assert drawn[6] == [1, 1, 2, 2]

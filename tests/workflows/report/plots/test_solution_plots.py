@@ -1,4 +1,4 @@
-"""Plots of solutions: points, support vectors, lines."""
+"""Test plots of solutions: points, support vectors, lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..report_page import paths
 
 
 def solution(scores: Any, n: int = 0, m: int = 0) -> Solution:
-    """A solution on the unit square: n points, and m support vectors."""
+    """Return a solution on the unit square with n points and m support vectors."""
     x = np.linspace(0.0, 1.0, 101)
     across, up = np.meshgrid(x, x)
     draws = np.random.RandomState(0)
@@ -34,7 +34,7 @@ def numbers(path: str) -> list[float]:
 
 
 def test_lines_are_where_the_scores_say() -> None:
-    """f = 4x - 1: zero at a quarter of the side, 1 at half of it, and -1 at the edge, where no line is."""
+    """Check the lines of f = 4x - 1: f = 0 at a quarter of the side, f = 1 at half, none at the edge."""
     svg = panel(lambda x, y: 4 * x - 1.0)
     [boundary] = paths(svg, "boundary")
     [margin] = paths(svg, "margin")

@@ -1,9 +1,8 @@
-"""Colours, marks and dashes of algorithms."""
+"""Test colors, marks and dashes of algorithms."""
 
 from __future__ import annotations
 
-from singlepass.workflows.report.plots.legends import swatch
-from singlepass.workflows.report.plots.styles import MARKERS, PALETTE, styles_of
+from singlepass.workflows.report.plots.svg import MARKERS, PALETTE, styles_of, swatch
 
 
 def test_styles_differ_for_as_many_algorithms_as_a_study_has() -> None:
@@ -20,7 +19,7 @@ def test_full_and_diagonal_versions_share_a_colour() -> None:
     for full, diagonal in (names[1:3], names[3:5]):
         assert styles[full][:2] == styles[diagonal][:2]
         assert (styles[full].dash, styles[diagonal].dash) == ("--", "-")
-    # A version without its counterpart is an algorithm like others.
+    # A version without its counterpart is styled like any other algorithm.
     assert [styles[name].dash for name in ("PA", "CW full", "a full")] == ["-"] * 3
     assert len({style.colour for style in styles.values()}) == 5
     assert len(set(styles.values())) == len(names)

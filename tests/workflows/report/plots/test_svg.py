@@ -1,4 +1,4 @@
-"""SVG fit for a page and for a file."""
+"""Test SVG for a page and for a file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def test_inline_svg_has_its_own_ids_and_the_page_s_colours() -> None:
     assert 'href="#f1-p1"' in text
     assert "url(#f1-p1)" in text
     assert "fill: var(--s0); stroke: currentColor" in text
-    # A name that looks like a colour stays a name.
+    # A name that looks like a color stays a name.
     assert "<text>#268bfc</text>" in text
-    # What nothing refers to needs no id, and elements no line breaks.
+    # Ids without references and line breaks are removed.
     assert "p2" not in text
     assert "\n" not in text
     assert '<title>a "b" &lt;c&gt;</title>' in text
@@ -44,7 +44,7 @@ def test_standalone_svg_has_fixed_colours_on_white() -> None:
 def test_long_names_are_cut_in_pictures() -> None:
     assert shorten("x" * 40) == "x" * 25 + "…"
     assert shorten("a\nb") == "a b"
-    # XML has no place for them.
+    # XML does not allow control characters.
     assert shorten("a\x00b\x1b") == "a b"
 
 

@@ -1,10 +1,10 @@
-"""Numbers of axes."""
+"""Test the numbers on axes."""
 
 from __future__ import annotations
 
 import pytest
 
-from singlepass.workflows.report.plots.ticks import logarithmic_ticks, written
+from singlepass.workflows.report.plots.svg import logarithmic_ticks, written
 
 
 @pytest.mark.parametrize(

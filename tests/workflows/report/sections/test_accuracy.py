@@ -1,4 +1,4 @@
-"""When box plots are drawn, and which tables of mistakes there are."""
+"""Test when box plots are drawn, and which tables of mistakes exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report's pictures of what is measured along the stream besides mistakes."""
+"""Test the report's plots of quantities along the stream other than mistakes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..report_page import texts
 
 @pytest.fixture(scope="module")
 def results() -> StudyResults:
-    """Test accuracy along the stream, of "PA" against a fifth of the labels, of "CW" with a complexity."""
+    """Return results with test accuracy, queried labels for "PA", and complexity for "CW" over time."""
     made = make_results(datasets=("gauss", "digits[0-vs-rest]"), noise=(0.0, 0.2), seeds=2)
     algorithm = made.curves["key"].map(made.cells.set_index("key")["algorithm"])
     t = made.curves["t"].astype("float64")
@@ -35,7 +35,7 @@ def results() -> StudyResults:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What the section shows of one quantity."""
+    """Hold what the section shows for one quantity."""
 
     title: str
     note: str
@@ -83,7 +83,7 @@ def test_the_study_says_who_is_drawn(results: StudyResults) -> None:
 
 
 def test_a_count_with_a_trace_is_drawn(results: StudyResults, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its declaration is all that there is to write."""
+    """Check that declaring a count with a trace suffices."""
     trace = counts.Trace("Merges along the stream", "As they happen.", steps=True)
     declared = {**counts.COUNTS, "row_merges": counts.Count("row_merges", "rows merged", trace=trace)}
     monkeypatch.setattr(along_stream, "COUNTS", declared)

@@ -1,4 +1,4 @@
-"""What the report says of costs: errors within a time, what counts, and which studies have them."""
+"""Test the costs in the report: errors within a time, what counts, and which studies have the section."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_budget_that_errs_least_within_a_time_counts(results: StudyResults) 
     shown = [[(cell.text, cell.best) for cell in row] for row in table.rows]
     assert shown == [
         [("slow", False), ("–", False), ("10.00", False), ("10.00", False), ("6.00", True)],
-        # Its larger budget errs more: the smaller one counts still.
+        # The larger budget errs more, so the smaller one still counts.
         [("fast", False), ("8.00", True), ("8.00", True), ("8.00", True), ("8.00", False)],
     ]
     assert table.data is not None

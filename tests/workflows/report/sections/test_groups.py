@@ -1,4 +1,4 @@
-"""Ranks within groups of tasks."""
+"""Test ranks within groups of tasks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_groups_of_tasks_are_ranked(tmp_path: Path) -> None:
     by_hand = means.rank(axis=1, ascending=False).mean()
     for name, rank in by_hand.items():
         assert ranks["digits one-vs-rest", "0.1", str(name)] == pytest.approx(rank)
-    # All of one kind, or one of each kind: the groups would repeat another table.
+    # With one group, or one data set per group, the groups would repeat another table.
     for place, names in enumerate((DATASETS[:3], ("a", "b"))):
         render(make_results(datasets=names, noise=(0.1,), seeds=1, tuned=()), tmp_path / str(place))
         assert not (tmp_path / str(place) / "tables" / "mean-ranks-by-task-group.csv").exists()

@@ -1,4 +1,4 @@
-"""Streams in a given order, in a report: what is said of them, and the error of the latest examples."""
+"""Test reports on streams in a given order: their description, and the error of the latest examples."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report.page.blocks import Heading, Text
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.parts.notes import notes
-from singlepass.workflows.report.parts.opening import opening
+from singlepass.workflows.report.parts.opening import notes, opening
 from singlepass.workflows.report.sections import latest_errors, learning_curves
 
 DATASETS = [
@@ -74,7 +73,7 @@ def test_errors_of_the_latest_examples_are_drawn(view: StudyView) -> None:
     curves = learning_curves.section(view)
     assert curves is not None
     assert "the stream changes" in texts(curves.blocks)
-    # In the order of the source alone.
+    # Only the stream in the order of its source has changes.
     noise = view.design.noise[0]
     assert view.curves.changes("drift", noise, "Perceptron") == (100,)
     assert view.curves.changes("gauss", noise, "Perceptron") == ()

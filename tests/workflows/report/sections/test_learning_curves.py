@@ -1,4 +1,4 @@
-"""Which learning curves are drawn."""
+"""Test which learning curves are drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which metric ranks, which are tabled, and what a reader is told of them."""
+"""Test which metric ranks, which metrics have tables, and the notes about them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.parts.notes import notes
+from singlepass.workflows.report.parts.opening import notes
 from singlepass.workflows.report.sections import metrics
 
 from ...synthetic_results import make_results
@@ -21,7 +21,7 @@ from ..report_page import csv_rows, render
 def counted(
     results: StudyResults, positives: int = 30, constant: str | None = None, **study: Any
 ) -> StudyResults:
-    """Give cells counts by class: of 1,000 rows some are positive; one algorithm never finds any."""
+    """Add class counts to cells with `positives` of 1,000 rows; `constant` never finds any of them."""
     columns: dict[str, list[list[int]]] = {}
     for algorithm, seed in zip(results.cells["algorithm"], results.cells["seed"], strict=True):
         found, wrong = (0, 0) if algorithm == constant else (positives // 2 + seed, 10)
@@ -52,12 +52,12 @@ def test_the_first_metric_ranks_and_the_others_have_tables(tmp_path: Path) -> No
     page, markdown = render(results, tmp_path)
     assert "metrics" in page.ids
     assert "Algorithms are judged by test balanced accuracy." in markdown
-    # A learner that never finds a positive gets one class in two.
+    # A learner that never finds a positive gets one class in two right.
     head, *rows = csv_rows(tmp_path / "tables" / "test-balanced-accuracy-noise-0.csv")
     means = {row[head.index("algorithm")]: float(row[head.index("mean")]) for row in rows}
     assert means["A"] == 0.5 < means["B"]
     assert (tmp_path / "tables" / "mean-ranks-test-f1.csv").exists()
-    # No learner has probabilities: nothing is said of the loss.
+    # No learner gives probabilities, so the log loss is not mentioned.
     assert not list((tmp_path / "tables").glob("*log-loss*"))
 
 

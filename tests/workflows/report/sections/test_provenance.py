@@ -1,4 +1,4 @@
-"""The command to repeat a study."""
+"""Test the command to repeat a study."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def test_the_command_that_was_run_is_shown(tmp_path: Path) -> None:
     page, markdown = render(results, tmp_path)
     assert command in page.text
     assert "singlepass report" not in "".join(page.text)
-    # Its own backticks do not end the block.
+    # The command's own backticks do not end the block.
     assert f"````sh\n{command}\n````" in markdown
     assert markdown.count("my <study>") == 1

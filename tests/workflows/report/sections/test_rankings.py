@@ -1,4 +1,4 @@
-"""Rankings of chosen algorithms and data sets, and one algorithm against the others."""
+"""Test rankings of chosen algorithms and data sets, and one algorithm against the others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_some_algorithms_are_ranked_among_themselves(tmp_path: Path) -> None:
     means = cells.groupby(["dataset", "algorithm"])["test_accuracy"].mean().round(12).unstack()
     by_hand = means.rank(axis=1, ascending=False).mean()
     assert {row[0]: float(row[2]) for row in rows} == pytest.approx(by_hand.to_dict())
-    # Holm's correction is for the pairs of the ranking, not for those of the whole study.
+    # Holm's correction covers the pairs of the ranking, not those of the whole study.
     whole, part = (
         {tuple(row[:3]): row for row in csv_rows(tmp_path / "tables" / f"{name}wilcoxon-holm.csv")}
         for name in ("", "ranking-1-")
@@ -46,7 +46,7 @@ def test_some_algorithms_are_ranked_among_themselves(tmp_path: Path) -> None:
     assert float(pair[0][place - 1]) == float(pair[1][place - 1])
     assert float(pair[0][place]) < float(pair[1][place])
     assert csv_rows(tmp_path / "tables" / "ranking-1-friedman.csv")[1][2:4] == ["11", "3"]
-    # Two algorithms leave no Friedman test, and no table of none, but a diagram of two.
+    # Two algorithms have no Friedman test and so no table of it, but they have a diagram.
     assert not (tmp_path / "tables" / "ranking-2-friedman.csv").exists()
     assert len(list((tmp_path / "figures").glob("ranking-?-critical-difference-*.svg"))) == 2 * 3
     caption = (tmp_path / "tables" / "ranking-2-wilcoxon-holm.tex").read_text(encoding="utf-8")
@@ -82,7 +82,7 @@ def test_focus_draws_one_algorithm_against_the_others(tmp_path: Path) -> None:
     others = {f"ranking-1-{name}.svg" for name in ("mean-by-noise", "increase-in-error", "error-reduction")}
     assert scatters | others == {name for name in files if "critical" not in name}
     assert all(f"(figures/{name})" in markdown for name in scatters | others)
-    # Fewer levels of noise on demand.
+    # Fewer noise levels if requested.
     ranking["focus_noise"] = [0.3]
     render(results, tmp_path / "one")
     drawn = (tmp_path / "one" / "figures").glob("ranking-1-AROW-against-*.svg")

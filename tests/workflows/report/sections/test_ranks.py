@@ -1,4 +1,4 @@
-"""Mean ranks and mean scores."""
+"""Test mean ranks and mean scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_mean_scores_are_over_the_data_sets_ranked(usual: tuple[Path, str], tmp_
     assert {row[0]: float(row[3]) for row in rows} == pytest.approx(by_hand.to_dict())
     [line] = re.findall(r"^\| PA \| \d\d\.\d \| \d\d\.\d \| (\d\d\.\d) \|$", markdown, flags=re.MULTILINE)
     assert line == f"{100 * by_hand['PA']:.1f}"
-    # A data set with a gap counts in neither, and few data sets need no summary.
+    # A data set with a gap counts in neither table, and few data sets need no summary.
     render(fail(make_results(noise=(0.3,), tuned=()), ["10-0-0.3-1"]), tmp_path / "gap")
     _, first, *_ = csv_rows(tmp_path / "gap" / "tables" / "mean-test-accuracy.csv")
     alone = make_results(noise=(0.3,), tuned=()).cells
@@ -52,16 +52,16 @@ def test_ranks_by_model_of_noise(tmp_path: Path) -> None:
     assert head == ["algorithm", "uniform", "by class", "pair"]
     _, *every = csv_rows(tmp_path / "tables" / "mean-ranks-test-accuracy.csv")
     for ours, all_levels in zip(rows, every, strict=True):
-        # Columns of all levels: none, 10%, by class, pairs twice.
+        # Columns of all levels: none, 10%, by class, two of pairs.
         assert float(ours[1]) == pytest.approx(float(all_levels[2]))
         assert float(ours[3]) == pytest.approx((float(all_levels[4]) + float(all_levels[5])) / 2)
     assert "5 levels of 3 models" in markdown
-    # Names of files stay short, and every one that is spoken of is there.
+    # File names stay short, and every file that the report mentions exists.
     assert (tmp_path / "figures" / "critical-difference-pair_0.1.svg").exists()
     for path in tmp_path.rglob("*"):
         assert len(path.name) < 120
     for name in re.findall(r"\((?:figures|tables)/([^)]*)\)", markdown):
         assert list(tmp_path.rglob(name)), name
-    # Of one model there is no such table.
+    # With one noise model there is no such table.
     render(make_results(algorithms=("A", "B"), tuned=(), seeds=2), tmp_path / "one")
     assert not list(tmp_path.glob("one/tables/*by-model*"))

@@ -1,4 +1,4 @@
-"""The report's pictures of two-dimensional solutions: what is drawn, and what is said of what is not."""
+"""Test the report's plots of two-dimensional solutions, and the notes on those not drawn."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def groups(section: Section) -> list[Panels]:
 
 
 def left_out(section: Section) -> str:
-    """What is said below the drawings."""
+    """Return the note below the drawings."""
     last = section.blocks[-1]
     return last.text if isinstance(last, Text) and last.role == "note" else ""
 
@@ -85,7 +85,7 @@ def test_the_section_is_in_every_form_of_the_report(finished: StudyResults, tmp_
     names = sorted(path.name for path in tmp_path.glob("figures/solutions-*.svg"))
     assert names == ["solutions-1-gauss.svg", "solutions-2-checkerboard.svg"]
     assert "![Solutions on gauss, 10% label noise, seed 3](figures/solutions-1-gauss.svg)" in markdown
-    # Of two data sets four panels each, whose headings count the support vectors of the cells.
+    # Four panels for each of two data sets; the headings count the support vectors of the cells.
     cells = finished.cells
     rows = cells[(cells["stage"] == "run") & (cells["noise"] == "0.1") & (cells["seed"] == 3)]
     sizes = rows.set_index(["dataset", "algorithm"])["support_vectors"]
@@ -99,7 +99,7 @@ def test_what_is_drawn_is_what_was_learnt(finished: StudyResults) -> None:
     gauss, checkerboard = groups(found)
     for group, n in ((gauss, 600), (checkerboard, 60)):
         svc, _, _, linear = group.pictures
-        # Without support vectors all of the first 600 points are points.
+        # Without support vectors all of the first 600 points are drawn as points.
         assert sum(d.count("h0") for d in paths(linear.svg, "points")) == n
         assert paths(linear.svg, "support") == []
         heading = re.fullmatch(r"SVC: (\d+) support vectors", svc.heading)
@@ -121,7 +121,7 @@ def rings(svg: str) -> int:
 def test_of_many_support_vectors_some_of_each_class_are_drawn(
     finished: StudyResults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A batch solver sorts them by class: the first would all be of one."""
+    """Check that both classes appear: a batch solver sorts support vectors by class."""
     cells = finished.cells
     chosen = (cells["algorithm"] == "SVC") & (cells["dataset"] == "gauss") & (cells["stage"] == "run")
     row = cells[chosen & (cells["noise"] == "0.1") & (cells["seed"] == 3)].to_dict("records")[0]
@@ -168,7 +168,7 @@ def test_a_learner_of_the_users_own_may_have_anything(
         def decision_function(self, X: Any) -> Any:
             return np.zeros((X.shape[0], 2))
 
-    # As if they had been it from the start.
+    # Replace the learner as if it had been this class from the start.
     for learner, reason in (
         (Odd, "Perceptron on gauss (ZeroDivisionError: division by zero)"),
         (Wide, "Perceptron on gauss (its decision_function does not return one score a row)"),

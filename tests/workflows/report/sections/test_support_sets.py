@@ -1,4 +1,4 @@
-"""The report's section on support sets: what it shows, and that studies without them have none."""
+"""Test the report's section on support sets, and that studies without them have none."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_means_are_over_data_sets_and_seeds(results: StudyResults) -> None:
         ["Projectron 0.5", "45", "90.0", "36"],
         ["Forgetron", "105", "210.0", "84"],
     ]
-    # Base sets are drawn together: two digits, one gauss; AROW has no place in it.
+    # Tasks of one base set share a panel: the two digits tasks do, gauss has its own; AROW is left out.
     errors, curves = panels(found)
     assert [picture.heading for picture in errors.pictures] == [
         "digits one-vs-rest, 0% label noise",

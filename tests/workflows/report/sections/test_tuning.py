@@ -1,4 +1,4 @@
-"""Grids: which rows judge them is said as it is, by protocol and test part."""
+"""Test that reports say which rows judge grids, by protocol and test part."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
             _made(drawn=False, order="given"),
             "Grids are judged on the first 10% of the stream, which are not reported.",
         ),
-        # Results of earlier versions do not say whose the test part is.
+        # Results of earlier versions do not record whether the data set has its own test part.
         (_made(), f"Where there is none: {SPLIT}70%"),
     ],
 )

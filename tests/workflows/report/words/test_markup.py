@@ -1,4 +1,4 @@
-"""Escapes for LaTeX and Markdown."""
+"""Test escapes for LaTeX and Markdown."""
 
 from __future__ import annotations
 

@@ -1,17 +1,11 @@
-"""Numbers and names as a sentence says them."""
+"""Test how sentences format numbers and names."""
 
 from __future__ import annotations
 
 import pytest
 
 from singlepass.pipeline.noise import Noise
-from singlepass.workflows.report.words.phrases import (
-    count,
-    enumerate_names,
-    noise_levels,
-    p_value,
-    percent,
-)
+from singlepass.workflows.report.words.wording import count, enumerate_names, noise_levels, p_value, percent
 
 
 @pytest.mark.parametrize(("names", "text"), [([], ""), (["A"], "A"), (["A", "B"], "A and B")])
@@ -29,7 +23,7 @@ def test_rates_as_percentages() -> None:
 
 
 class Drifting(Noise):
-    """Another model of noise."""
+    """Provide another noise model."""
 
     @property
     def short(self) -> str:

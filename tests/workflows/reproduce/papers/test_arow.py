@@ -1,4 +1,4 @@
-"""The AROW paper's page: in a world as the paper describes it every claim holds, in the opposite one none."""
+"""Test the AROW paper's page: all claims hold on results as the paper describes, none on opposite ones."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
 
 from ...synthetic_results import make_results
 
-# Accuracy of a row of the cells table.
+# Maps a row of the cells table to its accuracy.
 Accuracy = Callable[["pd.Series[object]"], float]
 
 _TEXT = [f"amazon[{i}-vs-x]" for i in range(9)] + ["amazon-acl[a-vs-b]"]
 _DIGITS = [f"mnist[{i}-vs-x]" for i in range(10)]
-# Text and digits by turns: what is said of all tasks then is so of either kind.
+# Text and digits alternate, so that a claim about all tasks holds for either kind.
 _BINARY = tuple(name for pair in zip(_TEXT, _DIGITS, strict=True) for name in pair)
 _BINARY_NOISE = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
-# On so many of the twenty tasks PA is ahead of CW, by noise.
+# Number of the twenty tasks on which PA is ahead of CW, by noise.
 _OVERTAKEN = dict(zip(_BINARY_NOISE, (0, 2, 5, 8, 10, 16), strict=True))
 _MULTICLASS = ("amazon7", "amazon3", "20newsgroups", "reuters21578-r8", "usps", "letter", "waveform")
 _ALGORITHMS = (
     *(f"{name} {constraints}" for name in ("AROW", "AROW-H") for constraints in (1, 5, "all")),
     *("Perceptron", "PA", "PA-I", "CW", "AdaGrad"),
 )
-# Mistakes an example and test errors along the synthetic stream.
+# Mistakes per example and test errors along the synthetic stream.
 _STREAM = {
     "Perceptron": (0.40, 0.15),
     "PA": (0.30, 0.14),
@@ -52,7 +52,7 @@ _MNIST = {"AROW": (100, 150), "CW": (110, 300), "PA": (120, 310), "PA-I": (115, 
 
 
 def _binary_accuracy(cell: pd.Series[object]) -> float:
-    """AROW and CW share the first place without noise; CW falls behind PA on ever more tasks."""
+    """Return accuracies where AROW and CW share first place without noise; with it CW is behind PA."""
     q, place = float(str(cell["noise"])), _BINARY.index(str(cell["dataset"]))
     pa = {"PA-I": "PA"}
     order = ["AROW", "CW", "PA", "SOP"]
@@ -65,7 +65,7 @@ def _binary_accuracy(cell: pd.Series[object]) -> float:
 
 
 def _multiclass_accuracy(cell: pd.Series[object]) -> float:
-    """Around a mean error of the baselines, of which AROW takes away more on easy tasks and with noise."""
+    """Return accuracies around the baselines' mean; AROW gains more on easy tasks and with noise."""
     q, name = float(str(cell["noise"])), str(cell["algorithm"])
     mean = 0.05 * (1 + _MULTICLASS.index(str(cell["dataset"]))) + 0.6 * q
     factors = {"CW": 0.98 + 0.1 * q, "Perceptron": 1.02 + 0.1 * q, "PA": 1 - 0.2 * q, "PA-I": 1 - 0.2 * q}
@@ -186,7 +186,7 @@ def _verdicts(evidence: Evidence) -> dict[str, Verdict]:
 
 
 def _with(evidence: Evidence, **studies: StudyResults) -> Evidence:
-    """Return evidence of which some studies have other results."""
+    """Return evidence in which some studies have other results."""
     changed = {name: StudyEvidence(name, results) for name, results in studies.items()}
     return Evidence({name: changed.get(name, evidence[name]) for name in PAPER.studies})
 
@@ -249,7 +249,7 @@ def test_binary_claims_are_asked_at_the_papers_mix_of_tasks(as_printed: Evidence
 def test_the_early_advantage_is_that_over_the_next_best(as_printed: Evidence) -> None:
     results = as_printed["synthetic"].view.results
     curves = results.curves.copy()
-    # Until 1,000 examples full SOP is nearly as good as full AROW.
+    # Up to 1,000 examples full SOP is nearly as good as full AROW.
     sop = curves["key"].isin(results.cells.loc[results.cells["algorithm"] == "SOP full", "key"])
     curves.loc[sop & (curves["t"] <= 1000), "mistakes_clean"] = 0.075 * curves["t"]
     found = _verdicts(_with(as_printed, synthetic=replace(results, curves=curves)))
@@ -261,7 +261,7 @@ def test_the_early_advantage_is_that_over_the_next_best(as_printed: Evidence) ->
 def test_cw_must_test_worse_than_both_first_order_learners(as_printed: Evidence) -> None:
     results = as_printed["synthetic"].view.results
     cells = results.cells.copy()
-    # The Perceptron tests worst of all; CW is still worse than either PA.
+    # The Perceptron has the worst test error; CW is still worse than either PA.
     cells.loc[cells["algorithm"] == "Perceptron", "test_accuracy"] = 0.5
     worse = replace(results, cells=cells)
     found = _verdicts(_with(as_printed, **{"synthetic": worse, "synthetic-batch": worse}))
@@ -306,7 +306,7 @@ def test_the_page_has_every_table_and_figure(as_printed: Evidence, tmp_path: Pat
     for exhibit in PAPER.exhibits:
         assert f'id="{exhibit.id}"' in page
     assert "Not here:" not in page
-    # AROW 1.45 and CW 1.55 beside the printed ranks, which are all that the text has of Table 1.
+    # AROW 1.45 and CW 1.55 next to the printed ranks; the paper's text gives no others from Table 1.
     assert "1.45 (1.51, −0.06)" in page
     assert "1.55 (1.63, −0.08)" in page
     assert "not in the text" in page

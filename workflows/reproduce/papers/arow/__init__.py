@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...paper import Exhibit, Paper, PaperStudy
-from . import binary, binary_claims, multiclass, multiclass_claims, stream_claims, streams
-from .parts import percent
+from . import binary, multiclass, streams
+from .measures import percent
 
 PAPER = Paper(
     name="arow",
@@ -36,7 +36,7 @@ PAPER = Paper(
         Exhibit("fig-10", "Fig. 10: error reduction by difficulty of the task", multiclass.by_difficulty),
         Exhibit("table-9", "Table 9: properties of the algorithms", multiclass.properties),
     ],
-    checks={**binary_claims.CHECKS, **stream_claims.CHECKS, **multiclass_claims.CHECKS},
+    checks={**binary.CHECKS, **streams.CHECKS, **multiclass.CHECKS},
     remarks=[
         (
             "Printed numbers",

@@ -1,4 +1,4 @@
-"""The claims of the paper as predicates over the study's results."""
+"""The claims of the paper, as predicates over the study's results."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from .outcomes import (
     the_study,
 )
 
-# The paper calls a complexity near the best one that is 0.008 beside 0.01, or 0.016 beside 0.02.
+# The paper calls 0.008 near the best complexity 0.01, and 0.016 near 0.02.
 _NEAR = 1.25
-# Levels of the rbf kernel double: within one level of the best.
+# Levels of the rbf kernel double, so this factor means within one level of the best.
 _A_LEVEL = 2.0
-# The paper calls 0.49% "almost as well" as 0.42%: by how much more, and by what factor.
+# The paper calls 0.49% "almost as well" as 0.42%: the difference and the factor of the two.
 _ALMOST_POINTS = round(printed(PAPER, "mc-n29") - printed(PAPER, "mc-n30"), 2)
 _ALMOST_FACTOR = printed(PAPER, "mc-n29") / printed(PAPER, "mc-n30")
 # Two learners, "or a little more": a new one also learns the support vectors of the one before.
 _COST = 2.5
-# The low complexities of Fig. 4 are those that are best on so many examples; with fewer there is no claim.
+# The low complexities of Fig. 4 are the best ones at this number of examples; the claim starts there.
 _FEW = int(printed(PAPER, "mc-n23"))
 
 
@@ -74,7 +74,7 @@ def _grows(evidence: Evidence) -> Verdict:
     for kernel in KERNELS:
         found = {size: best(study, kernel, size) for size in sizes(study)}
         if kernel is POLY:
-            # The paper has two sizes of this kernel.
+            # The paper reports two sizes for this kernel.
             found = {size: found[size] for size in (sizes(study)[0], sizes(study)[-1])}
         for one, other in itertools.pairwise(found):
             cases[f"{kernel.name} from {one:,} to {other:,}"] = found[one] < found[other]
@@ -101,13 +101,13 @@ def _gamma_follows(evidence: Evidence) -> Verdict:
     study = the_study(evidence)
     welch = runs(study, RBF.oms(WELCH))
     found = runs(study, RBF.oms(PRINTED))
-    # The paper sets 0.008, in use from 1,293 examples on, beside the best for 1,000.
+    # The paper compares 0.008, in use from 1,293 examples on, with the best for 1,000.
     places = {size: int(printed(PAPER, "mc-n18")) if size == 1000 else size for size in sizes(study)}
     near, level, words = [], [], []
     for size, t in places.items():
         wanted = best(study, RBF, size)
         apart = [max(run.complexity(t) / wanted, wanted / run.complexity(t)) for run in found]
-        # Of a stated factor, not of its rounding.
+        # The tolerance keeps rounding from deciding.
         near += [each <= _NEAR * 1.0001 for each in apart]
         level += [each <= _A_LEVEL * 1.0001 for each in apart]
         words.append(

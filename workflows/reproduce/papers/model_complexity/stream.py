@@ -1,4 +1,4 @@
-"""Figs. 3 and 4: the complexity that OMS-LASVM uses along the stream, and its error beside fixed ones."""
+"""Figs. 3 and 4: the complexity that OMS-LASVM uses along the stream, and its error next to fixed ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from ....report.page.blocks import Block, Heading
 from ....report.page.table import TableBlock, TableCell
 from ....report.plots.curve_plots import Axis
 from ....report.words.markup import slug
-from ...beside import beside, number
 from ...evidence import Evidence, StudyEvidence
-from ...figures import curves_figure
+from ...figures import beside, curves_figure, number
 from ...printed import number as printed
 from .outcomes import (
     ALL,
@@ -39,7 +38,7 @@ from .outcomes import (
 )
 
 _FIRST_SWITCH = int(printed(PAPER, "mc-n18"))
-# Complexities in use, of the running text, by kernel and number of examples.
+# Complexities in use according to the running text, by kernel and number of examples.
 REACHED = {
     (RBF.name, _FIRST_SWITCH): printed(PAPER, "mc-n17"),
     (RBF.name, 4000): printed(PAPER, "mc-n19"),
@@ -47,7 +46,7 @@ REACHED = {
     (POLY.name, 1000): printed(PAPER, "mc-n21"),
     (POLY.name, ALL): printed(PAPER, "mc-n22"),
 }
-# Errors after all examples, in percent, by label.
+# Printed errors after all examples, in percent, by label.
 ERRORS = {
     RBF.oms(PRINTED): printed(PAPER, "mc-n29"),
     RBF.high: printed(PAPER, "mc-n30"),
@@ -55,13 +54,13 @@ ERRORS = {
     POLY.high: printed(PAPER, "mc-n32"),
 }
 TESTS = {PRINTED: "the test as printed", WELCH: "Welch's test"}
-# Where Fig. 4 is tabled, besides the last example.
+# Numbers of examples in the table of Fig. 4, in addition to the last.
 _SHOWN = (200, 600, 1000, 2000, 4000, 10_000, 20_000)
 _ERROR = Axis(y="test error, %", log=True)
 
 
 def complexities(evidence: Evidence) -> list[Block]:
-    """Return Fig. 3: errors order by order with switches marked, the complexities in use, and a table."""
+    """Return Fig. 3: errors of each order with marked switches, the complexities in use, and a table."""
     study = the_study(evidence)
     return [
         *(block for kernel in KERNELS for block in _by_order(study, kernel)),
@@ -83,7 +82,7 @@ def _by_order(study: StudyEvidence, kernel: Kernel) -> list[Block]:
 def _with_switches(study: StudyEvidence, label: str) -> list[Curve]:
     curves = order_errors(study, label)
     return [
-        # Before its first point a curve has no height to mark.
+        # A curve has no value to mark before its first point.
         replace(curve, marks=tuple(each for each in run.switches if each >= curve.t[0]))
         for curve, run in zip(curves, runs(study, label), strict=True)
     ]
@@ -92,7 +91,7 @@ def _with_switches(study: StudyEvidence, label: str) -> list[Curve]:
 def _levels(study: StudyEvidence, kernel: Kernel) -> list[Block]:
     last = end(study)
     at = np.array([*sizes(study)], float)
-    # The best fixed ones are known at some numbers of examples: there they are drawn.
+    # The best fixed complexities are known only at these numbers of examples.
     fixed = Curve(
         "best fixed complexity", at, np.array([best(study, kernel, t) for t in at]), 0 * at, len(at)
     )
@@ -111,7 +110,7 @@ def _levels(study: StudyEvidence, kernel: Kernel) -> list[Block]:
 
 
 def _points(study: StudyEvidence) -> list[int]:
-    """Return the numbers of examples at which the text says which complexity is in use."""
+    """Return the numbers of examples at which the paper's text states the complexity in use."""
     last = end(study)
     return [*(t for t in (1000, _FIRST_SWITCH, 4000) if t < last), last]
 
@@ -123,7 +122,7 @@ def _switches(study: StudyEvidence, kernel: Kernel) -> TableBlock:
     if any(reached):
         shown = ["–" if each is None else f"{each:g}" for each in reached]
         theirs = _percent(ERRORS.get(kernel.oms(PRINTED)), points[-1])
-        # It prints no other switch.
+        # The paper prints no other switch.
         rises = f"{_FIRST_SWITCH:,}, …" if kernel is RBF else "–"
         rows.append(_row(["the paper", "1", rises, *shown, theirs]))
     for start in kernel.starts:
@@ -168,7 +167,7 @@ def _row(texts: Sequence[str]) -> list[TableCell]:
 
 
 def against_fixed(evidence: Evidence) -> list[Block]:
-    """Return Fig. 4, and tables of it."""
+    """Return Fig. 4, and its tables."""
     study = the_study(evidence)
     panels = [
         (f"{kernel.name} kernel", study.curves("test_error", _drawn(kernel), DATASET)) for kernel in KERNELS

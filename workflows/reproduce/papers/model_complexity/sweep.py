@@ -9,8 +9,8 @@ from ....report.page.blocks import Block
 from ....report.page.table import TableBlock, TableCell
 from ....report.plots.curve_plots import Axis
 from ....report.words.markup import slug
-from ...beside import number
 from ...evidence import Evidence, StudyEvidence
+from ...figures import number
 from ...printed import number as printed
 from .outcomes import (
     ALL,
@@ -28,7 +28,7 @@ from .outcomes import (
     the_study,
 )
 
-# The complexities that are best, of the running text.
+# The best complexities according to the running text.
 PRINTED = {
     (RBF.name, 1000): printed(PAPER, "mc-n7"),
     (RBF.name, 4000): printed(PAPER, "mc-n8"),
@@ -36,12 +36,12 @@ PRINTED = {
     (POLY.name, 1000): printed(PAPER, "mc-n10"),
     (POLY.name, ALL): printed(PAPER, "mc-n11"),
 }
-# A gamma of 0.005 is drawn at 5: logarithmic axes begin at 1.
+# A gamma of 0.005 is drawn at 5, because logarithmic axes begin at 1.
 _DRAWN = {RBF.name: ("gamma in thousandths", 1000.0)}
 
 
 def errors_by_complexity(evidence: Evidence) -> list[Block]:
-    """Return Fig. 2, a table of it for each kernel, and the best complexities beside the printed ones."""
+    """Return Fig. 2, a table of it for each kernel, and the best complexities next to the printed ones."""
     study = the_study(evidence)
     panels = []
     for kernel in KERNELS:
@@ -56,7 +56,7 @@ def errors_by_complexity(evidence: Evidence) -> list[Block]:
 
 
 def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataFrame, int]:
-    """Return mean test errors, standard deviations, shape (complexities, sizes), and the number of orders."""
+    """Return mean test errors and standard deviations, shape (complexities, sizes), and the order count."""
     fixed, points = kernel.fixed(study), sizes(study)
     curves = study.curves("test_error", list(fixed), DATASET)
     places = [list(curves[0].t).index(size) for size in points]

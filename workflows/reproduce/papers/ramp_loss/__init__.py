@@ -1,7 +1,7 @@
 """Wang and Vucetic (2010): support vector machines with the ramp loss, online."""
 
 from ...paper import Exhibit, Paper, PaperStudy
-from . import differences, gauss, grids, queries, removal, table_claims, table_one
+from . import differences, gauss, grids, queries, removal, table_one
 from .outcomes import PAPER as NAME
 
 PAPER = Paper(
@@ -26,7 +26,7 @@ PAPER = Paper(
         Exhibit("fig-5", "Fig. 5: rows that are forgotten", removal.show),
         Exhibit("fig-6", "Fig. 6: active learning", queries.show),
     ],
-    {**table_claims.CHECKS, **gauss.CHECKS, **removal.CHECKS, **queries.CHECKS},
+    {**table_one.CHECKS, **gauss.CHECKS, **removal.CHECKS, **queries.CHECKS},
     [
         (
             "Grids",

@@ -1,4 +1,4 @@
-"""What moves the entries of Table I of the ramp-loss paper that differ: scaling, points of grids, rows."""
+"""Why entries of Table I of the ramp-loss paper differ here: scaling, points of grids, number of rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .grids import point
 from .outcomes import printed_rows
 
 STUDY = "differences"
-# The study's data sets: the paper's name, and what is another than in Table I.
+# The study's data sets: the paper's name, and the difference from Table I.
 SETS: Mapping[str, tuple[str, str]] = {
     "usps-scaled": ("USPS", "features scaled"),
     "usps-unscaled": ("USPS", "features as they stand"),
@@ -22,7 +22,7 @@ SETS: Mapping[str, tuple[str, str]] = {
     "gauss": ("Gauss", "another point of the grid"),
     "checkerboard-noisy": ("NCheckerboard", "PA's longest step, C"),
 }
-# Of fewer rows the paper prints nothing.
+# The paper prints no results for fewer rows.
 _NOT_PRINTED = "covtype-part"
 _TEXT = (
     "USPS: the paper says that the attributes of all sets were scaled to mean 0 and standard deviation 1; "
@@ -36,7 +36,7 @@ _TEXT = (
 
 
 def show(evidence: Evidence) -> list[Block]:
-    """Return every run of the study, accuracies and sizes beside those printed."""
+    """Return every run of the study, with accuracies and sizes next to the printed ones."""
     study, rows = evidence[STUDY], []
     cells = study.cells
     labels = [entry["label"] for entry in study.view.results.study["algorithms"]]

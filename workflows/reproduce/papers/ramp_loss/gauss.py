@@ -23,8 +23,8 @@ STUDY, OFFLINE = "cost", "offline"
 _GAUSS = "gauss"
 _IDSVM, _RAMP, _ACTIVE = _THREE = ("IDSVM", "OnlineSVMR", "OnlineASVMR")
 _RETRAINED, _BATCH, _ONE_RULE = "retrained SVMR", "SVMR, batch", "OnlineSVMR, gradient rule alone"
-# What is said of "the stream" is asked from here on: before, models hold a handful of examples. And it says
-# nothing of a stream that ends before so many.
+# Claims about "the stream" are checked from the first number of examples on, because earlier models have only
+# a handful of examples. A stream that ends before the second number decides nothing.
 _EARLIEST, _LEAST = 100, 1000
 
 
@@ -37,12 +37,9 @@ def accuracy(study: StudyEvidence, learners: Sequence[str], dataset: str) -> lis
 def common(
     curves: Sequence[Curve], earliest: float = _EARLIEST, least: float = _LEAST
 ) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Return the points of the first curve that all reach, and the values of each there.
+    """Return the points of the first curve that all curves reach, and the values of each curve there.
 
-    Raises
-    ------
-    NotThere
-        They have none in common from `least` examples on.
+    Raise `NotThere` if these points end before `least` examples.
     """
     t = curves[0].t
     t = t[(t >= max(earliest, *(c.t[0] for c in curves))) & (t <= min(c.t[-1] for c in curves))]
@@ -53,12 +50,7 @@ def common(
 
 
 def batch_curve(evidence: Evidence) -> Curve:
-    """Return the kernel evaluations of one batch training by the number of examples.
-
-    Raises
-    ------
-    NotThere
-    """
+    """Return the kernel evaluations of one batch training by the number of examples."""
     study = evidence[OFFLINE]
     cells = evaluation_rows(study.view.cells, status="ok")
     cells = cells[cells["algorithm"] == _BATCH].dropna(subset=["kernel_evaluations"])
@@ -141,26 +133,22 @@ def show_cost(evidence: Evidence) -> list[Block]:
 
 
 def shares_outside(study: StudyEvidence) -> dict[str, float]:
-    """Return which share of each model's support vectors lies beyond the other margin, y f(x) < -1.
+    """Return the share of each model's support vectors beyond the other margin, y f(x) < -1.
 
-    The models of the first repetition are learnt again for it.
-
-    Raises
-    ------
-    NotThere
-        One has not run to its end, or comes out otherwise than it did.
+    This trains the models of the first repetition again. Raise `NotThere` if a model has not been run to its
+    end, or if it differs from its results.
     """
     shares = {}
     for name in _THREE:
         learner = learn_again(study, name, _GAUSS).learnt.learner
         margins = np.sign(learner.dual_coef_[0]) * learner.decision_function(learner.support_vectors_)
-        # A last bit's rounding is no outlier.
+        # The tolerance keeps rounding from making outliers.
         shares[name] = float(np.mean(margins < -1 - 1e-6))
     return shares
 
 
 def judge_outliers(shares: Mapping[str, float], sizes: Mapping[str, float]) -> Verdict:
-    """Judge where support vectors lie, and how many there are."""
+    """Judge the positions and the number of support vectors."""
     figures = "beyond the other margin, and in all: " + ", ".join(
         f"{name} {100 * shares[name]:.1f}% of {sizes[name]:,.0f}" for name in _THREE
     )
@@ -195,7 +183,7 @@ def _catches_up(evidence: Evidence) -> Verdict:
         f"from {t[0]:,.0f} examples on {np.abs(apart).mean():.2f} points apart on average, at {t[-1]:,.0f} "
         f"{apart[-1]:+.2f}"
     )
-    # What follows "closely" and is "reached" is within a point, and within half of one.
+    # "Closely" means within a point on average; "reached" means within half a point at the end.
     near = bool(np.abs(apart).mean() <= 1.0)
     return holds_if(near and abs(apart[-1]) <= 0.5, figures, in_part=near or bool(abs(apart[-1]) <= 0.5))
 
@@ -236,7 +224,7 @@ def _like_one_training(evidence: Evidence) -> Verdict:
     figures = "online against one training: " + ", ".join(
         f"{ratio:.2f} times at {at:,.0f}" for at, ratio in zip(t, ratios, strict=True)
     )
-    # "Comparable": nearer to one than to ten times, or a tenth.
+    # "Comparable": on a logarithmic scale, nearer to a factor of one than to ten or a tenth.
     apart = np.abs(np.log10(ratios))
     return holds_if(bool(apart[-1] <= 0.5), figures, in_part=bool(apart[-1] < 1))
 
@@ -245,7 +233,7 @@ def _faster(evidence: Evidence) -> Verdict:
     study = evidence[STUDY]
     cells = evaluation_rows(study.view.cells, status="ok")
     cells = cells[cells["dataset"] == _GAUSS]
-    # The fastest repetition: other programs have disturbed it least.
+    # Take the fastest repetition, the one least disturbed by other programs.
     seconds = cells.groupby("algorithm")["fit_seconds"].min().reindex(list(_THREE)).astype(float)
     if seconds.isna().any():
         raise NotThere(f"{study.name}: {seconds.index[seconds.isna()][0]} has not run to its end")

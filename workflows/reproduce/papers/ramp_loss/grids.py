@@ -1,4 +1,4 @@
-"""Why LibSVM differs on Cover from Table I of the ramp-loss paper: the rows that its grid is judged on."""
+"""Why LibSVM on Cover differs from Table I of the ramp-loss paper: the number of rows that judge its grid."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pandas as pd
 from .....pipeline.analysis.design import evaluation_rows
 from ....report.page.blocks import Block, Text
 from ....report.page.table import TableBlock, TableCell
-from ...beside import beside, number
 from ...evidence import Evidence
+from ...figures import beside, number
 from .outcomes import LIBSVM, Entry, printed_rows
 
 STUDY = "grids"
 
 
 def show(evidence: Evidence) -> list[Block]:
-    """Return what LibSVM comes to on Cover by the number of rows that its grid is judged on."""
+    """Return LibSVM's results on Cover by the number of rows that judge its grid."""
     study, printed = evidence[STUDY], printed_rows()["Cover"][LIBSVM]
     cells = evaluation_rows(study.view.cells, status="ok")
     rows = []
@@ -40,7 +40,7 @@ def show(evidence: Evidence) -> list[Block]:
 
 
 def point(cells: pd.DataFrame, printed: Entry | None) -> list[TableCell]:
-    """Return the point of its grid that a learner has, its accuracy and its size, beside those printed."""
+    """Return the chosen point of a learner's grid, and its accuracy and size next to the printed ones."""
     accuracy, size = 100 * cells["test_accuracy"].astype(float), cells["support_vectors"].astype(float)
     chosen, spread = json.loads(cells["params"].iloc[0]), float(np.nan_to_num(accuracy.std()))
     return [

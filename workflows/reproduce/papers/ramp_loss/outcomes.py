@@ -1,4 +1,4 @@
-"""What Table I of the ramp-loss paper prints and what came out here: a learner's outcome on a set each."""
+"""Printed results of Table I of the ramp-loss paper and our results, by data set and learner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...evidence import NotThere, StudyEvidence
 from ...printed import table
 
 PAPER = "ramp-loss"
-# The paper's names of the sets, in its order, and the study's.
+# The paper's names of the data sets, in its order, and the study's.
 SETS: Mapping[str, str] = {
     "Adult": "a9a",
     "Banana": "banana",
@@ -26,25 +26,25 @@ SETS: Mapping[str, str] = {
     "Waveform": "waveform-generator",
 }
 LIBSVM, IDSVM, PA, RAMP, ACTIVE = LEARNERS = ("LibSVM", "IDSVM", "PA", "OnlineSVMR", "OnlineASVMR")
-# The paper has ten repetitions; a mean of fewer than three says nothing of its spread.
+# The paper has ten repetitions; fewer than three give no useful standard deviation.
 _LEAST = 3
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a learner comes to on a set.
+    """The results of a learner on a data set.
 
     Attributes
     ----------
     accuracy, accuracy_sd : float
         Mean and standard deviation over repetitions, in percent.
     size, size_sd : float
-        Of the number of support vectors.
+        The same for the number of support vectors.
     repetitions, stopped : int
-        How many there are, and how many of them ended at the time limit.
+        Number of repetitions, and of those that ended at the time limit.
     seconds, seen : float
-        Of learning in the fastest repetition, which other programs have disturbed least, and examples
-        learnt from on average; NaN of what is printed.
+        Learning time of the fastest repetition, the one least disturbed by other programs, and mean number of
+        examples learnt from; NaN for printed results.
     """
 
     accuracy: float
@@ -57,11 +57,11 @@ class Entry:
     seen: float = math.nan
 
     def clearly_above(self, other: Entry) -> bool:
-        """Tell whether the accuracies are apart by more than both standard deviations."""
+        """Return whether this accuracy is higher by more than both standard deviations together."""
         return self.accuracy - self.accuracy_sd > other.accuracy + other.accuracy_sd
 
     def is_near(self, printed: Entry) -> bool:
-        """Tell whether the accuracy, as shown, is within a point or two printed standard deviations."""
+        """Return whether the rounded accuracy is within a point or two printed standard deviations."""
         apart = abs(round(self.accuracy, 1) - printed.accuracy)
         return apart <= max(1.0, 2 * printed.accuracy_sd) + 1e-9
 
@@ -71,7 +71,7 @@ Row = Mapping[str, Entry]
 
 
 def printed_rows() -> dict[str, dict[str, Entry]]:
-    """Return Table I as it is printed, by set and learner."""
+    """Return the printed Table I, by data set and learner."""
     found: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
     for row in table(PAPER, "table1"):
         figures = found.setdefault((row["task"], row["algorithm"]), {})
@@ -83,15 +83,10 @@ def printed_rows() -> dict[str, dict[str, Entry]]:
 
 
 def our_rows(study: StudyEvidence, learners: Sequence[str] = LEARNERS) -> dict[str, dict[str, Entry]]:
-    """Return the sets on which all of some learners have enough repetitions, with those learners.
+    """Return the data sets on which all given learners have enough repetitions, by set and learner.
 
-    IDSVM that was stopped at the time limit is tested where it ended, as in the paper; of another learner
-    that tells nothing.
-
-    Raises
-    ------
-    NotThere
-        There is no such set.
+    An IDSVM that was stopped at the time limit counts, as in the paper; other stopped learners exclude the
+    set. Raise `NotThere` if no set is left.
     """
     rows = {name: row for name, row in all_rows(study).items() if all(each in row for each in learners)}
     rows = {
@@ -106,7 +101,7 @@ def our_rows(study: StudyEvidence, learners: Sequence[str] = LEARNERS) -> dict[s
 
 
 def all_rows(study: StudyEvidence) -> dict[str, dict[str, Entry]]:
-    """Return whatever there is, by set and learner."""
+    """Return all finished and stopped results, by data set and learner."""
     cells = evaluation_rows(study.view.cells)
     cells = cells[cells["status"].isin(["ok", "stopped"])]
     return {

@@ -1,4 +1,4 @@
-"""Fig. 6 of the ramp-loss paper: accuracy by the number of labels asked for, on nine sets, and its claims."""
+"""Fig. 6 of the ramp-loss paper: accuracy by number of labels, on nine data sets, and its claims."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from .....pipeline.noise import CLEAN
 from ....report.page.blocks import Block, Text
 from ....report.page.table import TableBlock, TableCell
 from ....report.plots.curve_plots import Axis
-from ...beside import number
 from ...evidence import Evidence, NotThere, StudyEvidence
-from ...figures import curves_figure
+from ...figures import curves_figure, number
 from ...verdicts import Check, Verdict, holds_for, holds_if
 from .outcomes import SETS
 
@@ -27,20 +26,15 @@ _FIVE = (_HINGE_ALL, _HINGE_GREEDY, _RAMP_ALL, _RAMP_GREEDY, _ACTIVE)
 _PANELS = (
     "Checkerboard", "DNA", "Waveform", "Adult", "Banana", "NCheckerboard", "Gauss", "Cover", "USPS",
 )  # fmt: skip
-# Two are level within so many points, averaged over a panel; the paper gives no measure.
+# Largest mean difference over a panel, in points, that counts as level; the paper gives no measure.
 _LEVEL = 0.25
 
 
 def by_labels(study: StudyEvidence) -> dict[str, list[Curve]]:
-    """Return test accuracy by labels asked for, on every set where all five have a curve.
+    """Return test accuracy by labels asked for, on every data set on which all five learners have a curve.
 
-    A panel ends, as in the paper, with the labels that the first of the five has asked for at the end of its
-    stream, or at its time limit.
-
-    Raises
-    ------
-    NotThere
-        There is no such set.
+    As in the paper, a panel ends at the smallest number of labels that one of the five has asked for by the
+    end of its stream or its time limit. Raise `NotThere` if there is no such set.
     """
     found = {}
     for name in _PANELS:
@@ -54,7 +48,7 @@ def by_labels(study: StudyEvidence) -> dict[str, list[Curve]]:
                 against="queried",
                 from_zero=False,
             )
-            # Labels of "checkerboard" begin those of "checkerboard-noisy".
+            # "checkerboard" is a prefix of "checkerboard-noisy".
             if len(curves) == len(_FIVE) and label.partition("[")[0] == SETS[name]:
                 end = min(curve.t[-1] for curve in curves)
                 found[name] = [_until(replace(curve, mean=100 - curve.mean), end) for curve in curves]
@@ -70,16 +64,16 @@ def _until(curve: Curve, end: float) -> Curve:
 
 
 def at(curve: Curve, labels: float) -> float:
-    """Return accuracy after so many labels."""
+    """Return accuracy after a number of labels."""
     return float(np.interp(labels, curve.t, curve.mean))
 
 
 def ahead(curves: Sequence[Curve], one: str, other: str) -> float:
-    """Return by how many points one is ahead of another, averaged evenly over a panel's labels."""
+    """Return the lead of `one` over `other` in points, averaged evenly over a panel's labels."""
     named = {curve.algorithm: curve for curve in curves}
     first, second = named[one], named[other]
     end = first.t[-1]
-    # The first tenth is left out: models of a few examples say more of luck than of a method.
+    # Leave out the first tenth, where luck decides more than the method.
     labels = np.linspace(max(0.1 * end, first.t[0], second.t[0]), end, 50)
     gaps = np.interp(labels, first.t, first.mean) - np.interp(labels, second.t, second.mean)
     return float(gaps.mean())
@@ -89,7 +83,7 @@ def ahead(curves: Sequence[Curve], one: str, other: str) -> float:
 
 
 def show(evidence: Evidence) -> list[Block]:
-    """Return Fig. 6, and accuracies read off it."""
+    """Return Fig. 6, and a table of its accuracies."""
     study = evidence[STUDY]
     panels = by_labels(study)
     drawn = curves_figure(
@@ -154,7 +148,7 @@ def _all_is_worse(evidence: Evidence) -> Verdict:
 
 
 def _of_greedy(sign: int, names: Sequence[str]) -> Check:
-    """Return the check of which of Greedy (1), OnlineASVMR (-1) or neither (0) is ahead on some sets."""
+    """Return the check that Greedy (1), OnlineASVMR (-1) or neither (0) is ahead on some data sets."""
 
     def check(evidence: Evidence) -> Verdict:
         gaps = _gaps(evidence, _RAMP_GREEDY, _ACTIVE, names)

@@ -1,4 +1,4 @@
-"""Fig. 5 of the ramp-loss paper: what forgetting rows that are no support vectors saves, and its claims."""
+"""Fig. 5 of the ramp-loss paper: savings from forgetting rows that are no support vectors, and its claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...verdicts import Check, Verdict, holds_for, holds_if
 from .gauss import accuracy, common
 
 STUDY = "removal"
-# The paper's names of the sets, in the order of its panels, and what the study's labels begin with.
+# The paper's names of the data sets, in the order of its panels, and prefixes of the study's labels.
 _SETS: Mapping[str, str] = {"Cover": "covtype", "NCheckerboard": "checkerboard-noisy"}
 _ALL = "OnlineSVMR"
 _KEPT: Mapping[int, str] = {m: f"{_ALL}, m = {m}" for m in (0, 100, 1000)}
@@ -62,7 +62,7 @@ def _evaluations(study: StudyEvidence, label: str) -> dict[str, float]:
 
 
 def _losses(study: StudyEvidence, label: str, m: int) -> tuple[float, float, float]:
-    """Return what is lost at the end, in points, and on average before and from 1,000 examples on."""
+    """Return the accuracy lost at the end, in points, and its means before and from 1,000 examples on."""
     t, (whole, kept) = common(accuracy(study, (_ALL, _KEPT[m]), label))
     lost = whole - kept
     return float(lost[-1]), float(lost[t < 1000].mean()), float(lost[t >= 1000].mean())

@@ -1,1 +1,0 @@
-"""Kernels on a budget: gradient steps with few support vectors, or with features instead of them."""

@@ -1,0 +1,399 @@
+"""Inner products of rows with support vectors, as explicit vector code, for dense and CSR rows.
+
+Every product has one accumulator of L lanes (L values fill a cache line: 16 in float32, 8 in float64): lane l
+adds the features l, l + L, l + 2L, … in order by fused multiply-add, and the lanes are folded in a fixed
+tree, upper half onto lower half. So a product depends on its two rows alone, to the last bit: not on the tile
+or block it was computed in, not on the machine, and not on whether the rows are dense or CSR (an absent
+feature adds an exact 0). The arithmetic is in the precision of the rows.
+
+CSR rows are spread out feature by feature, sixteen at a time, so that one non-zero of a support vector meets
+all of them in one vector operation.
+
+A loop takes its support vectors one at a time, as one padded matrix or as unordered CSR rows: a tuple
+``(values, columns, start, stop, end, spread, sums)``, of which the first `end[0]` values are in use; `spread`
+has a place for each feature, `sums` one for each lane, and both are 0 between calls.
+"""
+
+from __future__ import annotations
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload, register_jitable
+
+from ...numeric.arrays import prefetch
+from ...numeric.compiled import INLINE, compiled
+from ...numeric.emitters import fold, fused, select, spread, zero_like
+from ...numeric.rows import in_kernels_only
+
+
+@intrinsic
+def _fused(_typing_context, a, b, c):
+    """Return ``a b + c``, rounded once."""
+    return a(a, b, c), lambda _context, builder, _signature, arguments: fused(builder, *arguments)
+
+
+@intrinsic
+def _fold_and_clear(_typing_context, sums):
+    """Return the sum of the lanes, folded upper half onto lower half; set them to 0."""
+
+    def codegen(context, builder, signature, arguments):
+        lane_sums = ArrayInCode(context, builder, signature.args[0], arguments[0])
+        zero = lane_sums.columns.type(0)
+        vector = lane_sums.load(builder, zero, zero, LANES[lane_sums.size])
+        lane_sums.store(builder, zero, zero, zero_like(vector))
+        return fold(builder, vector)
+
+    return sums.dtype(sums), codegen
+
+
+def products_of_row(rows, i, first, last, out):
+    """Write the inner products of kept row i with the kept rows first … last - 1 into ``out[0]``."""
+    raise in_kernels_only("products_of_row")
+
+
+@overload(products_of_row)
+def _products_of_row(rows, i, first, last, out):
+    if not isinstance(rows, types.BaseTuple):
+        return lambda rows, i, first, last, out: strip_products(rows, i, first, last, out)
+
+    def products_of_sparse_row(rows, i, first, last, out):
+        values, columns, start, stop, _end, spread, sums = rows
+        lanes = sums.shape[1]
+        for k in range(start[i], stop[i]):
+            spread[columns[k]] = values[k]
+        for j in range(first, last):
+            for k in range(start[j], stop[j]):
+                feature = columns[k]
+                # lanes is a power of two
+                lane = feature & (lanes - 1)
+                sums[0, lane] = _fused(values[k], spread[feature], sums[0, lane])
+            out[0, j] = _fold_and_clear(sums)
+        for k in range(start[i], stop[i]):
+            spread[columns[k]] = 0
+
+    return products_of_sparse_row
+
+
+@compiled
+def sparse_squared_norms(rows, norms):
+    """Write the inner product of each row of a tuple of CSR rows with itself into `norms`."""
+    values, columns, start, stop, _end, _spread, sums = rows
+    lanes = sums.shape[1]
+    for i in range(norms.shape[0]):
+        for k in range(start[i], stop[i]):
+            lane = columns[k] & (lanes - 1)
+            sums[0, lane] = _fused(values[k], values[k], sums[0, lane])
+        norms[i] = _fold_and_clear(sums)
+
+
+def keep_row(rows, slot, block, t):
+    """Keep row t of a packed block as row `slot`; rows after the last one are free to be written."""
+    raise in_kernels_only("keep_row")
+
+
+@overload(keep_row, jit_options=INLINE)
+def _keep_row(rows, slot, block, t):
+    if not isinstance(rows, types.BaseTuple):
+
+        def keep_dense_row(rows, slot, block, t):
+            for k in range(rows.shape[1]):
+                rows[slot, k] = block[t, k]
+
+        return keep_dense_row
+
+    def keep_sparse_row(rows, slot, block, t):
+        values, columns, start, stop, end, _spread, _sums = rows
+        data, indices, indptr = block
+        place = start[slot] = end[0]
+        for k in range(indptr[t], indptr[t + 1]):
+            values[place], columns[place] = data[k], indices[k]
+            place += 1
+        stop[slot] = end[0] = place
+
+    return keep_sparse_row
+
+
+def move_kept_row(rows, source, target):
+    """Make the kept row `source` row `target`; nothing is left in its place."""
+    raise in_kernels_only("move_kept_row")
+
+
+@overload(move_kept_row, jit_options=INLINE)
+def _move_kept_row(rows, source, target):
+    if not isinstance(rows, types.BaseTuple):
+
+        def move_dense_row(rows, source, target):
+            for k in range(rows.shape[1]):
+                rows[target, k] = rows[source, k]
+
+        return move_dense_row
+
+    def move_sparse_row(rows, source, target):
+        _values, _columns, start, stop, _end, _spread, _sums = rows
+        start[target], stop[target] = start[source], stop[source]
+        start[source] = stop[source] = 0
+
+    return move_sparse_row
+
+
+#: Rows and columns come in multiples of it, whichever tile the machine prefers.
+PADDING = 12
+
+#: Lanes of an accumulator by the size of a value in bytes; rows are padded to a multiple.
+LANES = {4: 16, 8: 8}
+
+
+def _tile_shape():
+    """Return (rows, support vectors) of a tile: as many accumulators as the machine's registers hold."""
+    features = llvm.get_host_cpu_features()
+    # 32 registers of 64 bytes, or 16 of 32 (an accumulator is then two of them).
+    return (4, 4) if features.get("avx512f") else (2, 3)
+
+
+TILE_ROWS, TILE_COLUMNS = _tile_shape()
+
+#: Rows that one row is multiplied with at a time: a divisor of PADDING, at most the lanes that their sums
+#: are folded into. With fewer, each addition waits longer for the one before it.
+STRIP = 6
+
+#: Rows of A that meet the rows of B in turn, a multiple of PADDING: at a few hundred features they stay in
+#: the cache that is next to the processor.
+ROWS_TOGETHER = 60
+
+
+def fold_together(builder, vectors):
+    """Fold each of the vectors; return their sums in order, in one vector or more.
+
+    Two half-folded vectors share one addition, so that a tile needs hardly more shuffles than one vector.
+    """
+    lanes = width = vectors[0].type.count
+    while len(vectors) & (len(vectors) - 1):  # not a power of two
+        vectors = [*vectors, vectors[-1]]
+    while width > 1:
+        half = width // 2
+        starts = range(0, lanes, width)
+        if len(vectors) > 1:
+            low = [start + lane for start in range(0, 2 * lanes, width) for lane in range(half)]
+            pairs = zip(vectors[::2], vectors[1::2], strict=True)
+        else:
+            low = [start + lane for start in starts for lane in range(half)]
+            pairs = [(vectors[0], vectors[0])]
+        high = [lane + half for lane in low]
+        vectors = [builder.fadd(select(builder, a, b, low), select(builder, a, b, high)) for a, b in pairs]
+        lanes, width = len(low), half
+    return vectors
+
+
+class ArrayInCode:
+    """A 2-D C-contiguous array while code is generated."""
+
+    def __init__(self, context, builder, kind, value):
+        if kind.ndim != 2 or kind.layout != "C":
+            raise TypeError("a tile takes 2-D C-contiguous arrays")
+        struct = context.make_array(kind)(context, builder, value)
+        self.pointer = struct.data
+        self.size = kind.dtype.bitwidth // 8
+        self.columns = cgutils.unpack_tuple(builder, struct.shape, 2)[1]
+
+    def address(self, builder, row, column):
+        return builder.gep(self.pointer, [builder.add(builder.mul(row, self.columns), column)])
+
+    def load(self, builder, row, column, lanes):
+        vector = ir.VectorType(self.pointer.type.pointee, lanes)
+        value = builder.load(builder.bitcast(self.address(builder, row, column), vector.as_pointer()))
+        value.align = self.size
+        return value
+
+    def store(self, builder, row, column, value):
+        address = builder.bitcast(self.address(builder, row, column), value.type.as_pointer())
+        builder.store(value, address).align = self.size
+
+
+def _tile_of(shape):
+    """Build the intrinsic of a tile; `shape()` returns its numbers of rows and columns."""
+
+    @intrinsic
+    def tile(_typing_context, A, i, B, j, out, o):
+        """Write ``A[i + r] · B[j + c]`` into ``out[o + r, j + c]`` for a tile of rows r and columns c."""
+        signature = types.void(A, types.intp, B, types.intp, out, types.intp)
+
+        def codegen(context, builder, signature, arguments):
+            rows, columns = shape()
+            kinds = signature.args
+            A, B, out = (ArrayInCode(context, builder, kinds[k], arguments[k]) for k in (0, 2, 4))
+            i, j, o = arguments[1], arguments[3], arguments[5]
+            lanes = LANES[A.size]
+            intp = i.type
+            row_numbers = [builder.add(i, ir.Constant(intp, r)) for r in range(rows)]
+            column_numbers = [builder.add(j, ir.Constant(intp, c)) for c in range(columns)]
+            zero = ir.Constant(ir.VectorType(A.pointer.type.pointee, lanes), [0.0] * lanes)
+            sums = [cgutils.alloca_once(builder, zero.type) for _ in range(rows * columns)]
+            for place in sums:
+                builder.store(zero, place)
+            step = ir.Constant(intp, lanes)
+            with cgutils.for_range_slice(builder, ir.Constant(intp, 0), A.columns, step, intp) as (k, _):
+                left = [A.load(builder, r, k, lanes) for r in row_numbers]
+                right = [B.load(builder, c, k, lanes) for c in column_numbers]
+                pairs = [(a, b) for a in left for b in right]
+                for place, (a, b) in zip(sums, pairs, strict=True):
+                    builder.store(fused(builder, a, b, builder.load(place)), place)
+            folded = fold_together(builder, [builder.load(place) for place in sums])
+            per_vector = folded[0].type.count
+            for r in range(rows):
+                start = r * columns
+                vector = folded[start // per_vector]
+                chosen = list(range(start % per_vector, start % per_vector + columns))
+                row = builder.add(o, ir.Constant(intp, r))
+                out.store(builder, row, j, select(builder, vector, zero_like(vector), chosen))
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return tile
+
+
+_tile = _tile_of(lambda: (TILE_ROWS, TILE_COLUMNS))
+_strip = _tile_of(lambda: (1, STRIP))
+_single = _tile_of(lambda: (1, 1))
+
+
+@compiled
+def dense_products(A, n_a, B, n_b, out, source):
+    """Write the inner products of the first `n_a` rows of A with the first `n_b` of B into `out`.
+
+    All arrays are of one dtype; the width of A and B is a multiple of LANES, every other extent one of
+    PADDING. What is written beyond `n_a` and `n_b` has no meaning.
+
+    Memory would be idle meanwhile: as much as `source` has is asked for of what lies behind it. That is the
+    block to come, where `source` is the stretch of a stream that A was packed from; at the stream's end it is
+    anything, which to ask for does no harm. Empty: nothing is asked for.
+    """
+    asked, end = source.size, 2 * source.size
+    steps = ((n_a + ROWS_TOGETHER - 1) // ROWS_TOGETHER) * ((n_b + TILE_COLUMNS - 1) // TILE_COLUMNS)
+    share = source.size // max(1, steps) + 1
+    for first in range(0, n_a, ROWS_TOGETHER):
+        for j in range(0, n_b, TILE_COLUMNS):
+            for i in range(first, min(first + ROWS_TOGETHER, n_a), TILE_ROWS):
+                _tile(A, i, B, j, out, i)
+            if asked < end:
+                prefetch(source, asked, min(asked + share, end))
+                asked += share
+
+
+@compiled
+def squared_norms(A, n_a, out):
+    """Write the inner product of each of the first `n_a` rows of A with itself into ``out[0]``."""
+    for i in range(n_a):
+        _single(A, i, A, i, out, 0)
+
+
+@compiled
+def triangle_products(A, n_a, out):
+    """Write the inner product of each of the first `n_a` rows of A with itself and those before it."""
+    for j in range(0, n_a, TILE_COLUMNS):
+        for i in range(j - j % TILE_ROWS, n_a, TILE_ROWS):
+            _tile(A, i, A, j, out, i)
+
+
+@register_jitable
+def strip_products(A, i, first, last, out):
+    """Write the inner products of row i of A with its rows first … last - 1 into ``out[0]``, in a kernel.
+
+    `out` has one row, as wide as A has rows; what is written up to STRIP places around them has no meaning.
+    """
+    for j in range(first - first % STRIP, last, STRIP):
+        _strip(A, i, A, j, out, 0)
+
+
+_GROUP = 16
+
+
+@intrinsic
+def _add_product(_typing_context, sums, lane, rows, place, z):
+    """Add ``rows[place] z`` to ``sums[lane]``, for a whole group of rows."""
+
+    def codegen(context, builder, signature, arguments):
+        sums, rows = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
+        zero = arguments[1].type(0)
+        x = rows.load(builder, arguments[3], zero, _GROUP)
+        every = spread(builder, arguments[4], _GROUP)
+        total = sums.load(builder, arguments[1], zero, _GROUP)
+        sums.store(builder, arguments[1], zero, fused(builder, x, every, total))
+        return context.get_dummy_value()
+
+    return types.void(sums, types.intp, rows, types.intp, z), codegen
+
+
+@intrinsic
+def _fold_lanes(_typing_context, sums, totals):
+    """Fold the lanes, upper half onto lower half, into ``totals[0]``; set them to 0."""
+
+    def codegen(context, builder, signature, arguments):
+        sums, totals = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 1))
+        intp = sums.columns.type
+        lanes = range(LANES[sums.size])
+        vectors = [sums.load(builder, intp(lane), intp(0), _GROUP) for lane in lanes]
+        for lane in lanes:
+            sums.store(builder, intp(lane), intp(0), zero_like(vectors[0]))
+        while len(vectors) > 1:
+            half = len(vectors) // 2
+            vectors = [builder.fadd(a, b) for a, b in zip(vectors[:half], vectors[half:], strict=True)]
+        totals.store(builder, intp(0), intp(0), vectors[0])
+        return context.get_dummy_value()
+
+    return types.void(sums, totals), codegen
+
+
+@compiled
+def _products(block, rows, start, stop, n_b, triangle, lanes, places, out):
+    data, indices, indptr = block
+    values, columns = rows
+    n_a = indptr.shape[0] - 1
+    sums, totals = np.zeros((lanes, _GROUP), data.dtype), np.empty((1, _GROUP), data.dtype)
+    for first in range(0, n_a, _GROUP):
+        last = min(first + _GROUP, n_a)
+        # places[j] is where feature j is in the spread; place 0 holds the zeros of all that do not occur.
+        spread = np.zeros((1 + indptr[last] - indptr[first], _GROUP), data.dtype)
+        n_places = 0
+        for i in range(first, last):
+            for k in range(indptr[i], indptr[i + 1]):
+                j = indices[k]
+                if places[j] == 0:
+                    n_places += 1
+                    places[j] = n_places
+                spread[places[j], i - first] = data[k]
+        for b in range(min(n_b, last) if triangle else n_b):
+            for k in range(start[b], stop[b]):
+                j = columns[k]
+                # lanes is a power of two
+                _add_product(sums, j & (lanes - 1), spread, places[j], values[k])
+            _fold_lanes(sums, totals)
+            for i in range(first, last):
+                out[i, b] = totals[0, i - first]
+        for k in range(indptr[first], indptr[last]):
+            places[indices[k]] = 0
+
+
+def sparse_products(block, rows, start, stop, n_b, lanes, places, out, triangle=False):
+    """Write the inner products of CSR rows with the first `n_b` of other sparse rows.
+
+    Parameters
+    ----------
+    block : tuple of ndarray
+        CSR rows ``(data, indices, indptr)``.
+    rows : tuple of ndarray
+        ``(data, indices)`` of the others, of the same dtypes; row b is at ``start[b] … stop[b] - 1``.
+    start, stop : ndarray of int
+    n_b : int
+    lanes : int
+        Lanes of an accumulator.
+    places : ndarray of int32, shape (n_features,)
+        Scratch: zeros, and zeros again afterwards.
+    out : ndarray of shape (n or more, n_b or more)
+    triangle : bool, default=False
+        Leave out those of row i with others beyond its group of rows: for rows with themselves.
+    """
+    _products(block, rows, start, stop, n_b, triangle, lanes, places, out)

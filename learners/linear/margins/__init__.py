@@ -1,1 +1,0 @@
-"""Perceptrons with a margin, and what they predict with."""

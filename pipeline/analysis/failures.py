@@ -1,0 +1,65 @@
+"""Group cells that ended without a result by their error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Data sets named in a message.
+_NAMED = 3
+_VERBS = {"failed": "failed", "crashed": "crashed", "stopped": "was stopped"}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Describe cells of one algorithm that ended with the same error.
+
+    Attributes
+    ----------
+    error : str
+        First line of the first cell's error; the numbers in the other cells' errors may differ.
+    """
+
+    algorithm: str
+    status: str
+    error: str
+    cells: int
+    datasets: tuple[str, ...]
+
+    def __str__(self) -> str:
+        plural = "" if self.cells == 1 else "s"
+        where = self.where
+        return (
+            f"{self.algorithm} {_VERBS[self.status]} in {self.cells:,} cell{plural} ({where}): {self.error}"
+        )
+
+    @property
+    def where(self) -> str:
+        """Return the names of the first few data sets and the number of the others."""
+        more = len(self.datasets) - _NAMED
+        return ", ".join(self.datasets[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def failures(cells: pd.DataFrame) -> list[Failure]:
+    """Group the cells without a result by algorithm, status and error, largest group first."""
+    return sorted(_grouped(cells), key=lambda each: (-each.cells, each.algorithm, each.error))
+
+
+def _grouped(cells: pd.DataFrame) -> Iterator[Failure]:
+    bad = cells[cells["status"] != "ok"]
+    # What is said of row 17 is said of row 18, too.
+    errors = bad["error"].fillna("")
+    kinds = errors.map(lambda error: re.sub(r"0x[0-9a-f]+|\d+", "0", _first_line(error)))
+    for (algorithm, status, _), rows in bad.groupby(["algorithm", "status", kinds], sort=False):
+        said = _first_line(errors[rows.index[0]]).removeprefix(f"algorithm {algorithm!r}: ")
+        datasets = tuple(sorted(set(rows["dataset"].astype(str))))
+        yield Failure(str(algorithm), str(status), said, len(rows), datasets)
+
+
+def _first_line(error: str) -> str:
+    return error.strip().partition("\n")[0]

@@ -1,0 +1,279 @@
+"""Preview of data sets, without downloading, parsing or drawing them; rows of ``singlepass list``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, did_you_mean
+from .composition import ComposedSource
+from .io.progress import Progress, watched
+from .memory_sources import BundledSource, GeneratorSource
+from .own_sources import ConvertedSource, FamilyDataset, PublicSource
+from .resolve import (
+    dataset_names,
+    expand,
+    find_dataset,
+    find_source,
+    fingerprint,
+    label_of,
+    named_datasets,
+    named_source,
+)
+from .sources import DatasetRow, Source
+from .tables.cache import kept_manifest, recipe_key
+from .tables.options import Options, Value, count_of, resolve_options
+
+
+def describe() -> list[DatasetRow]:
+    """Return a row for every named data set (bundled, generator, public); files are opened by path instead.
+
+    Examples
+    --------
+    >>> next(row.shape for row in describe() if row.name == "digits")
+    (1797, 64)
+    """
+    rows = (dataset.describe() for dataset in named_datasets())
+    return [row for row in rows if row is not None]
+
+
+def fetch(names: Iterable[str], progress: Progress | None = None) -> list[Path]:
+    """Download the files of public data sets that are not yet on this machine.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names from `describe`. Bundled sets and generators have no files.
+    progress : callable, optional
+        Called as ``progress(file name, bytes so far, total bytes)``; the total is 0 if unknown.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of the names.
+
+    Raises
+    ------
+    InputError
+        On an unknown name, before anything is downloaded, or if a file is not available.
+    """
+    wanted = list(names)
+    known = dataset_names()
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"unknown data set {name!r}; {did_you_mean(name, known)}")
+    paths: dict[Path, None] = {}
+    with watched(progress):
+        for name in wanted:
+            paths |= dict.fromkeys(find_dataset(name).locate())
+    return list(paths)
+
+
+def convert(
+    *,
+    name: str | None = None,
+    path: str | Path | None = None,
+    target: str | int | None = None,
+    options: Options | None = None,
+    base: str | Path = ".",
+    progress: Progress | None = None,
+) -> list[str]:
+    """Parse a data set ahead of a run, so that every later cell memory-maps the result.
+
+    Parameters
+    ----------
+    name, path, target, options, base
+        As in `expand`. Text is read in bounded memory, so a file may be larger than memory.
+    progress : callable, optional
+        Called in this thread as ``progress(file name, bytes so far, total bytes)``, in stored bytes,
+        compressed or not.
+
+    Returns
+    -------
+    list of str
+        The fingerprints of its tables (several for a family).
+
+    Raises
+    ------
+    InputError
+        As `expand` and `open_stream`.
+    """
+    with watched(progress):
+        refs = expand(name=name, path=path, target=target, options=options, base=base)
+        return [fingerprint(ref) for ref in refs]
+
+
+# Bytes of a number, by dtype and by default.
+_DOUBLE, _BYTES = 8, {"float32": 4, "float64": 8}
+# Each of these values of ``task`` selects a single task.
+_ONE_TASK = ("auto", "binary", "multiclass")
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Preview of one ``[[datasets]]`` entry.
+
+    Attributes
+    ----------
+    label : str
+        The data set's name in results.
+    ready : bool
+        Whether its tasks can be opened at once, without a download or parsing.
+    missing : bool
+        Whether the user must act: files are missing, or the entry is invalid.
+    state : str
+        A description of the state.
+    tasks, rows, features : int or None
+        None if known only from the files. Rows include training and test part.
+    classes : int
+        Of each task.
+    n_bytes : dict of str to int
+        Size of each of its tables, by a key that identifies the table; empty if unknown.
+    kept : bool
+        Whether the tables are mapped from the cache and shared by all processes of a machine; otherwise each
+        process has its own copy.
+    problem : str
+        The error that a run reports if the data set is `missing`.
+    """
+
+    label: str
+    ready: bool
+    missing: bool
+    state: str
+    tasks: int | None = None
+    rows: int | None = None
+    features: int | None = None
+    classes: int = 2
+    n_bytes: Mapping[str, int] = field(default_factory=dict)
+    kept: bool = True
+    problem: str = ""
+
+
+def look(
+    *,
+    name: str | None = None,
+    path: str | Path | None = None,
+    openml: int | None = None,
+    target: str | int | None = None,
+    task: str = "auto",
+    label: str | None = None,
+    options: Options | None = None,
+    base: str | Path = ".",
+    compose: Sequence[Mapping[str, Any]] = (),
+    at: Sequence[float] = (),
+    width: int = 0,
+) -> Outlook:
+    """Preview a study entry (see `expand`); an error in the entry becomes its `state`."""
+    called = label or name or (f"openml-{openml}" if path is None else label_of(path))
+    try:
+        dataset, _, given = named_source(name, path, openml, target, options, base, compose, at, width)
+        if isinstance(dataset, FamilyDataset):
+            return _of_family(dataset, called, task, given)
+        assert isinstance(dataset, Source)
+        return _of_source(dataset, called, task, given)
+    except InputError as error:
+        return Outlook(called, False, True, f"not usable: {error}", problem=str(error))
+
+
+def _of_source(source: Source, label: str, task: str, given: dict[str, Value]) -> Outlook:
+    named = {key: value for key, value in given.items() if key != "positive"}
+    options = resolve_options(label, named, source.options(named))
+    found = _of_table(source, label, options)
+    # Determine the tasks only if this does not read a file.
+    if not (found.ready or (isinstance(source, PublicSource) and source.entry.classes)):
+        one = task in _ONE_TASK or ":" in task
+        return replace(found, tasks=1 if one else None)
+    refs = source.tasks(label, task, given)
+    many = any(ref.task == "multiclass" for ref in refs)
+    return replace(found, tasks=len(refs), classes=len(source.classes(options)) if many else 2)
+
+
+def _of_family(family: FamilyDataset, label: str, task: str, given: dict[str, Value]) -> Outlook:
+    refs = family.tasks(label, task, given)
+    parts = [
+        _of_table(source, label, source.options_of(ref))
+        for ref in refs
+        if isinstance(source := find_source(ref.source), PublicSource)
+    ]
+    waiting = [part for part in parts if not part.ready]
+    rows, features = [part.rows for part in parts], [part.features for part in parts]
+    sizes: dict[str, int] = {}
+    for part in parts:
+        sizes.update(part.n_bytes)
+    return Outlook(
+        label,
+        ready=not waiting,
+        missing=any(part.missing for part in parts),
+        state=waiting[0].state if waiting else parts[0].state,
+        problem=next((part.problem for part in parts if part.problem), ""),
+        tasks=len(refs),
+        rows=None if None in rows else sum(each or 0 for each in rows),
+        features=None if None in features else max(each or 0 for each in features),
+        n_bytes=sizes,
+    )
+
+
+def _of_table(source: Source, label: str, options: Mapping[str, Value]) -> Outlook:
+    if isinstance(source, ConvertedSource):
+        return _of_files(source, label, options)
+    if isinstance(source, ComposedSource):
+        state = "composed of other sources"
+        rows = count_of(options, "n_train") or source.rows
+        return Outlook(label, True, False, state, rows=rows, kept=False)
+    assert isinstance(source, BundledSource | GeneratorSource)
+    if isinstance(source, GeneratorSource):
+        rows = count_of(options, "n_train") + count_of(options, "n_test")
+        features = source.generator.n_features
+        state = "generated, anew for each repetition"
+    else:
+        (rows, features), state = source.entry.shape, "comes with scikit-learn"
+    features += bool(options.get("bias"))
+    size = rows * features * _BYTES.get(str(options.get("dtype")), _DOUBLE)
+    sizes = {f"{source.name} {sorted(options.items())}": size}
+    return Outlook(label, True, False, state, rows=rows, features=features, n_bytes=sizes, kept=False)
+
+
+def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value]) -> Outlook:
+    rows, features = _declared(source, options)
+    try:
+        files = source.files(dict(options), download=False)
+        recipe = source.recipe_of(files, dict(options))
+    except InputError as error:
+        state = source.state() if isinstance(source, PublicSource) else f"not there: {error}"
+        if source.fetchable(options):
+            return Outlook(label, False, False, "to be downloaded", rows=rows, features=features)
+        problem = _refusal(source, options) or str(error)
+        return Outlook(label, False, True, state, rows=rows, features=features, problem=problem)
+    manifest = kept_manifest(recipe)
+    if manifest is None:
+        size = sum(path.stat().st_size for path in files) / 1e6
+        state = f"to be parsed ({size:,.1f} MB of files)"
+        return Outlook(label, False, False, state, rows=rows, features=features)
+    rows, features = _shape(manifest)
+    sizes = {recipe_key(recipe): sum(part["bytes"] for part in manifest["parts"].values())}
+    return Outlook(label, True, False, "ready", rows=rows, features=features, n_bytes=sizes)
+
+
+def _refusal(source: ConvertedSource, options: Mapping[str, Value]) -> str:
+    """Return the error of opening the files, or "" if opening would download some."""
+    if isinstance(source, PublicSource) and any(file.addresses for file in source.entry.files):
+        return ""
+    try:
+        source.files(dict(options))
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def _declared(source: ConvertedSource, options: Mapping[str, Value]) -> tuple[int | None, int | None]:
+    """Return the published rows and features, or None for unknown ones."""
+    if not isinstance(source, PublicSource) or not source.entry.n_features:
+        return None, None
+    return source.rows() or None, source.entry.n_features + bool(options.get("bias"))
+
+
+def _shape(manifest: Mapping[str, Any]) -> tuple[int, int]:
+    test = manifest.get("shape_test")
+    return manifest["shape"][0] + (test[0] if test else 0), manifest["shape"][1]

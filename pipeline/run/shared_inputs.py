@@ -1,0 +1,466 @@
+"""The inputs that all cells of one (data, noise, seed) share: rows, labels, noisy labels, test part.
+
+They are made once per process. Small tasks read a compact copy of their rows; feature noise and online
+scaling make a copy of the rows in the order of the stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from operator import attrgetter
+from threading import Condition, Lock, local
+from typing import Any
+from weakref import ReferenceType, ref
+
+import numpy as np
+from cachetools import LRUCache, cached, cachedmethod
+from numpy.typing import NDArray
+
+from ...learners import BaselineCounts, RunningScale, take_rows
+from .. import data
+from ..errors import InputError
+from ..noise import Circumstances, FeatureNoise
+from ..noise.margin import reference_margins
+from ..randomness import random_state
+from ..study.cell import CellSpec
+from .splits import Fold, chosen_rows, split
+
+# Larger parts are not copied: the copy would take longer than it saves, and memory that a stream larger than
+# memory does not leave.
+_MOST_BYTES = 1 << 26
+# Approximate bytes of the objects around an array.
+_LITTLE = 1 << 12
+
+
+@dataclass(frozen=True, eq=False)
+class Excerpt:
+    """A compact copy of rows of one or two matrices, with the features that occur in them renumbered.
+
+    Attributes
+    ----------
+    parts : tuple of (rows, X, renumbered)
+        For the training and the test matrix: its row numbers, ascending (None: all); the rows; for CSR
+        matrices the rows with renumbered features.
+    n_bytes : int
+        Bytes that it takes or keeps from being freed.
+    """
+
+    parts: tuple[tuple[NDArray[np.int64] | None, Any, Any], ...]
+    n_bytes: int
+
+    def fold(self, fold: Fold, part: int) -> Fold:
+        """Return a fold of the training (part 0) or test matrix (part 1) as a fold of the compact copy."""
+        rows, X, renumbered = self.parts[part]
+        places = fold.rows if rows is None else np.searchsorted(rows, fold.rows)
+        # Blocks keep the size of the whole matrix: results of other packages' learners may depend on it.
+        return Fold(X, places, fold.codes, renumbered, fold.block_rows())
+
+
+def excerpt(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> Excerpt:
+    """Copy the rows that are read of the training matrix and, if given, the test matrix.
+
+    Each comes with its row numbers, ascending; None stands for all. A matrix of which all or much is read is
+    used without a copy.
+    """
+    parts: list[tuple[NDArray[np.int64] | None, Any, Any]] = []
+    n_bytes = 0
+    for X, rows in matrices:
+        if rows is None or matrix_bytes(X) * (len(rows) / X.shape[0]) > _MOST_BYTES:
+            parts.append((None, X, None))
+        else:
+            parts.append((rows, take_rows(X, rows), None))
+        n_bytes += held_bytes(X) + (0 if parts[-1][1] is X else held_bytes(parts[-1][1]))
+    if all(not isinstance(X, np.ndarray) and matrix_bytes(X) <= _MOST_BYTES for _, X, _ in parts):
+        # Over both parts: a learner knows a feature by one number.
+        occurs = np.zeros(parts[0][1].shape[1], bool)
+        for _, X, _ in parts:
+            occurs[X.indices] = True
+        occurring = np.flatnonzero(occurs)
+        # Numbers of absent features are never read, so they stay uninitialized.
+        numbers = np.empty(len(occurs), parts[0][1].indices.dtype)
+        numbers[occurring] = np.arange(len(occurring))
+        for i, (rows, X, _) in enumerate(parts):
+            indices = numbers[X.indices].astype(X.indices.dtype, copy=False)
+            renumbered = type(X)((X.data, indices, X.indptr), shape=(X.shape[0], len(occurring)))
+            parts[i] = rows, X, renumbered
+            n_bytes += indices.nbytes
+    return Excerpt(tuple(parts), n_bytes)
+
+
+def held_bytes(X: Any) -> int:
+    """Return the bytes of memory that a matrix takes; almost none if it is mapped from a file."""
+    array = X if isinstance(X, np.ndarray) else X.data
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return _LITTLE
+        array = array.base
+    return matrix_bytes(X) + _LITTLE
+
+
+def matrix_bytes(X: Any) -> int:
+    """Return the bytes of a dense or CSR matrix."""
+    if isinstance(X, np.ndarray):
+        return X.nbytes
+    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+
+
+# Rows per block: temporary arrays then take little memory beyond the copy.
+_BLOCK = 1 << 12
+
+
+def disturbed(part: Fold, noise: FeatureNoise, rng: np.random.RandomState) -> tuple[Fold, NDArray[np.bool_]]:
+    """Return a copy of the training rows with feature noise, and which rows it changed (bool, shape (n,)).
+
+    `part` holds the clean rows in their order, `rng` is the cell's noise generator.
+    """
+    X = take_rows(part.X, part.rows)
+    order = np.arange(len(part.rows))
+    changed = noise.changed(len(order), rng)
+    spread = feature_spread(X)
+    if isinstance(X, np.ndarray):
+        rows = np.flatnonzero(changed)
+        for start in range(0, len(rows), _BLOCK):
+            some = rows[start : start + _BLOCK]
+            X[some] += noise.added(spread, len(some), rng).astype(X.dtype)
+        return Fold(X, order, part.codes, None, part.block_rows()), changed
+    stored = np.repeat(changed, np.diff(X.indptr))
+    X.data[stored] += noise.added(spread[X.indices[stored]], 1, rng)[0].astype(X.dtype)
+    renumbered = part.renumbered
+    if renumbered is not None:
+        # The same values and places, but renumbered features.
+        numbers = take_rows(renumbered, part.rows)
+        renumbered = type(X)((X.data, numbers.indices, numbers.indptr), shape=numbers.shape)
+    return Fold(X, order, part.codes, renumbered, part.block_rows()), changed
+
+
+def feature_spread(X: Any) -> NDArray[np.float64]:
+    """Return the standard deviation of each feature over all rows, rounded to single precision, shape (d,).
+
+    The last bits of sums depend on the order of the rows and, on some machines, on the width of vector
+    instructions; single precision leaves these bits out.
+    """
+    n, d = X.shape
+    if isinstance(X, np.ndarray):
+        mean, squares = np.zeros(d), np.zeros(d)
+        for start in range(0, n, _BLOCK):
+            mean += X[start : start + _BLOCK].sum(axis=0, dtype=np.float64)
+        mean /= n
+        for start in range(0, n, _BLOCK):
+            squares += ((X[start : start + _BLOCK] - mean) ** 2).sum(axis=0)
+    else:
+        values = X.data.astype(np.float64)
+        mean = np.bincount(X.indices, values, minlength=d) / n
+        squares = np.bincount(X.indices, (values - mean[X.indices]) ** 2, minlength=d)
+        # The contribution of the zeros, which are not stored.
+        squares += (n - np.bincount(X.indices, minlength=d)) * mean**2
+    spread: NDArray[np.float64] = np.sqrt(squares / n).astype(np.float32).astype(np.float64)
+    return spread
+
+
+def shares_by_class(
+    touched: NDArray[np.bool_], codes: NDArray[np.int32], n_classes: int
+) -> list[float | None]:
+    """Return the share of touched examples in each class, or None for a class without examples."""
+    n, hits = (np.bincount(of, minlength=n_classes).tolist() for of in (codes, codes[touched]))
+    return [hit / each if each else None for hit, each in zip(hits, n, strict=True)]
+
+
+def standardised_along(task: data.TaskRef, part: Fold, test: Fold | None) -> tuple[Fold, Fold | None]:
+    """Return copies of a cell's rows, each training row standardised by itself and the rows before it.
+
+    The test rows are standardised by the final statistics of the training rows. The rows get the ``bias`` and
+    ``dtype`` of `task`. Raises InputError if values are too large to be standardised.
+    """
+    scale = RunningScale(part.n_features)
+
+    def blocks() -> Iterator[Any]:
+        for _, _, X in part.blocks():
+            try:
+                yield scale.standardised(X).astype(X.dtype)
+            except OverflowError as error:
+                raise InputError(
+                    f"data set {task.label!r}: {error}; divide it by a constant, or leave standardize out"
+                ) from None
+
+    X = data.along_stream(task, blocks(), len(part.rows))
+    end = scale.means, scale.spreads
+    if test is not None:
+        rows = data.standardised(task, take_rows(test.X, test.rows), *end)
+        test = replace(test, X=rows, rows=np.arange(len(rows)), renumbered=None)
+    return Fold(X, np.arange(len(X)), part.codes, None, part.block_rows()), test
+
+
+# Cells run seed by seed, and task by task within a seed: shared inputs are used again at once, then with the
+# next seed. This size holds about twenty small tasks, or one or two that are just small enough to be copied.
+# With more tasks each seed opens the files again, which takes some milliseconds per task.
+_SHARED_BYTES = 1 << 28
+# The part of it for a task's orders and labels: for this many repetitions and noise levels, up to this many
+# bytes. For a stream of over a million rows each cell makes them itself; such cells take much longer anyway.
+_ORDERS, _ORDERS_BYTES = 256, 1 << 24
+# Repetitions of a small task whose features are cached, and their total bytes.
+_REPETITIONS, _FEATURES_BYTES = 10, 1 << 26
+# Bytes of cached margins of a task's rows, for noise that depends on them: eight bytes per row and
+# repetition.
+_MARGINS_BYTES = 1 << 24
+_ALONG = "standardised along the stream"
+# Approximate bytes of the objects around the arrays.
+_OBJECTS = 1 << 12
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """The inputs that the cells of one (data set, noise, seed) share, whatever the algorithm.
+
+    Attributes
+    ----------
+    train : Fold
+        The training rows in their order, with their clean codes.
+    noisy : ndarray of int32, shape (n,)
+        The labels of these rows that a learner gets.
+    noise_realised : float
+        Share of examples with a changed label or changed features.
+    noise_by_class : list of (float or None), or None
+        The same share for each class, None for a class without examples; None without noise.
+    held_out : tuple of (Fold, ndarray of int32) or None
+        The rows that judge a grid, with their noisy labels.
+    test : Fold or None
+        The clean test part; None for cells that judge a grid, which are never tested.
+    own_bytes : int
+        Bytes of rows that only these inputs use: fitted to the training rows, or changed by noise.
+    counted_from : int
+        Number of training rows that are learned before counting begins.
+    changes : tuple of int
+        Numbers of counted examples after which the stream changes, if it is in its own order.
+    followed : dict
+        See `References`.
+    """
+
+    stream: data.Stream
+    train: Fold
+    noisy: NDArray[np.int32]
+    noise_realised: float
+    noise_by_class: list[float | None] | None
+    held_out: tuple[Fold, NDArray[np.int32]] | None
+    test: Fold | None
+    own_bytes: int = 0
+    counted_from: int = 0
+    changes: tuple[int, ...] = ()
+    followed: dict[tuple[int, bytes], BaselineCounts] = field(default_factory=dict)
+
+    def with_all_features(self) -> Material:
+        """Return the same inputs with the original numbers of all features."""
+        held_out = self.held_out
+        if held_out is not None:
+            held_out = replace(held_out[0], renumbered=None), held_out[1]
+        test = None if self.test is None else replace(self.test, renumbered=None)
+        return replace(self, train=replace(self.train, renumbered=None), held_out=held_out, test=test)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of its arrays (views count as the whole arrays they belong to) and of the objects."""
+        folds = [self.train, *([self.test] if self.test is not None else [])]
+        arrays = [self.noisy, *(array for fold in folds for array in (fold.rows, fold.codes))]
+        held = _OBJECTS + self.own_bytes
+        return held + sum(array.nbytes if array.base is None else array.base.nbytes for array in arrays)
+
+
+def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
+    cut = spec.judge, spec.test_fraction, spec.validation_fraction, spec.folds
+    course = spec.course.order, spec.course.tune_fraction
+    return spec.seed, spec.noise, spec.stage, spec.protocol, *cut, spec.max_train, spec.max_test, course
+
+
+def _fit_of(_: object, task: data.TaskRef, rows: NDArray[np.int64]) -> Hashable:
+    # Only the rows decide: all noise levels of a repetition learn from the same rows.
+    return sha256(rows.tobytes()).digest()
+
+
+class _Source:
+    """The inputs that a task's cells share at all noise levels: the stream and a compact copy of its rows."""
+
+    def __init__(self, spec: CellSpec, stream: data.Stream) -> None:
+        rows, chosen = stream.rows, chosen_rows(spec, stream)
+        if chosen is not None:
+            rows = chosen if rows is None else rows[chosen]
+        matrices = [(stream.X, rows)]
+        if _tests(spec) and stream.X_test is not None:
+            matrices.append((stream.X_test, stream.rows_test))
+        self.stream, self.excerpt = stream, excerpt(matrices)
+        arrays = [stream.y, stream.rows, stream.y_test, stream.rows_test]
+        arrays += [stream.origin.y] if stream.origin is not None else []
+        own = sum(array.nbytes for array in arrays if array is not None)
+        # An order takes 16 bytes per row: a row number of eight and two codes of four.
+        n = len(stream.y) if chosen is None else len(chosen)
+        n += 0 if stream.y_test is None else len(stream.y_test)
+        room = min(_ORDERS * (16 * n + _OBJECTS), _ORDERS_BYTES)
+        # Fitted features differ between repetitions; they are cached only if they take few bytes.
+        size = (
+            min(_REPETITIONS * matrix_bytes(self.excerpt.parts[0][1]), _FEATURES_BYTES)
+            if spec.features
+            else 0
+        )
+        if spec.features == _ALONG:
+            # Each order has its own features, which are stored with it.
+            room, size = room + size, 0
+        self.features: LRUCache[Hashable, Any] = LRUCache(size, held_bytes)
+        self.fitting = Condition()
+        self.n_bytes = own + self.excerpt.n_bytes + room + size
+        self.materials: LRUCache[Hashable, Material] = LRUCache(room, lambda made: made.n_bytes)
+        # At least a long stream's margins fit: no cell takes as long as their computation.
+        self.margins: LRUCache[Hashable, NDArray[np.float64]] = LRUCache(
+            max(_MARGINS_BYTES, 8 * n), attrgetter("nbytes")
+        )
+        self.making = Condition()
+
+    @cachedmethod(attrgetter("materials"), _cuts_of, condition=attrgetter("making"))
+    def material(self, spec: CellSpec) -> Material:
+        """Return the inputs of the cells of one repetition, noise level and stage."""
+        stream, near = self.stream, self.excerpt
+        part, test = split(spec, stream)
+        test = None if spec.stage == "tune" else test
+        rng = random_state(
+            spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
+        )
+        # Row numbers in the whole stream; the classes before joining are looked up by them.
+        rows, part = part.rows, near.fold(part, 0)
+        if test is not None:
+            test = near.fold(test, 1 if test.X is stream.X_test else 0)
+        if spec.features == _ALONG:
+            part, test = standardised_along(spec.dataset, part, test)
+        elif spec.features:
+            # Sorted, because neither the order nor a held-out part decides which rows features are fitted to.
+            X = self.fitted(spec.dataset, np.sort(part.rows))
+            part = replace(part, X=X, renumbered=None)
+            test = None if test is None else replace(test, X=X, renumbered=None)
+        # Label noise sees the features before feature noise is added.
+        noisy = self._given_labels(spec, part, rows, rng)
+        touched, own = noisy != part.codes, held_bytes(part.X) if spec.features else 0
+        if isinstance(spec.noise, FeatureNoise):
+            part, touched = disturbed(part, spec.noise, rng)
+            own += held_bytes(part.X)
+        n, held_out = len(part.rows), None
+        prefix = spec.course.prefix(n)
+        if spec.stage == "tune" and prefix:
+            n, prefix = prefix, 0
+        if spec.stage == "tune" and spec.judge == "validation":
+            whole = n
+            n -= max(1, round(n * spec.validation_fraction))
+            held_out = part.part(n, whole), noisy[n:whole]
+        train, given, touched = part.part(0, n), noisy[:n], touched[:n]
+        by_class = shares_by_class(touched, train.codes, len(stream.classes)) if spec.noise.rate else None
+        known = stream.changes if spec.course.order == "given" else ()
+        changes = tuple(t - prefix for t in known if prefix < t < n)
+        realised = float(np.mean(touched))
+        return Material(stream, train, given, realised, by_class, held_out, test, own, prefix, changes)
+
+    def _given_labels(
+        self, spec: CellSpec, part: Fold, rows: NDArray[np.int64], rng: np.random.RandomState
+    ) -> NDArray[np.int32]:
+        """Return the labels that a learner gets for training rows; `rows` numbers them in the stream."""
+        noise, stream = spec.noise, self.stream
+        codes, classes, origin = part.codes, stream.classes, None
+        if noise.level == "class":
+            origin = stream.origin
+            if origin is None:
+                raise InputError(
+                    f"data set {spec.dataset.label!r} joins no classes: noise has level = 'task'"
+                )
+            codes, classes = origin.y[rows], origin.classes
+        along = spec.features == _ALONG
+        about = Circumstances(
+            classes,
+            lambda: reference_margins(part.X, codes) if along else self._margins(part, codes, noise.level),
+        )
+        noisy = noise.corrupt(codes, len(classes), rng, about)
+        return noisy if origin is None else origin.codes[noisy]
+
+    def _margins(self, part: Fold, codes: NDArray[np.int32], level: str) -> NDArray[np.float64]:
+        """Return the margins of rows, in their order, under a reference model that is fitted to them."""
+        order = np.argsort(part.rows)
+        margins = np.empty(len(order))
+        margins[order] = self._sorted_margins(part.X, part.rows[order], codes[order], level)
+        return margins
+
+    # All noise rates of a repetition have the same rows, in different orders. If features are fitted, they
+    # are fitted to these rows, so they are the same too.
+    @cachedmethod(
+        attrgetter("margins"),
+        lambda _, X, rows, codes, level: (sha256(rows).digest(), level),
+        condition=attrgetter("making"),
+    )
+    def _sorted_margins(
+        self, X: Any, rows: NDArray[np.int64], codes: NDArray[np.int32], level: str
+    ) -> NDArray[np.float64]:
+        return reference_margins(take_rows(X, rows), codes)
+
+    @cachedmethod(attrgetter("features"), _fit_of, condition=attrgetter("fitting"))
+    def fitted(self, task: data.TaskRef, rows: NDArray[np.int64]) -> Any:
+        """Return the features of the compact copy, transformed by a fit to the given rows."""
+        return data.fitted(task, self.excerpt.parts[0][1], rows)
+
+
+def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
+    # All repetitions read the same rows, unless each draws a new stream.
+    has_test = _tests(spec) and stream.X_test is not None
+    return stream, has_test, spec.max_examples, spec.course.order, spec.root_seed
+
+
+def _tests(spec: CellSpec) -> bool:
+    return spec.protocol == "holdout" and spec.stage == "run"
+
+
+_source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)
+
+# Live sources by name, so that a stream need not be looked up for every cell.
+_known: LRUCache[Hashable, ReferenceType[_Source]] = LRUCache(1024)
+_looking = Lock()
+
+
+class _Last(local):
+    """The inputs of a thread's last cell, while they are cached: usually the next cell shares them."""
+
+    name: tuple[Hashable, ...] = ()
+    reference: ReferenceType[Material] | None = None
+
+
+_last = _Last()
+
+
+def _name_of(spec: CellSpec) -> tuple[Hashable, ...]:
+    read = spec.protocol, _tests(spec), spec.max_examples, spec.course.order, spec.root_seed
+    return spec.dataset, spec.fingerprint, *read
+
+
+def material(spec: CellSpec) -> Material:
+    """Return the inputs of a cell, which threads share: their arrays must not be changed.
+
+    Raises InputError if the data are missing, have changed, or cannot be split as requested; see `split`.
+    """
+    name = _name_of(spec)
+    cuts = _cuts_of(None, spec)
+    if name + cuts == _last.name and _last.reference is not None:
+        last = _last.reference()
+        if last is not None:
+            return last
+    made = _source_of(spec, name).material(spec)
+    _last.name, _last.reference = name + cuts, ref(made)
+    return made
+
+
+def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
+    if data.is_drawn(spec.dataset):
+        # Drawn data have one stream per repetition, other data one for all.
+        name = *name, spec.seed
+    with _looking:
+        reference = _known.get(name)
+    source = reference() if reference is not None else None
+    if source is None:
+        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=bool(spec.features))
+        if stream.fingerprint != spec.fingerprint:
+            raise InputError(f"{spec.dataset.label}: its data have changed since the study began; run again")
+        source = _source(spec, stream)
+        with _looking:
+            _known[name] = ref(source)
+    return source

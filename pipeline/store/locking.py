@@ -1,0 +1,247 @@
+"""Lock a store, so that one client at a time tidies it and decides which cells are computed.
+
+A local folder is protected by a file lock, which ends with the process. Remote stores have no locks. There
+the client writes a *lease*, a document that it renews. A newcomer watches an existing lease: if it is
+renewed, its holder is alive and the newcomer is refused; if it is not renewed for a while, the holder is dead
+and the newcomer takes the lease over. Only the newcomer's own clock counts.
+
+If two clients take over a dead holder's lease at the same moment, both write, wait and read, and the one
+whose lease was overwritten gives up. A holder that was suspended for so long that it seemed dead finds
+another client's lease and stops before it writes again (`Hold.check`). The parts that it wrote before do no
+harm: part names are unique, a merged part exists before its members are removed, and readers count one row
+per cell.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ..errors import InputError
+from .folder import Folder
+
+# Seconds between two renewals of a lease, and how many renewals a dead holder has missed.
+RENEWED_EVERY = 5.0
+_MISSED = 4
+# Seconds between writing a lease and reading it back: long compared with a put.
+SETTLING = 1.0
+# Seconds to try for a local lock: a process that only tests it keeps it for less than a millisecond.
+_TRYING = 0.5
+
+LOCK, HOLDER, LEASE = ".lock", ".lock-holder.json", "lease.json"
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The process that has a store's lock or lease.
+
+    Attributes
+    ----------
+    since : str
+        Start in UTC, to the second.
+    machine : str
+        Identifies a boot of a system and its process namespace; empty if unknown.
+    token : str
+        Random text of this lock or lease only.
+    renewed : int
+        Number of renewals of the lease.
+    """
+
+    host: str
+    pid: int
+    since: str
+    machine: str = ""
+    token: str = ""
+    renewed: int = 0
+
+    def __str__(self) -> str:
+        """Return the process, host and start as part of a message."""
+        return f"process {self.pid} on {self.host} since {self.since}"
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the process has certainly ended: it ran on this system, and its number does not exist."""
+        if not self.machine or self.machine != _machine():
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def document(self) -> bytes:
+        """Return the holder as JSON."""
+        return json.dumps(asdict(self)).encode()
+
+
+def holder_here() -> Holder:
+    """Return this process as the holder from now on, with a new token."""
+    since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return Holder(socket.gethostname(), os.getpid(), since, _machine(), secrets.token_hex(8))
+
+
+def _machine() -> str:
+    """Return an identifier of this boot and namespace of process numbers, or "" if unknown."""
+    with contextlib.suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    return ""
+
+
+def _read(folder: Folder, name: str) -> Holder | None:
+    """Return the holder in a document, or None if the document is missing or unreadable."""
+    with contextlib.suppress(FileNotFoundError, ValueError, TypeError):
+        return Holder(**json.loads(folder.read(name)))
+    return None
+
+
+class Hold:
+    """A store's lock or lease, with the client that has taken it over, if any; `url` is the store's."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        #: The process that has the store now, if this process has lost it.
+        self.successor: Holder | None = None
+
+    def check(self) -> None:
+        """Raise InputError if another client has taken the store over; the message names it."""
+        if self.successor is not None:
+            raise InputError(
+                f"output {self._url}: this process stood still for too long, and {self.successor} holds it "
+                "now: this run stops; what it had written stays"
+            )
+
+
+@contextlib.contextmanager
+def held(folder: Folder, note: Callable[[str], None]) -> Iterator[Hold]:
+    """Lock a folder for the duration of the context.
+
+    `note` receives a line about the process that is waited for. Raises InputError if another process has the
+    lock; the message names it.
+    """
+    hold = Hold(folder.url)
+    with _locked(folder) if folder.is_local else _leased(folder, hold, note):
+        yield hold
+
+
+def holder_of(folder: Folder) -> Holder | None:
+    """Return the process that has a store's lock or lease, as far as one look tells, or None."""
+    if not folder.is_local:
+        found = _read(folder, LEASE)
+        return None if found is None or found.is_gone else found
+    import filelock
+
+    if not Path(folder.path(LOCK)).exists():
+        return None
+    lock = filelock.FileLock(folder.path(LOCK), blocking=False)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        return _named(folder)
+    except (NotImplementedError, OSError):
+        # Not permitted for this user, or no locks on this file system. The document may be a stale one.
+        return _named(folder)
+    lock.release()
+    return None
+
+
+def silence(folder: Folder) -> timedelta | None:
+    """Return the time since a lease was renewed, from this clock and the store's; None without a lease."""
+    if folder.is_local:
+        return None
+    try:
+        return max(timedelta(), datetime.now(UTC) - folder.modified(LEASE))
+    except FileNotFoundError:
+        return None
+
+
+def _named(folder: Folder) -> Holder | None:
+    """Return the holder of a local store by its document, or None if that process is known to have ended."""
+    found = _read(folder, HOLDER)
+    return None if found is None or found.is_gone else found
+
+
+@contextlib.contextmanager
+def _locked(folder: Folder) -> Iterator[None]:
+    import filelock
+
+    lock = filelock.FileLock(folder.path(LOCK), timeout=_TRYING)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        raise _refused(folder, _named(folder)) from None
+    except NotImplementedError:
+        raise InputError(f"output {folder.url}: its file system has no locks: choose another --out") from None
+    try:
+        folder.write(HOLDER, holder_here().document())
+        yield
+    finally:
+        folder.remove(HOLDER)
+        lock.release()
+
+
+@contextlib.contextmanager
+def _leased(folder: Folder, hold: Hold, note: Callable[[str], None]) -> Iterator[None]:
+    _wait_for_the_dead(folder, note)
+    mine = holder_here()
+    folder.write(LEASE, mine.document())
+    time.sleep(SETTLING)
+    found = _read(folder, LEASE)
+    if found is None or found.token != mine.token:
+        raise _refused(folder, found)
+    ended = threading.Event()
+    # A daemon, so that a process that ends in any way stops renewing.
+    renewing = threading.Thread(target=_renew, args=(folder, mine, hold, ended), daemon=True)
+    renewing.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        renewing.join()
+        with contextlib.suppress(InputError):
+            found = _read(folder, LEASE)
+            if found is not None and found.token == mine.token:
+                folder.remove(LEASE)
+
+
+def _wait_for_the_dead(folder: Folder, note: Callable[[str], None]) -> None:
+    """Return when the lease has no live holder; raise InputError as soon as a holder renews it."""
+    first = found = _read(folder, LEASE)
+    seconds = _MISSED * RENEWED_EVERY
+    until = time.monotonic() + seconds
+    if found is not None and not found.is_gone:
+        note(f"{folder.url}: {found} was writing to it: waiting up to {seconds:.0f} s for a sign of life")
+    while found is not None and not found.is_gone and time.monotonic() < until:
+        if found != first:
+            raise _refused(folder, found)
+        time.sleep(RENEWED_EVERY / 10)
+        found = _read(folder, LEASE)
+
+
+def _renew(folder: Folder, mine: Holder, hold: Hold, ended: threading.Event) -> None:
+    renewed = 0
+    while not ended.wait(RENEWED_EVERY):
+        # After a brief network failure the next renewal succeeds.
+        with contextlib.suppress(Exception):
+            found = _read(folder, LEASE)
+            if found is not None and found.token != mine.token:
+                hold.successor = found
+                return
+            renewed += 1
+            folder.write(LEASE, replace(mine, renewed=renewed).document())
+
+
+def _refused(folder: Folder, holder: Holder | None) -> InputError:
+    who = "" if holder is None else f" ({holder})"
+    return InputError(f"output {folder.url}: another run is writing to it{who}")

@@ -1,0 +1,194 @@
+"""Workers that get no cells (unfit or silent ones), and counts of workers: now, lost, silent, unfit."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import textwrap
+import time
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass
+from pickle import loads
+from typing import TYPE_CHECKING, Any
+
+from .on_worker import message
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from .workforce import Workforce
+
+
+@dataclass(frozen=True)
+class Attendance:
+    """The numbers of workers in a run.
+
+    Attributes
+    ----------
+    now : int
+        Connected workers, including silent and unfit ones.
+    lost : int
+        Workers that left without notice since the run began: killed, preempted, out of memory.
+    silent : int
+        Connected workers that have sent no heartbeat for some time.
+    unfit : int
+        Connected workers that get no cells: they cannot be prepared, or have other versions.
+    """
+
+    now: int = 0
+    lost: int = 0
+    silent: int = 0
+    unfit: int = 0
+
+    def __str__(self) -> str:
+        named = {name: n for name, n in asdict(self).items() if n and name != "now"}
+        return ", ".join(
+            [
+                f"{self.now:,} worker{'' if self.now == 1 else 's'}",
+                *(f"{n:,} {name}" for name, n in named.items()),
+            ]
+        )
+
+
+class Roll:
+    """Keep the attendance of a run up to date, and pass it to `tell` whenever it changes."""
+
+    def __init__(self, tell: Callable[[Attendance], None]) -> None:
+        self._tell = tell
+        self._told: Attendance | None = None
+        self._there: set[str] = set()
+        self._lost = 0
+
+    async def call(self, client: Client, there: Collection[str], silent: int, unfit: int) -> None:
+        """Update the attendance; `there` holds the addresses of all connected workers."""
+        gone = self._there.difference(there)
+        self._there = set(there)
+        self._lost += sum(await asyncio.gather(*(_is_lost(client, address) for address in gone)))
+        attendance = Attendance(len(there), self._lost, silent, unfit)
+        if attendance != self._told:
+            self._told = attendance
+            self._tell(attendance)
+
+
+async def _is_lost(client: Client, address: str) -> bool:
+    """Return whether a worker left without notice, unlike one that was retired or reached its lifetime."""
+    # Set while the client is connected.
+    scheduler: Any = client.scheduler
+    events = [event for _, event in await scheduler.events(topic=address) if isinstance(event, dict)]
+    ends = [event for event in events if event.get("action") == "remove-worker"]
+    return bool(ends) and not ends[-1].get("expected")
+
+
+# A worker without a heartbeat for this long is silent. Dask's workers send one every 0.5 s, or every 6 s each
+# if there are 1,000. A cell taken back without need only costs its computation.
+SILENT_SECONDS = 30.0
+# Interval of the questions to the scheduler.
+_LOOK_SECONDS = 2.0
+
+
+class Aside:
+    """The workers to which the scheduler gives no cells.
+
+    A worker is silent after `silent_seconds` without a heartbeat. `note` receives a line about its cells.
+    """
+
+    def __init__(self, silent_seconds: float, note: Callable[[str], None]) -> None:
+        self._seconds, self._note = silent_seconds, note
+        self._held: set[str] = set()
+        self._suspects: set[str] = set()
+        self._said: set[str] = set()
+        self._looked = 0.0
+
+    @property
+    def silent(self) -> frozenset[str]:
+        """Addresses of silent workers."""
+        return frozenset(self._said)
+
+    async def look(self, client: Client, workforce: Workforce) -> list[str]:
+        """Set workers aside or take them back; return the keys of tasks that must go to other workers."""
+        unfit = workforce.unfit - self._held
+        if not unfit and time.monotonic() - self._looked < _LOOK_SECONDS:
+            return []
+        self._looked = time.monotonic()
+        found = await _on_scheduler(client, _silent, self._seconds)
+        silent = {address for address in found if address in workforce.prepared}
+        # Silent twice in a row: all workers seem silent once if this machine has just woken up.
+        confirmed, self._suspects = silent & self._suspects, silent
+        for address in self._said - silent:
+            self._note(f"worker {workforce.where(address)} is heard of again")
+        self._said &= silent
+        back = self._held - workforce.unfit - silent
+        if back:
+            await _on_scheduler(client, _release, sorted(back), client.id)
+            self._held -= back
+        others = workforce.prepared - silent - workforce.unfit
+        new = unfit | (confirmed - self._held) if others else set()
+        held: dict[str, list[str]] = await _on_scheduler(client, _hold, sorted(new), client.id) if new else {}
+        self._held |= new
+        for address in sorted(confirmed - self._said):
+            self._said.add(address)
+            n = len(held.get(address, ()))
+            cells = f"its {n} cell{' goes' if n == 1 else 's go'} to others"
+            worker = f"worker {workforce.where(address)} has been silent for {found[address]:.0f} s"
+            self._note(f"{worker}: {cells if others else 'no other is there'}")
+        return [key for keys in held.values() for key in keys]
+
+
+async def release_all(client: Client) -> None:
+    """Undo what this client, or one that is gone, has set aside."""
+    await _on_scheduler(client, _release, None, client.id)
+
+
+async def _on_scheduler(client: Client, function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function on the scheduler; its source is sent, because the scheduler may lack this package."""
+    source = "from __future__ import annotations\n" + textwrap.dedent(inspect.getsource(function))
+    names = {"source": source, "args": args, "names": {}}
+    call = f"(exec(source, names), names[{function.__name__!r}](*args))[1]"
+    return await client.run_on_scheduler(loads, message(eval, call, names))
+
+
+def _silent(seconds: float) -> dict[str, float]:
+    """Return the silent workers, with the seconds since the last heartbeat of each."""
+    from time import time
+
+    from distributed import Scheduler
+
+    ages = {
+        address: time() - worker.last_seen
+        for scheduler in list(Scheduler._instances)
+        for address, worker in scheduler.workers.items()
+    }
+    return {address: age for address, age in ages.items() if age > seconds}
+
+
+def _hold(addresses: list[str], client: str) -> dict[str, list[str]]:
+    """Give workers no further tasks for the sake of a client; return the tasks that they have."""
+    from distributed import Scheduler
+
+    held = {}
+    for scheduler in list(Scheduler._instances):
+        for address in scheduler.workers.keys() & addresses:
+            worker = scheduler.workers[address]
+            # A worker that has paused itself, or is about to close, is left as it is.
+            if "singlepass-aside" in worker.extra or worker.status.name == "running":
+                clients = worker.extra.setdefault("singlepass-aside", [])
+                clients += [client] * (client not in clients)
+                scheduler.handle_worker_status_change("paused", worker, "singlepass-aside")
+            held[address] = [str(task.key) for task in worker.processing]
+    return held
+
+
+def _release(addresses: list[str] | None, client: str) -> None:
+    """Give tasks again to workers that no client has set aside any more; None: look at all workers."""
+    from distributed import Scheduler
+
+    for scheduler in list(Scheduler._instances):
+        for address, worker in list(scheduler.workers.items()):
+            clients = worker.extra.get("singlepass-aside")
+            if clients is None or not (addresses is None or address in addresses):
+                continue
+            clients[:] = [each for each in clients if each != client and each in scheduler.clients]
+            if not clients:
+                del worker.extra["singlepass-aside"]
+                if worker.status.name == "paused":
+                    scheduler.handle_worker_status_change("running", worker, "singlepass-aside")

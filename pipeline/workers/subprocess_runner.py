@@ -1,0 +1,183 @@
+"""Run a cell in a subprocess, so that a crash does not take the worker down.
+
+``python -m singlepass.pipeline.workers.subprocess_runner N`` is the subprocess: it reads a cell from its
+standard input and writes the outcome to the file descriptor N.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable
+
+import psutil
+
+from .. import data
+from ..run.task import crashed, run_cell
+from ..store.schema import CellResult
+from ..study.cell import Cell
+
+# The kernel (out of memory) or an administrator may kill a process: one or two crashes do not prove that the
+# cell is at fault.
+TRIES = 3
+# Interval of the checks of time and memory. The process starts in a second and can fill a gigabyte in 0.1 s.
+_LOOK_SECONDS = 0.05
+# Longest start of the process: usually a second, but minutes where many processes import from one slow disk.
+_START_SECONDS = 300.0
+# Longest time to wait for the pipe and the process to close once the process has ended.
+_LEAVE_SECONDS = 5.0
+_LENGTH = struct.Struct("<Q")
+
+
+def run_apart(
+    cell: Cell,
+    *,
+    limit: float | None = None,
+    memory: float | None = None,
+    pins: Iterable[data.Pin] = (),
+) -> CellResult:
+    """Run a cell in a subprocess, and retry if the subprocess ends without an outcome.
+
+    `limit` is the cell's timeout in seconds, `memory` the bytes that the subprocess may take; None means no
+    limit. `pins` are the tables that the data sets must equal. The outcome has status "crashed" if the
+    subprocess reaches the timeout, or ends without an outcome `TRIES` times.
+    """
+    reasons: list[str] = []
+    while len(reasons) < TRIES:
+        outcome, reason = _try(pickle.dumps((cell, tuple(pins))), limit, memory)
+        if outcome is not None:
+            return outcome
+        reasons.append(reason)
+        if reason.startswith("had not ended"):
+            return crashed(cell, reason)
+    outcome = crashed(
+        cell, f"took its process along {len(reasons)} times: {', '.join(dict.fromkeys(reasons))}"
+    )
+    outcome.row["attempts"] = len(reasons)
+    return outcome
+
+
+def _try(message: bytes, limit: float | None, memory: float | None) -> tuple[CellResult | None, str]:
+    """Run a cell in one subprocess; return its outcome and "", or None and the reason for the failure."""
+    reader, writer = os.pipe()
+    command = [sys.executable, "-P", "-m", __name__, str(writer)]
+    quiet = subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=quiet,
+            stderr=quiet,
+            pass_fds=[writer],
+            start_new_session=True,
+        )
+    finally:
+        os.close(writer)
+    received: list[bytes] = []
+    begun = threading.Event()
+    with os.fdopen(reader, "rb", buffering=0) as pipe, process:
+
+        def read() -> None:
+            if pipe.read(1):
+                begun.set()
+                received.append(pipe.read())
+
+        # In a thread: the subprocess blocks on a full pipe until its end is read.
+        reading = threading.Thread(target=read, daemon=True)
+        reading.start()
+        # In a thread too: a message that names many tables may fill the pipe.
+        threading.Thread(target=_give, args=(process, message), daemon=True).start()
+        reason = _watch(process, reading, begun, limit, memory)
+        # Standard input stays open until now: closing it tells the subprocess that this process is gone.
+        with contextlib.suppress(ProcessLookupError):
+            # Kill the whole process group: child processes would keep the pipe open.
+            os.killpg(process.pid, signal.SIGKILL)
+        reading.join(_LEAVE_SECONDS)
+    if received and received[0]:
+        with contextlib.suppress(EOFError, pickle.UnpicklingError):
+            outcome: CellResult = pickle.loads(received[0])
+            return outcome, ""
+    return None, reason or _ending(process.returncode)
+
+
+def _give(process: subprocess.Popen[bytes], message: bytes) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError, ValueError):
+        process.stdin.write(_LENGTH.pack(len(message)) + message)
+        process.stdin.flush()
+
+
+def _watch(
+    process: subprocess.Popen[bytes],
+    reading: threading.Thread,
+    begun: threading.Event,
+    limit: float | None,
+    memory: float | None,
+) -> str:
+    """Wait for the outcome or the end of the process; return why it was stopped early, or ""."""
+    started = began = time.monotonic()
+    while reading.is_alive() and process.poll() is None:
+        reading.join(_LOOK_SECONDS)
+        now = time.monotonic()
+        if not begun.is_set():
+            began = now
+            if now - started > _START_SECONDS:
+                return f"did not start within {_START_SECONDS:g} s"
+        if limit is not None and now - began > limit:
+            return f"had not ended after {limit:g} s"
+        if memory is not None:
+            with contextlib.suppress(psutil.Error):
+                if psutil.Process(process.pid).memory_info().rss > memory:
+                    return f"took more than {memory / 1e6:.0f} MB of memory"
+    # Bounded waits: child processes that are still alive may keep the pipe open.
+    reading.join(_LEAVE_SECONDS)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_LEAVE_SECONDS)
+    return ""
+
+
+def _ending(status: int) -> str:
+    if status < 0:
+        with contextlib.suppress(ValueError):
+            return f"ended by {signal.Signals(-status).name}"
+    return f"exit status {status}"
+
+
+def _main(writer: int) -> None:
+    """Run the cell that arrives on standard input; the first byte written says that the cell has begun."""
+    length = _LENGTH.unpack(sys.stdin.buffer.read(_LENGTH.size))[0]
+    message = sys.stdin.buffer.read(length)
+
+    def leave_with_parent() -> None:
+        sys.stdin.buffer.read()
+        os._exit(1)
+
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+    cell, pins = pickle.loads(message)
+    data.pin(pins)
+    with os.fdopen(writer, "wb") as pipe:
+        begun = threading.Event()
+
+        def begins(seconds: float | None = None) -> None:
+            if not begun.is_set():
+                begun.set()
+                pipe.write(b"+")
+                pipe.flush()
+
+        outcome = run_cell(cell, begins)
+        # A cell that fails early has not called it.
+        begins()
+        pipe.write(pickle.dumps(outcome))
+    # Exit without waiting for threads that a learner has left running.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    _main(int(sys.argv[1]))

@@ -1,0 +1,130 @@
+"""Run a cell with a timeout, and end a process whose compiled code keeps the GIL."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import threading
+import time
+from collections.abc import Iterator
+from queue import Empty, SimpleQueue
+
+from ..run.task import crashed, failed, run_cell
+from ..store.schema import CellResult
+from ..study.cell import Cell
+
+# Interval at which the timer is reset. A frozen process ends at most this much later than it could.
+_BEAT_SECONDS = 5.0
+# Extra time for a busy machine, which may delay a reset beyond a cell's timeout.
+_SLACK_SECONDS = 15.0
+
+
+@contextlib.contextmanager
+def ended_when_frozen(cell_limit: float) -> Iterator[None]:
+    """End this process if no Python thread runs for longer than `cell_limit` seconds.
+
+    The timer of `faulthandler` counts in C, because a Python thread could not act without the GIL. The next
+    attempt runs each suspect cell in a subprocess, which finds the one at fault.
+    """
+    over = threading.Event()
+
+    def beat() -> None:
+        with open(os.devnull, "w") as nowhere:
+            while not over.is_set():
+                faulthandler.dump_traceback_later(cell_limit + _SLACK_SECONDS, exit=True, file=nowhere)
+                over.wait(_BEAT_SECONDS)
+            faulthandler.cancel_dump_traceback_later()
+
+    beating = threading.Thread(target=beat, daemon=True)
+    beating.start()
+    try:
+        yield
+    finally:
+        over.set()
+        beating.join()
+
+
+# Time allowed before a cell's own time begins: tables are parsed and code is compiled, on a busy machine.
+START_SECONDS = 600.0
+
+_own = threading.local()
+
+
+class Deadline:
+    """The deadline of a cell: `limit` seconds after the cell first reports; later ones do not extend it."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._until: float | None = None
+
+    def after(self, step: float | None) -> tuple[float, float | None]:
+        """Return the seconds to wait from now on, and `step` if it ends before the deadline, else None.
+
+        `step` is the number of seconds that the cell asks for until its next report; None asks for all the
+        time that is left.
+        """
+        now = time.monotonic()
+        if self._until is None:
+            self._until = now + self._limit
+        left = max(0.0, self._until - now)
+        return (left, None) if step is None or step >= left else (step, step)
+
+
+class _Companion:
+    """A thread that runs cells for another thread, which waits for the outcomes."""
+
+    def __init__(self) -> None:
+        self.cells: SimpleQueue[Cell] = SimpleQueue()
+        # For each cell: the waits that it asks for, in seconds (None: all the time that is left), then its
+        # outcome.
+        self.said: SimpleQueue[CellResult | float | None] = SimpleQueue()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            cell = self.cells.get()
+            try:
+                self.said.put(run_cell(cell, self._wait))
+            except BaseException as error:  # a plug-in that exits ends its cell, not the thread
+                self.said.put(failed(cell, error))
+
+    def _wait(self, seconds: float | None = None) -> None:
+        self.said.put(seconds)
+
+
+def run_limited(cell: Cell, limit: float) -> CellResult:
+    """Run a cell, and return status "crashed" if it has not ended `limit` seconds after its own time began.
+
+    Python cannot stop a thread: the thread of a cell past its timeout runs on until its process ends.
+    """
+    companion = getattr(_own, "companion", None)
+    if companion is None:
+        companion = _own.companion = _Companion()
+    companion.cells.put(cell)
+    step: float | None = None
+    patience = Deadline(limit)
+    try:
+        said = companion.said.get(timeout=START_SECONDS + limit)
+        while not isinstance(said, CellResult):
+            left, step = patience.after(said)
+            said = companion.said.get(timeout=left)
+    except Empty:
+        del _own.companion
+        return overdue(cell, limit, step)
+    return said
+
+
+def overdue(cell: Cell, limit: float, step: float | None = None) -> CellResult:
+    """Return the outcome of a cell that reached its timeout.
+
+    `limit` is the cell's timeout in seconds. `step` is the wait in seconds that the cell last asked for, if
+    that wait has passed.
+    """
+    if step is None:
+        return crashed(cell, f"had not ended after {limit:g} s")
+    return crashed(
+        cell,
+        f"algorithm {cell.spec.algorithm!r}: a call had not returned after {step:g} s, with a time limit of "
+        f"{cell.execution.time_limit:g} s",
+    )
