@@ -93,7 +93,7 @@ class Aside:
     """
 
     def __init__(self, silent_seconds: float, note: Callable[[str], None]) -> None:
-        self._seconds, self._note = silent_seconds, note
+        self.seconds, self._note = silent_seconds, note
         self._held: set[str] = set()
         self._suspects: set[str] = set()
         self._said: set[str] = set()
@@ -110,7 +110,7 @@ class Aside:
         if not unfit and time.monotonic() - self._looked < _LOOK_SECONDS:
             return []
         self._looked = time.monotonic()
-        found = await _on_scheduler(client, _silent, self._seconds)
+        found = await _on_scheduler(client, _silent, self.seconds)
         silent = {address for address in found if address in workforce.prepared}
         # Silent twice in a row: all workers seem silent once if this machine has just woken up.
         confirmed, self._suspects = silent & self._suspects, silent

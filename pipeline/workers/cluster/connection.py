@@ -232,10 +232,13 @@ async def connected(
         try:
             client = await _connect(place)
             break
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
             reason = _first_line(error)
             if why := await asyncio.to_thread(_refusal, place):
                 raise InputError(f"{place}: {why}") from None
+            if not isinstance(error, OSError | TimeoutError):
+                # An invalid address; trying again does not help.
+                raise InputError(f"{place}: {reason}") from None
         if time.monotonic() - began > patience:
             raise InputError(
                 f"{place}: did not answer for {patience:g} s ({reason}); is one started (`dask scheduler`), "
@@ -271,25 +274,15 @@ async def _connect(place: SchedulerPlace) -> Client:
             f"{place}: Dask's settings name no certificate: set ca-file, client.cert and client.key of "
             "distributed.comm.tls"
         )
-    try:
-        client = Client(
-            address,
-            asynchronous=True,
-            timeout=_CONNECT_SECONDS,
-            security=security,
-            set_as_default=False,
-        )
-    except (ValueError, TypeError, RuntimeError) as error:
-        # An invalid address.
-        raise InputError(f"{place}: {_first_line(error)}") from None
+    client = Client(
+        address, asynchronous=True, timeout=_CONNECT_SECONDS, security=security, set_as_default=False
+    )
     try:
         connected_client: Client = await client
         return connected_client
-    except BaseException as error:
+    except BaseException:
         # A client that failed to connect still has tasks running.
         await _close(client)
-        if isinstance(error, ValueError | TypeError | RuntimeError):
-            raise InputError(f"{place}: {_first_line(error)}") from None
         raise
 
 

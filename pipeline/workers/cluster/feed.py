@@ -284,12 +284,14 @@ class _Window:
         if futures:
             await self._answer(partial(self._client.cancel, futures, force=True))
 
-    async def _answer(self, call: Callable[[], Awaitable[T]], or_else: T | None = None) -> T:
+    async def _answer(
+        self, call: Callable[[], Awaitable[T]], or_else: T | None = None, seconds: float = _ANSWER_SECONDS
+    ) -> T:
         """Return the scheduler's answer, or `or_else` after a timeout if given; otherwise raise Lost."""
         if self._client.status != "running":
             raise Lost
         try:
-            return await asyncio.wait_for(call(), _ANSWER_SECONDS)
+            return await asyncio.wait_for(call(), seconds)
         except asyncio.CancelledError:
             # Cancellation of this run, or of futures whose scheduler is gone.
             task = asyncio.current_task()
@@ -354,8 +356,12 @@ class _Window:
         whole = [future for future in finished if future.status == "finished"]
         outcomes: list[CellResult] = []
         if whole:
-            # The call recomputes a result whose worker is gone, which may take long.
-            outcomes = await self._answer(partial(self._client.gather, whole, errors="skip"), or_else=[])
+            # The call waits for a worker that is frozen and holds a result, and recomputes a result whose
+            # worker is gone. Meanwhile nothing else is checked, so it may not take longer than silence does.
+            gather = partial(self._client.gather, whole, errors="skip")
+            outcomes = await self._answer(
+                gather, or_else=[], seconds=min(_ANSWER_SECONDS, self._aside.seconds)
+            )
         by_key = {outcome.row["key"]: outcome for outcome in outcomes}
         ready = []
         try:
