@@ -1,18 +1,24 @@
-"""Implement `singlepass doctor` for a cluster: check that it meets a study's needs."""
+"""Implement `singlepass doctor`: check that this machine, or a cluster, meets a study's needs."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
+import tempfile
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 import click
+import joblib
+import psutil
 from rich.filesize import decimal
 
 from ..pipeline import data
 from ..pipeline.errors import InputError
+from ..pipeline.study.learner_factory import known_learners, missing_learners
 from ..pipeline.study.plan import make_plan
 from ..pipeline.study.study import Study
 from ..pipeline.workers.cluster.checkup import Checkup, check_up, job_script
@@ -26,29 +32,25 @@ Subject: TypeAlias = tuple[Study, Path | None, tuple[str, ...]]
 
 # Seconds to wait for a running scheduler: short, because the user wants an answer now.
 _PATIENCE = 20.0
-# With less free disk, a converted text corpus and compiled kernels may not fit.
+# Bytes of free disk below which a converted text corpus and compiled kernels may not fit.
 ENOUGH_DISK = 2e9
-# Identical workers share a line; this many kinds are shown, and this many tables that a worker lacks.
+# Largest numbers of lines: one per group of identical workers, and one per table that a worker lacks.
 KINDS_SHOWN, LACKS_SHOWN = 10, 5
+# Largest number of data sets named in a line.
+_NAMED = 5
 
 
 @dataclass
 class Findings:
-    """Collect what a check found.
-
-    Attributes
-    ----------
-    facts : list of (str, str)
-        Name and value of each fact.
-    problems : list of str
-        What prevents or breaks a run.
-    advice : list of str
-        What could be better.
-    """
+    """Collect the results of a check: named facts, problems that break a run, and advice."""
 
     facts: list[tuple[str, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     advice: list[str] = field(default_factory=list)
+
+    def fact(self, name: str, text: str) -> None:
+        """Add a fact."""
+        self.facts.append((name, text))
 
     def show(self) -> bool:
         """Print the findings; return whether there are problems."""
@@ -65,6 +67,83 @@ class Findings:
         return bool(self.problems)
 
 
+def examine_machine(out: str, subject: Subject | None) -> Findings:
+    """Check this machine, the folder or URL `out` for results, and the data and learners of a study."""
+    here, memory = this_environment(), psutil.virtual_memory()
+    found = Findings([(name, here.shown(name)) for name in here.versions if here.versions[name]])
+    found.fact(
+        "processor", f"{here.cpu}; this process may use {joblib.cpu_count()} of {os.cpu_count()} threads"
+    )
+    found.fact("memory", f"{decimal(memory.total)}, {decimal(memory.available)} available")
+    _check_cache(found)
+    _check_output(found, out)
+    if subject is not None:
+        study, file, _ = subject
+        base = Path() if file is None else file.parent
+        found.problems += missing_learners(known_learners(study))
+        waiting: list[str] = []
+        for each in study.datasets:
+            look = data.look(**each.entry, base=base)
+            found.fact(f"data {look.label}", look.state.partition(":")[0])
+            if look.state.startswith("to be parsed"):
+                waiting.append(look.label)
+            if look.missing:
+                found.problems.append(f"data set {look.label}: {look.state}")
+        if waiting:
+            # A table depends on its options: one converted with other options does not count.
+            named = ", ".join(waiting[:_NAMED]) + (", …" if len(waiting) > _NAMED else "")
+            found.advice.append(
+                f"data {named}: the run parses them with the options of this study; to do so now: "
+                f"singlepass data convert {file or study.name}"
+            )
+    return found
+
+
+def _check_cache(found: Findings) -> None:
+    folder = data.cache_folder()
+    try:
+        free = data.cache_space()
+    except InputError as error:
+        found.fact("cache", f"{folder}: cannot be written")
+        found.problems.append(str(error))
+        return
+    found.fact("cache", f"{folder}: can be written, {decimal(free)} free")
+    if free < ENOUGH_DISK:
+        found.advice.append(f"cache {folder}: {decimal(free)} free; move it with SINGLEPASS_CACHE")
+
+
+def _check_output(found: Findings, out: str) -> None:
+    """Check whether a folder can be written, and whether its file system has the locks that a run needs."""
+    import filelock
+
+    if "://" in out:
+        found.fact("output", f"{out}: a lease prevents two runs at a time")
+        return
+    # The folder itself may not exist yet.
+    folder = Path(out).absolute()
+    while not folder.exists():
+        folder = folder.parent
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".doctor-") as scratch:
+            path = Path(scratch, "lock")
+            with filelock.FileLock(path), contextlib.suppress(filelock.Timeout):
+                with filelock.FileLock(path, timeout=0):
+                    pass
+                found.fact("output", f"{folder}: its file system has no locks")
+                found.problems.append(
+                    f"output {folder}: its file system locks no files, so two runs would not notice each "
+                    "other; choose another --out"
+                )
+                return
+    except OSError as error:
+        found.fact("output", f"{folder}: cannot be written")
+        found.problems.append(
+            f"output {folder}: cannot be written or locked ({error.strerror}); choose another --out"
+        )
+        return
+    found.fact("output", f"{folder}: can be written and locked")
+
+
 def examine_cluster(
     cluster: str | None,
     scheduler: str | None,
@@ -72,12 +151,11 @@ def examine_cluster(
     patience: float | None,
     subject: Subject | None,
 ) -> Findings:
-    """Start or reach a cluster and check it.
+    """Start or reach a cluster, and check it and whether its workers have the data of a study.
 
     One of `cluster`, `scheduler` and `scheduler_file` is set, as in `WorkerOptions`. `patience` is the number
-    of seconds to wait for the scheduler and a first worker; None waits as long as a run for a cluster that is
-    started here, and `_PATIENCE` for a running scheduler. `subject` is a study whose data the workers should
-    have, with its file and plug-ins.
+    of seconds to wait for the scheduler and a first worker. If it is None, a cluster that is started here has
+    as long as in a run, and a running scheduler has `_PATIENCE` seconds.
     """
     found = Findings()
     pins: tuple[data.Pin, ...] = ()
@@ -94,34 +172,28 @@ def examine_cluster(
         with contextlib.ExitStack() as stack:
             if cluster:
                 if script := job_script(cluster):
-                    found.facts.append(("job script", script.strip()))
+                    found.fact("job script", script.strip())
                 place, wait = stack.enter_context(started(cluster, one_worker=True))
             else:
                 place, wait = SchedulerPlace(scheduler, scheduler_file), 0.0
             longest = (wait or _PATIENCE) if patience is None else patience
-            describe(found, check_up(place, longest, pins, _say), len(pins))
+            describe(
+                found, check_up(place, longest, pins, functools.partial(click.echo, err=True)), len(pins)
+            )
     except InputError as error:
         found.problems.append(str(error))
     return found
 
 
-def _say(line: str) -> None:
-    click.echo(line, err=True)
-
-
 def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
     """Add the results of a checkup to `found`; `n_tables` counts the tables that workers need."""
     here = this_environment()
-    encrypted = "TLS" if checkup.encrypted else "not encrypted: who reaches the port can run code"
-    found.facts += [
-        ("scheduler", f"{checkup.scheduler}, {encrypted}"),
-        ("dashboard", checkup.dashboard or "none"),
-    ]
+    encrypted = "TLS" if checkup.encrypted else "not encrypted: anyone who reaches the port can run code"
+    found.fact("scheduler", f"{checkup.scheduler}, {encrypted}")
+    found.fact("dashboard", checkup.dashboard or "none")
     if checkup.workers:
-        found.facts += [
-            ("time to the first task", f"{checkup.first_task * 1e3:.0f} ms"),
-            ("a task", f"{checkup.a_task * 1e3:.2f} ms, of many that do nothing"),
-        ]
+        found.fact("first task", f"returned after {checkup.first_task * 1e3:.0f} ms")
+        found.fact("mean task", f"{checkup.a_task * 1e3:.2f} ms, over many that do nothing")
     else:
         found.problems.append(f"no worker came: {checkup.no_worker}")
     _compare_scheduler(found, checkup, here)
@@ -131,35 +203,30 @@ def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
         what = worker.environment
         shown = what if isinstance(what, str) else tuple(what.shown(name) for name in COMPARED)
         kinds[worker.threads, worker.memory, shown].append(address)
-    found.facts.append(
-        (
-            "workers",
-            f"{len(checkup.workers):,} with {sum(w.threads for w in checkup.workers.values()):,} threads",
-        )
-    )
-    found.facts.append(("versions here", ", ".join(f"{name} {here.shown(name)}" for name in COMPARED)))
+    n_threads = sum(worker.threads for worker in checkup.workers.values())
+    found.fact("workers", f"{len(checkup.workers):,} with {n_threads:,} threads")
+    found.fact("versions here", ", ".join(f"{name} {here.shown(name)}" for name in COMPARED))
     for (threads, memory, _), addresses in [*kinds.items()][:KINDS_SHOWN]:
         what = checkup.workers[addresses[0]].environment
-        where = addresses[0] if len(addresses) == 1 else f"{len(addresses):,}, {addresses[0]} one of them"
-        limit = decimal(int(str(memory))) if memory else "no limit of memory"
-        found.facts.append(
-            (f"  {where}", f"{threads} thread{'' if threads == 1 else 's'}, {limit}; {_versions(here, what)}")
-        )
+        where = addresses[0] if len(addresses) == 1 else f"{addresses[0]} and {len(addresses) - 1:,} more"
+        limit = decimal(int(str(memory))) if memory else "no memory limit"
+        plural = "" if threads == 1 else "s"
+        found.fact(f"  {where}", f"{threads} thread{plural}, {limit}; {_versions(here, what)}")
         if isinstance(what, str):
-            found.problems.append(f"worker {where}: {what}: install what is installed here")
+            found.problems.append(f"worker {where}: {what}: install the same packages as here")
         elif unlike := differences(here, what):
             listed = ", ".join(f"{name} {there} instead of {own}" for name, own, there in unlike)
             found.problems.append(
-                f"worker {where}: {listed}; a run gives it no cells unless --allow-mismatch is set"
+                f"worker {where}: {listed}; a run sends it no cells unless --allow-mismatch is set"
             )
-    _look_at_caches(found, checkup)
+    _check_caches(found, checkup)
     if len(kinds) > KINDS_SHOWN:
-        found.facts.append(("", f"… and {len(kinds) - KINDS_SHOWN:,} more kinds"))
+        found.fact("", f"… and {len(kinds) - KINDS_SHOWN:,} more kinds")
     if n_tables:
         _compare_data(found, checkup, n_tables)
 
 
-def _look_at_caches(found: Findings, checkup: Checkup) -> None:
+def _check_caches(found: Findings, checkup: Checkup) -> None:
     """Report the workers whose cache is full or nearly full, grouped by message."""
     full: dict[str, list[str]] = defaultdict(list)
     low: dict[str, list[str]] = defaultdict(list)
@@ -172,7 +239,7 @@ def _look_at_caches(found: Findings, checkup: Checkup) -> None:
         elif worker.cache_free < ENOUGH_DISK:
             low[worker.environment.cache].append(address)
     for cause, addresses in full.items():
-        found.problems.append(f"worker {_some(checkup, addresses)}: {cause}; a run gives it no cells")
+        found.problems.append(f"worker {_some(checkup, addresses)}: {cause}; a run sends it no cells")
     for cache, addresses in low.items():
         free = decimal(int(checkup.workers[addresses[0]].cache_free))
         found.advice.append(f"worker {_some(checkup, addresses)}: cache {cache}: {free} free")
@@ -206,7 +273,7 @@ def _compare_scheduler(found: Findings, checkup: Checkup, here: Environment) -> 
         shown.append(f"{name} {version or 'missing'}{f' (!, here {own})' if unlike else ''}")
         if unlike and name in ("dask", "distributed"):
             found.problems.append(f"scheduler: {name} {version}, here {own}: install the same version")
-    found.facts.append(("versions of the scheduler", ", ".join(shown)))
+    found.fact("versions of the scheduler", ", ".join(shown))
 
 
 def _compare_settings(found: Findings, checkup: Checkup) -> None:
@@ -221,7 +288,7 @@ def _compare_settings(found: Findings, checkup: Checkup) -> None:
         if not same:
             variable = "DASK_" + name.upper().replace("-", "_").replace(".", "__")
             found.advice.append(f"scheduler: {short} is {theirs}: start it with {variable}={ours}")
-    found.facts.append(("settings of the scheduler", ", ".join(shown)))
+    found.fact("settings of the scheduler", ", ".join(shown))
 
 
 def _compare_data(found: Findings, checkup: Checkup, n_tables: int) -> None:
@@ -234,4 +301,4 @@ def _compare_data(found: Findings, checkup: Checkup, n_tables: int) -> None:
         reasons = list(dict.fromkeys(lack.reason for lack in worker.lacking))
         for reason in reasons[:LACKS_SHOWN]:
             found.advice.append(f"worker {address}: {reason}; a run sends it this machine's table")
-    found.facts.append(("data", f"{n_tables:,} tables; {have_all:,} workers have all of them"))
+    found.fact("data", f"{n_tables:,} tables; {have_all:,} workers have all of them")

@@ -295,7 +295,7 @@ def _memory(found: StudyOutline) -> Iterator[str]:
 def _time(found: StudyOutline) -> Iterator[str]:
     left = found.left()
     if not left and not any(outlook.tasks is None for outlook in found.outlooks):
-        yield "time     nothing is left to do"
+        yield "time     all cells are finished"
         return
     seconds = found.seconds_left()
     if seconds is None:

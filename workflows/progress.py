@@ -1,13 +1,16 @@
-"""Show progress on standard error: bars with the time left, or plain lines without a terminal."""
+"""Show a run's progress: bars on a terminal, plain lines in a log, or an HTML bar in a notebook."""
 
 from __future__ import annotations
 
+import html
+import importlib
 import math
 import sys
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console
 from rich.filesize import decimal
@@ -30,119 +33,74 @@ from .running.progress import RunProgress
 
 # Prefix of the line with the address of a cluster's dashboard.
 DASHBOARD = "dashboard: "
-# Seconds between two plain lines.
-PLAIN_INTERVAL = 10.0
+# Seconds between two plain lines, and between two updates of a notebook's bar.
+PLAIN_INTERVAL, NOTEBOOK_INTERVAL = 10.0, 0.2
+# Lines shown below a notebook's bar.
+NOTES_SHOWN = 5
 
 
-class _AmountColumn(ProgressColumn):
-    """Show the amount done and the total: numbers of cells, or kB, MB or GB of a file."""
+class _FunctionColumn(ProgressColumn):
+    """Show what a function returns for a task."""
 
-    def __init__(self) -> None:
+    def __init__(self, text_of: Callable[[Task], Text]) -> None:
         super().__init__()
-        self.cells, self.bytes = MofNCompleteColumn(), DownloadColumn()
+        self._text_of = text_of
 
     def render(self, task: Task) -> Text:
-        return (self.bytes if task.fields["in_bytes"] else self.cells).render(task)
-
-
-def time_left(seconds: float | None) -> str:
-    """Format the time left; empty if it is unknown or less than half a second."""
-    return str(timedelta(seconds=round(seconds))) if seconds is not None and seconds >= 0.5 else ""
-
-
-class _LeftColumn(ProgressColumn):
-    """Show the time left: for cells the expected time of the rest, for files by the rate so far."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.by_rate = TimeRemainingColumn()
-
-    def render(self, task: Task) -> Text:
-        if task.fields["in_bytes"]:
-            return self.by_rate.render(task)
-        until = task.fields["until"]
-        # Counted down here, because no cell ends between two stages.
-        left = None if until is None or task.finished else until - time.monotonic()
-        return Text(time_left(left) or "-:--:--", style="progress.remaining")
-
-
-class _LinkColumn(ProgressColumn):
-    """Show a link to a cluster's dashboard once its address is known."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.address = ""
-
-    def render(self, task: Task) -> Text:
-        return Text("dashboard", Style(link=self.address)) if self.address else Text()
-
-
-class _WorkersColumn(ProgressColumn):
-    """Show the state of a cluster's workers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.workers = ""
-
-    def render(self, task: Task) -> Text:
-        return Text(self.workers)
+        return self._text_of(task)
 
 
 class Bar(RunProgress):
     """Show bars on a terminal: one for the file being read, then one for the cells."""
 
     def __init__(self, console: Console) -> None:
-        self.link, self.workers = _LinkColumn(), _WorkersColumn()
+        cells, size, by_rate = MofNCompleteColumn(), DownloadColumn(), TimeRemainingColumn()
         self.bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            _AmountColumn(),
+            _FunctionColumn(lambda task: (cells if task.id == self._cells else size).render(task)),
             TextColumn("elapsed"),
             TimeElapsedColumn(),
             TextColumn("left"),
-            _LeftColumn(),
-            self.workers,
-            self.link,
+            _FunctionColumn(lambda task: self._left() if task.id == self._cells else by_rate.render(task)),
+            _FunctionColumn(lambda _: Text(self.workers)),
+            _FunctionColumn(
+                lambda _: Text("dashboard", Style(link=self._address)) if self._address else Text()
+            ),
             console=console,
         )
-        self.cells: TaskID | None = None
-        self.file: tuple[str, TaskID] | None = None
+        self._cells: TaskID | None = None
+        self._file: tuple[str, TaskID] | None = None
+        self._address = ""
+
+    def _left(self) -> Text:
+        return Text(self.left() or "-:--:--", style="progress.remaining")
 
     def start(self, total: int, already: int) -> None:
-        """Show the full length of the cells' bar and the cells already in the store."""
+        super().start(total, already)
         self._end_file()
-        self.cells = self.bar.add_task("cells", total=total, completed=already, in_bytes=False, until=None)
+        self._cells = self.bar.add_task("cells", total=total, completed=already)
 
-    def advance(self, cells: int) -> None:
-        """Move the cells' bar."""
-        if self.cells is not None:
-            self.bar.advance(self.cells, cells)
-
-    def expect(self, seconds: float | None) -> None:
-        """Show the expected time for the rest."""
-        if self.cells is not None:
-            self.bar.update(self.cells, until=None if seconds is None else time.monotonic() + seconds)
-
-    def attend(self, workers: str) -> None:
-        """Show the state of the workers next to the bars."""
-        self.workers.workers = workers
+    def show(self) -> None:
+        if self._cells is not None:
+            self.bar.update(self._cells, completed=self.finished)
 
     def read(self, name: str, done: int, total: int) -> None:
-        """Move the bar of a file; a new name starts a new bar."""
-        if self.file is None or self.file[0] != name:
+        # A new name starts a new bar.
+        if self._file is None or self._file[0] != name:
             self._end_file()
-            self.file = name, self.bar.add_task(name, total=total or None, in_bytes=True, until=None)
-        self.bar.update(self.file[1], completed=done, total=total or None)
+            self._file = name, self.bar.add_task(name, total=total or None)
+        self.bar.update(self._file[1], completed=done, total=total or None)
 
     def _end_file(self) -> None:
-        if self.file is not None:
-            self.bar.remove_task(self.file[1])
-            self.file = None
+        if self._file is not None:
+            self.bar.remove_task(self._file[1])
+            self._file = None
 
     def note(self, text: str) -> None:
-        """Print a line above the bar; a dashboard's address also becomes a link next to the bar."""
+        # A dashboard's address also becomes a link next to the bar.
         if text.startswith(DASHBOARD):
-            self.link.address = text.removeprefix(DASHBOARD)
+            self._address = text.removeprefix(DASHBOARD)
         self.bar.console.print(text, markup=False, highlight=False)
 
     def __enter__(self) -> Self:
@@ -156,61 +114,102 @@ class Bar(RunProgress):
 
 
 class LineProgress(RunProgress):
-    """Print a line from time to time, for logs."""
+    """Print a line every `PLAIN_INTERVAL` seconds, for logs."""
 
     def __init__(self) -> None:
-        self.total = self.finished = self.reused = 0
-        self.file = self.workers = ""
-        self.left: float | None = None
-        self.began = self.last = self.file_began = time.monotonic()
+        self._last = self._file_began = time.monotonic()
+        self._name = ""
 
-    def start(self, total: int, already: int) -> None:
-        """Store the number of cells."""
-        self.total, self.finished, self.reused = total, already, already
-        self.began = time.monotonic()
-
-    def advance(self, cells: int) -> None:
-        """Print the progress of the run, every `PLAIN_INTERVAL` seconds."""
-        self.finished += cells
+    def _due(self) -> bool:
+        """Return whether a line may be printed now, and note the time if so."""
         now = time.monotonic()
-        if now - self.last >= PLAIN_INTERVAL:
-            self.last = now
-            left = time_left(self.left) if self.finished < self.total else ""
+        if due := now - self._last >= PLAIN_INTERVAL:
+            self._last = now
+        return due
+
+    def show(self) -> None:
+        if self._due():
+            left = self.left()
             parts = [f"{self.finished}/{self.total} cells", left and f"about {left} left", self.workers]
             self.note(", ".join(part for part in parts if part))
 
-    def expect(self, seconds: float | None) -> None:
-        """Store the expected time for the rest."""
-        self.left = seconds
-
     def attend(self, workers: str) -> None:
-        """Say who is at work with the next line, and at once when workers are lost or silent."""
-        changed = workers.partition(",")[2] != self.workers.partition(",")[2]
+        # Lost and silent workers are reported at once, other changes with the next line.
+        if workers.partition(",")[2] != self.workers.partition(",")[2]:
+            self._last = -math.inf
         self.workers = workers
-        if changed:
-            self.last = -math.inf
         if self.total:
-            self.advance(0)
+            self.show()
 
     def read(self, name: str, done: int, total: int) -> None:
-        """Print the progress of a file, every `PLAIN_INTERVAL` seconds."""
-        now = time.monotonic()
-        if name != self.file:
-            self.file, self.file_began = name, now
-        if now - self.last >= PLAIN_INTERVAL:
-            self.last = now
+        if name != self._name:
+            self._name, self._file_began = name, time.monotonic()
+        if self._due():
             line = f"{name}: {decimal(done)}"
             if total and done:
-                left = (now - self.file_began) * (total - done) / done
+                left = (time.monotonic() - self._file_began) * (total - done) / done
                 line += f" of {decimal(total)}, about {left:.0f} s left"
             self.note(line)
 
     def note(self, text: str) -> None:
-        """Print a line."""
         print(text, file=sys.stderr, flush=True)
 
 
-def progress_display() -> Bar | LineProgress:
-    """Return bars if standard error is a terminal, otherwise lines."""
+class NotebookBar(RunProgress):
+    """Show a bar in the output of a notebook cell: HTML that replaces itself, without a widget."""
+
+    def __init__(self) -> None:
+        self._notes: list[str] = []
+        self._began, self._shown = time.monotonic(), 0.0
+        self._handle: Any = None
+
+    def start(self, total: int, already: int) -> None:
+        super().start(total, already)
+        self.show()
+
+    def note(self, text: str) -> None:
+        self._notes = [*self._notes, text][-NOTES_SHOWN:]
+        self._draw()
+
+    def show(self) -> None:
+        if time.monotonic() - self._shown >= NOTEBOOK_INTERVAL:
+            self._draw()
+
+    def html(self) -> str:
+        """Return the HTML of the bar."""
+        elapsed = timedelta(seconds=round(time.monotonic() - self._began))
+        words = f"{self.finished:,} of {self.total:,} cells, {elapsed}" if self.total else "preparing"
+        if left := self.left():
+            words += f", about {left} left"
+        if self.workers:
+            words += f", {self.workers}"
+        lines = "".join(f"<br>{html.escape(line)}" for line in (self.file, *self._notes) if line)
+        bar = f'<progress value="{self.finished}" max="{max(1, self.total)}"></progress>'
+        return f"<div>{bar} {words}{lines}</div>"
+
+    def _draw(self) -> None:
+        self._shown = time.monotonic()
+        # Every notebook has IPython, but this package does not require it.
+        ipython: Any = importlib.import_module("IPython.display")
+        content = ipython.HTML(self.html())
+        if self._handle is None:
+            self._handle = ipython.display(content, display_id=True)
+        else:
+            self._handle.update(content)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # A refused study has nothing to show.
+        if self.total or self._notes:
+            self._draw()
+
+
+def progress_display() -> RunProgress:
+    """Return the display for this process: in a notebook, on a terminal, or for a log."""
+    shell = sys.modules.get("IPython")
+    found = shell.get_ipython() if shell is not None else None
+    if getattr(found, "kernel", None) is not None:
+        return NotebookBar()
     console = Console(stderr=True)
     return Bar(console) if console.is_terminal else LineProgress()

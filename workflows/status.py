@@ -1,4 +1,4 @@
-"""`singlepass status` and `compact`: a run's progress, read from its store; merge its many files into few."""
+"""Implement `singlepass status`, which reports a run's progress, and `compact`, which merges its files."""
 
 from __future__ import annotations
 
@@ -21,22 +21,19 @@ from ..pipeline.workers.cluster.aside import Attendance
 if TYPE_CHECKING:
     import pandas as pd
 
-# The rate covers the last minutes only: cells of a study differ, and workers come and go.
+# The rate is measured over this time only, because cells of a study differ, and workers come and go.
 RATE_OVER = timedelta(minutes=5)
-# Numbers of errors and workers listed, the most frequent errors and the latest workers first.
+# Largest numbers of lines: the most frequent errors, and the workers that finished a cell last.
 ERRORS_SHOWN, WORKERS_SHOWN = 5, 20
-# A live scheduler answers at once.
+# Seconds after which a scheduler counts as gone: a running one answers at once.
 ANSWER_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class WorkerStatus:
-    """Describe what a worker has done.
+    """Count the cells that a worker has finished, and the seconds since the last one.
 
-    Attributes
-    ----------
-    seconds_ago : float
-        Since it finished its last cell, as the difference of this machine's clock and the worker's.
+    The seconds are the difference between this machine's clock and the worker's.
     """
 
     name: str
@@ -46,44 +43,29 @@ class WorkerStatus:
 
 @dataclass(frozen=True)
 class RunStatus:
-    """Describe the progress of a run.
-
-    Attributes
-    ----------
-    planned : int or None
-        Cells of the plan; None before it is written.
-    cells : dict
-        Finished cells by status.
-    per_minute : float
-        Cells per minute over the last minutes.
-    seconds_left : float or None
-        At that rate; None if unknown.
-    holder : str
-        The process that runs it; empty if none does.
-    silent_seconds : float or None
-        Since the holder last renewed its lease, by this machine's clock and that of the store; None for a
-        lock.
-    attendance : Attendance or None
-        Workers of its cluster: connected now, lost, silent, unfit; None without a cluster.
-    workers : list of WorkerStatus
-        Workers that have finished cells, the latest first.
-    failures : list of Failure
-        Cells without a result, by algorithm and error, largest group first.
-    left : str
-        What the cluster of a killed run may have left behind; empty for nothing.
-    """
+    """Describe the progress of a run."""
 
     url: str
     study: str
+    # None before the plan is written.
     planned: int | None
+    # Finished cells by status.
     cells: dict[str, int]
     per_minute: float
+    # None if unknown.
     seconds_left: float | None
+    # The process that runs the study; "" if there is none.
     holder: str
+    # Seconds since the holder renewed its lease, by the clocks of this machine and of the store; None for a
+    # lock, which is never renewed.
     silent_seconds: float | None
+    # The workers of the cluster now; None without a cluster.
     attendance: Attendance | None
+    # Workers that have finished cells, the latest first.
     workers: list[WorkerStatus]
+    # Cells without a result, by algorithm and error, the largest group first.
     failures: list[Failure]
+    # Jobs or a scheduler that a killed run may have left behind; "" for nothing.
     left: str
 
     def json(self) -> str:
@@ -99,13 +81,13 @@ class RunStatus:
         ends = [f"{n:,} {name}" for name, n in self.cells.items() if name != "ok" and n]
         yield "cells    " + ", ".join([f"{finished:,}{planned} finished{share}", *ends])
         if self.planned is not None and finished >= self.planned:
-            yield "rate     nothing is left to do"
+            yield "rate     all cells are finished"
         elif self.seconds_left is None:
             yield f"rate     no cell in the last {span(RATE_OVER.total_seconds())}"
         else:
             yield f"rate     {self.per_minute:,.0f} cells a minute, about {span(self.seconds_left)} left"
         seen = "" if self.silent_seconds is None else f", seen {span(self.silent_seconds)} ago"
-        yield f"run by   {self.holder}{seen}" if self.holder else "run by   nobody now"
+        yield f"run by   {self.holder}{seen}" if self.holder else "run by   no process now"
         if self.left:
             yield f"left     {self.left}"
         there = [] if self.attendance is None else [f"now {self.attendance}"]
@@ -127,14 +109,8 @@ class RunStatus:
 
 
 def run_status(url: str) -> RunStatus:
-    """Return a run's progress without taking its lock.
-
-    `url` is the folder or fsspec URL to which ``singlepass run`` writes. Raises InputError if there is no
-    store, or if it cannot be read.
-    """
-    store = Store(url)
-    if not store.exists():
-        raise InputError(f"{url}: no results here: give a folder that `singlepass run` writes to")
+    """Return the progress of the run that writes to a folder or fsspec URL, without taking its lock."""
+    store = _existing(url)
     holder, silence, cluster = store.holder(), store.silence(), store.read_json(CLUSTER)
     rows = _one_a_cell(store.new_rows(set(), (*PROGRESS, "error", "algorithm", "dataset")))
     planned = store.read_json("plan.json").get("planned")
@@ -159,8 +135,15 @@ def run_status(url: str) -> RunStatus:
     )
 
 
+def _existing(url: str) -> Store:
+    store = Store(url)
+    if not store.exists():
+        raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` writes to")
+    return store
+
+
 def _left(leftovers: dict[str, Any]) -> str:
-    """Return a line about jobs or a scheduler that a killed run has left behind; "" if none is found."""
+    """Return a line about jobs or a scheduler that a killed run has left behind, or "" if there are none."""
     cluster, jobs = leftovers.get("cluster"), leftovers.get("jobs")
     if jobs:
         return f"jobs named {jobs} of {cluster}, whose client was killed; they end soon after they start"
@@ -175,16 +158,16 @@ def _left(leftovers: dict[str, Any]) -> str:
 
 
 def _one_a_cell(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per cell: a success if there is one, otherwise the attempt that started last."""
+    """Return one row per cell: a successful attempt, or the latest attempt if all failed."""
     ranked = rows.assign(lost=rows["status"] != "ok")
     ranked = ranked.sort_values(["lost", "started"], ascending=[True, False], kind="stable")
     return ranked.drop_duplicates("key").drop(columns="lost")
 
 
 def _of_the_plan(rows: pd.DataFrame, store: Store, since: str | None) -> pd.DataFrame:
-    """Return the rows of planned cells and, during a run, rows computed since its start.
+    """Return the rows of planned cells and, during a run, the rows computed since its start.
 
-    The latter include the tuning cells, which enter the plan only when tuning is complete.
+    The second part includes tuning cells, which enter the plan only when tuning is complete.
     """
     import pandas as pd
 
@@ -203,7 +186,7 @@ def _of_the_plan(rows: pd.DataFrame, store: Store, since: str | None) -> pd.Data
 
 
 def _ended(rows: pd.DataFrame) -> pd.Series[pd.Timestamp]:
-    """Return the times at which cells ended; missing if their rows lack it."""
+    """Return the times at which cells ended; NaT for cells without a start or duration."""
     import pandas as pd
 
     return rows["started"] + pd.to_timedelta(rows["total_seconds"].astype(float), unit="s")
@@ -213,7 +196,7 @@ def _per_minute(ended: pd.Series[pd.Timestamp], now: datetime) -> float:
     recent = ended[ended > now - RATE_OVER]
     if recent.empty:
         return 0.0
-    # A run that started recently is measured from its first cell.
+    # A run that started less than `RATE_OVER` ago is measured from its first cell.
     earlier = len(recent) < len(ended.dropna())
     minutes = (RATE_OVER if earlier else now - recent.min()).total_seconds() / 60
     return len(recent) / max(minutes, 1 / 60)
@@ -230,7 +213,7 @@ def _workers(rows: pd.DataFrame, ended: pd.Series[pd.Timestamp], now: datetime) 
 
 
 def span(seconds: float) -> str:
-    """Return a time span in a suitable unit.
+    """Format a time span in seconds, minutes, hours or days.
 
     Examples
     --------
@@ -245,27 +228,24 @@ def span(seconds: float) -> str:
 
 
 def compact_results(url: str, note: Callable[[str], None]) -> str:
-    """Merge the parts of results, and return a line that describes the outcome.
+    """Merge the Parquet files of results into few, and return a line that describes the outcome.
 
-    `note` receives a line for each damaged part, and for what the merge waits for. Raises InputError if there
-    are no results or a run is writing to them.
+    `note` receives a line for each damaged file and each wait. Raises InputError while a run writes there.
     """
     began = time.perf_counter()
-    store = Store(url)
-    if not store.exists():
-        raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
+    store = _existing(url)
     store.prepare()
     with exclusive(store, note):
         for part in store.set_aside:
-            note(f"{part}: damaged, moved to {url}/damaged; `singlepass run` makes what it held again")
-        came_to = store.compact(above=0)
-    if came_to is None:
-        return f"{url}: holds no cells yet"
-    parts = "part" if came_to.after == 1 else "parts"
-    if came_to.before == came_to.after and not came_to.repeats:
-        return f"{url}: nothing to merge: {came_to.cells:,} cells in {came_to.after:,} {parts}"
-    dropped = f", {came_to.repeats:,} repeated rows dropped" if came_to.repeats else ""
+            note(f"{part}: damaged, moved to {url}/damaged; `singlepass run` computes its cells again")
+        merged = store.compact(above=0)
+    if merged is None:
+        return f"{url}: contains no cells yet"
+    parts = "part" if merged.after == 1 else "parts"
+    if merged.before == merged.after and not merged.repeats:
+        return f"{url}: nothing to merge: {merged.cells:,} cells in {merged.after:,} {parts}"
+    dropped = f", {merged.repeats:,} repeated rows dropped" if merged.repeats else ""
     return (
-        f"{url}: {came_to.before:,} parts became {came_to.after:,}, with {came_to.cells:,} cells{dropped}, "
+        f"{url}: {merged.before:,} parts became {merged.after:,}, with {merged.cells:,} cells{dropped}, "
         f"{time.perf_counter() - began:.1f} s"
     )

@@ -170,8 +170,7 @@ def doctor(
     plugins: tuple[str, ...],
 ) -> None:
     """Check this machine, or a cluster: versions, memory, speed, settings, and the data of STUDY there."""
-    from .doctor import examine_cluster
-    from .machine import examine_machine
+    from .doctor import examine_cluster, examine_machine
     from .shipped import find_study
 
     subject = None if study is None else (*find_study(study), _absolute(plugins))

@@ -37,14 +37,7 @@ class Silent(RunProgress):
     """Record the progress instead of showing it."""
 
     def __init__(self) -> None:
-        self.total = self.finished = 0
         self.notes: list[str] = []
-
-    def start(self, total: int, already: int) -> None:
-        self.total, self.finished = total, already
-
-    def advance(self, cells: int) -> None:
-        self.finished += cells
 
     def note(self, text: str) -> None:
         self.notes.append(text)

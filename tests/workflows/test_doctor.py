@@ -16,8 +16,7 @@ from singlepass.pipeline.data import Lack
 from singlepass.pipeline.workers.cluster.checkup import Checkup, WorkerCheckup, job_script
 from singlepass.pipeline.workers.cluster.cluster_file import SCHEDULER_SETTINGS
 from singlepass.pipeline.workers.environment import this_environment
-from singlepass.workflows.doctor import Findings, describe
-from singlepass.workflows.machine import examine_machine
+from singlepass.workflows.doctor import Findings, describe, examine_machine
 
 Call = Callable[..., Any]
 

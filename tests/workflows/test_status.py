@@ -76,7 +76,7 @@ def test_a_study_that_has_just_begun(store: Store) -> None:
     assert list(told.lines())[1:] == [
         "cells    0 of 100 finished (0%)",
         "rate     no cell in the last 5 min",
-        "run by   nobody now",
+        "run by   no process now",
     ]
 
 
@@ -182,7 +182,7 @@ def test_damage_is_one_line(store: Store, singlepass: Call, name: str) -> None:
 
 
 def test_parts_become_one(store: Store, singlepass: Call) -> None:
-    assert singlepass("compact", store.url).stdout == f"{store.url}: holds no cells yet\n"
+    assert singlepass("compact", store.url).stdout == f"{store.url}: contains no cells yet\n"
     for n in range(5):
         store.write([outcome(f"{n}"), outcome("again", seconds_ago=n)])
     result = singlepass("compact", store.url)
@@ -203,4 +203,4 @@ def test_merging_names_what_is_damaged(store: Store, singlepass: Call) -> None:
     result = singlepass("compact", store.url)
     assert result.returncode == 0
     assert f"{part.name}: damaged, moved to {store.url}/damaged" in result.stderr
-    assert result.stdout == f"{store.url}: holds no cells yet\n"
+    assert result.stdout == f"{store.url}: contains no cells yet\n"

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...pipeline import data
 from ...pipeline.errors import InputError
+from ..progress import progress_display
+from ..running.progress import RunProgress
 from ..running.run import run_study
 from ..running.workers import CELL_LIMIT, WorkerOptions
-from .bar import display_for
 from .results import Results
 from .study import NotebookStudy
 
@@ -86,7 +87,8 @@ def run(
             # Workers must not write to a temporary folder, to which no later run returns.
             workers_write=False if out is None and client is not None else None,
         )
-        with made.named(), display_for(progress) as shown, data.watched(shown.read):
+        display = progress_display() if progress else RunProgress()
+        with made.named(), display as shown, data.watched(shown.read):
             summary = run_study(
                 made.valid,
                 target,

@@ -24,8 +24,7 @@ from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.store.store import Store
 from singlepass.workflows import Results, Study, compare, load, run
-from singlepass.workflows.notebook.bar import NotebookBar, display_for
-from singlepass.workflows.progress import LineProgress
+from singlepass.workflows.progress import LineProgress, NotebookBar, progress_display
 from singlepass.workflows.report import write_report
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.shipped import find_study
@@ -333,4 +332,4 @@ def test_the_bar_replaces_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_process_without_a_notebook_shows_what_the_command_line_does() -> None:
-    assert isinstance(display_for(True), LineProgress) or os.isatty(2)
+    assert isinstance(progress_display(), LineProgress) or os.isatty(2)

@@ -88,7 +88,7 @@ def test_a_study_at_a_url_is_the_same_study(
     assert (tmp_path / "rep" / "report.html").stat().st_size > 1000
     told = singlepass("status", url).stdout
     assert "28 of 28 finished (100%)" in told
-    assert "run by   nobody now" in told
+    assert "run by   no process now" in told
     merged = singlepass("compact", url)
     assert merged.returncode == 0
     assert "28 cells" in merged.stdout
