@@ -1,7 +1,7 @@
 """Single-pass (online) classifiers compiled with Numba, as scikit-learn estimators.
 
 Importing the package costs nothing: Numba and scikit-learn are loaded with the first name taken from it. The
-names are those of `table`. Type checkers read ``__init__.pyi`` instead, which is written from the same table
+names are those of `table`. Type checkers read ``__init__.pyi``, which is generated from the same table
 (``python -m singlepass.learners``).
 """
 

@@ -1,4 +1,4 @@
-"""Active strategies around any learner of two classes: which labels of a stream to ask for."""
+"""Active strategies around any learner of two classes, which decide which labels of a stream to ask for."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .numeric.rows import Rows, count_rows, row_range
 class QueryAll(OnlineClassifier):
     """Ask for every label: the learner itself, with the labels counted.
 
-    It is what the other strategies are compared with, and their base. A strategy is itself a learner: `learn`
-    is given every label and scores every row, but the learner inside gets only the rows whose label the
-    strategy asks for.
+    It is the reference for the other strategies, and their base. A strategy is itself a learner: `learn` is
+    given every label and scores every row, but the inner learner gets only the rows whose label the strategy
+    asks for.
 
     Parameters
     ----------
     learner : OnlineClassifier
-        A learner of this package, of two classes here; it is cloned, never changed. Its parameters are
+        A learner of this package, for two classes; it is cloned, never changed. Its parameters are
         ``learner__…`` of the strategy.
     epochs : int, default=1
         Passes that `fit` makes; those of `learner` do not count.
@@ -31,15 +31,15 @@ class QueryAll(OnlineClassifier):
     Attributes
     ----------
     learner_ : OnlineClassifier
-        What has been learnt. Its row numbers (`support_`) count the rows whose label was asked for.
+        The trained learner. Its row numbers (`support_`) count the rows whose label was asked for.
     n_queried_ : int
         Labels asked for.
     n_mistakes_ : int
-        Of all rows, whether their label was asked for or not.
+        Mistakes on all rows, whether their label was asked for or not.
     n_updates_ : int
         Those of `learner_`.
     n_support_, n_kernel_evaluations_, model_bytes_ : int
-        Those of `learner_`, where it has them; the second with what the scores of the other rows take.
+        Those of `learner_`, if it has them; kernel evaluations include the scores of the other rows.
 
     See Also
     --------
@@ -85,7 +85,7 @@ class QueryAll(OnlineClassifier):
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        # Which weights of classes name.
+        # Class weights are given by these labels.
         self.learner_.classes_ = classes
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
@@ -95,7 +95,7 @@ class QueryAll(OnlineClassifier):
         return int(mistakes.sum()), self.learner_.n_updates_ - before
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
-        """Score the rows in order, and let the learner have those whose label is asked for."""
+        """Score the rows in order, and let the learner learn those whose label is asked for."""
         scores[:] = self.learner_.learn_rows(X, codes)
         self.n_queried_ += len(codes)
 
@@ -106,7 +106,7 @@ class QueryAll(OnlineClassifier):
         self.learner_.end_of_pass(last)
 
     def counters(self) -> dict[str, int]:
-        """Return what the learner has counted, and the labels asked for."""
+        """Return the learner's counts and the labels asked for."""
         counters = self.learner_.counters() | {"queried": self.n_queried_}
         if "kernel_evaluations" in counters:
             counters["kernel_evaluations"] = self.n_kernel_evaluations_
@@ -118,7 +118,7 @@ class QueryAll(OnlineClassifier):
     def inner_learners(self) -> list[OnlineClassifier]:
         return [self.learner, *self.learner.inner_learners()]
 
-    # An AttributeError of the learner inside is one of the strategy: a linear learner has neither.
+    # Around a linear learner, which has neither of these, they raise its AttributeError.
 
     @property
     def n_support_(self) -> int:
@@ -134,7 +134,7 @@ class QueryAll(OnlineClassifier):
 
 
 class Greedy(QueryAll):
-    """Ask for one label of every `h` rows: of the row that the learner is least certain of.
+    """Ask for one label of every `h` rows: that of the row that the learner is least certain of.
 
     Of each h consecutive rows, the one with the smallest ``|f(x)|`` (ties: the first) is learnt after the
     last of them; the other labels are never read. An incomplete group at the end of a stream is not learnt.
@@ -145,7 +145,7 @@ class Greedy(QueryAll):
     learner : OnlineClassifier
         As for `QueryAll`.
     h : int, default=5
-        Rows of which one label is asked for, >= 1.
+        Rows per label, >= 1.
     epochs : int, default=1
         Passes that `fit` makes; those of `learner` do not count.
 
@@ -155,8 +155,8 @@ class Greedy(QueryAll):
     examples" and that h = 1 is QueryAll. Overlapping groups would ask for one label per row for every h, and
     so save no label.
 
-    Within a group the model is the same, so the score of each row is the one before any update from it, and
-    one row at a time is kept.
+    Within a group the model does not change, so the score of each row is the one before any update from it,
+    and only one row is stored.
 
     See Also
     --------
@@ -178,7 +178,7 @@ class Greedy(QueryAll):
     2
     """
 
-    # Of the group that is not complete: how many rows, and |f|, row and code of the least certain.
+    # The number of rows of the incomplete group, and |f|, row and code of its least certain row.
     _n_waiting: int
     _candidate: tuple[float, Rows, NDArray[np.int32]] | None
 
@@ -217,19 +217,19 @@ class Greedy(QueryAll):
         self._n_waiting, self._candidate = 0, None
 
     def _learn_row(self, row: Rows, code: NDArray[np.int32]) -> None:
-        # Its score has been computed; learning counts it again.
+        # Its score was already counted, and learning counts it again.
         self._evaluations -= getattr(self.learner_, "n_support_", 0)
         self.learner_.learn_rows(row, code)
         self.n_queried_ += 1
 
     def end_of_pass(self, last: bool) -> None:
-        # The learner knows rows that come again by their numbers, and another pass asks for other rows.
+        # The learner recognises repeated rows by their numbers, but another pass asks for other rows.
         if last or self.h == 1:
             super().end_of_pass(last)
 
     def switches(self) -> list[int] | None:
         inner = super().switches()
-        # The learner's row t is of group t, and is learnt when that group's last row has come.
+        # The learner's row t belongs to group t and is learnt at that group's last row.
         return None if inner is None else [(t + 1) * self.h - 1 for t in inner]
 
     @property

@@ -1,4 +1,4 @@
-"""What a learner of streams must beat: the most frequent class so far, and the label before."""
+"""Baselines that every stream learner must beat: the most frequent class so far, and the previous label."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .numeric.rows import Rows
 
 
 class Baseline(OnlineClassifier):
-    """Base of the classifiers that look at labels only.
+    """Base of the classifiers that read labels only.
 
-    They score 1 the class that they predict and 0 the others, with two classes -1 or 1; before any label
-    they predict ``classes_[0]``. They make no updates.
+    They score 1 for the predicted class and 0 for the others, with two classes -1 or 1; before any label they
+    predict ``classes_[0]``. They make no updates.
 
-    A subclass defines ``_start(n_classes)``: create its state, and ``_codes(codes)``: return what it predicts
-    for rows of these labels, each before its own is known, and then for the row after them.
+    A subclass defines ``_start(n_classes)``: create its state, and ``_codes(codes)``: return its predictions
+    for rows with these labels, each before its own label is known, and then for the next row.
     """
 
     _takes_many_classes = True
@@ -77,10 +77,10 @@ def _write(predicted: NDArray[np.integer[Any]], scores: NDArray[np.float64]) -> 
 
 
 class MajorityClass(Baseline):
-    """Predict the class that was the most frequent one so far.
+    """Predict the most frequent class so far.
 
-    Of equally frequent classes, and before any label, it predicts the first in the order of ``classes_``, and
-    is right if that is the label. Implementations that score a tie 0 count a mistake there.
+    On a tie, and before any label, it predicts the first class in the order of ``classes_``, and is right if
+    that is the label. Implementations that score a tie 0 count a mistake there.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class MajorityClass(Baseline):
 
     See Also
     --------
-    NoChange : Predicts the label before.
+    NoChange : Predicts the previous label.
     OnlineClassifier : Methods and attributes.
 
     Examples
@@ -114,13 +114,13 @@ class MajorityClass(Baseline):
 
 
 class NoChange(Baseline):
-    """Predict the label of the row before.
+    """Predict the label of the previous row.
 
     Before any label it predicts ``classes_[0]``, and is right if that is the label. Implementations that
     score the first row 0 count a mistake there.
 
-    Streams whose neighbours are alike are predicted well by it: what does not beat it has learnt nothing of
-    use (Žliobaitė et al. 2015).
+    It predicts well if neighboring labels are alike: a learner that does not beat it has learnt nothing
+    useful (Žliobaitė et al. 2015).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a pipeline asks of a learner: any class with these methods can be streamed through."""
+"""The methods that the pipeline needs of a learner: any class with these methods can learn a stream."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class StreamLearner(Protocol):
-    """A learner as the pipeline sees it: rows come validated, labels as codes.
+    """A learner as the pipeline sees it: rows are validated, labels are codes.
 
     Every `OnlineClassifier` is one. The order of calls is ``begin``, then for each pass ``learn_along`` or
     ``learn_rows`` over its pieces and ``end_of_pass``; ``counters`` and ``switches`` at any time after
@@ -23,7 +23,7 @@ class StreamLearner(Protocol):
     Attributes
     ----------
     epochs : int
-        Passes over the stream that it asks for, 1 or more.
+        Passes over the stream that the learner needs, 1 or more.
     indifferent_to_absent_features : bool
         Whether its outcome does not change if features that never occur are left out and the others
         renumbered in their order.
@@ -36,7 +36,7 @@ class StreamLearner(Protocol):
         """See above."""
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
-        """Forget everything and prepare for a stream.
+        """Reset the learner and prepare it for a stream.
 
         Parameters
         ----------
@@ -44,8 +44,8 @@ class StreamLearner(Protocol):
             The labels, sorted and distinct; K >= 2.
         n_features : int
         n_occurring : int, default=None
-            How many of the features occur, where only these are numbered in the rows to come, in their order:
-            told a learner that says it is `indifferent_to_absent_features`. None: all are numbered.
+            Number of features that occur, if the rows are renumbered to these, in their order; only for
+            learners that are `indifferent_to_absent_features`. None: all features are numbered.
         """
 
     def learn_rows(self, X: Matrix, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -61,45 +61,38 @@ class StreamLearner(Protocol):
         Returns
         -------
         ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
-            Score of each row before the update on it; of two classes positive means the second.
+            Score of each row before the update on it; with two classes a positive score means the second.
         """
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        """Do as `learn_rows` does, and note what has been counted after some of the rows.
+        """Learn like `learn_rows` and record counts at checkpoints.
 
         Parameters
         ----------
         X, codes
             As for `learn_rows`.
         stops : ndarray of int64, shape (m,)
-            Numbers of rows, ascending, n at the most.
-
-        Returns
-        -------
-        Passage
+            Numbers of rows, ascending, at most n.
         """
 
     def score_rows(self, X: Matrix) -> NDArray[np.float64]:
-        """Return the score of each row as `learn_rows` would if it came next, learning nothing.
+        """Return the score that `learn_rows` would return for each row if it came next, without learning.
 
-        Asked where labels come late.
+        The pipeline calls it along the stream if labels are delayed.
         """
 
     def end_of_pass(self, last: bool) -> None:
-        """Take note that the stream has been passed over.
+        """End a pass over the stream.
 
-        Parameters
-        ----------
-        last : bool
-            Whether it was the last pass; else the same rows come again, in the same order.
+        Unless it was the `last` pass, the same rows follow again in the same order.
         """
 
     def counters(self) -> dict[str, int]:
-        """Return what the learner has counted so far, by the names of the columns in the store.
+        """Return the learner's counts so far, by column of the store.
 
-        Among ``updates``, ``support_vectors``, ``kernel_evaluations``, ``queried``, ``complexity`` and
-        ``model_bytes``; a learner leaves out what it does not count.
+        The columns are ``updates``, ``support_vectors``, ``kernel_evaluations``, ``queried``, ``complexity``
+        and ``model_bytes``; a learner leaves out those that it does not count.
         """
 
     def switches(self) -> list[int] | None:
-        """Return the numbers of the rows at which it became a more complex model, None if it never does."""
+        """Return the row numbers at which the model became more complex, None if it never does."""

@@ -1,4 +1,6 @@
-"""The learners by name: built in, installed (entry points) or in a Python file of the user's."""
+"""The learners by name: built-in ones, those of installed packages (entry points), those of a user's Python
+file.
+"""
 
 import ast
 import functools
@@ -19,7 +21,7 @@ from .table import NAMES, ROWS
 
 ENTRY_POINT_GROUP = "singlepass.learners"
 
-# A class with methods that some adapter of `guests` knows; a batch baseline has `fit` instead.
+# A class whose methods fit an adapter of `guests`; a batch baseline has `fit` instead.
 LearnerClass: TypeAlias = type[Any]
 
 _plugins: dict[str, LearnerClass] = {}
@@ -33,64 +35,29 @@ def _is_learner(candidate: object) -> bool:
 
 
 def _kind(learner: object) -> str | None:
-    """Return the kind of a learner of the table, or of its class; None for a user's own."""
+    """Return the kind of a learner, or of its class, in the table of learners; None for any other learner."""
     cls = learner if inspect.isclass(learner) else type(learner)
     row = ROWS.get(cls.__name__)
     return row.kind if row is not None and row.load() is cls else None
 
 
 def is_built_in(learner: object) -> bool:
-    """Tell whether a learner, or its class, is one of the table: this package's, or a batch baseline.
-
-    Parameters
-    ----------
-    learner : object or type
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a learner, or its class, is in the table: one of this package, or a batch baseline."""
     return _kind(learner) is not None
 
 
 def is_linear(learner: object) -> bool:
-    """Tell whether a learner, or its class, is one of this package's linear ones: it has no support set.
-
-    Parameters
-    ----------
-    learner : object or type
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a learner, or its class, is a linear one of this package; it has no support set."""
     return _kind(learner) == "linear"
 
 
 def is_weighted(learner: object) -> bool:
-    """Tell whether a learner is a linear one of this package, or a strategy around one: it has weights.
-
-    Parameters
-    ----------
-    learner : object
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a learner is a linear one of this package, or a strategy around one; it has weights."""
     return is_linear(getattr(learner, "learner_", learner))
 
 
 def is_batch(learner: object) -> bool:
-    """Tell whether a learner, or its class, is a batch baseline: it predicts nothing along the stream.
-
-    Parameters
-    ----------
-    learner : object or type
-
-    Returns
-    -------
-    bool
+    """Return whether a learner, or its class, is a batch baseline, which predicts nothing along the stream.
 
     Examples
     --------
@@ -101,34 +68,34 @@ def is_batch(learner: object) -> bool:
 
 
 def available() -> dict[str, LearnerClass]:
-    """Return every learner that can be named in a study.
+    """Return every learner that a study can name.
 
     Returns
     -------
     dict of str to type
-        Built-in ones, the batch baselines (`is_batch`), those of installed packages (entry point group
+        Built-in learners, the batch baselines (`is_batch`), learners of installed packages (entry point group
         ``singlepass.learners``, under the entry point's name) and those of files given to `load_plugin`,
-        sorted by name. A built-in name cannot be taken: an entry point that wants it, cannot be imported or
-        is no learner is left out with a warning.
+        sorted by name. An entry point is left out with a warning if its name is built in, or if it cannot be
+        imported or is no learner.
 
     Examples
     --------
     >>> available()["AROW"](r=0.1)
     AROW(r=0.1)
     """
-    # Asked by every cell; plug-ins are few, and mostly there are none.
+    # Every cell calls this; mostly there are no plug-ins.
     return dict(sorted((_installed() | _plugins).items())) if _plugins else _installed().copy()
 
 
 @functools.cache
 def _installed() -> dict[str, LearnerClass]:
-    """Return the built-in learners and those of installed packages: looked for once a process."""
+    """Return the built-in learners and those of installed packages, searched once per process."""
     found = {name: ROWS[name].load() for name in NAMES}
     for point in entry_points(group=ENTRY_POINT_GROUP):
         problem: str | None
         try:
             learner = point.load()
-        except Exception as error:  # a broken package must not take the others with it
+        except Exception as error:  # a broken package must not break the others
             problem = f"it cannot be imported ({type(error).__name__}: {error})"
         else:
             problem = _problem(point.name, learner, found)
@@ -168,9 +135,9 @@ def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
     Raises
     ------
     FileNotFoundError
-        When there is no such file.
+        If there is no such file.
     ValueError
-        When it cannot be run, defines no learner, or uses a name that is taken; nothing is registered then.
+        If it cannot be run, defines no learner, or uses a name that is taken; nothing is registered then.
     """
     path = Path(path).resolve()
     learners = learners_in(path)
@@ -183,44 +150,18 @@ def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
 
 
 def learners_in(path: str | Path) -> dict[str, LearnerClass]:
-    """Run a Python file, once as long as it is unchanged, and return the learners that it defines.
+    """Run a Python file, once while it is unchanged, and return the learners that it defines; see
+    `load_plugin`.
 
-    They are not registered: another version of the file may be in use by others in this process.
-
-    Parameters
-    ----------
-    path : str or pathlib.Path
-        See `load_plugin`.
-
-    Returns
-    -------
-    dict of str to type
-
-    Raises
-    ------
-    FileNotFoundError
-        When there is no such file.
-    ValueError
-        When it cannot be run, defines no learner, or uses the name of a built-in or installed one.
+    They are not registered, because other threads of this process may use another version of the file.
     """
-    # Another thread must not find a module that is half run.
+    # Another thread must not find a module before its code has run completely.
     with _loading:
         return _learners_in(Path(path).resolve())
 
 
 def left_out(path: str | Path) -> dict[str, str]:
-    """Return why classes of a plug-in file that predict or learn are no learners, by name.
-
-    Parameters
-    ----------
-    path : str or pathlib.Path
-        Of a file that has been loaded; see `load_plugin`.
-
-    Returns
-    -------
-    dict of str to str
-        In words.
-    """
+    """Return, by name, why classes of a loaded plug-in file that predict or learn are no learners."""
     path = Path(path).resolve()
     return {
         name: lacking(cls)
@@ -230,20 +171,11 @@ def left_out(path: str | Path) -> dict[str, str]:
 
 
 def content_of(learner: LearnerClass) -> str | None:
-    """Return a hash of the code that a plug-in's learner uses, None for any other learner.
+    """Return 64 hex digits that identify the code that a plug-in's learner uses, None for any other learner.
 
     That is the code of its class, of everything in the file that the class names, directly or indirectly, and
     all statements of the file that define nothing. A class that no statement of the file defines by its name
     is taken to use the whole file.
-
-    Parameters
-    ----------
-    learner : type
-
-    Returns
-    -------
-    str or None
-        64 hex digits.
     """
     source = _sources.get(learner.__module__)
     if source is None:
@@ -254,7 +186,7 @@ def content_of(learner: LearnerClass) -> str | None:
 @functools.lru_cache(maxsize=128)
 def _used_by(name: str, source: str) -> str:
     """Return the parts of a Python file that the definition of a name uses."""
-    # Without docstrings of the file.
+    # Docstrings of the file are left out.
     statements = [each for each in ast.parse(source).body if not _is_constant(each)]
     defines = [_defined_names(statement) for statement in statements]
     if not any(name in names for names in defines):
@@ -274,7 +206,7 @@ def _used_by(name: str, source: str) -> str:
 
 
 def _defined_names(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement of a file defines, none for one that does more than that."""
+    """Return the names that a statement of a file defines; none if it does more than define them."""
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return {statement.name}
@@ -308,8 +240,8 @@ def _text(statement: ast.stmt, source: str) -> str:
 def _learners_in(path: Path) -> dict[str, LearnerClass]:
     if not path.is_file():
         raise FileNotFoundError(f"plugin file {path} does not exist")
-    # The name depends on path and content: an edited file is another module, and a class can be found again
-    # by its module's name when it is pickled within this process.
+    # The name depends on path and content: an edited file is another module, and pickle finds a class by its
+    # module's name within this process.
     content = path.read_bytes()
     module_name = _module_name(path, content)
     module = sys.modules.get(module_name)
@@ -335,7 +267,7 @@ def _module_name(path: Path, content: bytes) -> str:
 
 
 def _classes_in(module_name: str) -> dict[str, type]:
-    """Return the classes that are defined in the module of a plug-in file, by the names that are public."""
+    """Return the public classes that are defined in the module of a plug-in file, by name."""
     return {
         name: value
         for name, value in vars(sys.modules[module_name]).items()

@@ -1,4 +1,4 @@
-"""Selective sampling: active strategies that ask for a row's label by chance, the surer the less often."""
+"""Selective sampling: active strategies that ask for a row's label at random, less often for certain rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _squared_norms(X: Any, norms: Any) -> None:
 
 
 class _ByChance(QueryAll):
-    """Base: row t takes a number u_t from [0, 1), and its label is asked for where ``u_t < p_t``."""
+    """Base: row t gets a random number u_t from [0, 1), and its label is asked for if ``u_t < p_t``."""
 
     random_state: int
 
@@ -35,11 +35,11 @@ class _ByChance(QueryAll):
         super()._allocate(n_features)
         self._random = np.random.RandomState(int(self.random_state))
         self._evaluations = 0
-        # Which rows were asked for, of a learner that says at which ones it became more complex.
+        # The queried rows, for a learner whose `switches` are rows at which it became more complex.
         self._asked: list[int] = []
 
     def _uniforms(self, n: int) -> NDArray[np.float64]:
-        """Return u_t of the next rows: a number each, whether it is needed or not."""
+        """Return u_t of the next rows, one number per row, whether it is used or not."""
         return self._random.random_sample(n)
 
     def _score_unasked(self, X: Rows, scores: NDArray[np.float64]) -> None:
@@ -47,7 +47,7 @@ class _ByChance(QueryAll):
         self._evaluations += len(scores) * getattr(self.learner_, "n_support_", 0)
 
     def _learn_asked(self, X: Rows, codes: NDArray[np.int32], start: int, stop: int) -> NDArray[np.float64]:
-        """Let the learner have some rows of the block; return their scores."""
+        """Let the learner learn some rows of the block; return their scores."""
         scores = self.learner_.learn_rows(row_range(X, start, stop), codes[start:stop])
         self.n_queried_ += stop - start
         if self.learner_.switches() is not None:
@@ -55,7 +55,7 @@ class _ByChance(QueryAll):
         return scores
 
     def end_of_pass(self, last: bool) -> None:
-        # The learner knows rows that come again by their numbers, and another pass asks for other rows.
+        # The learner recognises repeated rows by their numbers, but another pass asks for other rows.
         if last:
             super().end_of_pass(last)
 
@@ -78,14 +78,14 @@ class RandomQueries(_ByChance):
     q : float, default=0.5
         The probability, from 0 to 1; with 1 it is `QueryAll`.
     random_state : int, default=0
-        Seed of the draws: one a row. In a study the repetition gives it.
+        Seed of the draws, one per row. In a study it comes from the repetition.
     epochs : int, default=1
         Passes that `fit` makes; those of `learner` do not count.
 
     See Also
     --------
     QueryAll : Attributes.
-    SelectiveSampling : The surer the learner is, the less often.
+    SelectiveSampling : Asks less often when the learner is certain.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class RandomQueries(_ByChance):
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         asked = self._uniforms(len(codes)) < float(self.q)
-        # Where rows that are asked for, and others, begin.
+        # The ends of runs of queried and of other rows.
         turns = [*(np.flatnonzero(np.diff(asked)) + 1).tolist(), len(codes)]
         start = 0
         for stop in turns:
@@ -121,12 +121,11 @@ class RandomQueries(_ByChance):
 
 
 class _ByScore(_ByChance):
-    """Base of those with ``p_t = b_t/(b_t + |f(x_t)|)``."""
+    """Base of the strategies with ``p_t = b_t/(b_t + |f(x_t)|)``."""
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         n, uniforms, norms = count_rows(X), self._uniforms(len(codes)), self._norms(X)
-        # Between queries the model does not change, so rows are scored ahead, as many as the last stretch
-        # suggests.
+        # Between queries the model does not change, so rows are scored ahead: twice as many as the last time.
         start, ahead = 0, 1
         while start < n:
             stop = min(n, start + ahead)
@@ -149,44 +148,44 @@ class _ByScore(_ByChance):
             start = last + (last < stop)
 
     def _norms(self, X: Rows) -> NDArray[np.float64]:
-        """Return ‖x‖² of each row, where b depends on it."""
+        """Return ‖x‖² of each row, if b depends on it."""
         return np.zeros(count_rows(X))
 
     def _b_of(self, norms: NDArray[np.float64]) -> float | NDArray[np.float64]:
-        """Return b_t of rows to come, if none of those before them is an update."""
+        """Return b_t of the next rows, if no row before them is an update."""
         raise self._undefined("_b_of")
 
     def _take_update(self, norm: float) -> None:
-        """Take note of a row that was an update."""
+        """Record a row that was an update."""
 
 
 class SelectiveSampling(_ByScore):
-    """Ask for a label with probability ``b/(b + |f(x)|)``: the surer the learner is, the less often.
+    """Ask for a label with probability ``b/(b + |f(x)|)``: less often when the learner is certain.
 
     Around the `Perceptron` it is the selective-sampling Perceptron, around `PassiveAggressive` PAA (b is its
-    δ). Where the score is 0 the label is asked for; only rows whose label is asked for reach the learner.
+    δ). If the score is 0 the label is asked for; only rows whose label is asked for reach the learner.
 
     Parameters
     ----------
     learner : OnlineClassifier
         As for `QueryAll`.
     b : float, default=1.0
-        From 1e-150 to 1e150, in the unit of scores: the more, the more labels; as b grows it becomes
+        From 1e-150 to 1e150, in the unit of scores: a larger b asks for more labels; as b grows it becomes
         `QueryAll`.
     random_state : int, default=0
-        Seed of the draws: one a row, whether it is needed or not. In a study the repetition gives it.
+        Seed of the draws, one per row, whether it is used or not. In a study it comes from the repetition.
     epochs : int, default=1
         Passes that `fit` makes; those of `learner` do not count.
 
     Notes
     -----
-    Of the selective-sampling Perceptron with rows of ``‖x‖ <= R`` no more mistakes are expected than
+    The expected number of mistakes of the selective-sampling Perceptron on rows with ``‖x‖ <= R`` is at most
     ``(1 + R²/(2b)) L/γ + ‖u‖² (2b + R²)²/(8bγ²)`` for any u and γ > 0, L being u's hinge loss at margin γ on
     the updates.
 
-    A score that overflowed to NaN says nothing: the label is asked for.
+    If a score has overflowed to NaN, the label is asked for.
 
-    PAA is the published rule; neither the paper's text nor its code was at hand.
+    PAA is the published rule; neither the paper's text nor its code was available.
 
     See Also
     --------
@@ -227,26 +226,26 @@ class SelectiveSampling(_ByScore):
 
 
 class AdaptiveSelectiveSampling(_ByScore):
-    """Selective sampling whose b follows the stream: ``b_t = β R² √(1 + k)``, with k updates so far.
+    """Selective sampling with b from the stream: ``b_t = β R² √(1 + k)``, with k updates so far.
 
     R² is the largest ‖x‖² of these updates and of the row itself, so that β has no unit.
 
     Parameters
     ----------
     learner : OnlineClassifier
-        A linear learner of this package, of two classes here; it is cloned, never changed. Its parameters are
+        A linear learner of this package, for two classes; it is cloned, never changed. Its parameters are
         ``learner__…`` of the strategy.
     beta : float, default=1.0
-        β, from 1e-150 to 1e150: the more, the more labels.
+        β, from 1e-150 to 1e150: a larger β asks for more labels.
     random_state : int, default=0
-        Seed of the draws: one a row, whether it is needed or not. In a study the repetition gives it.
+        Seed of the draws, one per row, whether it is used or not. In a study it comes from the repetition.
     epochs : int, default=1
         Passes that `fit` makes; those of `learner` do not count.
 
     See Also
     --------
     QueryAll : Attributes.
-    SelectiveSampling : The same with one b.
+    SelectiveSampling : The same with a fixed b.
 
     References
     ----------
@@ -275,7 +274,7 @@ class AdaptiveSelectiveSampling(_ByScore):
         check_scale(self, "beta")
         super()._check_parameters()
         if not isinstance(self.learner, LinearClassifier):
-            # The lengths of what others score, kernels' images among them, are not those of the rows.
+            # Other learners score images of the rows, such as those of kernels, which have other lengths.
             raise ValueError(
                 f"{type(self).__name__}: learner must be a linear one of this package, got {self.learner!r}"
             )

@@ -1,4 +1,4 @@
-"""The learners of this package, a row each: a new learner is its own file and a row here.
+"""The learners of this package, one row each: a new learner is a file and a row here.
 
 The rows give the public names of `singlepass.learners`, the names that a study can use, the cases of the
 tests that cover all learners, the table in ``docs/learners.md`` and the names that type checkers read
@@ -17,41 +17,25 @@ Settings: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """What is to be known of a learner without loading it.
-
-    Attributes
-    ----------
-    name : str
-        Of the class.
-    module : str
-        Its module, relative to this package or absolute.
-    kind : {"linear", "kernel", "features", "svm", "baseline", "batch", "strategy"}
-        "features" learners are linear in features that stand for a kernel, and have no support set;
-        a "baseline" reads labels only;
-        "batch" learners are fitted to the whole training part at once and predict nothing along the stream;
-        a "strategy" is wrapped around another learner.
-    classes : {"two", "many"}
-    source, parameters : str
-        Origin and parameters for the table in docs/learners.md.
-    variants : tuple of dict
-        The settings that tests run, one for each piece of separate code.
-    many_classes_variants : tuple of dict
-        Further ones with more than two classes.
-    golden : dict of str to dict
-        The golden runs it equals, ``"ALG.WHO"`` as in ``tests/learners/golden``, with their settings.
-    counts_rounds : bool
-        Whether its steps depend on how many rows there were before, rows that teach nothing among them.
-    """
+    """The facts about a learner that are known without loading it."""
 
     name: str
+    #: Relative to this package or absolute.
     module: str
+    #: "features" learners are linear in features that approximate a kernel, and have no support set; a
+    #: "baseline" reads labels only; "batch" learners are fitted to the whole training part at once and
+    #: predict nothing along the stream; a "strategy" wraps another learner.
     kind: Literal["linear", "kernel", "features", "svm", "baseline", "batch", "strategy"]
     classes: Literal["two", "many"]
+    #: Origin and parameters, for the table in docs/learners.md.
     source: str
     parameters: str
+    #: The settings that tests run, one for each piece of separate code; then further ones for many classes.
     variants: tuple[Settings, ...] = ()
     many_classes_variants: tuple[Settings, ...] = ()
+    #: The golden runs that it equals, ``"ALG.WHO"`` as in ``tests/learners/golden``, with their settings.
     golden: dict[str, Settings] = field(default_factory=dict)
+    #: Whether its steps depend on the number of earlier rows, including rows without an update.
     counts_rounds: bool = False
 
     @property
@@ -66,12 +50,12 @@ class Row:
 
 @functools.cache
 def _load(module: str, name: str) -> Any:
-    # Asked for with every cell.
+    # Every cell calls this.
     return getattr(importlib.import_module(module, __package__), name)
 
 
 def _grid(**choices: Any) -> tuple[Settings, ...]:
-    """Return the settings of a grid; a choice that is a tuple of settings is spread over them."""
+    """Return the settings of a grid; a choice that is a tuple of settings contributes their keys."""
     made = []
     for values in itertools.product(*choices.values()):
         settings: Settings = {}
@@ -90,7 +74,7 @@ _LOSSES = ("squared_hinge", "hinge")
 # constraint collapse.
 _VARIANCE, _STDEV = {"eta": 0.7, "constraint": "variance"}, {"eta": 0.7, "constraint": "stdev"}
 
-# The kernel learners of the tests have small budgets, so that rows are removed from the first on.
+# In tests, kernel learners have small budgets, so that rows are removed early.
 _SMALL: Settings = {"budget": 12, "gamma": 0.1}
 
 TABLE = (
@@ -282,7 +266,7 @@ TABLE = (
         "Krauth, Mézard 1987; Li et al. 2002 (PAUM); voted: Freund & Schapire 1999; Khardon, Wachman 2007",
         '`tau_plus`, `tau_minus`, `eta`, `output` ("last", "average", "longest", "voted"), '
         "`alpha_bound`, `lam`, `class_weight`",
-        # What two classes only have is tested by itself.
+        # Options for two classes only have their own tests.
         variants=({}, {"output": "average"}),
         golden={"margin_perceptron_tau1.ref": {}, "mc_margin_perceptron_tau1.ref": {},
                 "paum_tau1_0.1.ref": {"tau_minus": 0.1},
@@ -498,7 +482,7 @@ TABLE = (
 ROWS = {row.name: row for row in TABLE}
 NAMES = tuple(row.name for row in TABLE if row.kind != "strategy")
 
-#: Where each public name of the package is: the learners, and what is no learner.
+#: The module of each public name of the package: learners, and other names.
 MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
     "BaselineCounts": ".numeric.references",
     "KernelClassifier": ".kernel.kernel_classifier",

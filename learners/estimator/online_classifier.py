@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,7 +17,6 @@ from ..numeric.orders import blocks_in_order
 from ..numeric.rows import Matrix, Rows, as_rows, count_rows, linear_scores
 from .parameters import check_count
 from .pieces import Passage, learn_in_pieces
-from .rollback import RolledBack
 from .validation import (
     FLOATS,
     NotLearntError,
@@ -33,17 +32,44 @@ from .validation import (
 _CSR_CLASSES = (sp.csr_matrix, sp.csr_array)
 
 
+class RolledBack:
+    """Restore an object's attributes, and the values of some arrays, if a ``with`` block raises.
+
+    The block may write to `arrays`; other arrays are restored as objects, not by value. It is a class because
+    entering and leaving a generator takes longer.
+    """
+
+    __slots__ = ("_before", "_copies", "_learner")
+
+    def __init__(self, learner: object, arrays: Sequence[NDArray[Any] | None] = ()) -> None:
+        self._learner = learner
+        self._before = vars(learner).copy()
+        self._copies = [(array, array.copy()) for array in arrays if array is not None]
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            return
+        attributes = vars(self._learner)
+        attributes.clear()
+        attributes.update(self._before)
+        for array, copy in self._copies:
+            array[...] = copy
+
+
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
     """Base of the single-pass learners: dense or CSR rows, float32 or float64, two classes.
 
-    A learner for more than two classes derives from `MulticlassClassifier`. A subclass takes its
-    parameters in ``__init__`` (the last one is ``epochs=1``) and defines
+    A learner for more than two classes derives from `MulticlassClassifier`. A subclass takes its parameters
+    in ``__init__`` (the last one is ``epochs=1``) and defines
 
     - ``_check_parameters()``: raise ValueError for an invalid parameter;
     - ``_allocate(n_features)``: create the state arrays;
     - ``_state``: the names of the state arrays;
-    - ``_pass(X, codes, scores)``: run the loop over the rows in order, write the score of each row BEFORE
-      its update, return ``(mistakes, updates)``; codes are positions in ``classes_``, 0 or 1;
+    - ``_pass(X, codes, scores)``: run the loop over the rows in order, write the score of each row BEFORE its
+      update, return ``(mistakes, updates)``; codes are positions in ``classes_``, 0 or 1;
     - ``coef_``, and ``_score(X, scores)`` if the score is not ``coef_ · x``.
 
     Attributes
@@ -55,14 +81,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         Number of rows learnt.
     n_mistakes_ : int
         Number of rows whose signed margin was <= 0 or NaN before their update: a score of exactly 0 is a
-        mistake, and so is one that overflowed. With K > 2 classes the margin is the score of the row's
-        class minus the best score of another class.
+        mistake, and so is one that overflowed. With K > 2 classes the margin is the score of the row's class
+        minus the best score of another class.
     n_updates_ : int
         Number of rows for which the update rule made a step. A row of zeros counts as a step for the
         Perceptrons, for which it is a mistake, and for AdaGradRDA; it does not for the other learners.
 
-    Notes ----- ``coef_`` and ``sigma_`` are views of the state if it has their form. Copy them to keep
-    them from changing.
+    Notes
+    -----
+    ``coef_`` and ``sigma_`` are views of the state if it has their form. Copy them to keep them from
+    changing.
     """
 
     epochs: int
@@ -176,31 +204,17 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             return self._learn_once(X, y, classes, beforehand=True)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn from rows in order, like `learn`, and return the learner.
-
-        Parameters
-        ----------
-        X, y, classes
-            See `learn`.
-
-        Returns
-        -------
-        self
-        """
+        """Learn from rows in order, with the arguments of `learn`, and return the learner."""
         self.learn(X, y, classes)
         return self
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Reset the learner and pass over the rows `epochs` times.
+        """Reset the learner, pass over the rows `epochs` times and return the learner.
 
         Parameters
         ----------
         X, y
             See `learn`; `y` contains all labels.
-
-        Returns
-        -------
-        self
         """
         self.check_parameters()
         try:
@@ -229,19 +243,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return self.score_rows(finite_rows(self._validate_rows(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted label of each row.
+        """Return the predicted label of each row of X, (n, d): shape (n,).
 
-        With two classes it is ``classes_[1]`` if the score is > 0, as in scikit-learn; with more it
-        is the class with the largest score, the first one on a tie. `learn` counts every tie as a
-        mistake.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
+        With two classes it is ``classes_[1]`` if the score is > 0, as in scikit-learn; with more it is the
+        class with the largest score, the first one on a tie. `learn` counts every tie as a mistake.
         """
         scores = self.decision_function(X)
         codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)
@@ -254,8 +259,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def indifferent_to_absent_features(self) -> bool:
         """Whether leaving out features that never occur changes nothing, to the last bit.
 
-        The pipeline then renumbers the other features in their order and passes their number to
-        `begin`.
+        The pipeline then renumbers the other features in their order and passes their number to `begin`.
         """
         return False
 
@@ -265,16 +269,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
-        """Reset the learner and prepare it for a stream.
+        """Reset the learner and prepare it for a stream; see `StreamLearner.begin`.
 
-        Parameters
-        ----------
-        classes : ndarray of shape (K,)
-            The labels, sorted and distinct; more than two only for learners of many classes.
-        n_features : int
-        n_occurring : int, default=None
-            Number of features that occur, if the rows are renumbered to these; only for learners that
-            are `indifferent_to_absent_features`. None: all features are numbered.
+        More than two classes are for learners of many classes only, and `n_occurring` for learners that are
+        `indifferent_to_absent_features`.
 
         Raises
         ------
@@ -292,20 +290,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.n_examples_ = self.n_mistakes_ = self.n_updates_ = 0
 
     def learn_rows(self, X: Matrix, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Learn like `learn`, without validation; call `begin` first.
+        """Learn like `learn`, without validation; see `StreamLearner.learn_rows`. Call `begin` first.
 
-        Parameters
-        ----------
-        X : ndarray, CSR matrix or tuple
-            Rows that `as_rows` takes or `ordered_rows` returns: finite, with column indices below
-            `n_features`. Other rows crash or give nonsense.
-        codes : ndarray of integers, shape (n,)
-            The labels as positions in ``classes_``; others crash or give nonsense. int32 is not
-            copied.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
+        Rows with NaN, infinity or column indices that are not below `n_features`, and codes that are no
+        positions in ``classes_``, crash or give nonsense.
         """
         labels = np.ascontiguousarray(codes, dtype=np.int32)
         scores = self._new_scores(len(labels))
@@ -318,30 +306,13 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return scores
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        """Learn like `learn_rows` and record counts at checkpoints.
-
-        Parameters
-        ----------
-        X, codes
-            See `learn_rows`.
-        stops : ndarray of int64, shape (m,)
-            Numbers of rows, ascending, at most n.
-
-        Returns
-        -------
-        Passage
-        """
+        """Learn like `learn_rows` and record counts at checkpoints; see `StreamLearner.learn_along`."""
         return learn_in_pieces(self, as_rows(X), codes, stops)
 
     def end_of_pass(self, last: bool) -> None:
         """End a pass over the stream; `fit` and the pipeline call it, `learn` never does.
 
-        Most learners do nothing.
-
-        Parameters
-        ----------
-        last : bool
-            Whether it was the last pass; otherwise the same rows follow again in the same order.
+        Most learners do nothing. Unless it was the `last` pass, the same rows follow again in the same order.
         """
 
     def counters(self) -> dict[str, int]:
@@ -378,7 +349,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
-        if y.dtype.kind not in "biu":  # those are class labels; to be told so costs two sorts of y
+        if y.dtype.kind not in "biu":  # these are class labels; the check would sort y twice
             check_classification_targets(y)
         classes = sorted_classes(y, classes, type(self).__name__, self._takes_many_classes)
         codes = label_codes(y, classes)

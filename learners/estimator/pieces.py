@@ -53,10 +53,6 @@ def learn_in_pieces(
     codes : ndarray of integers, shape (n,)
     stops : ndarray of int64, shape (m,)
         Numbers of rows, ascending, at most n.
-
-    Returns
-    -------
-    Passage
     """
     began, start = time.perf_counter(), 0
     scores: list[NDArray[np.float64]] = []

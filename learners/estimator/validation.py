@@ -1,4 +1,4 @@
-"""Check rows and labels that a user passes, and bring them into the form that loops take."""
+"""Check rows and labels that a user passes, and convert them to the form that loops take."""
 
 from typing import Any
 
@@ -26,20 +26,8 @@ _FEW_INDICES = 1 << 16
 def safe_rows(X: Any) -> Rows:
     """Return a matrix as rows for loops, which check neither alignment nor the bounds of CSR columns.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d) or CSR matrix
-        float32 or float64, C-contiguous.
-
-    Returns
-    -------
-    ndarray of shape (n, d) or tuple (data, indices, indptr)
-        Aligned and, if CSR, canonical; `X` itself if it already is.
-
-    Raises
-    ------
-    ValueError
-        For column indices outside the matrix, and for rows outside the indices.
+    `X` is float32 or float64, C-contiguous or CSR. The result is aligned and, if CSR, canonical. Raise
+    ValueError for column indices outside the matrix, and for rows outside the indices.
     """
     if isinstance(X, np.ndarray):
         return as_rows(X if X.flags.aligned else X.copy())
@@ -56,7 +44,7 @@ def safe_rows(X: Any) -> Rows:
 
 
 class NotLearntError(Exception):
-    """Raised if a loop that checks rows met one that may be invalid: all rows are then checked beforehand."""
+    """A loop that checks rows found one that may be invalid: all rows must be checked beforehand."""
 
 
 def are_checked_later(rows: Rows) -> bool:
@@ -65,24 +53,9 @@ def are_checked_later(rows: Rows) -> bool:
 
 
 def checked_later(X: Any) -> Rows:
-    """Return a matrix like `safe_rows`, or unvalidated rows that the loop checks, if that is faster.
+    """Return a matrix like `safe_rows`, or unvalidated `rows_to_check`, if that is faster.
 
     Call `refuse_learnt` after the loop.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d) or CSR matrix
-        See `safe_rows`.
-
-    Returns
-    -------
-    ndarray of shape (n, d) or tuple
-        The result of `safe_rows` or `rows_to_check`.
-
-    Raises
-    ------
-    ValueError
-        See `safe_rows`.
     """
     if isinstance(X, np.ndarray):
         return safe_rows(X)
@@ -116,25 +89,11 @@ def _are_positions(classes: NDArray[Any]) -> bool:
 
 
 def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> NDArray[np.int32]:
-    """Return the position of each label in the classes.
+    """Return the int32 position of each label in the sorted distinct classes; `y` itself if it contains the
+    codes.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-    classes : ndarray of shape (K,)
-        Sorted and distinct, K >= 2.
-    later : bool, default=False
-        Whether the loop checks the codes; labels that can be codes are then not checked here.
-
-    Returns
-    -------
-    ndarray of int32, shape (n,)
-        `y` itself if it already contains the codes.
-
-    Raises
-    ------
-    ValueError
-        For a label that is not in `classes`, unless the loop checks it `later`.
+    Raise ValueError for a label that is not in `classes`. With `later` the loop checks the codes: labels that
+    can be codes are then not checked here.
     """
     if (
         y.dtype == np.int32
@@ -169,7 +128,7 @@ def _listed(classes: NDArray[Any]) -> str:
 
 
 def refuse_nonfinite(rows: Rows) -> None:
-    """Raise ValueError for a row with NaN or infinity; `rows` as from `safe_rows`."""
+    """Raise ValueError for a row with NaN or infinity; `rows` are those of `safe_rows`."""
     i = first_nonfinite_row(rows)
     if i >= 0:
         values = row_range(rows, i, i + 1)
@@ -180,22 +139,11 @@ def refuse_nonfinite(rows: Rows) -> None:
 
 
 def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
-    """Raise if rows were learnt that are invalid or may be.
+    """Raise if rows from `checked_later` were learnt that are invalid or may be.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d) or tuple
-        From `checked_later`.
-    scores : ndarray
-        Scores of the rows; a NaN or infinite feature makes the score of its row NaN or infinite.
-
-    Raises
-    ------
-    NotLearntError
-        If the loop met a row that is not canonical, a label that is no code, or a score that is not
-        finite. The rows must then be checked beforehand, which names what is wrong.
-    ValueError
-        For a row with NaN or infinity.
+    NotLearntError: the loop met a row that is not canonical, a label that is no code, or a score that is not
+    finite. The rows must then be checked beforehand, which names the problem. ValueError: a row has NaN or
+    infinity, which made its score NaN or infinite.
     """
     if are_checked_later(rows):
         if rows[4][0]:
@@ -207,34 +155,18 @@ def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
 
 
 def finite_rows(X: Any) -> Rows:
-    """Return the rows like `safe_rows`, or raise ValueError for a row with NaN or infinity."""
+    """Return the rows of `safe_rows`, or raise ValueError for a row with NaN or infinity."""
     rows = safe_rows(X)
     refuse_nonfinite(rows)
     return rows
 
 
 def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_many: bool) -> NDArray[Any]:
-    """Return the sorted class labels of a learner's first call.
+    """Return the sorted distinct classes of a learner's first call: those given by the user, or the labels in
+    `y`.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-    classes : array-like or None
-        The classes given by the user; None: the labels in `y`.
-    name : str
-        Name of the learner, for messages.
-    takes_many : bool
-        Whether the learner takes more than two classes.
-
-    Returns
-    -------
-    ndarray of shape (K,)
-        Distinct, K >= 2.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two classes, and for more than two if the learner takes two only.
+    Raise ValueError, which names the learner, for fewer than two classes, and for more than two unless it
+    `takes_many`.
     """
     if classes is None:
         classes = _distinct(y)

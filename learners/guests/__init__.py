@@ -1,1 +1,1 @@
-"""Learners of somebody else's behind one contract: an adapter a kind, and checks of what they return."""
+"""Adapters for learners of other libraries, plug-ins and notebooks, and checks of their return values."""

@@ -1,4 +1,4 @@
-"""CapyMOA: classifiers of MOA, in a Java machine within this process; rows as its instances."""
+"""The adapter for CapyMOA: classifiers of MOA, in a Java machine within this process."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ from .returned import checked_codes, first_line, scores_of_codes, scores_of_prob
 
 
 class CapyMOA:
-    """A classifier of CapyMOA as a study names it: made when the features and classes are known.
+    """A classifier of CapyMOA as a study names it, created when the features and classes are known.
 
-    Parameters
-    ----------
-    **params : any
-        Those of its constructor, but for the schema.
+    `params` are those of its constructor, except the schema.
     """
 
     theirs: type[Any]
@@ -30,7 +27,7 @@ class CapyMOA:
         self.params = params
 
     def model(self, n_features: int, n_classes: int) -> Any:
-        """Return a fresh model with its schema."""
+        """Return a new model with its schema."""
         stream = importlib.import_module("capymoa.stream")
         schema = stream.Schema.from_custom(
             features=[*map(str, range(n_features)), "target"],
@@ -40,7 +37,7 @@ class CapyMOA:
         return self.theirs(schema=schema, **self.params)
 
     def check_parameters(self) -> None:
-        """Raise ValueError for parameters that it does not take."""
+        """Raise ValueError for parameters that the classifier does not take."""
         try:
             self.model(2, 2)
         except Exception as error:
@@ -48,13 +45,13 @@ class CapyMOA:
 
 
 def is_classifier(found: type[Any]) -> bool:
-    """Tell whether a class of CapyMOA predicts classes."""
+    """Return whether a class of CapyMOA predicts classes."""
     return issubclass(found, importlib.import_module("capymoa.base").Classifier)
 
 
 @functools.cache
 def as_named(theirs: type[Any]) -> type[CapyMOA]:
-    """Return a class of CapyMOA's as a study makes it, with the parameters that a study may give it."""
+    """Return the `CapyMOA` class for a class of the library, with the parameters that a study may set."""
     signature = inspect.signature(theirs)
     given = [each for name, each in signature.parameters.items() if name != "schema"]
     members = {"theirs": theirs, "__signature__": signature.replace(parameters=given)}
@@ -62,15 +59,16 @@ def as_named(theirs: type[Any]) -> type[CapyMOA]:
 
 
 class CapyMOAGuest(Guest):
-    """A classifier with ``predict`` and ``train``; where the likeliest class is predicted votes are scores.
+    """A classifier with ``predict`` and ``train``; its votes are scores if it predicts the class with most
+    votes.
 
-    What predicts nothing (None) predicts the first class, as CapyMOA's own evaluation has it.
+    A prediction of None counts as the first class, as in CapyMOA's own evaluation.
     """
 
     def __init__(self, learner: CapyMOA, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
         super().__init__(learner, batch, attributes)
         base = importlib.import_module("capymoa.base")
-        # A class that predicts in a way of its own may have no votes.
+        # A class that overrides `predict` may have no votes.
         own = [base.Classifier, getattr(base, "MOAClassifier", base.Classifier)]
         self._likely = any(learner.theirs.predict is each.predict for each in own)
         self.gives_scores = self.scores_are_log_odds = self._likely
@@ -80,14 +78,14 @@ class CapyMOAGuest(Guest):
         self._instance = importlib.import_module("capymoa.core").LabeledInstance.from_array
 
     def rows_of(self, X: Any) -> Any:
-        """Return rows as its instances take them: dense."""
+        """Return rows as dense float64, from which instances are made."""
         return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
 
     def _row_by_row(self, X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
         said = []
         with in_one_line("predict or train"):
             for x, code in zip(X, codes.tolist(), strict=True):
-                # One instance for both: its label is not looked at to predict.
+                # One instance for both: predicting does not read its label.
                 instance = self._instance(self._model.schema, x, code)
                 said.append(self._said(instance))
                 self._model.train(instance)
@@ -103,11 +101,11 @@ class CapyMOAGuest(Guest):
             return self._counted([self._said(self._instance(self._model.schema, x, 0)) for x in X])
 
     def _said(self, instance: Any) -> Any:
-        """Return the chances of all classes, else the class, or None."""
+        """Return the probabilities of all classes, or else the predicted class; None for no prediction."""
         return self._model.predict_proba(instance) if self._likely else self._model.predict(instance)
 
     def _counted(self, said: list[Any]) -> NDArray[np.float64]:
-        """Return what was said of rows as scores."""
+        """Return predictions of rows as scores."""
         n, k = len(said), self._n_classes
         if self._likely and n:
             alike = np.full(k, 1 / k)

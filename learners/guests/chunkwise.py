@@ -1,4 +1,4 @@
-"""Learners with a ``learn`` method, which get the stream in blocks of rows."""
+"""The adapter for learners with a ``learn`` method, which get the stream in blocks of rows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from .returned import checked_codes, checked_scores, scores_of_codes
 
 
 class ChunkwiseGuest(Guest):
-    """A learner whose ``learn(X, y, classes=...)`` predicts each row and then learns it.
+    """A learner whose ``learn(X, y, classes=...)`` predicts each row and then learns it, whatever its base
+    class.
 
-    It is called whatever the base class. What it counts is read from ``n_updates_``, ``n_support_`` and so
-    on, where it has them; ``epochs`` and ``end_of_pass`` likewise.
+    Its counts are read from ``n_updates_``, ``n_support_`` and so on, if it has them; ``epochs`` and
+    ``end_of_pass`` likewise.
     """
 
     def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
@@ -27,7 +28,7 @@ class ChunkwiseGuest(Guest):
         self.scores_are_log_odds = bool(getattr(learner, "scores_are_log_odds", False))
 
     def learn_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
-        # Its own labels, too: those of the cell are shared with other cells.
+        # The labels are copied because other cells share them.
         with in_one_line("learn()"):
             scores = self.learner.learn(X, codes.copy(), classes=self._classes)
         return checked_scores(scores, "learn()", len(codes), self._n_classes)
@@ -56,7 +57,7 @@ class ChunkwiseGuest(Guest):
         return checked_codes(self.learner.predict(X), "predict()", X.shape[0], self._n_classes)
 
     def end_of_pass(self, last: bool) -> None:
-        """Say so to a learner that wants to know."""
+        """Call the learner's ``end_of_pass``, if it has one."""
         end_of_pass = getattr(self.learner, "end_of_pass", None)
         if end_of_pass is not None:
             with in_one_line("end_of_pass()"):

@@ -1,4 +1,4 @@
-"""Learners given as objects or as classes of a notebook: named by a digest of their content, sent by value.
+"""Learners given as objects or notebook classes: identified by a digest of their content, sent by value.
 
 The digest covers the object's values, and the code that other processes cannot import.
 """
@@ -26,7 +26,7 @@ from .returned import GuestError, first_line
 from .template import Template
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented))
-# Members of a class that say where it is, or what documents it, and change nothing that it does.
+# Members of a class that locate or document it and do not change its behaviour.
 _NOT_CODE = {
     "__annotate__",
     "__annotate_func__",
@@ -47,7 +47,7 @@ _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 def importable(thing: Any) -> bool:
-    """Tell whether a class or function can be imported by its name, so not one of a notebook's cell."""
+    """Return whether a class or function can be imported by its name; one of a notebook's cell cannot."""
     module = getattr(thing, "__module__", None)
     if module is None or module == "__main__" or module not in sys.modules:
         return False
@@ -58,21 +58,11 @@ def importable(thing: Any) -> bool:
 
 
 def digest_of(thing: Any) -> tuple[str, tuple[str, ...]]:
-    """Return a digest of an object, and the top modules of the packages that it uses.
+    """Return a digest of an object (64 hex digits), and the top modules of the packages that it uses.
 
-    Code is told by its instructions, so that comments and line numbers do not matter, but another minor
-    version of Python makes another digest.
-
-    Returns
-    -------
-    digest : str
-        64 hex digits, the same in every process.
-    modules : tuple of str
-
-    Raises
-    ------
-    Exception
-        Whatever its parts raise that cannot be pickled.
+    The digest is the same in every process. It covers the instructions of code, so comments and line numbers
+    do not matter, but another minor version of Python gives another digest. Any error of parts that cannot be
+    pickled is raised.
 
     Examples
     --------
@@ -87,11 +77,11 @@ def digest_of(thing: Any) -> tuple[str, tuple[str, ...]]:
 
 
 class _Walk:
-    """Turns an object into nested lists of text, each part once."""
+    """Converts an object into nested lists of text, each part once."""
 
     def __init__(self) -> None:
         self.modules: set[str] = set()
-        # Parts stay referenced: the id of one that is freed could be another's.
+        # Parts stay referenced, because the id of a freed object can be used again.
         self._seen: dict[int, tuple[int, Any]] = {}
 
     def told(self, value: Any) -> Any:
@@ -125,7 +115,7 @@ class _Walk:
             return ["property", *map(self.told, (value.fget, value.fset, value.fdel))]
         if isinstance(value, functools.cached_property):
             return ["cached_property", self.told(value.func)]
-        # Numba's compiled functions, and those of functools.
+        # Compiled functions of Numba, and wrappers of functools.
         inner = getattr(value, "py_func", None) or getattr(value, "__wrapped__", None)
         if isinstance(inner, FunctionType):
             return [type(value).__name__, self.told(inner)]
@@ -137,7 +127,7 @@ class _Walk:
 
     def _class(self, cls: type[Any]) -> Any:
         if importable(cls):
-            # That of this package's learners; versions of other packages are told by their modules.
+            # This package's learners have a version; other packages are identified by their modules.
             version = getattr(cls, "algorithm_version", 1)
             return [*self._by_name(cls.__module__, cls.__qualname__), version]
         members = [
@@ -166,7 +156,7 @@ class _Walk:
         found = value.__reduce_ex__(4)
         if isinstance(found, str):
             return self._by_name(getattr(value, "__module__", None) or type(value).__module__, found)
-        # Of items of lists and dictionaries there are iterators.
+        # Items of lists and dictionaries come as iterators.
         parts = [list(part) if place > 2 and part is not None else part for place, part in enumerate(found)]
         return ["object", *map(self.told, parts)]
 
@@ -189,14 +179,10 @@ _adding = threading.Lock()
 
 
 class Given:
-    """A learner that no name finds in other processes; pickled, it becomes bytes and is unpacked when needed.
+    """A learner that other processes cannot import by name; it is pickled as bytes and unpacked when needed.
 
-    Attributes
-    ----------
-    name : str
-        Its class and a digest of its content, as a stored study calls it.
-    modules : tuple of str
-        Top modules of the packages that it uses.
+    `name` is its class and a digest of its content, as in a stored study; `modules` are the top modules of
+    the packages that it uses.
     """
 
     def __init__(self, name: str, modules: tuple[str, ...], *, thing: Any = None, sent: bytes = b"") -> None:
@@ -205,17 +191,17 @@ class Given:
 
     @property
     def changed(self) -> bool:
-        """Whether code that it uses was defined again since it was given."""
+        """Whether code that it uses was redefined since it was given."""
         return _identity(self._thing)[0] != self.name
 
     @property
     def label(self) -> str:
-        """What tables call it, unless the study says otherwise."""
+        """The learner's name in tables, unless the study sets another."""
         return " + ".join(_called(self._thing))
 
     @cached_property
     def factory(self) -> Any:
-        """What makes a fresh learner: the class itself, or the `Template` of an object."""
+        """The callable that creates a new learner: the class, or the `Template` of an object."""
         if self._thing is None:
             try:
                 self._thing = cloudpickle.loads(self._sent)
@@ -225,7 +211,7 @@ class Given:
 
     @cached_property
     def package(self) -> str:
-        """The packages that it uses, with the versions that are installed here."""
+        """The packages that it uses, with the installed versions."""
         try:
             found = {version_of(importlib.import_module(name)) for name in self.modules}
         except ImportError as error:
@@ -234,47 +220,29 @@ class Given:
 
     @cached_property
     def content(self) -> bytes:
-        """Itself by value.
-
-        Raises
-        ------
-        GuestError
-            A part of it cannot be pickled.
-        """
+        """The learner, pickled by value; GuestError if a part of it cannot be pickled."""
         try:
             return self._sent or cloudpickle.dumps(self._thing)
         except Exception as error:
             raise GuestError(f"it cannot be sent to other processes: {first_line(error)}") from error
 
     def __reduce__(self) -> Any:
-        """Travel by value; whoever receives it finds it by its name from then on."""
+        """Pickle by value; the receiving process registers it under its name."""
         return _received, (self.name, self.modules, self.content)
 
 
 def give(thing: Any) -> Given:
-    """Take a learner for the studies of this process.
+    """Register a learner for the studies of this process, and return it; equal content gives the same name.
 
-    Parameters
-    ----------
-    thing : object or type
-        With the methods of one of the kinds of docs/own-learner.md, or a scikit-learn pipeline whose steps
-        learn along a stream. An object is a template: each cell has an untrained copy.
-
-    Returns
-    -------
-    Given
-        The same for equal content.
-
-    Raises
-    ------
-    ValueError
-        It cannot learn along a stream, or be copied; one line.
+    `thing` is an object or a class with the methods of one of the kinds of docs/own-learner.md, or a
+    scikit-learn pipeline whose steps learn along a stream. An object is a template: each cell gets an
+    untrained copy. Raise ValueError, with one line, if it cannot learn along a stream or cannot be copied.
     """
     thing = _streaming(thing)
     if problem := lacking(thing if inspect.isclass(thing) else type(thing)):
         raise ValueError(problem)
     try:
-        # A copy: whoever made the object may train it.
+        # A copy, because the caller may train the object.
         own = thing if inspect.isclass(thing) else Template(thing)()
         given = Given(*_identity(own), thing=own)
     except Exception as error:
@@ -285,18 +253,18 @@ def give(thing: Any) -> Given:
 
 
 def _identity(thing: Any) -> tuple[str, tuple[str, ...]]:
-    """Return the name of a thing, and the top modules of the packages that it uses."""
+    """Return the name of a class or object, and the top modules of the packages that it uses."""
     digest, modules = digest_of(thing if inspect.isclass(thing) else Template(thing).content)
     return f"{_PREFIX}{_called(thing)[-1]}-{digest[:_DIGITS]}", modules
 
 
 def names_given(name: str) -> bool:
-    """Tell whether a name is one that `give` makes."""
+    """Return whether a name is one that `give` creates."""
     return name.startswith(_PREFIX)
 
 
 def find_given(name: str) -> Given | None:
-    """Return what has been given under a name in this process, or None."""
+    """Return the learner that was given under a name in this process, or None."""
     return _known.get(name)
 
 
@@ -306,7 +274,7 @@ def _received(name: str, modules: tuple[str, ...], sent: bytes) -> Given:
 
 
 def _streaming(thing: Any) -> Any:
-    """Return a pipeline of scikit-learn's as one that learns along a stream, anything else as it is."""
+    """Return a scikit-learn pipeline as one that learns along a stream, and anything else unchanged."""
     from sklearn.pipeline import Pipeline
 
     from .online_pipeline import OnlinePipeline
@@ -319,7 +287,7 @@ def _streaming(thing: Any) -> Any:
 
 
 def _called(thing: Any) -> list[str]:
-    """Return the names of its class, or of the classes of its steps."""
+    """Return the name of its class, or of the classes of its steps."""
     if inspect.isclass(thing):
         return [thing.__name__]
     steps = getattr(thing, "steps", None)

@@ -1,4 +1,4 @@
-"""Base of the adapters: a learner of somebody else's as a cell streams through it."""
+"""The base of the adapters: a learner from outside this package, with the methods that a cell calls."""
 
 from __future__ import annotations
 
@@ -18,27 +18,16 @@ from .returned import GuestError, first_line
 class Guest(ABC):
     """A `StreamLearner` around a learner that knows nothing of this package.
 
-    A subclass defines what is abstract here and, where it has them, ``_start(n_features)``, ``rows_of(X)``
-    and a `predict_codes` of its own. What goes wrong in there comes out as a `GuestError`.
+    A subclass defines the abstract methods and, if needed, ``_start(n_features)``, ``rows_of(X)`` and
+    `predict_codes`. Any exception of the learner becomes a `GuestError`. The `learner` belongs to one cell,
+    since cells run in threads. `batch` rows are predicted before they are learnt together. `attributes` are
+    the learner's attributes that count something, by column of the store.
 
-    Parameters
-    ----------
-    learner : object
-        One for this cell alone: cells run in threads.
-    batch : int, default=1
-        How many rows are predicted before they are learnt together.
-    attributes : mapping of str to str, default={}
-        Attributes that count something, by the store's column.
-
-    Attributes
-    ----------
-    scores_are_log_odds : bool
-        Whether probabilities can be told from its scores.
-    gives_scores : bool
-        Whether its scores say more than its predictions do.
+    `scores_are_log_odds` says whether probabilities follow from the scores, `gives_scores` whether scores say
+    more than predictions.
     """
 
-    # It is given matrices, and may do with features what it likes.
+    # The learner may use any feature, also one that is always absent.
     indifferent_to_absent_features = False
     scores_are_log_odds = False
     gives_scores = True
@@ -50,33 +39,33 @@ class Guest(ABC):
         self._attributes = attributes or {}
 
     def begin(self, classes: NDArray[np.int32], n_features: int, n_occurring: int | None = None) -> None:
-        """Take note of the classes; see `StreamLearner.begin`."""
+        """Prepare for a stream with these classes; see `StreamLearner.begin`."""
         self._classes = classes
         self._n_classes = len(classes)
-        # Rows of a batch that is not full.
+        # The rows of the batch that is not full yet.
         self._waiting: list[tuple[Any, NDArray[np.int32]]] = []
         self._n_waiting = 0
         with in_one_line("it"):
             self._start(n_features)
 
-    def _start(self, n_features: int) -> None:  # noqa: B027 -- most need not prepare
+    def _start(self, n_features: int) -> None:  # noqa: B027 -- optional
         """Prepare for a stream."""
 
     def rows_of(self, X: Any) -> Any:
-        """Return a block of rows in the form that the learner takes, made once: something with a shape."""
+        """Return a block of rows in the form that the learner takes, with a shape; called once per block."""
         return X
 
     @abstractmethod
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of rows, checked."""
+        """Return the checked scores of rows."""
 
     @abstractmethod
     def _learn(self, X: Any, codes: NDArray[np.int32]) -> None:
         """Learn rows."""
 
     def learn_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
-        """Let it predict and learn rows; see `StreamLearner.learn_rows`."""
-        # Its own labels, too: those of the cell are shared with other cells.
+        """Let the learner predict and learn rows; see `StreamLearner.learn_rows`."""
+        # The labels are copied because other cells share them.
         codes = codes.astype(np.int32)
         if self.batch == 1:
             return self._row_by_row(X, codes)
@@ -89,7 +78,7 @@ class Guest(ABC):
         return np.concatenate(scores)
 
     def _row_by_row(self, X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Let it predict, then learn each row."""
+        """Let the learner predict each row, then learn it."""
         scores = [self._no_scores(0)]
         for t in range(len(codes)):
             scores.append(self.score_rows(X[t : t + 1]))
@@ -97,7 +86,7 @@ class Guest(ABC):
         return np.concatenate(scores)
 
     def teach_rows(self, X: Any, codes: NDArray[np.int32]) -> None:
-        """Let it learn rows that it has predicted before; of a batch as soon as it is full."""
+        """Let the learner learn rows that it has predicted; rows of a batch once it is full."""
         self._waiting.append((X, codes.astype(np.int32)))
         self._n_waiting += len(codes)
         if self._n_waiting >= self.batch:
@@ -113,50 +102,41 @@ class Guest(ABC):
             self._learn(_together(parts), codes)
 
     def score_rows(self, X: Any) -> NDArray[np.float64]:
-        """Return its scores of rows, 0 before it can tell any; see `StreamLearner.score_rows`."""
+        """Return the scores of rows, 0 before the learner can predict; see `StreamLearner.score_rows`."""
         with in_one_line("predicting"):
             return self._scores(X)
 
     def predict_codes(self, X: Any) -> NDArray[np.int64]:
-        """Return what it predicts of rows, as codes.
-
-        Parameters
-        ----------
-        X : what `rows_of` returns
-
-        Returns
-        -------
-        ndarray of int64, shape (n,)
-        """
+        """Return the predicted codes, int64, of rows from `rows_of`."""
         scores = self.score_rows(X)
         return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
     def _no_scores(self, n: int) -> NDArray[np.float64]:
-        """Return the scores of rows of which nothing can be said: a mistake each, as of our own."""
+        """Return scores of 0, for rows that the learner cannot predict yet; each is a mistake."""
         return np.zeros(n if self._n_classes == 2 else (n, self._n_classes))
 
     def learn_along(self, X: Any, codes: NDArray[Any], stops: NDArray[np.int64]) -> Passage:
-        """Let it learn rows, and look at what it counts; see `StreamLearner.learn_along`."""
+        """Let the learner learn rows and record its counts; see `StreamLearner.learn_along`."""
         return learn_in_pieces(self, X, codes, stops)
 
     def end_of_pass(self, last: bool) -> None:
-        """Let it learn what is left of a batch; see `StreamLearner.end_of_pass`."""
+        """Let the learner learn an incomplete batch; see `StreamLearner.end_of_pass`."""
         self._learn_waiting()
 
     def counters(self) -> dict[str, int]:
-        """Return what it counts, by the store's columns."""
+        """Return the learner's counts, by column of the store."""
         found = {name: getattr(self.learner, each, None) for name, each in self._attributes.items()}
         return {name: int(value) for name, value in found.items() if value is not None and not np.ndim(value)}
 
     def switches(self) -> list[int] | None:
-        """Return its ``switches_``, None where there are none."""
+        """Return the learner's ``switches_``, None if it has none."""
         found = getattr(self.learner, "switches_", None)
         return None if found is None else [int(t) for t in found]
 
 
 @contextlib.contextmanager
 def in_one_line(doing: str) -> Iterator[None]:
-    """Say in one line what a learner raises, and at what."""
+    """Convert an exception of the learner into a GuestError of one line, which names the call."""
     try:
         yield
     except GuestError:

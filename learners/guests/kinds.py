@@ -1,4 +1,4 @@
-"""Which adapter a learner of somebody else's needs."""
+"""The choice of the adapter that a learner needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .scikit_learn import PartialFitGuest
 from .template import Template
 from .vowpal_wabbit import VowpalWabbit, VowpalWabbitGuest
 
-# The methods of which a learner has some, and which it has, in words.
+# The methods that make a class look like a learner, and those that a learner needs, for messages.
 METHODS = ("predict", "predict_one", "partial_fit", "learn", "learn_one")
 WANTED = "the methods predict and learn, predict and partial_fit, or predict_one and learn_one"
 
@@ -26,16 +26,7 @@ _ADAPTERS: tuple[tuple[tuple[str, ...], type[Guest]], ...] = (
 
 
 def adapter_of(learner: object) -> type[Guest] | None:
-    """Return the adapter of a learner, or of its class; None where it cannot learn along a stream.
-
-    Parameters
-    ----------
-    learner : object or type
-
-    Returns
-    -------
-    type or None
-    """
+    """Return the adapter of a learner, or of its class; None if it cannot learn along a stream."""
     if isinstance(learner, Template):
         learner = learner.thing
     if isinstance(learner, VowpalWabbit) or learner is VowpalWabbit:
@@ -49,7 +40,7 @@ def adapter_of(learner: object) -> type[Guest] | None:
 
 
 def lacking(cls: type[Any]) -> str:
-    """Return what a class lacks to learn along a stream, in words; "" where nothing."""
+    """Return, for a message, what a class lacks to learn along a stream; "" if nothing."""
     if adapter_of(cls) is not None:
         return ""
     absent = "partial_fit" if hasattr(cls, "predict") else "predict"
@@ -57,29 +48,14 @@ def lacking(cls: type[Any]) -> str:
 
 
 def takes_batches(learner: object) -> bool:
-    """Tell whether a learner, or its class, can be given several rows to learn after predicting them all."""
+    """Return whether a learner, or its class, can learn several rows together after predicting them all."""
     adapter = adapter_of(learner)
     return adapter is not None and adapter is not ChunkwiseGuest
 
 
 def as_guest(learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> Guest:
-    """Return a learner of somebody else's with the methods that a cell calls.
-
-    Parameters
-    ----------
-    learner : object
-    batch : int, default=1
-    attributes : mapping of str to str, default=None
-        See `Guest`.
-
-    Returns
-    -------
-    Guest
-
-    Raises
-    ------
-    GuestError
-        It cannot learn along a stream.
+    """Return a learner with the methods that a cell calls; see `Guest`. GuestError if it cannot learn a
+    stream.
     """
     adapter = adapter_of(learner)
     if adapter is None:

@@ -1,4 +1,4 @@
-"""Learners named by their place: ``module:Class``, and ``vw``."""
+"""Learners named by their module: ``module:Class``, and ``vw``."""
 
 from __future__ import annotations
 
@@ -19,21 +19,16 @@ from .vowpal_wabbit import VowpalWabbit
 
 VOWPAL_WABBIT = "vw"
 
-# How a package is got that this one can do without: the extra that names it.
+# The extra that installs an optional package.
 _EXTRAS = {"capymoa": "capymoa", "river": "river", "vowpalwabbit": "vw"}
 
 
 class FoundGuest(NamedTuple):
     """A class by its name.
 
-    Attributes
-    ----------
-    cls : type or None
-        None if its package is one of the extras and not installed.
-    package : str
-        The package and its version: two versions need not learn alike.
-    problem : str
-        Why its cells cannot be computed, or "".
+    `cls` is None if its package is one of the extras and not installed. `package` is the package with its
+    version, since two versions may learn differently. `problem` says why its cells cannot be computed, or is
+    "".
     """
 
     cls: type[Any] | None
@@ -42,27 +37,17 @@ class FoundGuest(NamedTuple):
 
 
 def names_guest(name: str) -> bool:
-    """Tell whether a name is one of a class elsewhere."""
+    """Return whether a name is that of a class outside this package."""
     return name == VOWPAL_WABBIT or ":" in name
 
 
 @functools.cache
 def find_guest(name: str) -> FoundGuest:
-    """Find a learner by its place.
+    """Find a learner by its name: ``vw``, or module and class, such as
+    ``sklearn.linear_model:SGDClassifier``.
 
-    Parameters
-    ----------
-    name : str
-        ``vw``, or the module and the class, such as ``sklearn.linear_model:SGDClassifier``.
-
-    Returns
-    -------
-    FoundGuest
-
-    Raises
-    ------
-    ValueError
-        There is no such package, module or class, or the class cannot learn along a stream; one line.
+    Raise ValueError, with one line, if there is no such package, module or class, or if the class cannot
+    learn along a stream.
     """
     module_name, _, class_name = name.partition(":")
     if name == VOWPAL_WABBIT:
@@ -80,7 +65,7 @@ def find_guest(name: str) -> FoundGuest:
     try:
         module = importlib.import_module(module_name)
     except Exception as error:
-        # CapyMOA looks for Java when it is imported, and its words may be several lines.
+        # CapyMOA looks for Java when it is imported, and its message may have several lines.
         raise ValueError(f"module {module_name!r} cannot be imported: {first_line(error)}") from None
     found: Any = module
     for part in class_name.split("."):
@@ -98,7 +83,7 @@ def find_guest(name: str) -> FoundGuest:
 
 
 def version_of(module: ModuleType) -> str:
-    """Return the package of a module with its version; where there is none what is in the file."""
+    """Return the package of a module with its version; for a module without a package, a hash of its file."""
     for package in _distributions().get(module.__name__.partition(".")[0], ()):
         return f"{package} {metadata.version(package)}"
     path = getattr(module, "__file__", None)
@@ -109,5 +94,5 @@ def version_of(module: ModuleType) -> str:
 
 @functools.cache
 def _distributions() -> dict[str, list[str]]:
-    """Return the packages that install a module, by its name."""
+    """Return the packages that install a module, by the module's name."""
     return {name: sorted(set(packages)) for name, packages in metadata.packages_distributions().items()}

@@ -1,4 +1,4 @@
-"""Pipelines of scikit-learn that learn along a stream."""
+"""scikit-learn pipelines that learn along a stream."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ class OnlinePipeline(Pipeline):
     """A pipeline with ``partial_fit``: transformers learn rows and transform them, the last step learns.
 
     A transformer without ``partial_fit`` must need no fitting, such as `Normalizer`.
-
-    Raises
-    ------
-    ValueError
-        A step can only be fitted to all rows at once; one line.
 
     Examples
     --------
@@ -59,7 +54,7 @@ class OnlinePipeline(Pipeline):
         return [(name, step) for name, step in self.steps[:-1] if step not in (None, "passthrough")]
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether rows have been learnt; the last step may be a class that cannot say so."""
+        """Return whether rows have been learnt; the last step may be a class without that information."""
         return hasattr(self, "begun_")
 
     @property

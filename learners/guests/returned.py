@@ -1,4 +1,4 @@
-"""What a guest returns: looked at where it is made, and turned into scores as the pipeline counts them."""
+"""Check the values that a guest returns, and convert them into scores as the pipeline counts them."""
 
 from __future__ import annotations
 
@@ -7,42 +7,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Probabilities closer to 0 or 1 than this are not told apart; scikit-learn's log loss has the same bound.
+# Probabilities are clipped to this distance from 0 and 1, as in scikit-learn's log loss.
 _LEAST = float(np.finfo(np.float64).eps)
-# What a prediction has more than a class that scores the same: nothing that a metric could see.
+# Added to the score of the predicted class on a tie; too small for any metric to see.
 _NUDGE = float(np.finfo(np.float64).tiny)
-# Sums of probabilities in floating point.
+# Tolerance of probabilities below 0 or above 1.
 _ROUNDING = 1e-6
 
 
 class GuestError(Exception):
-    """What a learner of somebody else's has done, or has not, in one line."""
+    """What a learner from outside this package did wrong, in one line."""
 
 
 def first_line(error: BaseException) -> str:
-    """Return the kind of an error and the first line of its words."""
+    """Return the type of an error and the first line of its message."""
     words = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 def as_numbers(found: Any, method: str) -> NDArray[np.float64]:
-    """Return what a method returned as numbers.
-
-    Parameters
-    ----------
-    found : any
-    method : str
-        As a message names it.
-
-    Returns
-    -------
-    ndarray of float64
-
-    Raises
-    ------
-    GuestError
-        They are none, or not all finite.
-    """
+    """Return the result of a method as float64; GuestError if a value is no number or not finite."""
     try:
         numbers = _as_floats(np.asarray(found))
     except (TypeError, ValueError, OverflowError):
@@ -54,19 +38,7 @@ def as_numbers(found: Any, method: str) -> NDArray[np.float64]:
 
 
 def checked_scores(found: Any, method: str, n: int, n_classes: int) -> NDArray[np.float64]:
-    """Return scores of rows, one a row for two classes.
-
-    Parameters
-    ----------
-    found : any
-        Of shape (n,) for two classes, or (n, K).
-    method : str
-    n, n_classes : int
-
-    Returns
-    -------
-    ndarray of float64, shape (n,) or, with K > 2, (n, K)
-    """
+    """Return scores of rows, shape (n,) or (n, K), checked: shape (n,) for two classes, (n, K) for more."""
     scores = as_numbers(found, method)
     if scores.shape != (n, n_classes) and (scores.shape != (n,) or n_classes > 2):
         wanted = f"({n},)" if n_classes == 2 else f"({n}, {n_classes})"
@@ -77,19 +49,7 @@ def checked_scores(found: Any, method: str, n: int, n_classes: int) -> NDArray[n
 
 
 def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np.int64]:
-    """Return predicted labels, which must be among the classes 0 … K - 1.
-
-    Parameters
-    ----------
-    found : any
-        Of shape (n,).
-    method : str
-    n, n_classes : int
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-    """
+    """Return predicted labels, shape (n,), as int64; GuestError if one is none of the classes 0 … K - 1."""
     try:
         given = np.asarray(found)
     except ValueError:
@@ -110,7 +70,7 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
 
 
 def scores_of_codes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-    """Return scores that say a prediction and no more: -1 or 1, of many classes 1 and 0."""
+    """Return scores that only express a prediction: -1 or 1; with many classes 1 for the class, else 0."""
     if n_classes == 2:
         return np.where(codes == 1, 1.0, -1.0).astype(np.float64)
     chosen: NDArray[np.float64] = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
@@ -120,21 +80,10 @@ def scores_of_codes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.floa
 def scores_of_probabilities(
     found: Any, method: str, n: int, n_classes: int, predicted: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Return log odds of the second of two classes, or of many classes logarithms of their probabilities.
+    """Return log odds of the second of two classes, or logarithms of the probabilities of many classes.
 
-    Parameters
-    ----------
-    found : any
-        Of shape (n, K).
-    method : str
-    n, n_classes : int
-    predicted : ndarray of int64, shape (n,), default=None
-        What was predicted of them; None: the most probable class, of equals the first.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,) or, with K > 2, (n, K)
-        The class that was predicted scores highest.
+    `found` has shape (n, K). The predicted class scores highest; `predicted` is by default the most probable
+    class, the first one on a tie.
     """
     chances = as_numbers(found, method)
     if chances.shape != (n, n_classes):
@@ -160,12 +109,12 @@ def scores_of_probabilities(
 
 def _as_floats(given: NDArray[Any]) -> NDArray[np.float64]:
     if any(isinstance(each, complex) for each in given.ravel().tolist()):
-        # Else the real part would be taken, with a warning.
+        # NumPy would drop the imaginary part with a warning.
         raise TypeError("complex numbers")
     return given.astype(np.float64)
 
 
 def _shown(found: Any) -> str:
     text = " ".join(repr(found).split())
-    # An error stays one line.
+    # A message must fit on one line.
     return text if len(text) <= 60 else f"{text[:57]}…"

@@ -1,4 +1,4 @@
-"""Learners in the manner of River: a row is a dict, ``predict_one`` and ``learn_one``."""
+"""The adapter for learners like River's: a row is a dict, with ``predict_one`` and ``learn_one``."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from .returned import GuestError, checked_codes, scores_of_codes, scores_of_prob
 
 
 class RiverGuest(Guest):
-    """A model with ``predict_one`` and ``learn_one``; ``predict_proba_one`` gives scores, where there is one.
+    """A model with ``predict_one`` and ``learn_one``; ``predict_proba_one`` gives scores, if it exists.
 
-    Labels of two classes are False and True, of many 0 … K - 1. What predicts nothing (None, before it has
-    seen a class) predicts the first.
+    Labels are False and True with two classes, 0 … K - 1 with more. A prediction of None, before the model
+    has seen a class, counts as the first class.
     """
 
     def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
         super().__init__(learner, batch, attributes)
         model = _last_step(learner)
-        # Of whatever else has these methods, as if River were not there.
+        # Without River, learners with the same methods are handled as not derived from its classes.
         theirs: type[Any] = getattr(sys.modules.get("river.base"), "Classifier", type(None))
         derived = isinstance(model, theirs)
         self._likely = hasattr(model, "predict_proba_one") and not (
             derived and type(model).predict_proba_one is vars(theirs)["predict_proba_one"]
         )
-        # River's own `predict_one` is the likeliest class: what was asked for once need not be asked twice.
+        # River's own `predict_one` returns the most probable class, so it need not be called as well.
         self._by_chance = self._likely and derived and type(model).predict_one is vars(theirs)["predict_one"]
         self.gives_scores = self.scores_are_log_odds = self._likely
 
@@ -38,7 +38,7 @@ class RiverGuest(Guest):
         self._known = frozenset(self._labels)
 
     def rows_of(self, X: Any) -> Any:
-        """Return rows as dicts: a value by feature; of sparse rows those that are stored."""
+        """Return rows as dicts, value by feature number; sparse rows have their stored values."""
         rows = np.empty(X.shape[0], object)
         if not isinstance(X, np.ndarray):
             stops, features, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()
@@ -71,7 +71,7 @@ class RiverGuest(Guest):
             return self._counted([self._said(x) for x in X])
 
     def _said(self, x: dict[int, float]) -> tuple[Any, list[float] | None]:
-        """Return the label that is predicted of a row, and the probabilities of all."""
+        """Return the predicted label of a row, and the probabilities of all classes (None without them)."""
         if not self._likely:
             return self.learner.predict_one(x), None
         chances = self.learner.predict_proba_one(x)
@@ -85,7 +85,7 @@ class RiverGuest(Guest):
         return label, [chances.get(each, 0.0) for each in self._labels]
 
     def _counted(self, said: list[tuple[Any, list[float] | None]]) -> NDArray[np.float64]:
-        """Return what was said of rows as scores."""
+        """Return predictions of rows as scores."""
         n, k = len(said), self._n_classes
         labels = [0 if label is None else label for label, _ in said]
         codes = checked_codes(labels, "predict_one", n, k)

@@ -1,4 +1,4 @@
-"""Learners in the manner of scikit-learn: ``partial_fit`` and ``predict``."""
+"""The adapter for learners like scikit-learn's: ``partial_fit`` and ``predict``."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .returned import (
     scores_of_probabilities,
 )
 
-# What scores are asked of: the first that there is.
+# Scores come from the first of these methods that the learner has.
 _ASKED = ("decision_function", "predict_proba", "predict")
 
 
 class PartialFitGuest(Guest):
-    """A learner that learns by ``partial_fit(X, y, classes=...)``.
+    """A learner with ``partial_fit(X, y, classes=...)``.
 
-    Row by row it is asked for ``decision_function``, else ``predict_proba``, else ``predict``, and then
-    given the row. A ``decision_function`` counts as this package's own scores do: 0 is a mistake. Of equal
-    probabilities the first class is predicted, as by scikit-learn.
+    For each row, ``decision_function`` is called, or else ``predict_proba``, or else ``predict``; then the
+    row is learnt. A ``decision_function`` counts like this package's scores: 0 is a mistake. If probabilities
+    are equal, the first class is predicted, as by scikit-learn.
     """
 
     def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
@@ -49,7 +49,7 @@ class PartialFitGuest(Guest):
         n, begun = len(codes), 0
         scores = []
         if n and not self._learns:
-            # The classes are told once; what has seen no row may have no answer.
+            # The classes are passed once, and the learner may be unable to predict before its first row.
             scores.append(self.score_rows(X[:1]))
             self.teach_rows(X[:1], codes[:1])
             begun = 1
@@ -63,7 +63,7 @@ class PartialFitGuest(Guest):
                 row = X[t : t + 1]
                 doing = self._asked
                 answer = np.asarray(ask(row))
-                # Seen row by row: scores of several rows put together may look as if they were right.
+                # Checked for each row: wrong shapes may look right once rows are concatenated.
                 if not answer.ndim or len(answer) != 1:
                     raise GuestError(f"{doing} returned {answer.shape} for a row, not one score or label")
                 found.append(answer)
@@ -88,7 +88,7 @@ class PartialFitGuest(Guest):
             with in_one_line(self._asked):
                 found = getattr(self.learner, self._asked)(X)
         except GuestError as error:
-            # Before the first row there need not be anything to answer with.
+            # Before the first row a learner may be unable to predict.
             if self._learns or not isinstance(error.__cause__, NotFittedError | AttributeError):
                 raise
             return self._no_scores(X.shape[0])
@@ -97,7 +97,7 @@ class PartialFitGuest(Guest):
         return self._counted(found)
 
     def _counted(self, found: Any) -> NDArray[np.float64]:
-        """Return what was answered as scores."""
+        """Return answers for rows as scores."""
         n, name = len(found), self._asked
         if name == "decision_function":
             return checked_scores(found, name, n, self._n_classes)

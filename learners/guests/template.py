@@ -1,4 +1,4 @@
-"""An object as a factory: every cell gets an untrained copy of it."""
+"""An object as a factory of learners: every cell gets an untrained copy."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from typing import Any
 
 from sklearn.base import clone
 
-# How constructors call what their draws begin with.
+# Names of seed parameters of constructors.
 STATES = ("random_state", "seed")
 
 
 class Template:
-    """A learner of somebody else's that is copied, never trained itself.
+    """A learner object that is copied and never trained itself.
 
-    scikit-learn's and River's are cloned: what they have learnt is left out. Any other is copied as it is.
-
-    Parameters
-    ----------
-    thing : object
+    Learners of scikit-learn and River are cloned, which leaves out what they have learnt. Any other object is
+    deep-copied.
 
     Examples
     --------
@@ -35,7 +32,7 @@ class Template:
         self._of_river = not is_class and hasattr(thing, "_get_params") and hasattr(thing, "clone")
         self._cloned = not is_class and hasattr(thing, "get_params")
         parameters = thing.get_params() if self._cloned else {}
-        # One seed is given to all steps of a pipeline that draw and have none.
+        # All seeds of a pipeline's steps that are None get the same value.
         if self._seeded(0):
             parameters = {**parameters, "random_state": None}
         self.__signature__ = inspect.Signature(
@@ -47,7 +44,7 @@ class Template:
         )
 
     def __call__(self, random_state: int | None = None, **params: Any) -> Any:
-        """Return a copy with other parameters, which draws from a state where its own are None."""
+        """Return a copy with other parameters; `random_state` replaces seed parameters that are None."""
         if self._of_river:
             return self.thing.clone(self._seeded(random_state))
         if not self._cloned:
@@ -57,11 +54,13 @@ class Template:
 
     @property
     def content(self) -> Any:
-        """What tells it from other objects: parameters, or all values of one that is copied as it is."""
+        """The values that distinguish it from other objects: parameters, or the whole object if it is
+        deep-copied.
+        """
         return [type(self.thing), self.thing._get_params()] if self._of_river else self()
 
     def _seeded(self, state: int | None) -> dict[str, Any]:
-        """Return its parameters that are a seed and None, with a state in their place."""
+        """Return its seed parameters that are None, with `state` as their value."""
         if self._of_river:
             return _nested_seeds(self.thing._get_params(), state)
         params = self.thing.get_params() if self._cloned else {}
@@ -73,7 +72,7 @@ class Template:
 
 
 def _nested_seeds(params: Mapping[str, Any], state: int | None) -> dict[str, Any]:
-    """Return what River's `clone` is told so that all parts have a seed."""
+    """Return the arguments of River's `clone` that set the seeds of all parts."""
     found: dict[str, Any] = {}
     for name, value in params.items():
         match value:

@@ -1,10 +1,9 @@
-"""Vowpal Wabbit: a workspace a cell, rows as its text."""
+"""The adapter for Vowpal Wabbit: one workspace per cell, rows as text."""
 
 from __future__ import annotations
 
 import importlib
 import shlex
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,36 +13,33 @@ from numpy.typing import NDArray
 from .guest import Guest, in_one_line
 from .returned import GuestError, checked_codes, checked_scores, scores_of_codes
 
-# Options by which Vowpal Wabbit tells classes from each other; without one, of many classes: one against all.
+# Vowpal Wabbit's options for many classes; without one of them, `--oaa` (one against all) is added.
 _MANY = ("--oaa", "--ect", "--csoaa", "--wap", "--log_multi", "--recall_tree", "--plt", "--boosting")
 
 
 class VowpalWabbit:
     """Vowpal Wabbit as a study names it.
 
-    Parameters
-    ----------
-    args : str, default=""
-        Its command line, such as ``--ftrl --loss_function logistic``; with many classes ``--oaa K`` is added
-        where no other reduction is named.
+    `args` is its command line, such as ``--ftrl --loss_function logistic``; with many classes ``--oaa K`` is
+    added unless another reduction is named.
     """
 
     def __init__(self, args: str = "") -> None:
         self.args = args
 
     def workspace(self, n_classes: int) -> Any:
-        """Return a fresh workspace for a stream of so many classes."""
+        """Return a new workspace for a stream with `n_classes` classes."""
         own = shlex.split(self.args)
         reduction = [] if self.tells_classes or n_classes == 2 else ["--oaa", str(n_classes)]
         return importlib.import_module("vowpalwabbit").Workspace(arg_list=["--quiet", *own, *reduction])
 
     @property
     def tells_classes(self) -> bool:
-        """Whether its arguments name a reduction of many classes."""
+        """Whether the arguments name a reduction for many classes."""
         return any(each.partition("=")[0] in _MANY for each in shlex.split(self.args))
 
     def check_parameters(self) -> None:
-        """Raise ValueError for arguments that it does not take."""
+        """Raise ValueError for invalid arguments."""
         if not isinstance(self.args, str):
             raise ValueError(f"args must be a text such as '--ftrl', got {self.args!r}")
         try:
@@ -53,25 +49,20 @@ class VowpalWabbit:
 
 
 class VowpalWabbitGuest(Guest):
-    """A workspace of Vowpal Wabbit: its predictions of two classes are scores, of many are classes."""
-
-    def __init__(
-        self, learner: VowpalWabbit, batch: int = 1, attributes: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(learner, batch, attributes)
+    """A workspace of Vowpal Wabbit: predictions are scores with two classes, and classes with more."""
 
     def _start(self, n_features: int) -> None:
         self._many = self._n_classes > 2 or self.learner.tells_classes
         self.gives_scores = not self._many
         words = self.learner.args.replace("=", " ").split()
-        # Its raw score is then the logarithm of the odds.
+        # With the logistic loss and no link, the raw score is the log odds.
         self.scores_are_log_odds = not self._many and "logistic" in words and "--link" not in words
         first, *others = range(1, self._n_classes + 1)
         self._labels = [str(each) for each in (first, *others)] if self._many else ["-1", "1"]
         self._workspace = self.learner.workspace(self._n_classes)
 
     def rows_of(self, X: Any) -> Any:
-        """Return rows as text without labels; zeros are left out, which says the same."""
+        """Return rows as text without labels; zeros are left out, which means the same."""
         rows = np.empty(X.shape[0], object)
         X = X if sp.issparse(X) else sp.csr_array(X)
         stops, features, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()
@@ -101,7 +92,7 @@ class VowpalWabbitGuest(Guest):
         n, k = len(found), self._n_classes
         if not self._many:
             return checked_scores(found, "its prediction", n, k)
-        # Before it has learnt a class it names the first or none.
+        # Before it has learnt a class it predicts the first class or 0.
         if not all(isinstance(each, int) for each in found):
             raise GuestError(f"its arguments {self.learner.args!r} predict no class")
         return scores_of_codes(checked_codes([max(0, each - 1) for each in found], "it", n, k), k)

@@ -44,8 +44,8 @@ def _learn(view, n, codes, scores, margin, C, k, squared_norm):
 class KernelALMA(KernelClassifier):
     """ALMA₂ with kernels: an approximation to the largest margin, on normalised rows.
 
-    Wherever ``m/‖x‖ <= (1 - alpha) B/√k``, k being the number of the update: ``w += C/√k y x/‖x‖``, then w is
-    scaled back into the unit ball. ``‖x‖² = k(x, x)`` is one kernel evaluation a row.
+    Whenever ``m/‖x‖ <= (1 - alpha) B/√k``, k being the number of the update: ``w += C/√k y x/‖x‖``, then w is
+    scaled back into the unit ball. ``‖x‖² = k(x, x)`` is one kernel evaluation per row.
 
     Parameters
     ----------
@@ -55,10 +55,8 @@ class KernelALMA(KernelClassifier):
         > 0; None is the paper's 1/alpha.
     C : float, default=√2
         > 0; the paper's √2.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     Notes
     -----
@@ -103,7 +101,7 @@ class KernelALMA(KernelClassifier):
         if self.B is not None:
             check_positive(self, "B")
         elif self.alpha == 0:
-            raise ValueError("KernelALMA: alpha must be > 0 where B is None (it is then 1/alpha), got 0")
+            raise ValueError("KernelALMA: alpha must be > 0 if B is None (B is then 1/alpha), got 0")
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

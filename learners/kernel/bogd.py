@@ -1,4 +1,4 @@
-"""BOGD: kernel gradient descent that makes room by dropping a random support vector."""
+"""BOGD: kernel gradient descent on a budget that random removal keeps."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .support.support_set import RandomSlots
 
 @compiled
 def _learn(view, n, codes, scores, eta, lam, largest, by_factor, ages, drops):
-    """The k-th removal is of the support vector number ``drops[k]``, the oldest being 0.
+    """Learn a block; the k-th removal is of the support vector number ``drops[k]``, the oldest being 0.
 
     ``ages`` has the slots in the order of their rows, as many as the budget.
     """
@@ -55,16 +55,16 @@ def _learn(view, n, codes, scores, eta, lam, largest, by_factor, ages, drops):
 
 
 class BOGD(KernelClassifier):
-    """Bounded online gradient descent: NORMA with a constant step, where random rows make room for new ones.
+    """Bounded online gradient descent: NORMA with a constant step, on a budget that random removal keeps.
 
-    Each row: ``α *= 1 - η lam``. Where ``m <= 1`` the row joins with ``α = η y``. A full support set first
-    loses a random support vector, all with the same probability, and the others are made larger,
-    ``α *= B/(B - 1)``, so that the score is the same on average; `projection` bounds them.
+    Each row: ``α *= 1 - η lam``. If ``m <= 1`` the row joins with ``α = η y``. A full support set first loses
+    a random support vector, all with the same probability, and the others are enlarged, ``α *= B/(B - 1)``,
+    so that the expected score stays the same; `projection` bounds them.
 
     Parameters
     ----------
     budget : int, default=100
-        B, support vectors at most, >= 2.
+        B, the largest number of support vectors, >= 2.
     eta : float, default=0.2
         Step, > 0.
     lam : float, default=0.01
@@ -72,20 +72,18 @@ class BOGD(KernelClassifier):
     gamma_max : float, default=5.0
         > 0, such that after a removal ``|α| <= eta gamma_max``.
     projection : {"clip", "scale"}, default="clip"
-        "clip": each coefficient that is larger is made as large, before the new row joins; "scale": all are
-        multiplied by the same factor, after it has.
+        "clip" lowers each coefficient that is larger to the bound, before the new row joins. "scale"
+        multiplies all by the same factor, after it has joined.
     random_state : int, default=0
         Seed of the removals, 0 … 2³² - 1: the same seed, the same removals.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     Notes
     -----
     Checked against figures of an independent implementation, which equals ports of JSAT's BOGD ("clip") and
-    of BOGD.m ("scale"). KOL's drops the oldest and makes nothing larger. BOGD++, which drops small
-    coefficients more often, is left out: its published probabilities can be negative.
+    of BOGD.m ("scale"). KOL's drops the oldest and enlarges nothing. BOGD++, which drops small coefficients
+    more often, is left out: its published probabilities can be negative.
 
     See Also
     --------
@@ -140,7 +138,7 @@ class BOGD(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # The order of the slots is that of one budget.
+        # Slots are ordered for this budget, even if the parameter is set later.
         self._ages = np.zeros(int(self.budget), np.int64)
         self._victims = RandomSlots(int(self.random_state), len(self._ages))
 

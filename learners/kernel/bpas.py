@@ -25,7 +25,7 @@ def _least_missed(view, own, n, t):
 
 @compiled
 def _learn(view, own, n, codes, scores, budget, C):
-    """The update of PA-I; `own` has k(x, x) of the support vectors."""
+    """Learn a block with the update of PA-I; `own` has k(x, x) of the support vectors."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -55,25 +55,22 @@ def _learn(view, own, n, codes, scores, budget, C):
 
 
 class BPAS(KernelClassifier):
-    """BPA-S: kernel PA-I where the new row takes over the support vector that is missed least.
+    """BPA-S: kernel PA-I on a budget; a new row replaces the support vector that costs least to remove.
 
-    Where the hinge loss ``l = 1 - m`` is positive, ``τ = min(C, l/k(x, x))`` and the row joins with
-    ``α = y τ``. If the support set is full, row r goes, the one with the smallest
-    ``α_r² (k_rr - k_rt²/k_tt)`` (ties: the oldest), and the new one has ``α = y τ + α_r k_rt/k_tt``:
-    what went is projected onto it.
+    If the hinge loss ``l = 1 - m`` is positive, ``τ = min(C, l/k(x, x))`` and the row joins with ``α = y τ``.
+    If the support set is full, the row r with the smallest ``α_r² (k_rr - k_rt²/k_tt)`` (ties: the oldest) is
+    removed, and the new row has ``α = y τ + α_r k_rt/k_tt``: the removed row is projected onto it.
 
     k(x, x) is one kernel evaluation of a row inside the margin.
 
     Parameters
     ----------
     budget : int, default=100
-        Support vectors at most, >= 2.
+        Largest number of support vectors, >= 2.
     C : float, default=1.0
         Aggressiveness, > 0.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     Notes
     -----
@@ -119,7 +116,7 @@ class BPAS(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # What is full stays so.
+        # A full support set stays full, even if the parameter is set later.
         self._budget = int(self.budget)
 
     def _learn_block(self, view, n, codes, scores):

@@ -1,4 +1,4 @@
-"""BSGD: stochastic gradient descent on a budget that removal or merging keeps."""
+"""BSGD: stochastic gradient descent on a budget that removing or merging keeps."""
 
 import numpy as np
 from numba.extending import register_jitable
@@ -16,7 +16,7 @@ _EQUAL = 1.0 + 1e-9
 
 @register_jitable
 def _shrink(view, n, round_):
-    """The step along the regulariser, ``α *= 1 - 1/t``."""
+    """Take the step along the regulariser, ``α *= 1 - 1/t``."""
     for i in range(n):
         view.alpha[i] *= 1.0 - 1.0 / round_
 
@@ -36,7 +36,7 @@ def _smallest(alpha, own, born, n, bound):
 
 @compiled
 def _learn_removing(view, own, n, codes, scores, budget, lam):
-    """`own` has k(x, x) of the support vectors."""
+    """Learn a block; `own` has k(x, x) of the support vectors."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, round_ = signed(codes[t]), view.first + t + 1
@@ -53,7 +53,7 @@ def _learn_removing(view, own, n, codes, scores, budget, lam):
             own[n] = view.own[t]
             n = add(view, n, t, a)
             continue
-        # Where the new row is smaller than all others it goes at once.
+        # If the new row is smaller than all others, it is not added.
         p = _smallest(view.alpha, own, view.born, n, a * a * view.own[t])
         if p >= 0:
             own[p] = view.own[t]
@@ -63,7 +63,7 @@ def _learn_removing(view, own, n, codes, scores, budget, lam):
 
 @compiled
 def _learn_merging(view, rows, norms, ones, n, codes, scores, budget, lam):
-    """`rows` are the support vectors and `norms` their squared norms, by slot; k(x, x) is 1."""
+    """Learn a block; `rows` and `norms` are the support vectors and their squared norms; k(x, x) is 1."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, round_ = signed(codes[t]), view.first + t + 1
@@ -85,24 +85,24 @@ def _learn_merging(view, rows, norms, ones, n, codes, scores, budget, lam):
 
 
 class BSGD(KernelClassifier):
-    """Budgeted stochastic gradient descent: Pegasos with a kernel, and with mergers or removals.
+    """Budgeted stochastic gradient descent: Pegasos with a kernel, and with merging or removal.
 
-    Each row, the t-th of all: ``α *= 1 - 1/t``; where ``m < 1`` it joins with ``α = y/(lam t)``. If there are
+    Each row, the t-th of all: ``α *= 1 - 1/t``; if ``m < 1`` it joins with ``α = y/(lam t)``. If there are
     more than `budget` then, p is the support vector with the smallest ``α² k(x, x)`` (ties, within 1e-9: the
     oldest), and
 
-    - "removal": p goes;
+    - "removal": p is removed;
     - "merging": p and another one, n, become ``z = h x_p + (1 - h) x_n`` with the coefficient
       ``a = α_p κ^((1-h)²) + α_n κ^(h²)``, ``κ = k(x_p, x_n)``. h in [0, 1] maximizes |a|, found by golden
       section to 1e-10. n has the same sign as p and the smallest loss ``α_p² + α_n² + 2 α_p α_n κ - a²``
       (ties: the oldest). If there is no such n, p is removed.
 
-    A merger needs the kernel values of p with the others of its sign; those with the new row are known.
+    Merging needs the kernel values of p with the others of its sign; those with the new row are known.
 
     Parameters
     ----------
     budget : int, default=100
-        Support vectors at most, >= 2.
+        Largest number of support vectors, >= 2.
     lam : float, default=0.01
         Regularisation λ, > 0.
     maintenance : {"merging", "removal"}, default="merging"
@@ -110,13 +110,13 @@ class BSGD(KernelClassifier):
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
     epochs : int, default=1
-        Passes that `fit` makes; t goes on counting.
+        Passes that `fit` makes; t continues to count.
 
     Attributes
     ----------
     support_vectors_ : ndarray or csr_matrix of shape (n_support_, d)
-        With "merging" an ndarray of those that were made, which are no rows of the stream: `support_` has the
-        number of n for each.
+        With "merging" an ndarray; merged vectors are no rows of the stream, and `support_` has the number of
+        n for each.
 
     Notes
     -----
@@ -175,7 +175,7 @@ class BSGD(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # What is full stays so, and what was merged is dense.
+        # A full support set stays full and merged vectors dense, even if the parameters are set later.
         self._budget, self._merges = int(self.budget), self.maintenance == "merging"
 
     def _new_store(self, dtype, sparse):
@@ -185,6 +185,6 @@ class BSGD(KernelClassifier):
         support, settings = self._support, (n, codes, scores, self._budget, float(self.lam))
         if not self._merges:
             return _learn_removing(view, support.companions, *settings)
-        # k(x, x) of the rbf kernel is 1 for all.
+        # With the rbf kernel k(x, x) is 1.
         support.companions[:] = 1.0
         return _learn_merging(view, support.rows.in_loops(None), support.norms, support.companions, *settings)

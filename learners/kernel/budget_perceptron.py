@@ -1,4 +1,4 @@
-"""Perceptrons that make room by dropping a support vector: a random one, or the oldest."""
+"""Perceptrons on a budget: a full support set drops a random support vector, or the oldest."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .support.support_set import RandomSlots
 
 @compiled
 def _learn(view, n, codes, scores, budget, victims):
-    """A Perceptron whose k-th removal empties slot ``victims[k]``, which the new row then takes."""
+    """Learn a block; the k-th removal empties slot ``victims[k]``, which the new row then takes."""
     mistakes = updates = evaluations = removals = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -31,30 +31,30 @@ def _learn(view, n, codes, scores, budget, victims):
 
 
 class _SlotsInTurn:
-    """Slot numbers in turn, which are those of the oldest support vector."""
+    """Slot numbers in turn: the slot of the oldest support vector comes next."""
 
     def __init__(self, budget):
         self._budget = budget
         self._used = 0
 
     def next(self, n):
-        """Return the next `n`, without using them up."""
+        """Return the next `n` slots without consuming them."""
         return (self._used + np.arange(n)) % self._budget
 
     def use(self, n):
-        """Use up the next `n`."""
+        """Consume the next `n` slots."""
         self._used += n
 
 
 class _BudgetPerceptron(KernelClassifier):
-    """A kernel Perceptron of at most `budget` support vectors."""
+    """A kernel Perceptron with at most `budget` support vectors."""
 
     def _check_own_parameters(self):
         check_count(self, "budget")
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # The order of the slots is that of one budget.
+        # Slots are ordered for this budget, even if the parameter is set later.
         self._budget = int(self.budget)
 
     def _learn_block(self, view, n, codes, scores):
@@ -70,13 +70,11 @@ class RandomizedBudgetPerceptron(_BudgetPerceptron):
     Parameters
     ----------
     budget : int, default=100
-        Support vectors at most, >= 1.
+        Largest number of support vectors, >= 1.
     random_state : int, default=0
         Seed of the removals, 0 … 2³² - 1: the same seed, the same removals.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     See Also
     --------
@@ -125,11 +123,9 @@ class ShiftingPerceptron(_BudgetPerceptron):
     Parameters
     ----------
     budget : int, default=100
-        Support vectors at most, >= 1.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+        Largest number of support vectors, >= 1.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Perceptron and MIRA with a cache that throws out what has become redundant."""
+"""Perceptron and MIRA with a cache of rows from which redundant rows are removed."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .support.support_set import score_classes
 
 @compiled
 def _learn(view, rest, n, codes, scores, beta, budget, mira):
-    """Figures 1 and 2 of Crammer, Kandola and Singer (2003)."""
+    """Learn a block: figures 1 and 2 of Crammer, Kandola and Singer (2003)."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -42,7 +42,7 @@ def _learn(view, rest, n, codes, scores, beta, budget, mira):
 
 @compiled
 def _learn_classes(view, rest, n, codes, scores, beta, budget, mira):
-    """As with two; a step of the Perceptron is 1 for the right class, -1 for the best wrong one."""
+    """Learn a block of many classes; a Perceptron's step is 1 for the right, -1 for the best wrong class."""
     mistakes = updates = evaluations = 0
     τ = np.empty(scores.shape[1])
     for t in range(codes.shape[0]):
@@ -80,6 +80,20 @@ class _DistillCache(MulticlassKernelClassifier):
     # Whether a step is MIRA's; the Perceptron's is 1.
     _is_mira = False
 
+    def __init__(
+        self,
+        beta: float = 0.1,
+        budget: int | None = None,
+        kernel: str = "rbf",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        epochs: int = 1,
+    ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, epochs)
+        self.beta = beta
+        self.budget = budget
+
     def _check_own_parameters(self):
         if self.budget is not None:
             check_count(self, "budget")
@@ -102,14 +116,14 @@ class _DistillCache(MulticlassKernelClassifier):
 
 
 class DistillCachePerceptron(_DistillCache):
-    """The aggressive Perceptron with a cache: redundant rows are removed, wherever they came from.
+    """The aggressive Perceptron with a cache: any row that has become redundant is removed.
 
-    Where ``m <= beta`` the row is inserted with α = y. Then, while some cached row has a margin of at least
-    beta without its own term, the one with the largest such margin is removed (ties: the oldest; the new row
-    itself may go). With a budget the removal has no test: it happens when the cache is over its budget.
+    If ``m <= beta`` the row is inserted with α = y. Then, while some cached row has a margin of at least beta
+    without its own term, the row with the largest such margin is removed (ties: the oldest; it may be the new
+    row). With a budget the removal has no test: it happens when the cache is over its budget.
 
-    Of more than two classes, α is 1 for the right and -1 for the best wrong one, and margins are
-    ``s_y - s_ỹ``.
+    With more than two classes, α is 1 for the right and -1 for the best wrong class, and margins are ``s_y -
+    s_ỹ``.
 
     A removal takes one kernel evaluation per remaining row, except for values with the current row, which its
     prediction computed.
@@ -119,19 +133,17 @@ class DistillCachePerceptron(_DistillCache):
     beta : float, default=0.1
         Tolerance, >= 0. With 0 a margin must be above 0 for a removal.
     budget : int, default=None
-        Rows in the cache at most, >= 1; None: as many as are not redundant.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+        Largest number of cached rows, >= 1; None: all rows that are not redundant.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     Notes
     -----
-    The cache's Gram matrix is kept: 8 n² bytes for n rows.
+    The cache's Gram matrix takes 8 n² bytes for n rows.
 
     See Also
     --------
-    KernelPerceptron : Without deletion, where its `margin` is beta.
+    KernelPerceptron : Without deletion; its `margin` is beta.
     DistillCacheMIRA
     KernelClassifier : Attributes; `OnlineClassifier` has the methods.
 
@@ -147,20 +159,6 @@ class DistillCachePerceptron(_DistillCache):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        beta: float = 0.1,
-        budget: int | None = None,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.beta = beta
-        self.budget = budget
-
     def _check_own_parameters(self):
         super()._check_own_parameters()
         check_nonnegative(self, "beta")
@@ -169,25 +167,17 @@ class DistillCachePerceptron(_DistillCache):
 class DistillCacheMIRA(_DistillCache):
     """MIRA with a cache: as `DistillCachePerceptron`, with ``α = y min(1, (beta - m)/k(x, x))``.
 
-    The step makes the row's margin beta, or is 1. A row with ``m <= beta`` takes one kernel evaluation more,
-    k(x, x). Of more than two classes it is the ultraconservative one:
-    the smallest change of all classes' α (at most 1 for the right one, at most 0 for the others, their sum 0)
-    that lifts the margin as far.
+    The step is that of `KernelMIRA`, also with more than two classes. A row with ``m <= beta`` takes one more
+    kernel evaluation, k(x, x).
 
     Parameters
     ----------
     beta : float, default=0.1
-        Tolerance, > 0 (with 0 the first row's step is 0, and so is every other's).
+        Tolerance, > 0 (with 0 every step would be 0).
     budget : int, default=None
-        Rows in the cache at most, >= 1; None: as many as are not redundant.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
-
-    Notes
-    -----
-    As for `DistillCachePerceptron`.
+        Largest number of cached rows, >= 1; None: all rows that are not redundant.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     See Also
     --------
@@ -207,20 +197,6 @@ class DistillCacheMIRA(_DistillCache):
     """
 
     _is_mira = True
-
-    def __init__(
-        self,
-        beta: float = 0.1,
-        budget: int | None = None,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.beta = beta
-        self.budget = budget
 
     def _check_own_parameters(self):
         super()._check_own_parameters()

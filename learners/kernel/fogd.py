@@ -14,8 +14,8 @@ from .kernel_classifier import block_ranges
 from .values.fourier import dense_fourier_features, fourier_features, from_panels, in_panels
 from .values.row_storage import aligned
 
-# Rows whose features are made together: those of a thousand frequencies stay in the cache next to the
-# processor but one. The outcome does not depend on it.
+# Rows whose features are computed together: with a thousand frequencies they stay in the second-level cache.
+# The outcome does not depend on it.
 _BLOCK_ROWS = 64
 
 # More features would not fit into the memory of a common machine together with the stream.
@@ -43,21 +43,15 @@ def _scores(Z, w, scores):
 
 
 class _Features:
-    """The map ``z(x) = [cos(U x), sin(U x)]/√D``, in the precision of the first rows.
-
-    Parameters
-    ----------
-    U : ndarray of shape (D, d)
-        Frequencies.
-    dtype : dtype
-        float32 or float64.
+    """The map ``z(x) = [cos(U x), sin(U x)]/√D`` of frequencies U, shape (D, d), in the precision of the
+    first rows.
     """
 
     def __init__(self, U, dtype):
         D, self._d = U.shape
         self._panels = in_panels(U, dtype)
         width = self._panels.size // self._d
-        # What pads the last group is no feature: 0 for every row.
+        # Padding of the last group is 0 for every row.
         self._scale = aligned((width,), dtype, np.zeros)
         self._scale[:D] = 1.0 / math.sqrt(D)
         self.size, self.numbers = 2 * width, np.r_[:D, width : width + D]
@@ -85,18 +79,18 @@ class _Features:
 
 
 class FOGD(OnlineClassifier):
-    """Fourier online gradient descent: where ``l = 1 - m > 0``, ``w += η y z(x)`` with random features z.
+    """Fourier online gradient descent: if ``l = 1 - m > 0``, ``w += η y z(x)`` with random features z.
 
     ``z(x) = [cos(U x), sin(U x)]/√D`` with D frequencies, the rows of U, drawn from N(0, 2 gamma I) once: the
-    inner product of two rows' features is ``exp(-gamma ‖x - z‖²)`` on average. A row costs its non-zeros
-    times D, however many rows there were.
+    expected inner product of two rows' features is ``exp(-gamma ‖x - z‖²)``. A row costs its non-zeros times
+    D, whatever the number of earlier rows.
 
     Parameters
     ----------
     D : int, default=500
         Frequencies, >= 1; a cosine and a sine of each are the 2 D features.
     eta : float, default=1.0
-        Step, > 0. Features are of norm 1: of those without 1/√D, as in the paper, it would be eta/D.
+        Step, > 0. Features have norm 1; without the factor 1/√D, as in the paper, it would be eta/D.
     gamma : float, default=1.0
         Of the rbf kernel, > 0.
     random_state : int, default=0
@@ -116,11 +110,11 @@ class FOGD(OnlineClassifier):
     Notes
     -----
     The rows of the first call decide whether frequencies and features are float32 or float64. Dense and CSR
-    rows of the same values give the same outcome to the last bit.
+    rows with the same values give the same outcome to the last bit.
 
-    Sine and cosine are the same on every machine, to two units in the last place of the angle that was
-    computed, up to angles of 2²¹ = 2,097,152 (float32) or 2⁴⁸ (float64); beyond, an angle counts as 0. The
-    angle itself is rounded in the precision of the rows.
+    Sine and cosine are the same on every machine, to two units in the last place of the computed angle, for
+    angles up to 2²¹ = 2,097,152 (float32) or 2⁴⁸ (float64); larger angles count as 0. The angle itself is
+    rounded in the precision of the rows.
 
     Checked against figures of an independent implementation, which equals KOL's with its sine and cosine made
     exact: KOL's sine is a parabola, and its inner products are not the kernel.
@@ -166,13 +160,13 @@ class FOGD(OnlineClassifier):
                 f"FOGD: {self.D} frequencies of {n_features:,} features are {n_bytes / 2**30:.1f} GiB, "
                 f"the limit is {_MAX_BYTES / 2**30:.0f} GiB; a smaller D takes less"
             )
-        # Made to suit the first rows.
+        # Created with the dtype of the first rows.
         self._map: _Features | None = None
         self._weights = np.zeros(0)
 
     def _drawn_frequencies(self):
-        """Return U."""
-        # RandomState: NumPy keeps its streams the same for good.
+        """Draw and return U."""
+        # NumPy guarantees that the streams of RandomState never change.
         random = np.random.RandomState(int(self.random_state))
         normal = random.standard_normal((int(self.D), self.n_features_in_))
         return math.sqrt(2.0 * float(self.gamma)) * normal

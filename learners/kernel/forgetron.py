@@ -16,7 +16,7 @@ from .support.block_view import add, replace, replace_in_gram, score_of
 def _largest_shrinkage(damage, largest, λ, μ):
     """Return the largest φ in (0, 1] with ``Ψ(φλ, φμ) + damage <= largest``, and Ψ there.
 
-    ``Ψ(φλ, φμ) = (λ² - 2λμ) φ² + 2λ φ`` is 0 at φ = 0, where the inequality is strict: where it fails at 1
+    ``Ψ(φλ, φμ) = (λ² - 2λμ) φ² + 2λ φ`` is 0 at φ = 0, where the inequality is strict: if it fails at 1,
     there is one root between.
     """
     a, b, c = λ * λ - 2.0 * λ * μ, 2.0 * λ, damage - largest
@@ -28,7 +28,7 @@ def _largest_shrinkage(damage, largest, λ, μ):
 
 @compiled
 def _learn(view, n, codes, scores, budget, oldest, damage, earlier_mistakes):
-    """The loop of Dekel, Shalev-Shwartz and Singer (2008), self-tuned; `damage` is their Q."""
+    """Learn a block as Dekel, Shalev-Shwartz and Singer (2008) do, self-tuned; `damage` is their Q."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -62,26 +62,25 @@ def _learn(view, n, codes, scores, budget, oldest, damage, earlier_mistakes):
 
 
 class Forgetron(KernelClassifier):
-    """The self-tuned Forgetron: on a mistake the oldest support vector goes, after all were made smaller.
+    """The self-tuned Forgetron: on a mistake all coefficients shrink, then the oldest support vector is
+    dropped.
 
     On a mistake the row joins with α = y. If the support set then exceeds its budget, all coefficients are
     multiplied by the largest φ <= 1 that keeps the damage of all removals below 15/32 of the mistakes; then
     the oldest is dropped. Without damage φ is 1, and old rows do not fade.
 
-    A removal takes the kernel values of the oldest with the others (their number in kernel evaluations).
+    A removal takes one kernel evaluation of the oldest with each other support vector.
 
     Parameters
     ----------
     budget : int, default=100
-        Support vectors at most, >= 1.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`. The mistake bound assumes k(x, x) <= 1.
-    epochs : int, default=1
-        Passes that `fit` makes.
+        Largest number of support vectors, >= 1.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`. The mistake bound assumes k(x, x) <= 1.
 
     Notes
     -----
-    The Gram matrix of the support set is kept: 8 budget² bytes.
+    The Gram matrix of the support set takes 8 budget² bytes.
 
     See Also
     --------
@@ -118,7 +117,7 @@ class Forgetron(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # The order of the slots is that of one budget.
+        # Slots are ordered for this budget, even if the parameter is set later.
         self._budget, self._oldest, self._damage, self._mistakes = int(self.budget), 0, 0.0, 0
 
     def _learn_block(self, view, n, codes, scores):

@@ -1,4 +1,4 @@
-"""What the kernel learners share: the blocks of the stream, the support set, its counters and parameters."""
+"""The base of the kernel learners: blocks of the stream, the support set, its counters and parameters."""
 
 import itertools
 from collections.abc import Iterator
@@ -22,25 +22,25 @@ from .support.support_set import SupportSet
 from .values.functions import KERNELS
 from .values.row_storage import DenseRows
 
-#: Rows of a block at least. The outcome does not depend on it.
+#: Smallest number of rows of a block. The outcome does not depend on it.
 BLOCK_ROWS = 60
 
-# With few support vectors, the fixed cost of a block would be as large as its products. Such a block has more
-# rows, up to this factor, as long as its kernel values are no more than these.
+# With few support vectors, the fixed cost of a block would be as large as its products. Such a block has up
+# to this many times the rows, as long as it has no more than this many kernel values.
 _MOST_TIMES, _BLOCK_VALUES = 4, 40_000
 
-# The same of dense rows for learners that let few of them join, the values in bytes. A row that joins is
-# multiplied with the rest of its block by itself, which is slower than in the next block's product.
+# The same limits, the second in bytes, for dense rows of learners that let few rows join. A row that joins is
+# multiplied with the rest of its block alone, which is slower than in the next block's product.
 _MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM = 8, 320_000
 
 
 def block_ranges(n: int, block_rows: int = BLOCK_ROWS) -> Iterator[tuple[int, int]]:
-    """Return the ranges in which `n` rows are taken, as (start, stop)."""
+    """Return the blocks of `n` rows as pairs (start, stop)."""
     return itertools.pairwise([*range(0, n, block_rows), n])
 
 
 def check_kernel(learner):
-    """Raise ValueError for a parameter of the kernel that makes no sense."""
+    """Raise ValueError for an invalid parameter of the kernel."""
     check_option(learner, "kernel", KERNELS)
     check_positive(learner, "gamma")
     check_count(learner, "degree")
@@ -54,46 +54,47 @@ def check_kernel_offset(learner):
 
 
 def kernel_function(learner):
-    """Return the kernel that a learner's parameters ask for: ``(kernel, gamma, coef0, degree)``."""
+    """Return the kernel of a learner's parameters: ``(kernel, gamma, coef0, degree)``."""
     return learner.kernel, float(learner.gamma), float(learner.coef0), int(learner.degree)
 
 
 class KernelClassifier(OnlineClassifier):
     """Base of the kernel learners: ``f(x) = Σ α_i k(x_i, x)`` over a support set of rows.
 
-    The stream is taken in blocks: first the kernel values of a block with the support set and with itself, at
-    the speed of a matrix product, then the learner's loop over the block with every value at hand. It is the
-    sequential algorithm exactly: where blocks and chunks are cut changes nothing.
+    The stream is processed in blocks: first the kernel values of a block with the support set and with itself
+    are computed, at the speed of a matrix product, then the learner's loop runs over the block. The outcome
+    is exactly that of the sequential algorithm, wherever blocks and chunks are cut.
 
     A subclass has parameters in ``__init__`` (the last ones, ``kernel="rbf", gamma=1.0, degree=3, coef0=1.0,
-    epochs=1``, are set here) and defines ``_check_own_parameters()`` and
+    epochs=1``, are set here) and defines ``_check_own_parameters()`` and ``_learn_block(view, n, codes,
+    scores)``: run its loop over a block (see `BlockView`), starting from `n` support vectors; return the new
+    number of support vectors, mistakes, updates and kernel evaluations.
 
-    - ``_learn_block(view, n, codes, scores)``: run its loop over a block (see `BlockView`), starting from `n`
-      support vectors; return how many there are then, mistakes, updates and kernel evaluations.
-
-    The kernels, with the names of scikit-learn: "rbf" ``exp(-gamma ‖x - z‖²)``, "poly"
-    ``(gamma x·z + coef0)^degree``, "linear" ``x·z``.
+    The kernels, with the names of scikit-learn: "rbf" ``exp(-gamma ‖x - z‖²)``, "poly" ``(gamma x·z +
+    coef0)^degree``, "linear" ``x·z``.
 
     Attributes
     ----------
     n_support_ : int
         Size of the support set.
     n_kernel_evaluations_ : int
-        Kernel values that an implementation which computes them when it needs them would have evaluated to
-        learn: one for each support vector and row to predict, and what the learner's own documentation adds.
+        Kernel values that an implementation without blocks would have evaluated to learn: one for each
+        support vector and row to predict, and those that the learner's own documentation adds.
     support_ : ndarray of int64, shape (n_support_,)
         The support vectors' numbers in the stream (of all passes), ascending.
     support_vectors_ : ndarray or csr_matrix of shape (n_support_, d)
-        They themselves, in that order.
+        The support vectors, in that order.
     dual_coef_ : ndarray of float64, shape (1, n_support_) or, with K > 2 classes, (K, n_support_)
-        α, in that order; of more than two classes a row for each.
+        α, in that order; with more than two classes one row per class.
     model_bytes_ : int
         Bytes that prediction and further learning need: rows, coefficients, other numbers per row, and the
         learner's matrix. Cached kernel values do not count.
 
-    Notes ----- The rows of the first call decide: support vectors and kernel values are float32 or float64,
-    and the support set is dense or CSR, like those rows. Later rows are converted. Coefficients are float64.
-    Dense and CSR rows with the same values give the same outcome to the last bit.
+    Notes
+    -----
+    The rows of the first call decide: support vectors and kernel values are float32 or float64, and the
+    support set is dense or CSR, like those rows. Later rows are converted. Coefficients are float64. Dense
+    and CSR rows with the same values give the same outcome to the last bit.
 
     A row whose squared norm, or kernel value with itself, overflows is not learnt.
 
@@ -107,16 +108,16 @@ class KernelClassifier(OnlineClassifier):
     #: Whether the learner keeps a float64 matrix over its support set.
     _keeps_square = False
 
-    #: Whether it keeps a triangular one instead.
+    #: Whether the learner keeps a triangular matrix instead.
     _keeps_factor = False
 
-    #: Whether few of the rows that it learns join the support set.
+    #: Whether few of the learnt rows join the support set.
     _seldom_joins = False
 
-    #: Whether it keeps one more number with each coefficient.
+    #: Whether the learner keeps one more number with each coefficient.
     _keeps_companions = False
 
-    # How many examples there were before those whose numbers `support_` gives.
+    # `support_` counts rows from this one of all examples.
     _pass_start = 0
 
     def __init__(
@@ -134,26 +135,26 @@ class KernelClassifier(OnlineClassifier):
         self.epochs = epochs
 
     def _check_own_parameters(self):
-        """Raise ValueError for a parameter of the learner itself that makes no sense."""
+        """Raise ValueError for an invalid parameter of the learner itself."""
 
     def _check_parameters(self):
         check_kernel(self)
         self._check_own_parameters()
 
     def _allocate(self, n_features):
-        # Made to suit the first rows.
+        # Created with the dtype and kind of the first rows.
         self._store: Any = None
         self.n_support_ = self.n_kernel_evaluations_ = 0
 
     def _store_for(self, X):
-        """Return what loops over blocks work on; made to suit the first rows."""
+        """Return the learner's store of rows, created for the first rows."""
         if self._store is None:
             sparse = isinstance(X, tuple)
             self._store = self._new_store((X[0] if sparse else X).dtype, sparse)
         return self._store
 
     def _new_store(self, dtype, sparse):
-        """Return something with the methods `open_block`, `commit` and `n_bytes` of a `SupportSet`."""
+        """Return an object with the methods `open_block`, `commit` and `n_bytes` of a `SupportSet`."""
         return SupportSet(
             kernel_function(self),
             self.n_features_in_,
@@ -167,14 +168,14 @@ class KernelClassifier(OnlineClassifier):
 
     @property
     def _support(self):
-        """The `SupportSet` in the store, None while there is no store."""
+        """The `SupportSet` in the store, None before the first rows."""
         return self._store
 
     def _blocks(self, n):
         return block_ranges(n, self._block_rows)
 
     def _rows_of_block(self, support):
-        """Return how many rows a block has that meets a support set."""
+        """Return the number of rows of a block, given the support set."""
         times, values = _MOST_TIMES, _BLOCK_VALUES
         if self._seldom_joins and isinstance(support.rows, DenseRows):
             times, values = _MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM // support.rows.dtype.itemsize
@@ -249,11 +250,11 @@ class KernelClassifier(OnlineClassifier):
 
 
 class RowCachingClassifier(KernelClassifier):
-    """Base of the kernel learners that need values between support vectors: rows of them, on demand.
+    """Base of the kernel learners that need kernel values between support vectors, cached row by row.
 
     A subclass has one more parameter, ``cache_mb=200.0``, and its ``_learn_block`` gets a `CachedView`. Its
-    `support_` counts the rows of each pass from 0, so that a row is known when it comes again; ``_is_again``
-    says whether it may. Rows after the last pass are counted on.
+    `support_` counts the rows of each pass from 0, so that a row is recognised in the next pass;
+    ``_is_again`` is True if rows may be known. Rows after the last pass continue the count.
     """
 
     def __init__(
@@ -284,7 +285,7 @@ class RowCachingClassifier(KernelClassifier):
         return self._store.support if self._store else None
 
     def _rows_of_block(self, _support):
-        # A cached row of kernel values is as wide as there is room for a block to join.
+        # A larger block would need more slots, and so wider rows in the cache.
         return self._block_rows
 
     @property
@@ -292,13 +293,13 @@ class RowCachingClassifier(KernelClassifier):
         return self._pass_start > 0
 
     def end_of_pass(self, last: bool) -> None:
-        # What comes after the last pass is new.
+        # Rows after the last pass are new.
         if not last:
             self._pass_start = self.n_examples_
 
 
 class MulticlassKernelClassifier(KernelClassifier):
-    """Base of the kernel learners of two classes or more: with two the binary loop, else α of each class.
+    """Base of the kernel learners for two or more classes; with more than two, each class has its own α.
 
     A subclass also defines ``_learn_block_of_classes(view, n, codes, scores)``: as ``_learn_block``, with
     scores of shape (b, K), codes 0 … K - 1 and α, in the `BlockView`, of shape (K, slots).

@@ -14,7 +14,9 @@ from .support.support_set import score_classes
 
 @register_jitable
 def mira_step_of_two(m, beta, own):
-    """Return MIRA's step for a row of margin m and k(x, x) = `own`: it makes the margin beta, or is 1."""
+    """Return MIRA's step for a row of margin m and k(x, x) = `own`: it makes the margin beta, but is at most
+    1.
+    """
     return min(max((beta - m) / own, 0.0), 1.0) if own > 0.0 else 0.0
 
 
@@ -86,26 +88,24 @@ def _learn_classes(view, n, codes, scores, beta):
 
 
 class KernelMIRA(MulticlassKernelClassifier):
-    """Kernel MIRA: where ``m <= beta`` the row joins with ``α = y min(1, (beta - m)/k(x, x))``.
+    """Kernel MIRA: if ``m <= beta`` the row joins with ``α = y min(1, (beta - m)/k(x, x))``.
 
-    The step makes the row's margin beta, or is 1; the support set grows with every one. Of more than two
-    classes it is the ultraconservative one: the smallest change of all classes' α (at most 1 for the right
-    one, at most 0 for the others, their sum 0) that lifts the margin as far.
+    The step makes the row's margin beta, or is 1; the support set grows with every step. With more than two
+    classes the step is the ultraconservative one: the smallest change of all classes' α (at most 1 for the
+    right class, at most 0 for the others, with sum 0) that raises the margin as far.
 
     A row with ``m <= beta`` takes one kernel evaluation, k(x, x), besides those of its prediction.
 
     Parameters
     ----------
     beta : float, default=0.1
-        Tolerance, > 0 (with 0 the first row's step is 0, and so is every other's).
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+        Tolerance, > 0 (with 0 every step would be 0).
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     See Also
     --------
-    DistillCacheMIRA : It removes rows that have become redundant.
+    DistillCacheMIRA : With removal of redundant rows.
     KernelClassifier : Attributes; `OnlineClassifier` has the methods.
 
     References

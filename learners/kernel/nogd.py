@@ -10,14 +10,13 @@ from .kernel_classifier import KernelClassifier
 from .support.block_view import add, score_of
 from .support.eigenpairs import eigenpairs
 
-# Eigenvalues of no more than this share of the largest are nothing but rounding, of kernel values in that
-# precision.
+# Eigenvalues up to this share of the largest are rounding, by the precision of the kernel values.
 _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 
 
 @compiled
 def _fill(view, n, codes, scores, eta, gram):
-    """Kernel gradient descent until the support set is as large as its Gram matrix has room for."""
+    """Learn by kernel gradient descent until the support set fills its Gram matrix."""
     mistakes = updates = evaluations = t = 0
     while t < codes.shape[0] and n < gram.shape[0]:
         y = signed(codes[t])
@@ -37,7 +36,7 @@ def _fill(view, n, codes, scores, eta, gram):
 
 @compiled
 def _descend(view, n, start, codes, scores, eta, F):
-    """Linear gradient descent on ``z(x) = F k_S(x)``; α = Fᵀw are the weights as coefficients of S."""
+    """Learn by linear gradient descent on ``z(x) = F k_S(x)``; α = Fᵀw are the weights in terms of S."""
     mistakes = updates = evaluations = 0
     for t in range(start, codes.shape[0]):
         y = signed(codes[t])
@@ -63,32 +62,30 @@ def _project(V, alpha):
 
 
 class NOGD(KernelClassifier):
-    """Nyström online gradient descent: the first `budget` rows with a loss make the features of later ones.
+    """Nyström online gradient descent: the first `budget` rows with a loss define the features of later rows.
 
-    Where ``l = 1 - m > 0`` the row joins with ``α = η y`` until there are `budget` support vectors. Then, at
-    once, ``K_S = V E Vᵀ``, of which the `rank` largest eigenvalues are kept, ``z(x) = E^-½ Vᵀ k_S(x)`` and
-    ``w = E^½ Vᵀ α``; from the next row on ``w += η y z(x)`` where ``l > 0``, and the support set stays.
+    If ``l = 1 - m > 0`` the row joins with ``α = η y`` until there are `budget` support vectors. Then ``K_S =
+    V E Vᵀ`` is computed once, the `rank` largest eigenvalues are kept, and ``z(x) = E^-½ Vᵀ k_S(x)``, ``w =
+    E^½ Vᵀ α``. From the next row on ``w += η y z(x)`` if ``l > 0``, and the support set is fixed.
 
-    What is kept of w is ``α = V E^-½ w``: the score is ``Σ α_i k(x_i, x)`` before and after.
+    w is stored as ``α = V E^-½ w``: the score is ``Σ α_i k(x_i, x)`` before and after.
 
     Parameters
     ----------
     budget : int, default=100
-        Support vectors at most, >= 2.
+        Largest number of support vectors, >= 2.
     rank : int, default=None
         Features, from 1 to `budget`; None: a fifth of the budget.
     eta : float, default=0.2
         Step, > 0.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     Notes
     -----
-    Eigenvalues of at most 1e-12 of the largest (1e-6 where kernel values are float32) are left out, so that
-    there may be fewer features than `rank`. They are the same on every machine. The matrix ``E^-½ Vᵀ``, 8
-    rank budget bytes, is counted in `model_bytes_`; before it, the Gram matrix of the support vectors.
+    Eigenvalues of at most 1e-12 of the largest (1e-6 for float32 kernel values) are left out, so there may be
+    fewer features than `rank`. They are the same on every machine. `model_bytes_` includes the matrix ``E^-½
+    Vᵀ``, 8 rank budget bytes; before it, the Gram matrix of the support vectors.
 
     Checked against an independent implementation, which equals the authors' NysGD.m except that it switches
     one loss later. KOL's version takes eigenvalues in the order of the solver and starts from w = 0.
@@ -153,7 +150,7 @@ class NOGD(KernelClassifier):
         return n, *counts.tolist()
 
     def _fix_features(self, view):
-        """Make the features of the full support set, and the weights of those."""
+        """Compute the features of the full support set, and their weights."""
         n = len(self._gram)
         E, V = eigenpairs(self._gram)
         kept = np.flatnonzero(E - _ROUNDING[view.values.dtype] * E[0] > 0.0)[: self._rank]

@@ -40,10 +40,8 @@ class NORMA(KernelClassifier):
         Regularisation, >= 0, such that ``eta0 lam < 1``.
     decay : bool, default=False
         η is eta0/√t at row t instead of eta0.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     See Also
     --------

@@ -31,7 +31,7 @@ def _learn(view, n, codes, scores, C):
 
 @compiled
 def _learn_classes(view, n, codes, scores, C):
-    """PA-I along f(x, y) - f(x, ỹ), whose squared norm is 2 k(x, x)."""
+    """Learn a block by PA-I along f(x, y) - f(x, ỹ), whose squared norm is 2 k(x, x)."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, s = codes[t], scores[t]
@@ -49,10 +49,10 @@ def _learn_classes(view, n, codes, scores, C):
 
 
 class KernelPassiveAggressive(MulticlassKernelClassifier):
-    """Kernel PA-I: where the hinge loss ``l = 1 - m`` is positive, ``α = y min(C, l/k(x, x))``.
+    """Kernel PA-I: if the hinge loss ``l = 1 - m`` is positive, ``α = y min(C, l/k(x, x))``.
 
-    The support set grows with every row inside the margin. Of more than two classes, with ``m = s_y - s_ỹ``,
-    α is ``min(C, l/(2 k(x, x)))`` for the right and the negative of it for the best wrong one.
+    The support set grows with every row inside the margin. With more than two classes, ``m = s_y - s_ỹ``, and
+    α is ``min(C, l/(2 k(x, x)))`` for the right class and the negative of it for the best wrong class.
 
     k(x, x) is one kernel evaluation of a row inside the margin.
 
@@ -60,10 +60,8 @@ class KernelPassiveAggressive(MulticlassKernelClassifier):
     ----------
     C : float, default=1.0
         Aggressiveness, > 0.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     See Also
     --------

@@ -43,8 +43,8 @@ def _learn_classes(view, n, codes, scores, margin):
 class KernelPerceptron(MulticlassKernelClassifier):
     """The kernel Perceptron: on a mistake the row joins the support set with α = y.
 
-    The support set grows with every mistake, with a `margin` also with every row inside it. Of more than two
-    classes, α is 1 for the right and -1 for the best wrong one.
+    The support set grows with every mistake, and with a `margin` also with every row inside it. With more
+    than two classes, α is 1 for the right and -1 for the best wrong class.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class KernelPerceptron(MulticlassKernelClassifier):
     epochs : int, default=1
         Passes that `fit` makes.
     margin : float, default=0.0
-        A row is learnt where its margin is at most so much, >= 0: above 0, rows that are classified right but
-        without much confidence are learnt as well.
+        A row is learnt if its margin is at most this, >= 0. Above 0, rows that are classified correctly but
+        with little confidence are learnt as well.
 
     See Also
     --------

@@ -24,14 +24,14 @@ from .support.support_set import add_pair, score_classes
 
 @register_jitable
 def _learn_in(work, view, n, codes, scores, eta, U, plus, rounding):
-    """Algorithm 2 of Orabona, Keshet and Caputo (2008); with `plus`, section 4.1.
+    """Learn a block by algorithm 2 of Orabona, Keshet and Caputo (2008); with `plus`, section 4.1.
 
-    With U > 0 the threshold is that of eq. 13 instead of `eta`, and on margin errors U stands for 1/eta: the
+    With U > 0 the threshold is that of eq. 13 instead of `eta`, and on margin errors U replaces 1/eta: the
     step then makes progress towards any function whose norm is at most U.
     """
     mistakes = updates = evaluations = 0
     view, work = borrowed(view), borrowed(work)
-    # A later row that was projected along with an earlier one. Where rows join, it would be in vain.
+    # A later row that was projected along with an earlier one. It is wasted work if the earlier row joins.
     ahead, joining = -1, False
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -82,7 +82,7 @@ def _learn_in(work, view, n, codes, scores, eta, U, plus, rounding):
     return n, mistakes, updates, evaluations
 
 
-# What is borrowed must be held by a caller until the loop has ended: so the room is not made in the loop.
+# A caller must keep borrowed arrays alive until the loop ends, so the loop does not allocate its scratch.
 @compiled
 def _learn(view, n, codes, scores, eta, U, plus, rounding):
     return _learn_in(room_to_project(view), view, n, codes, scores, eta, U, plus, rounding)
@@ -90,7 +90,7 @@ def _learn(view, n, codes, scores, eta, U, plus, rounding):
 
 @register_jitable
 def _learn_classes_in(work, view, n, codes, scores, eta, rounding):
-    """As with two; the projection is added to the right class, taken from the best wrong one."""
+    """Learn a block of many classes; the right class gains the projection, the best wrong class loses it."""
     mistakes = updates = evaluations = 0
     view, work = borrowed(view), borrowed(work)
     for t in range(codes.shape[0]):
@@ -130,12 +130,12 @@ def _norms(X, norms):
         norms[i] = squared_norm(row(X, i))
 
 
-# Below this share of k(x, x) the squared distance is nothing but rounding (of values in that precision).
+# Below this share of k(x, x) the squared distance is rounding, by the precision of the kernel values.
 _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 
 
 class _Projecting(KernelClassifier):
-    """A learner that projects rows onto the span of its support set."""
+    """Base of the learners that project rows onto the span of the support set."""
 
     _keeps_factor = _seldom_joins = True
 
@@ -177,14 +177,14 @@ class _Projecting(KernelClassifier):
 
 
 class Projectron(_Projecting, MulticlassKernelClassifier):
-    """The Projectron: a mistake's row is projected onto the span of the support set where that costs little.
+    """The Projectron: a mistake's row is projected onto the span of the support set if that costs little.
 
     On a mistake, with ``d = K_S⁻¹ k_t`` and δ the distance of k(x, ·) from the span: if ``δ <= eta``, then
     ``α += y d`` and the support set does not change; otherwise the row joins it with α = y. With eta > 0 the
     support set is finite for any stream in a bounded region. With eta = 0 predictions are the kernel
     Perceptron's.
 
-    Of more than two classes, the right one gains ``d`` (or the row) and the best wrong one loses it.
+    With more than two classes, the right class gains ``d`` (or the row) and the best wrong class loses it.
 
     A mistake takes one kernel evaluation, k(x, x), besides those of its prediction.
 
@@ -194,24 +194,24 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
         Largest δ that is projected away, >= 0 (some codes compare δ² instead). From √k(x, x) on (1 with the
         rbf kernel) no row ever joins, and nothing is learnt.
     U : float, default=None
-        A bound on the norm of the functions to compete with, > 0: the threshold is then, instead of `eta`,
-        the largest with which each mistake makes progress, ``(2l - ‖P k‖² - 0.5)/(2U)``. It needs
-        k(x, x) <= 1 and two classes; with k(x, x) = 1, as of the rbf kernel, more than 0.75, or the first
-        mistake's row is projected away.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+        A bound on the norm of the functions to compete with, > 0. It replaces `eta` by the largest threshold
+        with which each mistake makes progress, ``(2l - ‖P k‖² - 0.5)/(2U)``. It needs k(x, x) <= 1 and two
+        classes. With k(x, x) = 1, as with the rbf kernel, it must exceed 0.75, or the first mistake's row is
+        projected away.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     Raises
     ------
     ValueError
         While learning with U, for rows whose k(x, x) exceeds 1; nothing is learnt then.
 
-    Notes ----- The inverse of the Cholesky factor of K_S is stored in float64: 4 n² bytes for n support
-    vectors, read once per mistake or per two mistakes. A δ² below 1e-12 k(x, x) (1e-6 for float32 kernel
-    values) is rounding and counts as 0. With an `eta` near 0 and nearly dependent float64 rows, rounding
-    influences which rows join, and projections have few digits.
+    Notes
+    -----
+    The inverse of the Cholesky factor of K_S is stored in float64: 4 n² bytes for n support vectors, read
+    once per mistake or per two mistakes. A δ² below 1e-12 k(x, x) (1e-6 for float32 kernel values) is
+    rounding and counts as 0. With an `eta` near 0 and nearly dependent float64 rows, rounding influences
+    which rows join, and projections have few digits.
 
     See Also
     --------
@@ -262,8 +262,8 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
 class ProjectronPlusPlus(_Projecting):
     """The Projectron++: it also learns from rows inside the margin, if they can be projected.
 
-    On a mistake as `Projectron`. On a margin error (0 < m < 1) with ``l - δ/eta > 0`` and p² = k(x, x) - δ²,
-    ``α += τ y d`` where ``τ = min(l/p², 2(l - δ/eta)/p², 1)``; the support set never grows on one.
+    A mistake is handled as in `Projectron`. On a margin error (0 < m < 1) with ``l - δ/eta > 0`` and p² =
+    k(x, x) - δ², ``α += τ y d`` with ``τ = min(l/p², 2(l - δ/eta)/p², 1)``; the support set does not grow.
 
     A mistake or margin error takes one kernel evaluation, k(x, x), besides those of its prediction.
 
@@ -271,26 +271,20 @@ class ProjectronPlusPlus(_Projecting):
     ----------
     eta : float, default=0.1
         Largest δ that is projected away on a mistake, >= 0.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
     U : float, default=None
         A bound on the norm of the functions to compete with, as for `Projectron`: on a mistake the threshold
-        is then that of eq. 13, on a margin error 1/U stands for `eta`.
+        is then that of eq. 13, and on a margin error 1/U replaces `eta`.
 
     Raises
     ------
     ValueError
         While learning with U, for rows whose k(x, x) exceeds 1; nothing is learnt then.
 
-    Notes
-    -----
-    As for `Projectron`.
-
     See Also
     --------
-    Projectron
+    Projectron : Notes on memory and rounding.
     KernelClassifier : Attributes; `OnlineClassifier` has the methods.
 
     References

@@ -18,7 +18,7 @@ _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 
 @compiled
 def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
-    """Ridge regression on the rows whose margin was not above `margin`, row by row.
+    """Learn a block: ridge regression on the rows whose margin was not above `margin`, row by row.
 
     ``view.square`` is the Cholesky factor L (see `cholesky`) of ``K + ridge I`` over these rows, `whitened`
     is z = L⁻¹y, and α = L⁻ᵀz. The inverse would cost the same work, but it loses all digits if `ridge` is
@@ -61,15 +61,13 @@ class KernelSecondOrderPerceptron(KernelClassifier):
     ----------
     a : float, default=1.0
         > 0; as in `SecondOrderPerceptron`.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     Notes
     -----
-    The score is without the current row in the matrix, as in DOGMA: for the linear kernel it is
-    ``1 + xᵀA⁻¹x`` times the score of `SecondOrderPerceptron` with full covariance, and of the same sign.
+    The score leaves the current row out of the matrix, as in DOGMA: for the linear kernel it is ``1 +
+    xᵀA⁻¹x`` times the score of `SecondOrderPerceptron` with full covariance, and of the same sign.
 
     The Cholesky factor of ``K + a I`` is stored in float64: 8 n² bytes for n support vectors. An a below the
     rounding of kernel values, 1e-14 k(x, x) (1e-6 k(x, x) for float32), is replaced by that.
@@ -115,10 +113,10 @@ class KernelSecondOrderPerceptron(KernelClassifier):
 class KernelAROW(KernelClassifier):
     """AROW (full covariance, squared hinge) with kernels, by the representer lemma.
 
-    ``μ = Σ ν_i x_i`` and ``Σ = I + Σ π_ij x_i x_jᵀ`` over the rows that were updates (m < 1). With
-    ``d = -π k_t`` an update is ``β = 1/(v + r)``, ``v = k(x, x) - k_tᵀd``, ``ν -= l β y d``, ``ν_t = l β y``,
-    ``π -= β [d; -1][d; -1]ᵀ``, which makes ``-π`` the inverse of ``K + r I`` and ν ridge regression on these
-    rows. `dual_coef_` is ν.
+    ``μ = Σ ν_i x_i`` and ``Σ = I + Σ π_ij x_i x_jᵀ`` over the rows that were updates (m < 1). With ``d = -π
+    k_t`` an update is ``β = 1/(v + r)``, ``v = k(x, x) - k_tᵀd``, ``ν -= l β y d``, ``ν_t = l β y``, ``π -= β
+    [d; -1][d; -1]ᵀ``, which makes ``-π`` the inverse of ``K + r I`` and ν ridge regression on these rows.
+    `dual_coef_` is ν.
 
     A row with m < 1 takes one kernel evaluation, k(x, x), besides those of its prediction.
 
@@ -126,14 +124,14 @@ class KernelAROW(KernelClassifier):
     ----------
     r : float, default=1.0
         Regularisation, > 0.
-    kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`.
-    epochs : int, default=1
-        Passes that `fit` makes.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
-    Notes ----- π is stored as the Cholesky factor of ``K + r I``, in float64: 8 n² bytes for n support
-    vectors, which are all rows with m < 1. An r below the rounding of kernel values, 1e-14 k(x, x) (1e-6 k(x,
-    x) for float32), is replaced by that.
+    Notes
+    -----
+    π is stored as the Cholesky factor of ``K + r I``, in float64: 8 n² bytes for n support vectors, which are
+    all rows with m < 1. An r below the rounding of kernel values, 1e-14 k(x, x) (1e-6 k(x, x) for float32),
+    is replaced by that.
 
     See Also
     --------
@@ -169,7 +167,7 @@ class KernelAROW(KernelClassifier):
         check_positive(self, "r")
 
     def _learn_block(self, view, n, codes, scores):
-        # m < 1: 1 itself is not within the margin.
+        # The largest number below 1, since a margin of 1 is no update.
         rounding = _ROUNDING[view.values.dtype]
         return _learn(
             view, self._support.companions, n, codes, scores, float(self.r), np.nextafter(1.0, 0.0), rounding

@@ -56,7 +56,7 @@ class FlatArray:
             builder.call(function, [address, *(ir.Constant(_INT32, option) for option in _READ_DATA_SOON)])
 
     def load_double(self, builder, index, lanes):
-        """Load as `load` does, widened to float64."""
+        """Load values like `load`, widened to float64."""
         value = self.load(builder, index, lanes)
         if self.kind.dtype == types.float64:
             return value
@@ -105,7 +105,7 @@ class DenseRow(FlatArray):
 
 @intrinsic
 def prefetch(_typing_context, array, start, stop):
-    """Prefetch elements start … stop - 1 of an array, in a kernel."""
+    """Prefetch elements start … stop - 1 of an array (compiled code only)."""
 
     def codegen(context, builder, signature, arguments):
         kind = signature.args[0]

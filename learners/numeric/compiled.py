@@ -27,7 +27,7 @@ from numba.core.caching import FunctionCache
 # and a call with arrays (seven words each, and a reference count) costs up to a fifth of a short row.
 INLINE = {"forceinline": True}
 
-# The cache folder of other sources (an older version) is removed if it was not used for this long.
+# The cache folder of an older version of the sources is removed if it was not used for this long.
 _KEEP_SECONDS = 30 * 24 * 3600
 
 
@@ -80,19 +80,11 @@ def _remove_stale(parent: Path, keep: Path) -> None:
 
 
 def cache_folder(package: str = _LEARNERS) -> Path | None:
-    """Create and return the cache folder for the current sources.
+    """Create and return the cache folder for the current sources of the learners and of `package`.
 
-    Parameters
-    ----------
-    package : str, default="singlepass.learners"
-        The project package that the compiled functions are defined in; it is imported.
-
-    Returns
-    -------
-    pathlib.Path or None
-        ``<base>/singlepass/numba/<hash>``, where the base is the environment variable
-        ``SINGLEPASS_CACHE`` or the user's cache folder. None if it cannot be written to; kernels then
-        live in memory only.
+    It is ``<base>/singlepass/numba/<hash>``, where the base is the environment variable ``SINGLEPASS_CACHE``
+    or the user's cache folder. The result is None if the folder cannot be written to; compiled code then
+    lives in memory only.
     """
     base = os.environ.get("SINGLEPASS_CACHE") or platformdirs.user_cache_dir()
     try:
@@ -144,23 +136,12 @@ class _SharedCache(FunctionCache):
 
 
 def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
-    """Compile a function on first call, and cache the code on disk.
+    """Compile a function of plain loops over arrays on its first call, and cache the code on disk.
 
     Fast-math is off, so that results do not depend on the machine's vector width. With
-    ``error_model="numpy"`` a division is not checked for zero, so loops with divisions vectorise; kernels
-    guard their own denominators. Signatures are lazy.
-
-    Parameters
-    ----------
-    function : function
-        Plain loops over arrays, in the subset of Python that Numba compiles.
-    nogil : bool, default=True
-        Whether to release the GIL. A function of a few microseconds should keep it: getting it back takes
-        ten times as long.
-
-    Returns
-    -------
-    numba.core.dispatcher.Dispatcher
+    ``error_model="numpy"`` a division is not checked for zero, so loops with divisions vectorise; they guard
+    their own denominators. Signatures are lazy. A function of a few microseconds should keep the GIL
+    (``nogil=False``): getting it back takes ten times as long.
     """
     options = {"nogil": nogil, "error_model": "numpy"}
     folder = _folder_of(_package_of(function))

@@ -7,14 +7,14 @@ _INT32 = ir.IntType(32)
 
 
 def constant_like(value, number):
-    """Return a constant of the type of a floating-point value or of a vector of them."""
+    """Return a constant with the type of a floating-point value or vector."""
     if isinstance(value.type, ir.VectorType):
         return ir.Constant(value.type, [number] * value.type.count)
     return ir.Constant(value.type, number)
 
 
 def zero_like(value):
-    """Return the constant 0 of the type of a floating-point value or of a vector of them."""
+    """Return the constant 0 with the type of a floating-point value or vector."""
     return constant_like(value, 0.0)
 
 

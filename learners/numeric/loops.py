@@ -8,10 +8,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic, register_jitable
 
 from .compiled import INLINE, compiled, digest_of_other_code
-from .rows import first_nonfinite_row, in_kernels_only, n_rows, part
+from .rows import by_types, first_nonfinite_row, n_rows, part
 
 # The C library's number of a monotonic clock (CLOCK_MONOTONIC, CLOCK_UPTIME_RAW). On other platforms loops
 # cannot read a clock.
@@ -27,7 +27,7 @@ LOOPS_HAVE_A_CLOCK = _CLOCK is not None
 
 @intrinsic
 def seconds_now(_typing_context):
-    """Return the seconds of a monotonic clock, in a kernel; 0 on platforms without one."""
+    """Return the seconds of a monotonic clock, 0 on platforms without one (compiled code only)."""
 
     def codegen(context, builder, _signature, _arguments):
         if _CLOCK is None:
@@ -50,25 +50,17 @@ def _to_check(X):
     return isinstance(X, types.BaseTuple) and len(X) == 5
 
 
+@by_types(**INLINE)
 def _end_of_piece(X, start, stop):
-    """Return the end of the piece that is learnt before labels and scores are checked, in a kernel."""
-    raise in_kernels_only("_end_of_piece")
-
-
-@overload(_end_of_piece, jit_options=INLINE)
-def _end_of_piece_of_kind(X, start, stop):
+    """Return the end of the piece that is learnt before labels and scores are checked."""
     if _to_check(X):
         return lambda X, start, stop: min(start + _PIECE, stop)
     return lambda X, start, stop: stop
 
 
+@by_types()
 def _are_codes(X, codes, scores):
-    """Return whether all labels are class codes, in a kernel; only `rows_to_check` can have others."""
-    raise in_kernels_only("_are_codes")
-
-
-@overload(_are_codes)
-def _are_codes_of_kind(X, codes, scores):
+    """Return whether all labels are class codes; only `rows_to_check` can have others."""
     if not _to_check(X):
         return lambda X, codes, scores: True
     many = scores.ndim == 2
@@ -86,13 +78,9 @@ def _are_codes_of_kind(X, codes, scores):
     return checked
 
 
+@by_types()
 def _check_scores(X, scores):
-    """Refuse `rows_to_check` if a score is not finite, since a row may be the reason, in a kernel."""
-    raise in_kernels_only("_check_scores")
-
-
-@overload(_check_scores)
-def _check_scores_of_kind(X, scores):
+    """Refuse `rows_to_check` if a score is not finite, since a row may be the reason."""
     if not _to_check(X):
         return lambda X, scores: None
 
@@ -106,20 +94,14 @@ def _check_scores_of_kind(X, scores):
 def learning_loop(function: Callable[..., Any]) -> Any:
     """Compile a loop over rows; one call records updates and seconds at several checkpoints.
 
-    Parameters
-    ----------
-    function : function
-        ``f(X, codes, scores, *state)`` as `compiled` takes it: learns the rows in order and returns
-        ``(mistakes, updates)``. All that it remembers from row to row is in the arrays of `state`.
+    ``function(X, codes, scores, *state)`` learns the rows in order and returns ``(mistakes, updates)``. All
+    that it remembers from row to row is in the arrays of `state`.
 
-    Returns
-    -------
-    numba.core.dispatcher.Dispatcher
-        ``loop(X, codes, scores, stops, updates, seconds, *state)`` calls `function` on the rows up to each of
-        `stops` (int64, ascending), then on the rest. After each stop it writes the updates so far and the
-        seconds since the call into `updates` (int64) and `seconds` (float64). It returns
-        ``(mistakes, updates)``. For `rows_to_check` it also checks labels and scores, and sets `refused` if a
-        label is no class code or a score is not finite.
+    The result is ``loop(X, codes, scores, stops, updates, seconds, *state)``. It calls the function on the
+    rows up to each of `stops` (int64, ascending), then on the rest. After each stop it writes the updates so
+    far and the seconds since the call into `updates` (int64) and `seconds` (float64). It returns ``(mistakes,
+    updates)``. For `rows_to_check` it also checks labels and scores, and sets `refused` if a label is no
+    class code or a score is not finite.
     """
     learn = register_jitable(function)
 

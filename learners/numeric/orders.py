@@ -17,7 +17,7 @@ _BLOCK_BYTES = 1 << 22
 
 
 def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
-    """Combine a matrix and an order of its rows into the form that kernels take; nothing is copied.
+    """Combine a matrix and an order of its rows into the form that compiled loops take; nothing is copied.
 
     Parameters
     ----------
@@ -29,13 +29,12 @@ def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
     Returns
     -------
     tuple of ndarray
-        ``(values, order)`` or ``(data, indices, indptr, order)``, read-only. `count_rows`, `row_range` and
-        kernels see m rows.
+        ``(values, order)`` or ``(data, indices, indptr, order)``, read-only: m rows.
 
     Raises
     ------
     IndexError
-        If a row number is outside 0 … n - 1. Kernels do not check.
+        If a row number is outside 0 … n - 1. Compiled loops do not check.
     TypeError
         If `as_rows` does not take `X`.
 
@@ -54,7 +53,7 @@ def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
 
 
 def _is_ordered(X: Rows) -> bool:
-    """Return whether rows are a matrix with an order."""
+    """Return whether rows carry an order."""
     return isinstance(X, tuple) and len(X) in (2, 4)
 
 
@@ -110,10 +109,8 @@ def take_rows(X: MatrixT, order: ArrayLike) -> MatrixT:
 
     Parameters
     ----------
-    X : ndarray of shape (n, d), csr_matrix, csr_array, or tuple (data, indices, indptr)
-        float32 or float64, as for `as_rows`.
-    order : array-like of int of shape (m,)
-        Row numbers, 0 … n - 1, in any order and with repetition.
+    X, order
+        As for `ordered_rows`.
 
     Returns
     -------

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from .compiled import compiled
 from .tallies import FEW
 
-#: Positions in the counts: correct predictions of the majority class and of the previous label, against the
-#: given and the clean labels; then the next prediction of each.
+#: Positions in the counts: correct predictions of the majority class and of the previous label, by the given
+#: and by the clean labels; then the next prediction of each.
 MAJORITY_GIVEN, MAJORITY_CLEAN, BEFORE_GIVEN, BEFORE_CLEAN, MOST, LAST = range(6)
 _COUNTS = LAST + 1
 
@@ -162,28 +162,13 @@ def count_baselines(
     class_counts: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Count the correct predictions of two baselines without features.
+    """Count the correct predictions of two baselines without features; return the counts at each stop, (m,
+    6).
 
     One predicts the most frequent class so far (a tie goes to the lowest class), the other the latest label.
-    Each learns one label after each row; both begin with class 0.
-
-    Parameters
-    ----------
-    given, clean : ndarray of int32, shape (n,)
-        Labels with and without noise.
-    known : ndarray of int32, shape (n,)
-        The label that the baselines learn after each row, -1 for none: `given`, unless labels are delayed.
-    stops : ndarray of int64, shape (m,)
-        Numbers of rows, ascending, at most n.
-    class_counts : ndarray of int64, shape (K,)
-        How often each class was learnt so far; updated in place.
-    counts : ndarray of int64, shape (6,)
-        The counts so far, see `MAJORITY_GIVEN`; updated in place.
-
-    Returns
-    -------
-    ndarray of int64, shape (m, 6)
-        `counts` after each stop.
+    Each learns one label after each row; both begin with class 0. `known` is the label that they learn after
+    each row, -1 for none: `given`, unless labels are delayed. `stops` are ascending numbers of rows.
+    `class_counts` (how often each class was learnt) and `counts` (see `MAJORITY_GIVEN`) are updated in place.
     """
     at_stops = np.empty((len(stops), len(counts)), np.int64)
     count = _count_holding_gil if len(given) <= FEW else _count_releasing_gil
@@ -191,15 +176,16 @@ def count_baselines(
     return at_stops
 
 
-# Counts at the stops of a whole stream, then class counts and counts at its end. Cells that share labels and
-# checkpoints share them.
+# Counts at the stops of a whole stream, then class counts and counts at its end, shared by cells with the
+# same labels and checkpoints.
 BaselineCounts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 # Most sets of checkpoints that are cached for the same labels.
 _MOST_CACHED = 16
 
 
 class References:
-    """Count what two baselines that see labels only get right along a stream.
+    """Count the correct predictions of two baselines along a stream: the most frequent class, the previous
+    label.
 
     Parameters
     ----------
@@ -231,9 +217,10 @@ class References:
 
     @property
     def right(self) -> NDArray[np.int64]:
-        """Correct predictions of the majority class by given and by clean labels, then of the previous label.
+        """Correct predictions by given and by clean labels: of the majority class, then of the previous
+        label.
 
-        A view of shape (4,), int64: later counts add to what is written into it.
+        A view of shape (4,), int64: later counts add to values that are written into it.
         """
         return self._state[1][:MOST]
 

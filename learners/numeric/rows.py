@@ -1,11 +1,11 @@
-"""Operations on one row, for dense and for CSR rows; the kernel's compiler chooses between them.
+"""Operations on one row, for dense and for CSR rows; Numba picks the code by the argument types.
 
-A matrix enters a kernel as a 2-D C-contiguous array or as a CSR tuple ``(data, indices, indptr)``. Either may
-have the order in which its rows are read: ``(array, order)`` or ``(data, indices, indptr, order)``.
-Unvalidated CSR is ``(data, indices, indptr, n_features, refused)``, see `rows_to_check`. A row is a 1-D array
-or a tuple ``(data, indices)``; a dense row read in an order is a tuple of the row and the next row, which is
-prefetched. Weights and all other state are float64 arrays indexed by feature. All arithmetic is in float64,
-so a float32 stream gives the same outcome as the same values in float64.
+A matrix enters compiled code as a 2-D C-contiguous array or as a CSR tuple ``(data, indices, indptr)``.
+Either may carry the order in which its rows are read: ``(array, order)`` or ``(data, indices, indptr,
+order)``. Unvalidated CSR is ``(data, indices, indptr, n_features, refused)``, see `rows_to_check`. A row is a
+1-D array or a tuple ``(data, indices)``; a dense row read in an order is a tuple of the row and the next row,
+which is prefetched. Weights and all other state are float64 arrays indexed by feature. All arithmetic is in
+float64, so a float32 stream gives the same outcome as the same values in float64.
 
 Views of arrays (`stretch` and others) have no reference counts. Numba would count references to an array and
 its views with atomic additions, two per array and row, which take a fifth of PA-I's pass over CSR rows of 75
@@ -16,6 +16,7 @@ A CSR row is canonical if its column indices rise strictly within 0 … n_featur
 
 from __future__ import annotations
 
+import functools
 from ctypes import addressof, c_char
 from typing import Any, TypeAlias
 
@@ -50,10 +51,11 @@ def _uncounted(context, builder, kind, value):
 
 @intrinsic
 def borrowed(_typing_context, X):
-    """Return an array, or a tuple of arrays, numbers and tuples, without reference counts, in a kernel.
+    """Return arrays without reference counts: an array, or a tuple of arrays, numbers and tuples (compiled
+    code only).
 
-    Use it for arguments only, which the caller keeps alive: an array that the kernel made itself could be
-    freed while the view is in use. The kernel must not return the view.
+    Use it for arguments only, which the caller keeps alive: an array made in compiled code could be freed
+    while the view is in use. Compiled code must not return the view.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -64,7 +66,8 @@ def borrowed(_typing_context, X):
 
 @intrinsic
 def stretch(_typing_context, array, start, stop):
-    """Return elements start … stop - 1 of a 1-D C-contiguous array as a view like `borrowed`, in a kernel.
+    """Return elements start … stop - 1 of a 1-D C-contiguous array as a view like `borrowed` (compiled code
+    only).
 
     Bounds are not checked, and negative positions do not count from the end.
     """
@@ -96,7 +99,7 @@ def _rising(lanes):
 
     @intrinsic
     def rises(_typing_context, indices, n_features):
-        """Return whether the indices rise strictly within 0 … n_features - 1, in a kernel."""
+        """Return whether the indices rise strictly within 0 … n_features - 1."""
 
         def codegen(context, builder, signature, arguments):
             values = FlatArray(context, builder, signature.args[0], arguments[0])
@@ -155,7 +158,7 @@ def is_canonical(indices, start, stop, n_features):
     return before < n_features
 
 
-# What `as_rows` returns, and what it takes.
+# The result and the argument of `as_rows`.
 Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
 
@@ -178,7 +181,7 @@ _THIRD = 21 * _LINE
 
 # Up to this many numbers are written in some tens of microseconds. Releasing the GIL and getting it back
 # would take longer.
-_FEW_of_rows = 1 << 15
+_FEW_NUMBERS = 1 << 15
 
 
 def _fill(state, value):
@@ -190,19 +193,9 @@ _fill_holding_gil, _fill_releasing_gil = compiled(_fill, nogil=False), compiled(
 
 
 def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np.float64]:
-    """Return a float64 array of shape (n_features,), aligned so that kernels are fastest.
+    """Return a float64 array of shape (n_features,) filled with `value`, aligned so that loops are fastest.
 
-    Parameters
-    ----------
-    n_features : int
-    value : float, default=0.0
-        Fills the array.
-    place : {0, 1, 2}, default=0
-        A different number for each array of one learner, see `_THIRD`.
-
-    Returns
-    -------
-    ndarray
+    Each array of one learner takes another `place` (0, 1 or 2), see `_THIRD`.
 
     Examples
     --------
@@ -214,23 +207,36 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     start = -addressof(c_char.from_buffer(memory.data)) % _PAGE + place * _THIRD
     state = np.ndarray(n_features, np.float64, memory, start)
     if value != 0.0:
-        fill = _fill_holding_gil if n_features <= _FEW_of_rows else _fill_releasing_gil
+        fill = _fill_holding_gil if n_features <= _FEW_NUMBERS else _fill_releasing_gil
         fill(state, value)
     return state
 
 
 def in_kernels_only(name: str) -> TypeError:
-    """Return the error for a function that only kernels can call."""
+    """Return the error for a function that only compiled code can call."""
     return TypeError(f"{name}() is compiled into kernels and cannot be called from Python")
 
 
+def by_types(**jit_options):
+    """Return a decorator for functions that return an implementation for the types of their arguments.
+
+    Compiled code calls that implementation; Python code gets a TypeError.
+    """
+
+    def decorate(choose):
+        @functools.wraps(choose)
+        def compiled_only(*_arguments):
+            raise in_kernels_only(choose.__name__)
+
+        overload(compiled_only, jit_options=jit_options)(choose)
+        return compiled_only
+
+    return decorate
+
+
+@by_types(**INLINE)
 def n_rows(X):
-    """Return the number of rows of a matrix, in a kernel."""
-    raise in_kernels_only("n_rows")
-
-
-@overload(n_rows, jit_options=INLINE)
-def _n_rows(X):
+    """Return the number of rows of a matrix (compiled code only)."""
     if not isinstance(X, types.BaseTuple):
         return lambda X: X.shape[0]
     if len(X) in _CSR:
@@ -238,13 +244,9 @@ def _n_rows(X):
     return lambda X: X[-1].shape[0]
 
 
+@by_types(**INLINE)
 def row(X, i):
-    """Return row `i` of a matrix without copying it, in a kernel."""
-    raise in_kernels_only("row")
-
-
-@overload(row, jit_options=INLINE)
-def _row(X, i):
+    """Return row `i` of a matrix without copying it (compiled code only)."""
     if not isinstance(X, types.BaseTuple):
         return lambda X, i: borrowed(X)[i]
 
@@ -288,13 +290,9 @@ def _row(X, i):
     return csr_row_in_order
 
 
+@by_types()
 def part(X, start, stop):
-    """Return rows start … stop - 1 of a matrix without copying them, in a kernel."""
-    raise in_kernels_only("part")
-
-
-@overload(part)
-def _part(X, start, stop):
+    """Return rows start … stop - 1 of a matrix without copying them (compiled code only)."""
     if not isinstance(X, types.BaseTuple):
         return lambda X, start, stop: X[start:stop]
     if len(X) == 3:
@@ -306,28 +304,20 @@ def _part(X, start, stop):
     return lambda X, start, stop: (X[0], X[1], X[2], X[3][start:stop])
 
 
+@by_types()
 def n_entries(x):
-    """Return the number of stored features of a row (dense: all; CSR: its non-zeros), in a kernel."""
-    raise in_kernels_only("n_entries")
-
-
-@overload(n_entries)
-def _n_entries(x):
+    """Return the number of stored features of a row: dense all, CSR its non-zeros (compiled code only)."""
     if isinstance(x, types.BaseTuple):
         return lambda x: x[0].shape[0]
     return lambda x: x.shape[0]
 
 
+@by_types()
 def entry(x, k):
-    """Return ``(feature, value)`` of the k-th stored feature of a row, in a kernel.
+    """Return ``(feature, value)`` of the k-th stored feature of a row (compiled code only).
 
     The feature is unsigned, so that Numba does not test for negative indices.
     """
-    raise in_kernels_only("entry")
-
-
-@overload(entry)
-def _entry(x, k):
     if is_sparse_row(x):
         return lambda x, k: (np.uintp(x[1][k]), np.float64(x[0][k]))
     if isinstance(x, types.BaseTuple):
@@ -401,7 +391,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_rows(X: Matrix) -> Rows:
-    """Return a matrix in the form that kernels take, without copying its values.
+    """Return a matrix in the form that compiled loops take, without copying its values.
 
     Parameters
     ----------
@@ -413,8 +403,7 @@ def as_rows(X: Matrix) -> Rows:
     -------
     ndarray or tuple of ndarray
         Read-only views. The indices of a CSR matrix are int32 if they fit, so that 32- and 64-bit matrices
-        share one compiled kernel. A tuple must come from here or from `ordered_rows` and is returned
-        unchanged.
+        share compiled code. A tuple must come from here or from `ordered_rows` and is returned unchanged.
 
     Raises
     ------
@@ -424,7 +413,7 @@ def as_rows(X: Matrix) -> Rows:
     if isinstance(X, tuple):
         return X
     if isinstance(X, np.ndarray):
-        # Kernels would be compiled again for np.memmap and every other subclass.
+        # Loops would be compiled again for np.memmap and every other subclass.
         return read_only(np.asarray(X))
     if not (sp.issparse(X) and X.format == "csr"):
         raise TypeError(f"rows must be a NumPy array or a CSR matrix, got {_kind_of(X)}")
@@ -444,20 +433,11 @@ def _readable(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def rows_to_check(X: sp.csr_matrix | sp.csr_array) -> tuple[Any, ...]:
-    """Return an unvalidated CSR matrix in a form whose rows kernels check as they read them.
+    """Return an unvalidated CSR matrix in a form whose rows are checked as loops read them.
 
-    A row whose indices do not rise strictly within 0 … d - 1 is read as a row without entries.
-
-    Parameters
-    ----------
-    X : csr_matrix or csr_array of shape (n, d)
-        float32 or float64, with 32-bit indices.
-
-    Returns
-    -------
-    tuple
-        ``(data, indices, indptr, n_features, refused)``. `refused` is a bool array of shape (1,), set to True
-        by a kernel that reads such a row. A `learning_loop` also checks labels and scores.
+    The matrix is float32 or float64 with 32-bit indices; the result is ``(data, indices, indptr, n_features,
+    refused)``. A row whose indices do not rise strictly within 0 … d - 1 is read as a row without entries,
+    and sets `refused`, a bool array of shape (1,), to True. A `learning_loop` also checks labels and scores.
     """
     arrays = _readable(X.data), _readable(X.indices), _readable(X.indptr)
     return *arrays, X.shape[1], np.zeros(1, np.bool_)

@@ -26,7 +26,7 @@ def _standardise(X, out, counts, means, squares):
 
 
 class RunningScale:
-    """Mean and variance of each feature over the rows so far (Welford's recurrence).
+    """Standardise rows with the running mean and variance of each feature (Welford's recurrence).
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class RunningScale:
     Attributes
     ----------
     counts : ndarray of int64, shape (d,)
-        How many known values each feature has had.
+        Number of known values of each feature.
     means, squares : ndarray of float64, shape (d,)
         Their mean, and the sum of their squared deviations from it.
 
@@ -61,17 +61,17 @@ class RunningScale:
         Parameters
         ----------
         X : ndarray of shape (n, d)
-            NaN where a value is missing: it becomes 0, the mean, and is not counted.
+            A missing value is NaN: it becomes 0, the mean, and is not counted.
 
         Returns
         -------
         ndarray of float64, shape (n, d)
-            0 where a feature has been constant so far.
+            A feature that has been constant so far is 0.
 
         Raises
         ------
         OverflowError
-            If a sum of squares is no longer a number; the message names the feature.
+            If a sum of squares overflows; the message names the feature.
         """
         out = np.empty(X.shape)
         _standardise(np.ascontiguousarray(X), out, self.counts, self.means, self.squares)
@@ -84,6 +84,6 @@ class RunningScale:
 
     @property
     def spreads(self) -> NDArray[np.float64]:
-        """Standard deviation of each feature so far; 1 for a constant one."""
+        """The standard deviation of each feature so far; 1 for a constant one."""
         spreads: NDArray[np.float64] = np.sqrt(self.squares / np.maximum(self.counts, 1))
         return np.where(spreads == 0.0, 1.0, spreads)

@@ -331,16 +331,7 @@ def pairs_in_order(
 
 
 def predicted_codes(scores: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the class that the scores of each row predict, as `count_wrong` does.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,) or (n, K)
-
-    Returns
-    -------
-    ndarray of int32, shape (n,)
-    """
+    """Return the int32 class that the scores of each row, (n,) or (n, K), predict, as in `count_wrong`."""
     codes = np.empty(len(scores), np.int32)
     _predict_kernel(_by_row(scores), codes)
     return codes

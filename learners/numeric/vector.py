@@ -42,8 +42,8 @@ def emit_exponential(builder, kind, x):
     """Emit exp(x) for x <= 0, a scalar or a vector of float32 or float64, to about one unit in the last
     place.
 
-        After Cody and Waite: x = n ln 2 + r, exp(r) by a polynomial, n added to the exponent. The result is 0
-        if exp(x) would leave the normal range of the precision; NaN stays NaN.
+    After Cody and Waite: x = n ln 2 + r, exp(r) by a polynomial, n added to the exponent. The result is 0 if
+    exp(x) would leave the normal range of the precision; NaN stays NaN.
     """
     mantissa, high_bits, degree, lowest = _PRECISIONS[kind]
     ln2_high = math.floor(math.log(2.0) * 2.0**high_bits) / 2.0**high_bits
@@ -74,7 +74,7 @@ def emit_exponential(builder, kind, x):
 
 @intrinsic
 def exponential(_typing_context, x):
-    """Return exp(x) for x <= 0, in a kernel."""
+    """Return exp(x) for x <= 0 (compiled code only)."""
     return x(x), lambda _context, builder, _signature, arguments: emit_exponential(builder, x, *arguments)
 
 
@@ -119,25 +119,13 @@ def _sum_terms(builder, emit, n_sums, length, lanes, accumulators, bits):
 
 
 def lane_sums(n_sums, terms, with_scalars=False):
-    """Build an intrinsic that sums `terms` over the features of a row.
+    """Build an intrinsic that takes `n_sums` sums over the features of a row in one pass.
 
-    Parameters
-    ----------
-    n_sums : int
-        Number of sums, all taken in one pass over the row.
-    terms : callable
-        ``terms(builder, *state, x, *scalars)`` emits the terms of one feature, or of one vector of features,
-        as a list of `n_sums` float64 values. `state` and `x` are the values of the state arrays and of the
-        row at these features.
-    with_scalars : bool, default=False
-        Whether the intrinsic takes scalars.
-
-    Returns
-    -------
-    intrinsic
-        ``f(state, x)``, or ``f(state, x, scalars)`` with scalars: `state` is a tuple of float64 arrays of
-        shape (n_features,), `x` a dense row or a CSR row ``(data, indices)``, float32 or float64, indices
-        within bounds, `scalars` a tuple of float64. The result is a float64, or a tuple of `n_sums` of them.
+    ``terms(builder, *state, x, *scalars)`` emits the terms of one feature, or of one vector of features, as a
+    list of `n_sums` float64 values. The intrinsic is ``f(state, x)``, or ``f(state, x, scalars)`` if it is
+    `with_scalars`: `state` is a tuple of float64 arrays of shape (n_features,), `x` a dense row or a CSR row
+    ``(data, indices)``, float32 or float64, indices within bounds, `scalars` a tuple of float64. It returns a
+    float64, or a tuple of `n_sums` of them.
     """
     result = types.float64 if n_sums == 1 else types.UniTuple(types.float64, n_sums)
 
@@ -194,19 +182,9 @@ def lane_pass(n_sums, step):
     A learner applies the update of one row while it reads the next, so the state is read once for both. The
     sums equal those of `lane_sums` over the updated state to the last bit.
 
-    Parameters
-    ----------
-    n_sums : int
-        Number of sums.
-    step : callable
-        ``step(builder, *state, x, *scalars)`` emits the update of one feature, or of one vector of features.
-        It returns the list of new state values, None for an unchanged one, and the list of `n_sums` terms.
-
-    Returns
-    -------
-    intrinsic
-        ``f(state, x, scalars)``: `state` is a tuple of float64 arrays of shape (n_features,), none
-        overlapping another, `x` a dense row, `scalars` a tuple of float64. Returns as `lane_sums`.
+    ``step(builder, *state, x, *scalars)`` emits the update of one feature, or of one vector of features. It
+    returns the list of new state values, None for an unchanged one, and the list of `n_sums` terms. The
+    intrinsic is ``f(state, x, scalars)`` as for `lane_sums`; the arrays of `state` must not overlap.
     """
 
     @intrinsic
@@ -244,18 +222,10 @@ def class_sums(term):
     Each lane is a class and adds feature by feature, so a CSR row gives the result of the same dense row to
     the last bit: absent features add 0.
 
-    Parameters
-    ----------
-    term : callable
-        ``term(builder, *state, x, *scalars)`` emits the terms of one feature for one vector of classes, 0 for
-        x = 0. `state` are the values of the state arrays there; `x` and the scalars fill all lanes.
-
-    Returns
-    -------
-    intrinsic
-        ``f(state, x, scalars, sums)`` writes to `sums`, float64 of shape (width,), width a multiple of 4.
-        `state` is a tuple of float64 arrays of shape (n_features, width), `x` a dense or CSR row, `scalars` a
-        tuple of float64.
+    ``term(builder, *state, x, *scalars)`` emits the terms of one feature for one vector of classes, 0 for x =
+    0; `x` and the scalars fill all lanes. The intrinsic is ``f(state, x, scalars, sums)``: `state` is a tuple
+    of float64 arrays of shape (n_features, width), `x` a dense or CSR row, `scalars` a tuple of float64, and
+    `sums` the float64 result of shape (width,), width a multiple of 4.
     """
 
     @intrinsic

@@ -13,7 +13,7 @@ from ..numeric.rows import count_rows, dot, row_range
 from .solvers.incremental_store import IncrementalStore
 from .solvers.margin_set import REST, SATISFIED, move
 
-# What is counted along a block; the last is how many rows are stored before the one at hand.
+# Positions in the counts of a block; the last is the number of rows stored before the current one.
 _MISTAKES, _UPDATES, _EVALUATIONS, _STORED = range(4)
 
 
@@ -21,7 +21,7 @@ _MISTAKES, _UPDATES, _EVALUATIONS, _STORED = range(4)
 def _learn(M, values, places, t, joining, codes, scores, counts, C, bias):
     """Learn the rows of a block from row t on; `values` are their kernel values with all rows.
 
-    Return the row to go on from and, where the kernel values of a row are missing, that row; -1 at the end.
+    Return the row to continue from, and the row whose kernel values are missing (-1 if the block is done).
     """
     α, k = np.empty(values.shape[1]), np.empty(values.shape[1])
     while t < codes.shape[0]:
@@ -56,16 +56,16 @@ def _learn(M, values, places, t, joining, codes, scores, counts, C, bias):
 
 
 class IncrementalSVM(KernelClassifier):
-    """The support vector machine, solved exactly after every row, which may also be unlearnt.
+    """The support vector machine, solved exactly after every row; a row can also be unlearnt.
 
-    The dual of the soft margin with hinge loss, ``min ½ αᵀQα - Σα`` with ``0 <= α_i <= C`` (and
-    ``Σ y_i α_i = 0`` with a bias), ``Q_ij = y_i y_j k(x_i, x_j)``. A row with m < 1 has its α raised from 0,
-    and all others follow such that their conditions go on holding: they are in the margin set (m = 1), the
-    error set (α = C) or the rest (α = 0), and the way has a corner wherever a row changes its set. It ends
-    where the new row's own condition holds. `unlearn` goes such a way back.
+    It solves the dual of the soft margin with hinge loss, ``min ½ αᵀQα - Σα`` with ``0 <= α_i <= C`` (and ``Σ
+    y_i α_i = 0`` with a bias), ``Q_ij = y_i y_j k(x_i, x_j)``. A row with m < 1 has its α raised from 0 until
+    its own optimality condition is met. All other rows keep theirs on the way: each is in the margin set (m =
+    1), the error set (α = C) or the rest (α = 0), and the path bends wherever a row changes its set.
+    `unlearn` follows such a path back.
 
-    Prediction takes a kernel evaluation for each support vector. A row with m < 1 takes one for itself and
-    each other row kept besides; an old one that joins the margin set takes one for each row kept.
+    A prediction takes one kernel evaluation per support vector. A row with m < 1 also takes one with itself
+    and one with each other stored row; an old row that joins the margin set takes one per stored row.
 
     Parameters
     ----------
@@ -74,10 +74,9 @@ class IncrementalSVM(KernelClassifier):
     fit_intercept : bool, default=True
         Whether there is a bias.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`; "poly" needs ``coef0 >= 0``, for it must be positive
-        semidefinite.
+        The kernel, as for `KernelPerceptron`; "poly" needs ``coef0 >= 0`` to be positive semidefinite.
     epochs : int, default=1
-        Passes that `fit` makes. A later one learns every row again, as one more row.
+        Passes that `fit` makes. A later pass learns every row again, as one more row.
 
     Attributes
     ----------
@@ -88,16 +87,16 @@ class IncrementalSVM(KernelClassifier):
 
     Notes
     -----
-    All n rows are kept, with ten numbers of state each: any may become a support vector. The inverse over the
-    margin set takes 8 s² bytes for s of them, their kernel values with all rows 8 s n; those of rows that
-    have left it are kept as far as 128 MiB reach. Rows and kernel values are float64. A row takes O(s n) for
-    each change of a set on its way.
+    All n rows are stored, with ten numbers of state each, since any may become a support vector. The inverse
+    over the margin set takes 8 s² bytes for its s rows, and their kernel values with all rows 8 s n. Kernel
+    values of rows that have left the margin set are kept up to 128 MiB. Rows and kernel values are float64. A
+    row takes O(s n) for each change of a set on its path.
 
-    Conditions hold to 1e-8, or to 1e-11 C k(x, x) if that is larger. If rows are dependent (equal rows, or
+    Conditions are met to 1e-8, or to 1e-11 C k(x, x) if that is larger. If rows are dependent (equal rows, or
     more rows on the margin than the kernel has dimensions), or if no row is on its margin, the optimum is one
     of many. A row with m less than 1e-10 below 1 is not an update. Rounding is corrected after every change
     of a coefficient; if that does not suffice, the inverse is recomputed, and k(x, x) of a row that depends
-    on the margin set is raised by a factor of 1 + 5e-12 before it joins.
+    on the margin set is raised by a factor of 1 + 5e-12 before the row joins.
 
     See Also
     --------
@@ -138,7 +137,7 @@ class IncrementalSVM(KernelClassifier):
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self.intercept_, self.n_margin_ = np.zeros(1), 0
-        # What is learnt holds for these alone.
+        # The solution is valid for these values only, even if a parameter is set later.
         self._problem = float(self.C), bool(self.fit_intercept)
 
     def _new_store(self, dtype, sparse):
@@ -170,14 +169,17 @@ class IncrementalSVM(KernelClassifier):
         return self._store.support_vectors() if self._store else None
 
     def _note(self, evaluations):
-        """Take down what has been learnt."""
+        """Update counters and public attributes from the solver's state."""
         self.n_kernel_evaluations_ += evaluations + self._store.evaluations()
         self.n_support_ = len(self._store.born)
         self.n_margin_ = int(self._store.machine.size[0])
         self.intercept_ = self._store.machine.b.copy()
 
     def unlearn(self, number: int) -> Self:
-        """Forget a row as if it had never been seen; the others keep their numbers.
+        """Forget a row as if it had never been learnt; the other rows keep their numbers.
+
+        Removing a row with α > 0 takes a kernel evaluation per stored row; other rows are simply dropped. The
+        counters of examples, mistakes and updates do not change.
 
         Parameters
         ----------
@@ -191,12 +193,7 @@ class IncrementalSVM(KernelClassifier):
         Raises
         ------
         ValueError
-            When there is no such row, or no more: nothing is changed.
-
-        Notes
-        -----
-        Removing a row with α > 0 takes a kernel evaluation per stored row; other rows are simply dropped. The
-        counters of examples, mistakes and updates do not change.
+            If the row was never learnt or is already unlearnt; nothing is changed then.
 
         Examples
         --------

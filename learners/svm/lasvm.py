@@ -13,21 +13,21 @@ from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from .solvers.lasvm_steps import LasvmSettings, extremes, finish_reprocess, process, reprocess
 
-# The first examples of each class that join regardless of their gradients.
+# This many first examples of each class join regardless of their gradients.
 _SEEDS = 5
 
-# Where what is known besides the rows is: the intercept; how many examples of each class there were.
+# Positions in the solution: the intercept; the numbers of examples seen of each class.
 INTERCEPT, SEEN = 0, 1
 
 # Gradients are sums of products: below this share of their size they are rounding.
 _ROUNDING = 1e-14
-# Steps of `optimize`, in all or for each support vector, whichever is more: where the kernel matrix is so
-# badly conditioned that they do not do, more would hardly help.
+# Limits of the steps of `optimize`: in total and per support vector; the larger one counts. If the kernel
+# matrix is so badly conditioned that they do not suffice, more would hardly help.
 _MOST_STEPS, _MOST_STEPS_EACH = 100_000, 1000
 
 
 def new_solution():
-    """Return what a learner that has learnt nothing knows besides its rows."""
+    """Return the state besides the rows of a learner that has learnt nothing: see `INTERCEPT` and `SEEN`."""
     return np.zeros(3)
 
 
@@ -35,8 +35,8 @@ def new_solution():
 def learn_row(view, n, t, code, f, settings, again, solution):
     """PROCESS and REPROCESS row t, whose score without the intercept is `f`.
 
-    Returns how many rows are kept then, and whether t joined them. With an intercept nothing is learnt
-    without rows of both classes: the first few of each are let in in any case, and only processed.
+    Return the number of stored rows, and whether t joined them. With an intercept nothing is learnt without
+    rows of both classes: the first few of each class always join and are only processed.
     """
     block = view.block
     y = signed(code)
@@ -76,7 +76,10 @@ def learn(view, n, codes, scores, settings, again, solution):
 
 @compiled
 def optimize(view, n, settings, solution):
-    """The finishing step of section 3.2, REPROCESS until no pair is τ-violating; rows go after it only."""
+    """The finishing step of section 3.2: REPROCESS until no pair is τ-violating, then remove idle rows.
+
+    Return the number of stored rows, and by how much the most violating pair still violates.
+    """
     C, tau, intercept = settings
     largest = total = 0.0
     for s in range(n):
@@ -92,46 +95,46 @@ def optimize(view, n, settings, solution):
 
 
 class LASVM(RowCachingClassifier):
-    """LASVM: a support vector machine whose optimiser is fed one example at a time.
+    """LASVM: a support vector machine whose optimiser gets one example at a time.
 
-    It climbs the dual objective ``Σ α_i y_i - ½ Σ α_i α_j k(x_i, x_j)``, α_i between 0 and C y_i, by steps
-    on two coefficients (with an intercept; Σ α = 0) or on one. PROCESS lets an example in unless its gradient
-    ``y - f(x)`` is beyond the others' and makes the best step with it; REPROCESS makes the best step among
-    the support vectors, then drops those with α = 0 that no step would move. Examples that were passed over
-    are gone: the objective of one pass is a little below a batch solver's, that of two or three is not.
+    It climbs the dual objective ``Σ α_i y_i - ½ Σ α_i α_j k(x_i, x_j)``, α_i between 0 and C y_i, by steps on
+    two coefficients (with an intercept; Σ α = 0) or on one. PROCESS lets an example in unless its gradient
+    ``y - f(x)`` is beyond the others', and makes the best step with it. REPROCESS makes the best step among
+    the support vectors, then drops those with α = 0 that no step would move. Dropped examples are lost: the
+    objective of one pass is a little below a batch solver's, that of two or three passes is not.
 
     A value between support vectors counts as one kernel evaluation, made when the later of the two was
-    predicted; a row that joins takes one more, k(x, x). Computing it again counts for nothing: that is a
-    matter of the cache.
+    predicted; a row that joins takes one more, k(x, x). Values that the cache has lost are computed again but
+    not counted again.
 
     Parameters
     ----------
     C : float, default=1.0
         Bound of the coefficients, > 0.
     tau : float, default=1e-3
-        A pair (i, j) whose gradients differ by no more is left alone, > 0.
+        A pair (i, j) whose gradients differ by no more than this is not moved, > 0.
     fit_intercept : bool, default=True
-        Whether there is an intercept. Then nothing is learnt before there are examples of both classes, of
-        which the first five are let in in any case; scores are 0 until then.
+        Whether there is an intercept. Then nothing is learnt before there are examples of both classes; the
+        first five of each class always join. Scores are 0 until then.
     finish : bool, default=False
         Whether `fit` (and a study, before it tests) ends with `optimize`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
     cache_mb : float, default=200.0
-        Limit of the rows of kernel values between support vectors that are kept, in MiB, >= 0; two rows are
-        in any case. It is a matter of time alone.
+        Limit in MiB, >= 0, of the cached rows of kernel values between support vectors; two rows are always
+        cached. It affects time only.
     epochs : int, default=1
-        Passes that `fit` makes. An example that is a support vector still is not processed again.
+        Passes that `fit` makes. An example that is still a support vector is not processed again.
 
     Attributes
     ----------
     intercept_ : ndarray of float64, shape (1,)
         0 without an intercept.
     dual_objective_ : float
-        What the learner maximises.
+        The objective that the learner maximises.
     gap_ : float
-        By how much the most violating pair is violating, 0 where none is: at the end of `optimize`, so not
-        before it. At most tau, unless the steps ran out or rounding does not allow it.
+        By how much the most violating pair violates at the end of `optimize`, 0 if none does; not set before.
+        At most tau, unless the steps ran out or rounding does not allow it.
 
     Notes
     -----
@@ -183,7 +186,7 @@ class LASVM(RowCachingClassifier):
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self._solution = new_solution()
-        # What is learnt holds for these alone.
+        # The solution is valid for these values only, even if a parameter is set later.
         self._settings = LasvmSettings(float(self.C), float(self.tau), bool(self.fit_intercept))
 
     def _learn_block(self, view, n, codes, scores):
@@ -202,9 +205,8 @@ class LASVM(RowCachingClassifier):
         """Optimise over the support vectors until no pair is tau-violating, then drop those with α = 0.
 
         It can be called at any time; learning may go on afterwards. The objective reaches its maximum over
-        the examples that are support vectors now.
-
-        It also ends after 1000 steps for each support vector, 100,000 at least.
+        the current support vectors. It also ends after 1000 steps per support vector, but not before 100,000
+        steps.
 
         Returns
         -------

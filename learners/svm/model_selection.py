@@ -1,4 +1,4 @@
-"""Online model selection: kernels of growing complexity, as long as the stream shows that they pay.
+"""Online model selection: move to a more complex kernel when the stream shows that it pays.
 
 Two LASVM of neighboring complexity learn next to each other. A two-sample t-test of their mean 0/1 losses
 tells whether the more complex one is better. The first γ is chosen by cross-validation of LASVM on the first
@@ -38,9 +38,9 @@ from .solvers.lasvm_steps import LasvmSettings
 class ComplexityTest(NamedTuple):
     """The losses of the simpler and the more complex model since the last switch, as a loop takes them."""
 
-    #: (1,): how many.
+    #: (1,): number of losses of each model.
     n: np.ndarray
-    #: (2,): their means and variances.
+    #: (2,): means and variances of the losses.
     means: np.ndarray
     variances: np.ndarray
     #: There is no test before this many losses.
@@ -53,7 +53,7 @@ class ComplexityTest(NamedTuple):
 
 
 def new_test(p_value, least, squared):
-    """Return a test of no losses yet."""
+    """Return a test without losses."""
     numbers = np.zeros(1), np.zeros(2), np.zeros(2)
     critical = float(-ndtri(p_value / 2.0))
     return ComplexityTest(*numbers, float(least), float(p_value), critical, bool(squared))
@@ -67,7 +67,7 @@ def begin_anew(test):
 
 @register_jitable
 def note_losses(test, simple, complex_):
-    """Take down the losses of both models, 0.0 or 1.0."""
+    """Add the losses of both models on one row, 0.0 or 1.0."""
     test.n[0] += 1.0
     N = test.n[0]
     for k, loss in enumerate((simple, complex_)):
@@ -78,7 +78,7 @@ def note_losses(test, simple, complex_):
 
 @register_jitable
 def _spreads(test):
-    """Return what the test takes for the variances of the two losses."""
+    """Return the two numbers that the test uses as the variances of the losses."""
     first, second = test.variances[0], test.variances[1]
     if test.squared:
         return first * first, second * second
@@ -89,7 +89,7 @@ def _spreads(test):
 def may_be_significant(test):
     """Return whether `is_significant` can be true, judged by the normal distribution.
 
-    Student's t has heavier tails: what is not significant here is not there.
+    Student's t has heavier tails, so a difference that is not significant here is not significant there.
     """
     N = test.n[0]
     gain = test.means[0] - test.means[1]
@@ -114,12 +114,7 @@ _GAMMAS = tuple(sorted([0.004, *(2.0**k for k in range(-15, 4, 2))]))
 
 
 class FirstRows:
-    """Copies of the first rows of a stream and of their labels.
-
-    Parameters
-    ----------
-    n_features : int
-    """
+    """Copies of the first rows of a stream and of their labels."""
 
     def __init__(self, n_features):
         self._n_features = n_features
@@ -130,7 +125,7 @@ class FirstRows:
 
     @property
     def missing(self):
-        """How many rows are still to come."""
+        """The number of rows still to come."""
         return _ROWS - len(self)
 
     def add(self, X, codes):
@@ -147,7 +142,7 @@ class FirstRows:
         self._codes.append(codes.copy())
 
     def take(self, dtype, sparse):
-        """Return all rows, as one matrix of a kind, and their labels."""
+        """Return all rows as one matrix, dense or CSR, and their labels."""
         if sparse:
             rows = sp.vstack([sp.csr_matrix(part) for part in self._rows], format="csr")
         else:
@@ -160,14 +155,7 @@ class FirstRows:
 def choose_gamma(X, codes, settings, classes):
     """Return the γ with the fewest errors (ties: the smallest), and the kernel evaluations it took.
 
-    Parameters
-    ----------
-    X : ndarray or csr_matrix
-    codes : ndarray of int32
-        Labels as positions in `classes`.
-    settings : LasvmSettings
-        Of the `LASVM`.
-    classes : ndarray of shape (2,)
+    `codes` are the labels as positions in `classes`; `settings` are those of the `LASVM`.
     """
     tried = [_errors_in_folds(gamma, X, codes, settings, classes) for gamma in _GAMMAS]
     errors, evaluations = zip(*tried, strict=True)
@@ -175,7 +163,7 @@ def choose_gamma(X, codes, settings, classes):
 
 
 def _errors_in_folds(gamma, X, codes, settings, classes):
-    """Return the errors on rows held out, over all folds, and kernel evaluations."""
+    """Return the errors on held-out rows over all folds, and the kernel evaluations."""
     folds, errors, evaluations = np.arange(len(codes)) % _FOLDS, 0, 0
     for fold in range(_FOLDS):
         rest, held_out = folds != fold, folds == fold
@@ -191,21 +179,21 @@ def _errors_in_folds(gamma, X, codes, settings, classes):
 
 
 class LevelView(NamedTuple):
-    """An LASVM of one level, as a loop takes it."""
+    """The LASVM of one level, as a loop takes it."""
 
     cached: CachedView
-    #: Its state besides the rows.
+    #: The state besides the rows, see `new_solution`.
     solution: np.ndarray
 
 
 class Progress(NamedTuple):
-    """What a loop over a block has done."""
+    """The result of a loop over a block."""
 
     #: Rows learnt.
     learnt: int
     #: Whether a switch may be due before the next.
     may_switch: bool
-    #: How many rows the simpler and the more complex model keep.
+    #: Rows that the simpler and the more complex model store.
     sizes: tuple[int, int]
     mistakes: int
     updates: int
@@ -214,9 +202,9 @@ class Progress(NamedTuple):
 
 @compiled
 def learn_two(simple, other, sizes, codes, scores, settings, again, test, judged):
-    """Lines 7 to 19 of the algorithm of Levi and Ullman, up to the row that may be one for a switch.
+    """Lines 7 to 19 of the algorithm of Levi and Ullman, up to the row at which a switch may be due.
 
-    With `judged` that was the first row, which then is learnt without being scored again.
+    With `judged` that row is the first one here; it is learnt without being scored again.
     """
     view1, view2, solution1, solution2 = simple.cached, other.cached, simple.solution, other.solution
     n1, n2 = sizes
@@ -240,7 +228,7 @@ def learn_two(simple, other, sizes, codes, scores, settings, again, test, judged
 
 
 class Level:
-    """An LASVM of one level: its rows, and what it knows besides."""
+    """The LASVM of one level: its rows and its other state."""
 
     def __init__(self, function, n_features, dtype, sparse, cache_mb):
         self.store = CachedSupport(function, n_features, dtype, sparse, cache_mb)
@@ -248,7 +236,7 @@ class Level:
 
     @property
     def size(self):
-        """How many rows it keeps."""
+        """The number of rows it stores."""
         return self.store.support.size
 
     def open_block(self, rows, n, first):
@@ -256,7 +244,7 @@ class Level:
         return LevelView(self.store.open_block(rows, n, first), self.solution)
 
     def learn(self, X, codes, numbers, settings, blocks):
-        """Learn rows of the given numbers, the first of all; return the kernel evaluations."""
+        """Learn the first rows of a new model, with the given row numbers; return the kernel evaluations."""
         evaluations = 0
         for start, stop in blocks:
             model = self.open_block(row_range(X, start, stop), stop - start, start)
@@ -275,12 +263,12 @@ class OnlineModelSelection(RowCachingClassifier):
     """OMS-LASVM: two `LASVM` of neighbouring complexity; the more complex one takes over when it is better.
 
     The levels of the rbf kernel are gamma_init, 2 gamma_init, 4 gamma_init, …, those of the polynomial one
-    its degrees 1, 2, 3, …. The score is that of the simpler of the two. Each example is first scored by both;
-    when the mean 0/1 loss since the last switch is smaller for the more complex one, significantly so by a
-    t-test, that one becomes the simpler of the two, and the next level is begun with its support vectors, the
-    oldest first.
+    its degrees 1, 2, 3, …. The score is that of the simpler of the two. Each example is first scored by both.
+    When the mean 0/1 loss since the last switch is significantly smaller for the more complex one by a
+    t-test, it becomes the simpler of the two, and a model of the next level starts with its support vectors,
+    the oldest first.
 
-    Kernel evaluations are those of both, counted as for `LASVM`, and those of the cross-validation.
+    Kernel evaluations are those of both models, counted as for `LASVM`, and those of the cross-validation.
 
     Parameters
     ----------
@@ -289,7 +277,7 @@ class OnlineModelSelection(RowCachingClassifier):
     p_value : float, default=0.1
         Level of the two-sided test, between 0 and 1.
     min_examples : int, default=30
-        No switch before this many examples since the last one, >= 1: the variances of a few losses tell
+        No switch before this many examples since the last one, >= 1: the variances of a few losses say
         nothing.
     kernel : {"rbf", "poly"}, default="rbf"
     gamma_init : "cv" or float, default="cv"
@@ -307,10 +295,10 @@ class OnlineModelSelection(RowCachingClassifier):
     epochs : int, default=1
         Passes that `fit` makes.
     test : {"welch", "printed"}, default="welch"
-        What stands under the root of the t statistic: the variances of the losses, as in Welch's test, or
-        their squares, as the paper prints it. The paper calls it the test with unequal variances, which is
-        Welch's: hence the default. Variances of such losses are below 1/4 and their squares far smaller, so
-        the level rises much earlier as printed, and on less evidence.
+        What the root of the t statistic contains: the variances of the losses, as in Welch's test, or their
+        squares, as the paper prints it. The default is Welch's because the paper calls it the test with
+        unequal variances. Variances of such losses are below 1/4 and their squares far smaller, so the level
+        rises much earlier with "printed", and on less evidence.
 
     Attributes
     ----------
@@ -320,12 +308,12 @@ class OnlineModelSelection(RowCachingClassifier):
     degree_ : int
         The kernel in use: γ, or degree of the polynomial kernel.
     switches_ : list of int
-        The numbers (of all passes) of the examples that made the level rise, to 2, 3, ….
+        The numbers (of all passes) of the examples at which the level rose to 2, 3, ….
     intercept_ : ndarray of float64, shape (1,)
 
     Notes
     -----
-    There is no test while both variances are 0. The degrees of freedom are Welch's, of what stands under the
+    There is no test while both variances are 0. The degrees of freedom are Welch's, for the numbers under the
     root. The rbf kernel takes the squared distance. `support_`, `dual_coef_`, `n_support_` and `n_updates_`
     are those of the level in use, `model_bytes_` is that of both.
 
@@ -394,12 +382,12 @@ class OnlineModelSelection(RowCachingClassifier):
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self._models: Any = None
-        # What is learnt holds for these alone.
+        # The solution is valid for these values only, even if a parameter is set later.
         self._settings = LasvmSettings(float(self.C), float(self.tau), bool(self.fit_intercept))
         self._test = new_test(self.p_value, self.min_examples, self.test == "printed")
         self._family = self.kernel, float(self.gamma), float(self.coef0)
         self.complexity_, self.switches_ = 1, []
-        # Rows and labels on which γ will be chosen.
+        # The rows on which γ is chosen; None if γ is known.
         self._first: FirstRows | None = None
         self._gamma_init = self.gamma_init
         if self.kernel == "rbf" and self.gamma_init == "cv":
@@ -468,7 +456,7 @@ class OnlineModelSelection(RowCachingClassifier):
         return mistakes, updates
 
     def _learn_with_both(self, X, codes, scores, number):
-        """Let both models learn a block whose first row has a number; switch where that is due."""
+        """Let both models learn a block whose first row has the given number; switch when due."""
         test = self._test if self._first is None else self._test._replace(least=math.inf)
         mistakes = updates = start = 0
         judged = False
@@ -498,7 +486,7 @@ class OnlineModelSelection(RowCachingClassifier):
         return mistakes, updates
 
     def _switch(self, number):
-        """Use the more complex model, and begin one of the next level with its support vectors."""
+        """Use the more complex model, and start one of the next level with its support vectors."""
         self.complexity_ += 1
         self.switches_.append(int(number))
         begin_anew(self._test)
@@ -508,11 +496,11 @@ class OnlineModelSelection(RowCachingClassifier):
         codes = (simple.store.labels[order] > 0.0).astype(np.int32)
         self._teach(other, support.matrix(order), codes, support.born[order])
         self._use(simple, other)
-        # The row at hand was predicted by the one that is gone: the new one's values with it come on top.
+        # The current row was predicted by the model just replaced; the new model predicts it as well.
         self.n_kernel_evaluations_ += other.size
 
     def _teach(self, model, X, codes, numbers):
-        """Let a new model learn the rows, of the given numbers, of a matrix."""
+        """Let a new model learn the rows of a matrix, which have the given numbers."""
         blocks = self._blocks(len(codes))
         self.n_kernel_evaluations_ += model.learn(as_rows(X), codes, numbers, self._settings, blocks)
 

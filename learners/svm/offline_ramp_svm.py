@@ -35,20 +35,20 @@ def _optimise(view, n, rules):
 class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     """The SVM with the ramp loss of a whole data set, by the concave-convex procedure (CCCP).
 
-    A hinge-loss SVM without bias is trained on the active set V; then V becomes the rows with
-    ``y f(x) >= -1``, and so on until it stays or the objective (eq. 7) no longer falls, which up to the
-    tolerance it does from round to round. Each training goes on from the coefficients before, with the
-    coordinate steps of `OnlineRampSVM`. The objective is not convex: the end depends on the first V.
+    A hinge-loss SVM without bias is trained on the active set V. Then V becomes the rows with ``y f(x) >=
+    -1``, and so on until V does not change or the objective (eq. 7) no longer falls. Each training starts
+    from the previous coefficients, with the coordinate steps of `OnlineRampSVM`. The objective is not convex:
+    the result depends on the first V.
 
-    It is a batch estimator, what the online learners are compared with: it has `fit`, but not `learn`.
+    It is a batch estimator to compare the online learners with: it has `fit`, but not `learn`.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss and bound of the coefficients, > 0.
     initial : float, default=0.1
-        The first V is this share of the rows, the first ones; 0 excluded. 1.0 begins with the SVM of all
-        rows. The rows should be in random order.
+        The first V is this share of the rows, the first ones; 0 excluded. With 1.0 the first training is the
+        SVM of all rows. The rows should be in random order.
     tol : float, default=1e-3
         Tolerance of the KKT conditions, >= 0.
     min_gain : float, default=0.0
@@ -56,7 +56,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
     cache_mb : float, default=200.0
-        Limit of the rows of kernel values that are kept, in MiB, >= 0; it changes no outcome.
+        Limit in MiB, >= 0, of the cached rows of kernel values. It affects time only.
 
     Attributes
     ----------
@@ -74,12 +74,12 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     objective_ : float
         The last of them.
     n_kernel_evaluations_ : int
-        One a row with itself, and with every row for each change of a coefficient.
+        One per row with itself, and one with every row for each change of a coefficient.
 
     Notes
     -----
-    Eq. 11 of the paper holds α = 0 outside V: the ramp loss is at most the hinge loss in V and 2 elsewhere,
-    with equality for the model that V was formed by, so the objective cannot rise but by the tolerance.
+    Eq. 11 of the paper fixes α = 0 outside V: the ramp loss is at most the hinge loss in V and 2 elsewhere,
+    with equality for the model that V was formed by, so the objective can rise only within the tolerance.
 
     A row whose squared norm, or kernel value with itself, overflows is not learnt.
 
@@ -124,7 +124,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         self.cache_mb = cache_mb
 
     def check_parameters(self) -> None:
-        """Raise ValueError for a parameter that makes no sense."""
+        """Raise ValueError for an invalid parameter."""
         check_kernel(self)
         check_rules(self)
         check_nonnegative(self, "cache_mb")
@@ -147,7 +147,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For bad parameters, rows or labels.
+            For invalid parameters, rows or labels.
         """
         self.check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C")
@@ -195,16 +195,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         self.n_kernel_evaluations_ = n * (1 + changes)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the score of each row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-        """
+        """Return the score of each row of a matrix of shape (n, d): float64, shape (n,)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C")
         rows = safe_rows(X)
@@ -214,21 +205,12 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         return scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted label of each row: ``classes_[1]`` where the score is > 0.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Return the predicted label of each row, shape (n,): ``classes_[1]`` if the score is > 0."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0.0).astype(np.intp)]
 
     def counters(self) -> dict[str, int]:
-        """Return what was counted in training, by the store's column."""
+        """Return the counts of the training, by column of the store."""
         return {"support_vectors": self.n_support_, "kernel_evaluations": self.n_kernel_evaluations_}
 
     def __sklearn_tags__(self):

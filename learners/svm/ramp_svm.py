@@ -29,8 +29,8 @@ REMEMBER = -1.0
 def learn(view, n, codes, scores, rules, most, within_margin, initial, again):
     """Algorithm 1 of Wang and Vucetic (2010).
 
-    With ``most >= 0`` Algorithm 2 after each row; `within_margin`: Algorithm 3. With ``initial > 0`` nothing
-    is carried over instead: each row starts from α = 0, with that share of the examples in V. With
+    With ``most >= 0`` Algorithm 2 follows each row; `within_margin` makes it Algorithm 3. With ``initial >
+    0`` each row is trained from scratch instead: from α = 0, with that share of the examples in V. With
     ``initial < 0`` rows are only remembered.
     """
     cached = view.cached
@@ -67,17 +67,9 @@ def learn(view, n, codes, scores, rules, most, within_margin, initial, again):
 class RampSVM(RowCachingClassifier):
     """Base of the online SVMs with the ramp loss: the examples they remember, and their attributes.
 
-    A subclass defines ``_learn_block(view, n, codes, scores)``, with a `RampView`, which returns how many
-    examples are remembered then, mistakes, updates and kernel evaluations.
-
-    Attributes
-    ----------
-    n_stored_ : int
-        Examples remembered, support vectors or not.
-    n_active_ : int
-        Of these, those in the active set V.
-    objective_ : float
-        ``½ ‖w‖² + C Σ R(y f(x))`` over the examples remembered (eq. 7), R being the ramp loss.
+    A subclass defines ``_learn_block(view, n, codes, scores)``, with a `RampView`, which returns the number
+    of remembered examples, mistakes, updates and kernel evaluations. The attributes are those of
+    `OnlineRampSVM`.
     """
 
     algorithm_version = 2
@@ -87,7 +79,7 @@ class RampSVM(RowCachingClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # What is learnt holds for these alone.
+        # The solution is valid for these values only, even if a parameter is set later.
         self._rules = rules_of(self)
 
     def _new_store(self, dtype, sparse):
@@ -119,53 +111,53 @@ class RampSVM(RowCachingClassifier):
 
 
 class OnlineRampSVM(RampSVM):
-    """OnlineSVMR: the SVM with the ramp loss of all rows so far, optimal again after each.
+    """OnlineSVMR: the SVM with the ramp loss of all rows so far, optimal again after each row.
 
-    The ramp loss is ``min(2, max(0, 1 - y f(x)))``: a row beyond the other margin costs no more than one on
-    it and is no support vector. There is no bias. A row with ``0 <= 1 - y f(x) <= 2`` is an update:
+    The ramp loss is ``min(2, max(0, 1 - y f(x)))``: a row beyond the opposite margin costs no more than one
+    on it and is no support vector. There is no bias. A row with ``0 <= 1 - y f(x) <= 2`` is an update:
     coordinate steps, largest gain first, then the active set V is formed again, and so on until it does not
     change. Other rows are only remembered.
 
     A row takes a kernel evaluation with each support vector to predict and one with itself; each change of a
-    coefficient takes one with every row remembered.
+    coefficient takes one with every remembered row.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss and bound of the coefficients, > 0.
     max_non_support : int, default=None
-        Of the rows that are no support vectors remember only so many: those with the smallest ``|f(x)|``
-        (Algorithm 2). All by default; the paper takes 100 or 1000.
+        Largest number of remembered rows that are no support vectors: those with the smallest ``|f(x)|`` are
+        kept (Algorithm 2). None: all; the paper takes 100 or 1000.
     tol : float, default=1e-3
         Tolerance of the KKT conditions, >= 0.
     min_gain : float, default=1e-5
-        Steps that gain less in the dual objective are not taken, >= 0. With noise it leaves larger violations
-        of the KKT conditions than `tol`, and saves many steps; 0 for the tolerance alone.
+        Steps that gain less in the dual objective are not taken, >= 0. With noise this leaves larger
+        violations of the KKT conditions than `tol`, and saves many steps; with 0 only the tolerance counts.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
     cache_mb : float, default=200.0
-        Limit of the rows of kernel values that are kept, in MiB, >= 0; it changes no outcome.
+        Limit in MiB, >= 0, of the cached rows of kernel values. It affects time only.
     epochs : int, default=1
-        Passes that `fit` makes. A row that is remembered still is not learnt again.
+        Passes that `fit` makes. A row that is still remembered is not learnt again.
 
     Attributes
     ----------
     n_stored_ : int
         Examples remembered, support vectors or not.
     n_active_ : int
-        Of these, those in the active set V.
+        Remembered examples in the active set V.
     objective_ : float
-        ``½ ‖w‖² + C Σ R(y f(x))`` over the examples remembered (eq. 7), R being the ramp loss.
+        ``½ ‖w‖² + C Σ R(y f(x))`` over the remembered examples (eq. 7), R being the ramp loss.
 
     Notes
     -----
-    In V every KKT condition of eq. 3 holds within `tol`, or no step on it would gain `min_gain`. V is
-    ``1 - y f(x) <= 2``; a row that was only remembered joins it with the next update. An update also ends
-    when optimising on a new V has not let the objective fall: the rest is a matter of the tolerance. Rows
-    with ``1 - y f(x)`` of about 2 may then be in V or not, the further from 2 the larger `min_gain` is. And
-    it ends after 100,000 steps; the next one goes on from there. That happens where C is large and the
-    kernel is wide, so that rows nearly depend on one another: there a step on one coefficient does little,
-    and time is saved by a larger `min_gain`.
+    In V every KKT condition of eq. 3 is met within `tol`, or no step on it would gain `min_gain`. V is ``1 -
+    y f(x) <= 2``; a row that was only remembered joins it with the next update. An update also ends if
+    optimising on a new V has not lowered the objective; what remains is within the tolerance. So a row with
+    ``1 - y f(x)`` of about 2 may be in V or not: the larger `min_gain`, the wider that range. An update also
+    ends after 100,000 steps, and the next one continues. That happens if C is large and the kernel is wide,
+    so that rows nearly depend on one another: a step on one coefficient then does little, and a larger
+    `min_gain` saves time.
 
     See Also
     --------
@@ -215,9 +207,8 @@ class OnlineRampSVM(RampSVM):
 class ActiveRampSVM(RampSVM):
     """OnlineASVMR: the online SVM with the ramp loss that asks for a label only if ``|f(x)| <= 1``.
 
-    All other rows are passed over, and so cost a prediction; what is learnt from the rest is what
-    `OnlineRampSVM` would learn from these rows alone. Mistakes are those of all rows: the prediction comes
-    before the question.
+    All other rows are skipped after their prediction. The result equals that of `OnlineRampSVM` on the
+    queried rows alone. Mistakes are counted on all rows.
 
     Parameters
     ----------
@@ -227,21 +218,19 @@ class ActiveRampSVM(RampSVM):
         When optimisation stops, as for `OnlineRampSVM`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
-    cache_mb : float, default=200.0
-        Limit of the rows of kernel values that are kept, in MiB, >= 0; it changes no outcome.
-    epochs : int, default=1
-        Passes that `fit` makes. A row that is remembered still is not learnt again.
+    cache_mb, epochs : default=200.0, 1
+        As for `OnlineRampSVM`.
 
     Attributes
     ----------
     n_queried_ : int
-        Labels asked for. In a later pass, that of a row that is remembered is known.
+        Labels asked for. In a later pass the label of a remembered row is known.
     n_stored_, n_active_, objective_
         As for `OnlineRampSVM`.
 
     See Also
     --------
-    OnlineRampSVM : Kernel evaluations, and what is optimal.
+    OnlineRampSVM : Kernel evaluations and optimality.
     Greedy : An active strategy for any learner.
     KernelClassifier : More attributes; `OnlineClassifier` has the methods.
 

@@ -1,4 +1,4 @@
-"""The naive online SVM with the ramp loss: it trains a batch SVM again after each row."""
+"""The naive online SVM with the ramp loss, which trains a batch SVM again after each row."""
 
 from ..estimator.parameters import check_between
 from .ramp_svm import ALL, RampSVM, learn
@@ -7,8 +7,8 @@ from .ramp_svm import ALL, RampSVM, learn
 class RetrainedRampSVM(RampSVM):
     """The naive online SVM with the ramp loss: the CCCP from scratch, on all rows so far, after each row.
 
-    It is what `OnlineRampSVM` saves, for short streams: each row costs as much as `OfflineRampSVM`. Every row
-    is an update.
+    It shows what `OnlineRampSVM` saves, and is for short streams: each row costs as much as `OfflineRampSVM`.
+    Every row is an update.
 
     Kernel evaluations are counted as if each training started from nothing: one per row with itself, one with
     every row for each change of a coefficient, and one with each support vector to predict. This is the
@@ -24,10 +24,8 @@ class RetrainedRampSVM(RampSVM):
         When optimisation stops, as for `OnlineRampSVM`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
-    cache_mb : float, default=200.0
-        Limit of the rows of kernel values that are kept, in MiB, >= 0; it changes no outcome.
-    epochs : int, default=1
-        Passes that `fit` makes. A row that is remembered is not learnt again.
+    cache_mb, epochs : default=200.0, 1
+        As for `OnlineRampSVM`.
 
     Attributes
     ----------

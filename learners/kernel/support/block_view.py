@@ -1,8 +1,8 @@
-"""What a learner's loop over a block has at hand, and what it may do with it.
+"""The view of a block that a learner's loop works on, and the functions that may change it.
 
-Support vectors are in slots 0 … n - 1, in the order in which removals left them. The loop keeps the number
-n; everything else is in a `BlockView`. Which slot a row gets depends on the rows before it alone, never on
-where blocks are cut, and neither then does the order of any sum.
+Support vectors are in slots 0 … n - 1, in the order in which removals left them. The loop holds the number n;
+everything else is in a `BlockView`. The slot of a row depends on the rows before it alone, never on where
+blocks are cut, and so does the order of any sum.
 """
 
 from typing import NamedTuple
@@ -19,26 +19,26 @@ from ..values.products import products_of_row
 class BlockView(NamedTuple):
     """The kernel values of a block of b rows, and the support set that the loop changes."""
 
-    #: (b or more, slots): values of the rows with the support vectors, kept up to date for rows yet to come.
+    #: (b or more, slots): values of the rows with the support vectors, kept up to date for later rows.
     values: np.ndarray
-    #: (b,): k(x, x) of each row; not finite where it overflowed: such a row is not learnt.
+    #: (b,): k(x, x) of each row; a row for which it overflowed is not learnt.
     own: np.ndarray
-    #: (slots,), or (K, slots) of K > 2 classes: the coefficients, with their sign.
+    #: (slots,), or (K, slots) for K > 2 classes: the coefficients, with their sign.
     alpha: np.ndarray
     #: (slots,): number of each support vector in the stream.
     born: np.ndarray
-    #: (slots,): where each support vector was when the block began; -1 - t: row t of the block.
+    #: (slots,): slot of each support vector when the block began; -1 - t: it is row t of the block.
     origin: np.ndarray
-    #: (slots, slots), or empty: a matrix over the support set, for learners that keep one; or a triangular
-    #: one in blocks (see `inverse_factor`).
+    #: (slots, slots): a matrix over the support set, or a triangular one in blocks (see `inverse_factor`);
+    #: empty if the learner keeps none.
     square: np.ndarray
     #: The rows (see `products`) and (b,): their squared norms.
     rows: object
     norms: np.ndarray
     #: The kernel function (see `apply_to_row`).
     function: tuple[int, float, float, int]
-    #: (1, b or more): room for the values of one row with those after it; or, of several rows, the values of
-    #: each row of the block with those before it.
+    #: (1, b or more): scratch for the values of one row with the rows after it. If it has several rows: the
+    #: values of each row of the block with the rows before it.
     later: np.ndarray
     #: Number in the stream of the block's first row.
     first: int
@@ -61,7 +61,7 @@ def _values_with_later(rows, norms, function, t, later):
 
 @register_jitable(**INLINE)
 def replace_row(view, slot, t):
-    """Make row t the support vector in `slot`, taken or not; its coefficients are the caller's to write."""
+    """Make row t the support vector in `slot`, free or not; the caller writes its coefficients."""
     view.born[slot] = view.first + t
     view.origin[slot] = -1 - t
     if view.later.shape[0] > 1:
@@ -82,7 +82,7 @@ def replace(view, slot, t, a):
 
 @register_jitable(**INLINE)
 def add(view, n, t, a):
-    """Add row t, with coefficient `a`, to the `n` support vectors; return how many there are then."""
+    """Add row t, with coefficient `a`, to the `n` support vectors; return n + 1."""
     replace(view, n, t, a)
     return n + 1
 

@@ -1,20 +1,20 @@
-"""Rows that a learner keeps, and rows of kernel values k(x_i, x_j), j < n, on demand, in its loop.
+"""Rows stored by a learner, and rows of kernel values k(x_i, x_j), j < n, computed on demand in its loop.
 
 The loop over a block gets a `CachedView` and may call
 
-- ``add(view, n, t, y, g)``: row t of the block becomes the kept row n, with label y, gradient g and α = 0;
+- ``add(view, n, t, y, g)``: row t of the block becomes the stored row n, with label y, gradient g and α = 0;
   returns n + 1;
-- ``remove(view, n, i, t)``: of n kept rows drop row i while row t is learnt; row n - 1 moves into its slot;
-- ``kernel_row(view, n, i)``: k(x_i, x_j) of all j < n, not to be written. It is good until the next ``add``
-  or ``remove``, and until the second next ``kernel_row`` of other rows: two are at hand at a time;
-- ``cache_row(view, n, i, t)``: the row of x_i = row t of the block, just added as one of n, goes into the
-  cache from the values that the block has, without being computed.
+- ``remove(view, n, i, t)``: of n stored rows drop row i while row t is learnt; row n - 1 moves into its slot;
+- ``kernel_row(view, n, i)``: k(x_i, x_j) of all j < n, read-only. It is valid until the next ``add`` or
+  ``remove``, and until the second next ``kernel_row`` of other rows: two rows are valid at a time;
+- ``cache_row(view, n, i, t)``: put the row of x_i = row t of the block, just added as one of n, into the
+  cache from the values of the block, without computing it.
 
 Coefficients and values of the block are in ``view.block`` (see `BlockView`; of its functions only `score_of`
 is for such a loop).
 
-A value is a function of its two rows alone, to the last bit. So it is neither a matter of the cache nor of
-when, in which order and with which others it was computed.
+A value is a function of its two rows alone, to the last bit. So it does not depend on the cache, nor on when,
+in which order and with which others it was computed.
 """
 
 from typing import NamedTuple
@@ -33,59 +33,43 @@ from .support_set import SupportSet
 
 
 class CachedView(NamedTuple):
-    """The kept rows, their kernel values and a block of the stream, as a loop takes them."""
+    """The stored rows, their kernel values and a block of the stream, as a loop takes them."""
 
-    #: The kernel values of the block; slots are those of the kept rows.
+    #: The kernel values of the block; slots are those of the stored rows.
     block: BlockView
     #: The rows of the block, packed, and their squared norms.
     block_rows: object
     block_norms: np.ndarray
-    #: The kept rows (see `products`), their squared norms and their k(x, x).
+    #: The stored rows (see `products`), their squared norms and their k(x, x).
     rows: object
     norms: np.ndarray
     diagonal: np.ndarray
-    #: The label of each kept row, -1.0 or 1.0.
+    #: The label of each stored row, -1.0 or 1.0.
     labels: np.ndarray
-    #: The gradient of each kept row, as the learner defines it: the learner's to write.
+    #: The gradient of each stored row, as the learner defines and writes it.
     gradients: np.ndarray
     #: The kernel function (see `apply_to_row`).
     function: tuple[int, float, float, int]
-    #: Rows of kernel values.
     cache: CacheLines
-    #: (1, slots): room for the products of one row.
+    #: (1, slots): scratch for the products of one row.
     products: np.ndarray
 
 
 class CachedSupport:
     """A support set, the label and the gradient of each row in it, and rows of kernel values on demand.
 
-    Parameters
-    ----------
-    function, n_features, dtype, sparse
-        As for `SupportSet`.
-    cache_mb : float
-        Limit of the rows of kernel values that are kept, in MiB; two of them there are in any case.
-
-    Attributes
-    ----------
-    support : SupportSet
+    `cache_mb` limits the cached rows of kernel values, in MiB; at least two are cached.
     """
 
     def __init__(self, function, n_features, dtype, sparse, cache_mb):
-        # Lines of the cache are as wide as there is room: what is not used is lost to it.
+        # Lines of the cache are as wide as the room for support vectors, so that room grows slowly.
         self.support = SupportSet(function, n_features, dtype, sparse, growth=1.25, together=True)
         self._function, self._dtype = function_in_loops(function, dtype), dtype
         self._diagonal, self._labels, self._gradients = (np.zeros(0) for _ in range(3))
         self._cache = RowCache(int(cache_mb * 2**20), dtype)
 
     def open_block(self, block, n, first):
-        """Return the `CachedView` of `n` rows, for a loop after which `commit` is called.
-
-        Parameters
-        ----------
-        block, n, first
-            As for `SupportSet.view`.
-        """
+        """Return the `CachedView` of `n` rows, see `SupportSet.view`; call `commit` after the loop."""
         self.support.reserve(max(self.support.size + n, 1))
         (packed, norms), view = self.support.view(block, n, first)
         slots = len(self.support.norms)
@@ -99,31 +83,31 @@ class CachedSupport:
         return CachedView(view, packed, norms, *rows, *kept, self._function, cache, products)
 
     def open_empty_block(self):
-        """Return a `CachedView` with a block of no rows, for a loop over the kept ones."""
+        """Return a `CachedView` with an empty block, for a loop over the stored rows."""
         return self.open_block(as_rows(self.support.matrix(np.arange(0))), 0, 0)
 
     def commit(self, size):
-        """Note that the loop has left `size` rows: it has kept them itself."""
+        """Record that `size` rows are left after the loop, which has stored them itself."""
         self.support.size = size
 
     @property
     def gradients(self):
-        """The gradients of the kept rows, by slot."""
+        """The gradients of the stored rows, by slot."""
         return self._gradients[: self.support.size]
 
     @property
     def labels(self):
-        """The labels of the kept rows, by slot."""
+        """The labels of the stored rows, by slot."""
         return self._labels[: self.support.size]
 
     def n_bytes(self):
-        """Return the bytes of rows, coefficients, labels and gradients, without the values in the cache."""
+        """Return the bytes of rows, coefficients, labels and gradients, without the cache."""
         return self.support.n_bytes() + self.gradients.nbytes + self.labels.nbytes
 
 
 @register_jitable
 def add(view, n, t, y, g):
-    """Keep row t of the block as row n, with label `y`, gradient `g`, α = 0; return n + 1."""
+    """Store row t of the block as row n, with label `y`, gradient `g`, α = 0; return n + 1."""
     block_view.replace(view.block, n, t, 0.0)
     view.labels[n], view.gradients[n] = y, g
     view.norms[n] = view.block_norms[t]
@@ -134,7 +118,7 @@ def add(view, n, t, y, g):
 
 @register_jitable
 def cache_row(view, n, i, t):
-    """Put the row of kernel values of row t of the block, which is kept row `i` of `n`, into the cache."""
+    """Cache the kernel values of row t of the block, which is stored as row `i` of `n`."""
     cache = view.cache
     line = take_line(cache, i)
     values = line_values(cache, line)
@@ -149,7 +133,7 @@ def _compute(view, i, first, last, values):
     """Compute k(x_i, x_j) of first <= j < last."""
     products_of_row(view.rows, i, first, last, view.products)
     apply_to_row(view.function, view.products[0][first:last], view.norms[i], view.norms[first:last])
-    # A loop: to assign a slice takes Numba seconds to compile.
+    # Numba needs seconds to compile the assignment of a slice.
     for j in range(first, last):
         values[j] = view.products[0, j]
 
@@ -161,8 +145,8 @@ def kernel_row(view, n, i):
     line = take_line(cache, i)
     values = line_values(cache, line)
     known = cache.filled[line]
-    # Most rows that joined since have their value with x_i cached; the others are computed in runs.
-    # (Everything goes through one call of `_compute`: every further call site would be compiled again.)
+    # Most rows that joined since then have their value with x_i cached; the others are computed in runs.
+    # There is only one call of `_compute`, because each call site is compiled separately.
     first = known
     for j in range(known, n + 1):
         other = cache.line[j] if known > 0 and j < n else -1
@@ -178,10 +162,10 @@ def kernel_row(view, n, i):
 
 @register_jitable
 def remove(view, n, i, t):
-    """Drop row `i` of `n` kept ones while row t is learnt; the last one moves into its slot."""
+    """Remove row `i` of `n` stored rows while row t is learnt; the last row moves into its slot."""
     cache, last = view.cache, n - 1
     free_line(cache, i)
-    # By symmetry the last row has the values that the others need in its new place.
+    # By symmetry, the last row holds the values that the other rows need in its new slot.
     row = kernel_row(view, n, last) if i < last else view.products[0]
     width = cache.line.shape[0]
     for line in range(cache.slot.shape[0]):

@@ -2,10 +2,10 @@
 
 ``K_S = L Lᵀ``. With ``z = L⁻¹ k`` a row x is at squared distance ``k(x, x) - ‖z‖²`` from the span, and its
 projection has the coefficients ``d = L⁻ᵀ z``. A row that joins adds the row ``[zᵀ, distance]`` to L, and
-nothing else changes. Each of z, d reads half a matrix; K_S⁻¹ would be read whole for d, and written whole
-for every row that joins.
+nothing else changes. Each of z, d reads half a matrix; K_S⁻¹ would be read whole for d, and written whole for
+every row that joins.
 
-``view.square`` is L below the diagonal, Lᵀ above, both solves then running along rows, and has the
+``view.square`` is L below the diagonal and Lᵀ above it, so that both solves run along rows, and has the
 reciprocals of L's diagonal on it.
 """
 
@@ -18,8 +18,8 @@ from ...numeric.emitters import fused, spread
 from ...numeric.rows import dot
 from ..values.products import LANES, ArrayInCode
 
-# Unknowns that are solved for together, in whole vectors. What is left of the last panel belongs to slots
-# that are free: rows of zeros, which change nothing.
+# Unknowns that are solved for together, in whole vectors. The rest of the last panel belongs to free slots:
+# rows of zeros, which change nothing.
 _PANEL = LANES[8]
 
 
@@ -85,7 +85,7 @@ def squared_projection(view, n, t, z):
 
 @register_jitable
 def projection(view, n, z):
-    """Turn ``z = L⁻¹ k_t`` into ``d = K_S⁻¹ k_t``, in place; return it."""
+    """Turn ``z = L⁻¹ k_t`` into ``d = K_S⁻¹ k_t`` in place and return it."""
     stop = _whole_panels(n)
     for first in range(stop - _PANEL, -1, -_PANEL):
         _backward(view.square, z, first, stop)
@@ -94,7 +94,7 @@ def projection(view, n, z):
 
 @register_jitable
 def grow_factor(view, n, z, squared_distance):
-    """Add to the factor the row that `squared_projection` has written z of."""
+    """Add the row to the factor for which `squared_projection` has written z."""
     for i in range(n):
         view.square[n, i] = view.square[i, n] = z[0, i]
     view.square[n, n] = 1.0 / np.sqrt(squared_distance)

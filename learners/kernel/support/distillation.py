@@ -1,4 +1,4 @@
-"""A cache of rows that throws out what has become redundant, for two classes and for more.
+"""A cache of rows from which redundant rows are removed, for two classes and for more.
 
 `rest` contains f_z(x_i) for each coefficient: the score of row i from all other rows. The row's own term is
 never added, since subtracting it again would leave ties to rounding. Coefficients have shape (slots,) for two
@@ -15,14 +15,14 @@ from .block_view import move_in_gram, move_row, replace_in_gram, replace_row
 
 @register_jitable(**INLINE)
 def _add_term(rest, n, a, values):
-    """Add to the scores of `n` rows, of one class, the term of a row with that coefficient."""
+    """Add a row's term, with coefficient `a`, to the scores of `n` rows for one class."""
     for i in range(n):
         rest[i] += a * values[i]
 
 
 @register_jitable(**INLINE)
 def _add(view, alpha, rest, n, t, s, a):
-    """Add row t with scores s and coefficients a; return how many rows there are then."""
+    """Add row t with scores s and coefficients a; return the number of rows."""
     replace_in_gram(view, n, n, t)
     replace_row(view, n, t)
     if alpha.ndim == 1:
@@ -62,7 +62,7 @@ def _most_redundant(alpha, rest, born, n):
 
 @register_jitable(**INLINE)
 def _remove(view, alpha, rest, n, r, t):
-    """Remove the row in slot r while row t is learnt; the last slot's takes its place."""
+    """Remove the row in slot r while row t is learnt; the row in the last slot takes its place."""
     last = n - 1
     if alpha.ndim == 1:
         _add_term(rest, n, -alpha[r], view.square[r])
@@ -82,34 +82,21 @@ def _remove(view, alpha, rest, n, r, t):
 def add_and_distill(view, alpha, rest, n, t, s, a, beta, budget):
     """Add row t, then remove rows as figure 2 of Crammer, Kandola and Singer (2003) does.
 
-    Parameters
-    ----------
-    view : BlockView
-    alpha, rest : ndarray of shape (slots,) or (K, slots)
-    n, t : int
-        How many rows are cached, and the row to learn.
-    s, a : float, or ndarray of shape (K,)
-        The row's scores and its coefficients.
-    beta : float
-        The margin without itself from which on a row is redundant.
-    budget : int
-        If > 0, rows are removed while there are more than this, instead.
-
-    Returns
-    -------
-    int, int
-        How many rows are left, and the kernel evaluations that removals take.
+    Of `n` cached rows, row t joins with scores `s` and coefficients `a`, floats or arrays of shape (K,). A
+    row is redundant if its margin without itself is at least `beta`; with a `budget` > 0, rows are removed
+    while there are more than `budget` instead. Return the number of rows left, and the kernel evaluations of
+    the removals.
     """
     n, cached, evaluations = _add(view, alpha, rest, n, t, s, a), True, 0
     while n > 0:
         r, margin = _most_redundant(alpha, rest, view.born, n)
-        # With beta = 0 the printed >= would remove the first row at once, and every other.
+        # With beta = 0 the printed >= would remove every row at once.
         redundant = margin >= beta if beta > 0.0 else margin > 0.0
         if not (n > budget if budget > 0 else redundant):
             break
         newest = view.born[r] == view.first + t
         n = _remove(view, alpha, rest, n, r, t)
-        # Values with row t itself are at hand.
+        # Values with row t itself are already computed.
         evaluations += 0 if newest else n - cached
         cached = cached and not newest
     return n, evaluations

@@ -1,6 +1,6 @@
 """Eigenvalues and eigenvectors of a symmetric matrix, the same to the last bit on every machine.
 
-NumPy's are those of whichever LAPACK is installed.
+NumPy's depend on the installed LAPACK.
 """
 
 import math
@@ -11,15 +11,15 @@ from ...numeric.compiled import compiled
 from ...numeric.rows import dot
 from ...numeric.vector import EPSILON
 
-# Two or three are usual; more means that a value is NaN.
+# Two or three rounds are usual; more mean that a value is NaN.
 _MOST_ROUNDS = 60
 
 
 @compiled
 def _tridiagonal(A, e, Q):
-    """Reduce A to tridiagonal form by Householder reflections, whose product becomes Q; A is overwritten.
+    """Reduce A to tridiagonal form by Householder reflections, whose product becomes Q.
 
-    Its diagonal is left in A, its off-diagonal in `e`.
+    A is overwritten with the diagonal, `e` with the off-diagonal.
     """
     n = A.shape[0]
     for k in range(n - 2):
@@ -93,18 +93,10 @@ def _diagonal(d, e, V):
 
 
 def eigenpairs(A):
-    """Return the eigenvalues of a symmetric matrix, largest first, and its eigenvectors as rows.
+    """Return the eigenvalues of a finite symmetric float64 matrix, largest first, and its eigenvectors as
+    rows.
 
-    Parameters
-    ----------
-    A : ndarray of float64, shape (n, n)
-        Finite.
-
-    Returns
-    -------
-    values : ndarray of float64, shape (n,)
-    vectors : ndarray of float64, shape (n, n)
-        Of norm 1.
+    The eigenvectors have norm 1.
 
     Examples
     --------
@@ -113,7 +105,7 @@ def eigenpairs(A):
     [3.0, 1.0]
     """
     n = len(A)
-    # So that no square overflows.
+    # Scaled so that no square overflows.
     largest = np.abs(A).max()
     scale = largest if largest > 0.0 else 1.0
     reduced, Q, e = A / scale, np.eye(n), np.zeros(n)

@@ -7,9 +7,9 @@ solves with L, both products read M row by row, in one pass: half a matrix is re
 on the previous one. Once M is larger than the cache, reading it takes most of the time, so one reading can
 serve two rows. The result for a row does not depend on the other row.
 
-``view.square`` is the lower triangle of M in blocks of _PANEL × _PANEL values, zeros above the diagonal: each
-row of it is a block, first those of the first _PANEL rows of M, and so on. So M is read from front to back,
-and nothing of it moves when it grows.
+``view.square`` is the lower triangle of M in blocks of _PANEL × _PANEL values, with zeros above the diagonal.
+Each of its rows is a block, first those of the first _PANEL rows of M, and so on. So M is read from front to
+back, and growing moves nothing.
 """
 
 import numpy as np
@@ -25,41 +25,41 @@ from ...numeric.rows import dot
 from ..values.products import LANES, ArrayInCode, fold_together
 from .block_view import score_of
 
-# Rows of M taken together, and values to a vector.
+# Rows of M processed together, which is the number of values in a vector.
 _PANEL = LANES[8]
 
-# Rows of M up to which one panel's share of z is taken in the same loop as what the panel before gives to d:
-# nothing waits for a sum to be folded then, as long as two panels stay in a cache of 32 KiB.
+# Up to this many rows of M, one loop computes a panel's z and adds the previous panel to d. Then no step
+# waits for a sum to be folded, as long as two panels stay in a cache of 32 KiB.
 _AT_ONCE = 32 * 1024 // (2 * _PANEL * 8)
 
-# What a projection works on: k, z and d of two rows, each as long as there are slots.
+# First rows of k, z and d in the scratch of a projection; each has two rows, as wide as there are slots.
 _K, _Z, _D = 0, 2, 4
 
-# How far ahead a second row is looked for: a score is a tenth of what solving for one row more saves.
+# A second row is searched this far ahead. A score costs a tenth of what projecting two rows at once saves.
 _HORIZON = 16
 
-# Support vectors whose values with a row stand for its values with rows like them.
+# The mean of this many kernel values of a row estimates its values with later rows.
 _SAMPLE = 8
 
 
 def factor_shape(slots):
-    """Return the shape of the array that stores M for `n` rows, a multiple of _PANEL."""
+    """Return the shape of the array that stores M for `slots` rows, a multiple of _PANEL."""
     return _first_block(slots), _PANEL * _PANEL
 
 
 @register_jitable
 def _first_block(row):
-    """Return the block that a panel begins with, by its first row."""
+    """Return the first block of the panel that begins with the given row."""
     panel = row // _PANEL
     return panel * (panel + 1) // 2
 
 
 def _step_of(rows, takes_z, gives_d):
-    """Build the intrinsic of a step through M for one or two rows, through one half of M or both."""
+    """Build the intrinsic of a step through M for one or two rows, which computes z, d or both."""
 
     @intrinsic
     def step(_typing_context, square, work, first):
-        """Take z of rows ``first … first + _PANEL - 1`` of M; add to d what the panel before them gives.
+        """Compute z of rows ``first … first + _PANEL - 1`` of M; add the terms of the previous panel to d.
 
         Sums of z have _PANEL lanes, folded upper half onto lower half; each d is one chain, rows ascending.
         """
@@ -125,7 +125,7 @@ _take_z_twice, _give_d_twice, _both_twice = (
 
 @register_jitable(**INLINE)
 def room_to_project(view):
-    """Return what `project` works on, aligned: no vector of it straddles two cache lines."""
+    """Return the scratch of `project`, aligned so that no vector straddles two cache lines."""
     slots = view.born.shape[0]
     memory = np.empty(6 * slots + _PANEL)
     start = -(memory.ctypes.data // memory.itemsize) % _PANEL
@@ -145,7 +145,7 @@ def _begin(view, n, stop, t, place, work):
 
 @register_jitable(**INLINE)
 def project(view, n, t, other, work):
-    """Project row t, in place 0, and, in place 1, row `other` unless it is negative."""
+    """Project row t, in place 0 of the scratch, and row `other`, in place 1, unless it is negative."""
     stop = (n + _PANEL - 1) // _PANEL * _PANEL
     _begin(view, n, stop, t, 0, work)
     if other < 0:
@@ -171,13 +171,13 @@ def project(view, n, t, other, work):
 
 @register_jitable(**INLINE)
 def projected_norm(n, place, work):
-    """Return ``‖z‖² = kᵀ K_S⁻¹ k`` of the row in a place."""
+    """Return ``‖z‖² = kᵀ K_S⁻¹ k`` of the row in a place of the scratch."""
     return dot(work[_Z + place, :n], work[_Z + place, :n])
 
 
 @register_jitable(**INLINE)
 def projected(n, place, work):
-    """Return ``d = K_S⁻¹ k`` of the row in a place."""
+    """Return ``d = K_S⁻¹ k`` of the row in a place of the scratch."""
     return work[_D + place, :n]
 
 
@@ -185,8 +185,8 @@ def projected(n, place, work):
 def likely_next(view, n, t, y, codes, margin):
     """Return the row after t that is likely to be the next one with a margin <= `margin`, -1 if none is near.
 
-    Once row t is projected and added with sign `y`, f(x) is larger by about y k(x_t, x). It is a guess, of
-    which nothing but time depends.
+    Once row t is projected and added with sign `y`, f(x) is larger by about y k(x_t, x). This is a guess that
+    affects time only.
     """
     sample = min(n, _SAMPLE)
     step = 0.0
@@ -200,7 +200,7 @@ def likely_next(view, n, t, y, codes, margin):
 
 @register_jitable
 def grow_factor(view, n, place, work, squared_distance):
-    """Add to M the row in a place."""
+    """Add the row in a place of the scratch to M."""
     reciprocal = 1.0 / np.sqrt(squared_distance)
     block, start = _first_block(n), n % _PANEL * _PANEL
     for i in range(n):

@@ -1,4 +1,4 @@
-"""Two support vectors made one: the point of the line between them that replaces both best (rbf kernel)."""
+"""Merge two support vectors: find the point on the line between them that replaces both best (rbf kernel)."""
 
 import math
 
@@ -11,10 +11,9 @@ from ..values.products import products_of_row
 from .block_view import move, replace
 
 _SECTION = (math.sqrt(5.0) - 1.0) / 2.0
-# The golden section ends when h is known so well.
+# The golden section ends with a bracket of h that is shorter than this.
 _BRACKET = 1e-10
-# The first comparison treats maxima, coefficients and losses that differ by rounding only as equal; losses
-# are compared with the smallest.
+# Numbers that differ by rounding only count as equal: maxima in the first comparison, and losses.
 _EQUAL_MAXIMA, _EQUAL = 1.0 + 1e-12, 1e-9
 
 
@@ -28,7 +27,7 @@ def _coefficient(a, b, exponent, h):
 def _best_shares(a, b, exponents, shares):
     """Write for each partner the h in [0, 1] at which the coefficient of ``h x_a + (1 - h) x_b`` is largest.
 
-    All brackets are of one width. A pass over the partners has no branch, so that it is vector code.
+    All brackets have the same width, and a pass over the partners has no branch, so that it is vector code.
     """
     width, tolerance = 1.0, _EQUAL_MAXIMA
     low, at_c, at_d = np.zeros_like(b), np.empty_like(b), np.empty_like(b)
@@ -50,7 +49,7 @@ def _best_shares(a, b, exponents, shares):
 
 @register_jitable
 def _best_partner(a, b, exponents, numbers):
-    """Return the place of the partner with which `a` loses least, of those as good the oldest; and h."""
+    """Return the place of the partner with which `a` loses least (ties: the oldest), and h."""
     shares, losses = np.empty_like(b), np.empty_like(b)
     _best_shares(a, b, exponents, shares)
     least, best = np.inf, 0
@@ -67,7 +66,7 @@ def _best_partner(a, b, exponents, numbers):
 
 @register_jitable
 def keep_now(view, rows, norms, slot, t):
-    """Keep row t in `slot` at once, instead of after the block: its place in the block may then be used."""
+    """Store row t in `slot` at once instead of after the block, to free its place in the block."""
     rows[slot] = view.rows[t]
     norms[slot] = view.norms[t]
     view.origin[slot] = slot
@@ -75,7 +74,7 @@ def keep_now(view, rows, norms, slot, t):
 
 @register_jitable
 def drop(view, rows, norms, n, slot, t):
-    """Drop a support vector while row t is learnt; the last of the `n` takes its slot."""
+    """Remove a support vector while row t is learnt; the last of the `n` takes its slot."""
     last = n - 1
     if slot != last:
         move(view, last, slot, t)
@@ -86,16 +85,12 @@ def drop(view, rows, norms, n, slot, t):
 
 @compiled
 def merge_or_drop(view, rows, norms, n, p, t):
-    """Merge the support vector in slot p with another one of the same sign, or drop it if there is none.
+    """Merge the support vector in slot p with another one of the same sign, or remove it if there is none.
 
-    ``z = h x_p + (1 - h) x_n`` takes n's place and number. Row t of the block has been kept (`keep_now`): z
-    is put in its place there, so that its kernel values with the rows to come are computed as those of any
-    row.
-
-    Returns
-    -------
-    int
-        Kernel evaluations: those of p with the others of its sign, without the cached values of row t.
+    ``z = h x_p + (1 - h) x_n`` takes n's place and number. Row t of the block has already been stored
+    (`keep_now`), so z is written into its place in the block, and its kernel values with later rows are
+    computed like those of any row. Return the kernel evaluations: those of p with the others of its sign,
+    without the cached values of row t.
     """
     products = np.empty((1, rows.shape[0]), rows.dtype)
     products_of_row(rows, p, 0, n, products)

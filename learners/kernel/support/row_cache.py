@@ -1,7 +1,7 @@
-"""Rows of kernel values kept in a bounded number of bytes; the one not used for longest makes room.
+"""Rows of kernel values cached in a bounded number of bytes; the least recently used row is replaced.
 
-The cache has lines of equal width, one value a slot: the line of slot i holds k(x_i, x_0), k(x_i, x_1), …, of
-which the first `filled` are known. Its memory is one array that never grows.
+The cache has lines of equal width, one value per slot: the line of slot i holds k(x_i, x_0), k(x_i, x_1), …,
+of which the first `filled` are known. Its memory is one array that never grows.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-#: Rows that can be used together, however small the cache.
+#: Rows that can be used together, even with the smallest cache.
 SMALLEST = 2
 
 _FREE = -1
@@ -24,9 +24,9 @@ class CacheLines(NamedTuple):
     line: np.ndarray
     #: (lines,): slot of each line, -1 if it is free.
     slot: np.ndarray
-    #: (lines,): how many of its values are known.
+    #: (lines,): number of known values of each line.
     filled: np.ndarray
-    #: (lines,): when it was used last; -1 if it is free.
+    #: (lines,): time of the last use of each line; -1 if it is free.
     used: np.ndarray
     #: (1,): the time, which is the number of uses.
     clock: np.ndarray
@@ -41,7 +41,9 @@ def line_values(cache, line):
 
 @register_jitable
 def take_line(cache, i):
-    """Return the line of slot i, used now; if it had none, an empty one that another may have lost."""
+    """Return the line of slot i and mark it used; a slot without a line gets the least recently used line,
+    emptied.
+    """
     line = cache.line[i]
     if line == _FREE:
         line = cache.used.argmin()
@@ -55,7 +57,7 @@ def take_line(cache, i):
 
 @register_jitable
 def free_line(cache, i):
-    """Give back the line of slot i, if it has one."""
+    """Free the line of slot i, if it has one."""
     line = cache.line[i]
     if line != _FREE:
         cache.line[i] = cache.slot[line] = cache.used[line] = _FREE
@@ -63,7 +65,7 @@ def free_line(cache, i):
 
 @register_jitable
 def rename_line(cache, i, j):
-    """Make the line of slot i that of slot j, which has none."""
+    """Give the line of slot i to slot j, which has none."""
     line = cache.line[i]
     cache.line[j], cache.line[i] = line, _FREE
     if line != _FREE:
@@ -71,25 +73,18 @@ def rename_line(cache, i, j):
 
 
 class RowCache:
-    """The memory of the lines.
-
-    Parameters
-    ----------
-    n_bytes : int
-        Limit of the values; two lines there are in any case.
-    dtype : dtype
-    """
+    """The memory of the lines, limited to `n_bytes` but large enough for two lines."""
 
     def __init__(self, n_bytes, dtype):
         self._n_bytes, self._dtype = n_bytes, dtype
         self._lines = None
 
     def __getstate__(self):
-        # Values can be computed again: they are not worth their bytes in a pickle.
+        # Values can be computed again, so a pickle leaves them out.
         return vars(self) | {"_lines": None}
 
     def reserve(self, n_slots):
-        """Make lines for `n_slots` slots, keeping what the most recently used ones know."""
+        """Allocate lines for `n_slots` slots, keeping the values of the most recently used ones."""
         limit = self._n_bytes // self._dtype.itemsize
         n_lines = min(max(SMALLEST, limit // n_slots), max(SMALLEST, n_slots))
         old = self._lines
@@ -118,7 +113,7 @@ def _widen(old, new):
     """Copy the lines used last from the old cache to the new one, which may have the same memory."""
     before, after = len(old.line), len(new.line)
     latest = np.argsort(old.used)[::-1][: len(new.slot)]
-    # The lines to keep close ranks first, from the front; then they spread out, from the back.
+    # The lines to keep are packed densely first, from the front; then they are spread out, from the back.
     kept = np.sort(latest[old.used[latest] != _FREE])
     for line, source in enumerate(kept.tolist()):
         n = old.filled[source]

@@ -21,16 +21,16 @@ from .inverse_factor import factor_shape
 
 
 class RandomSlots:
-    """A frozen sequence of random slot numbers, of any length."""
+    """A fixed sequence of random slot numbers of any length."""
 
     def __init__(self, seed, budget):
-        # RandomState: NumPy keeps its streams the same for good.
+        # NumPy guarantees that the streams of RandomState never change.
         self._random = np.random.RandomState(seed)
         self._budget = budget
         self._ahead = np.zeros(0, np.int64)
 
     def next(self, n):
-        """Return the next `n`, without using them up."""
+        """Return the next `n` slots without consuming them."""
         if len(self._ahead) < n:
             more = self._random.random_sample(n - len(self._ahead))
             slots = np.minimum((more * self._budget).astype(np.int64), self._budget - 1)
@@ -38,13 +38,13 @@ class RandomSlots:
         return self._ahead[:n]
 
     def use(self, n):
-        """Use up the next `n`."""
+        """Consume the next `n` slots."""
         self._ahead = self._ahead[n:]
 
 
 @register_jitable(**INLINE)
 def score_classes(view, n, t, y, scores):
-    """Write ``f_z(x_t)`` of every class z into `scores`; return the best wrong one of a row of class y."""
+    """Write ``f_z(x_t)`` of every class z into `scores`; return the best wrong class of a row of class y."""
     for z in range(scores.shape[0]):
         scores[z] = dot(view.alpha[z][:n], view.values[t][:n])
     return best_wrong(scores, y)
@@ -52,7 +52,7 @@ def score_classes(view, n, t, y, scores):
 
 @register_jitable(**INLINE)
 def add_pair(view, n, t, a, y, z):
-    """Add row t to the `n` support vectors, with `a` for class y and ``-a`` for z; return how many then."""
+    """Add row t to the `n` support vectors, with `a` for class y and ``-a`` for class z; return n + 1."""
     replace_row(view, n, t)
     view.alpha[:, n] = 0.0
     view.alpha[y, n] = a
@@ -68,22 +68,14 @@ def class_scores_of_block(values, n_rows, alpha, n, scores):
             scores[t, z] = dot(alpha[z][:n], values[t][:n])
 
 
-# Slots come in multiples of it: whole tiles, and whole cache lines.
+# The number of slots is a multiple of this: whole tiles, and whole cache lines.
 _SLOTS = 4 * PADDING
 
 
 class BlockRoom:
-    """What the values of one block after another are written into.
+    """Buffers for the kernel values of blocks of up to `n` rows with up to `slots` support vectors.
 
-    Parameters
-    ----------
-    rows : DenseRows or SparseRows
-    n : int
-        Rows of a block at most.
-    slots : int
-        Support vectors at most.
-    together : bool, default=False
-        Have room for the values of all rows of a block with one another.
+    With `together` they also have room for the values of all rows of a block with one another.
     """
 
     def __init__(self, rows, n, slots, together=False):
@@ -97,40 +89,16 @@ class BlockRoom:
 
 
 class SupportSet:
-    """The rows that a learner keeps, in slots, and what it keeps with them.
+    """The rows that a learner stores, in slots, with their squared norms, coefficients and other state.
 
-    Parameters
-    ----------
-    function : tuple
-        ``(kernel, gamma, coef0, degree)``.
-    n_features : int
-    dtype : dtype
-        float32 or float64: precision of rows and kernel values; coefficients are float64.
-    sparse : bool
-        Keep CSR rows; dense ones otherwise.
-    n_classes : int, default=2
-        Coefficients are (slots,) for two classes, (n_classes, slots) for more.
-    square : bool, default=False
-        Keep a float64 matrix over the support set besides.
-    factor : bool, default=False
-        Keep a triangular one instead, in blocks (see `inverse_factor`).
-    companions : bool, default=False
-        Keep one more number with each coefficient.
-    growth : float, default=2.0
-        By how much the room for support vectors grows.
-    together : bool, default=False
-        Compute the kernel values of a block's rows with one another all at once, not for each row that joins:
-        faster where most rows do.
+    `function` is ``(kernel, gamma, coef0, degree)``. `dtype` is the precision of rows and kernel values;
+    coefficients are float64, of shape (slots,) for two classes and (n_classes, slots) for more. `square` adds
+    a float64 matrix over the support set, `factor` a triangular one in blocks instead (see `inverse_factor`),
+    `companions` one more number with each coefficient. The room for support vectors grows by the factor
+    `growth`. With `together` the kernel values of a block's rows with one another are computed all at once,
+    not for each row that joins, which is faster if most rows join.
 
-    Attributes
-    ----------
-    size : int
-        Number of support vectors.
-    rows : DenseRows or SparseRows
-    norms : ndarray
-        Squared norms of the rows, by slot, with the room for more.
-    companions : ndarray
-        As the coefficients, or empty; with the room for more.
+    `norms` and `companions` have room for more support vectors than `size`.
     """
 
     def __init__(
@@ -159,11 +127,11 @@ class SupportSet:
         self.size = 0
 
     def __getstate__(self):
-        # What a block is written into is made again.
+        # The buffers of blocks are created again when needed.
         return vars(self) | {"_room": None}
 
     def reserve(self, n):
-        """Make room for `n` support vectors, a multiple of what there was."""
+        """Make room for `n` support vectors, multiplying the existing room."""
         capacity = len(self.norms)
         if n <= capacity:
             return
@@ -185,21 +153,8 @@ class SupportSet:
     def view(self, block, n, first):
         """Compute the kernel values of `n` rows with the support vectors and with one another.
 
-        Parameters
-        ----------
-        block : ndarray or tuple
-            Rows, as `as_rows` returns them.
-        n : int
-            How many.
-        first : int
-            Number of the first one in the stream.
-
-        Returns
-        -------
-        packed : tuple
-            The rows as `rows` packs them, and their squared norms.
-        view : BlockView
-            Good until the next one.
+        `block` has the rows as `as_rows` returns them; `first` is the stream number of the first. Return the
+        packed rows with their squared norms, and a `BlockView` that is valid until the next call.
         """
         self.reserve(self.size + n)
         room = self._room
@@ -218,13 +173,13 @@ class SupportSet:
         return (packed, norms), BlockView(room.values, own, *state, rows, *later, first)
 
     def open_block(self, block, n, first):
-        """Return the `BlockView` of `n` rows, for a loop after which `commit` is called; else as `view`."""
+        """Return the `BlockView` of `n` rows, see `view`; call `commit` after the loop."""
         packed, view = self.view(block, n, first)
         self._open = *packed, view.origin
         return view
 
     def commit(self, size):
-        """Keep what the loop over the open block has left, `size` support vectors."""
+        """Store the `size` support vectors that the loop over the open block has left."""
         (rows, norms, origin), self._open = self._open, None
         self.size = size
         changed = (origin[:size] != self._slots[:size]).nonzero()[0]
@@ -241,17 +196,17 @@ class SupportSet:
         self.norms[new] = norms[numbers]
 
     def _fill(self, block, n, room):
-        """Write kernel values into `room`; return the rows as `rows` packs them, and their squared norms."""
+        """Write kernel values into `room`; return the packed rows and their squared norms."""
         packed, norms = self.rows.pack(block, room.rows), room.norms[:n]
         self.rows.squared_norms(packed, norms, room.rows)
         self.rows.products(packed, n, self.size, room.values, room.rows, block)
-        # To the end of the last vector: there is room, and what is there has no meaning before a row joins.
+        # To the end of the last vector: there is room, and these values are unused before a row joins.
         width = padded(self.size, LANES[self._dtype.itemsize])
         apply_kernel(self._function, room.values, n, width, norms, self.norms)
         return packed, norms
 
     def add_rows(self, rows, norms, alpha):
-        """Fill an empty set with the rows of a matrix, with their squared norms and coefficients."""
+        """Fill an empty set with the rows of a matrix, their squared norms and their coefficients."""
         self.size = len(alpha)
         self.reserve(self.size)
         slots = np.arange(self.size)
@@ -259,13 +214,13 @@ class SupportSet:
         self.norms[slots], self._alpha[slots] = norms, alpha
 
     def subset(self, slots):
-        """Return the support vectors of the given slots as a new set, of two classes."""
+        """Return the support vectors of the given slots as a new set, for two classes."""
         part = SupportSet(self._function, self.rows.n_features, self._dtype, self._sparse)
         part.add_rows(self.matrix(slots), self.norms[slots], self.alpha[slots])
         return part
 
     def room(self, n):
-        """Return buffers to score blocks of up to `n` rows; each thread needs its own."""
+        """Return buffers to score blocks of up to `n` rows; each thread needs separate ones."""
         return BlockRoom(self.rows, n, len(self.norms))
 
     def values(self, block, n, room=None):
@@ -291,7 +246,7 @@ class SupportSet:
 
     @property
     def square(self):
-        """The matrix over the support set, by slot; a triangular one in blocks, with the room for more."""
+        """The matrix over the support set, by slot; a triangular one in blocks has room for more rows."""
         return self._square if self._keeps_factor else self._square[: self.size, : self.size]
 
     def matrix(self, order):
@@ -299,7 +254,7 @@ class SupportSet:
         return self.rows.matrix(order)
 
     def n_bytes(self):
-        """Return the bytes of rows, coefficients and the matrix (not of the coefficients' companions)."""
+        """Return the bytes of rows, coefficients and the matrix, without the companions."""
         numbers = self.size * self.size if self._keeps_square else 0
         if self._keeps_factor:
             numbers = self.size * (self.size + 1) // 2

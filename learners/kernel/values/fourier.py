@@ -35,13 +35,13 @@ _PRECISIONS = {
 
 
 def emit_sine_cosine(builder, kind, x):
-    """Emit sin(x) and cos(x), of a scalar or a vector of float32 or float64, to two units in the last place.
+    """Emit sin(x) and cos(x) for a scalar or vector of float32 or float64, to two units in the last place.
 
-    After Cody and Waite: x = n π/2 + r with |r| < 0.83, sin(r) and cos(r) by polynomials; n modulo 4 says
-    which of the two it is, and its sign. The first part of n π/2 is subtracted without an error, since the
-    multiplication is fused and its result a multiple of the last place of π/2: so r is as good as x is, for
-    |x| up to 2²¹ (2 · 10⁶) in float32 and 2⁴⁸ in float64. Beyond that, neighbouring numbers are so far apart
-    that the figures would mean little: there, and for NaN, x counts as 0.
+    After Cody and Waite: x = n π/2 + r with |r| < 0.83, sin(r) and cos(r) by polynomials; n modulo 4 selects
+    sine or cosine and the sign. The first part of n π/2 is subtracted exactly, since the multiplication is
+    fused and its result is a multiple of the last place of π/2. So r is as exact as x for |x| up to 2²¹ (2 ·
+    10⁶) in float32 and 2⁴⁸ in float64. Beyond that, neighbouring numbers are so far apart that the results
+    would mean little: larger x and NaN count as 0.
     """
     mantissa, parts, sine_degree, cosine_degree, largest = _PRECISIONS[kind]
     bits = ir.IntType(32 if kind == types.float32 else 64)
@@ -66,7 +66,7 @@ def emit_sine_cosine(builder, kind, x):
     below = builder.fcmp_ordered("<=", x, real(largest))
     above = builder.fcmp_ordered(">=", x, real(-largest))
     x = builder.select(builder.and_(below, above), x, real(0.0))
-    # Added, it rounds to an integer, which then is in the last bits of the sum.
+    # Adding this number rounds to an integer, which is then in the last bits of the sum.
     rounder = real(1.5 * 2.0**mantissa)
     shifted = fused(builder, x, real(2.0 / math.pi), rounder)
     n = builder.fsub(shifted, rounder)
@@ -94,10 +94,10 @@ def emit_sine_cosine(builder, kind, x):
     )
 
 
-# Vectors of frequencies that a row, or a few dense ones, meet at a time.
+# Vectors of frequencies that a row, or a few dense rows, are multiplied with at a time.
 _VECTORS = 4
 
-#: Frequencies come in multiples of it, by the size of a value in bytes.
+#: The number of frequencies is padded to a multiple of this, by the size of a value in bytes.
 GROUP = {size: _VECTORS * lanes for size, lanes in LANES.items()}
 
 # Dense rows at a time: as many as leave the accumulators in the machine's registers.
@@ -110,10 +110,10 @@ _FEW = 3
 
 
 class _Group:
-    """A group of frequencies while code is generated: sums of angles."""
+    """A group of frequencies during code generation: sums of angles."""
 
     def __init__(self, context, builder, kinds, arguments):
-        """Take panels, the row that the group's begins at and its first column, and where angles go."""
+        """Read the arguments: panels, their first row and column of the group, and the output of angles."""
         self.builder, self.first, column = builder, arguments[1], arguments[2]
         self.panels, self.out = (ArrayInCode(context, builder, kinds[k], arguments[k]) for k in (0, 3))
         self.vector = ir.VectorType(self.panels.pointer.type.pointee, LANES[self.panels.size])
@@ -125,7 +125,9 @@ class _Group:
         return [cgutils.alloca_once_value(self.builder, zero) for _ in self.places]
 
     def add(self, feature, values, sums):
-        """Add the products of a feature's frequencies with its value in each of some rows to their sums."""
+        """Add the products of a feature's frequencies with its value in each of several rows to the rows'
+        sums.
+        """
         row = self.builder.add(self.first, feature)
         loaded = [self.panels.load(self.builder, row, start, self.vector.count) for start in self.starts]
         for value, of_row in zip(values, sums, strict=True):
@@ -134,7 +136,7 @@ class _Group:
                 self.builder.store(fused(self.builder, u, x, self.builder.load(total)), total)
 
     def store(self, row, sums):
-        """Write the angles of a row where their cosines will be."""
+        """Write the angles of a row into the columns of its cosines."""
         for place, total in zip(self.places, sums, strict=True):
             self.out.store(self.builder, row, place, self.builder.load(total))
 
@@ -166,11 +168,11 @@ def _angles_of_row(_typing_context, panels, first, column, out, i, data, indices
 
 
 def _of_dense_rows(rows):
-    """Build the intrinsic for a number of dense rows at a time."""
+    """Build the intrinsic for the given number of dense rows at a time."""
 
     @intrinsic
     def angles_of_rows(_typing_context, panels, first, column, out, i, X):
-        """Write the angles of dense rows from i on with a group of frequencies into the rows of `out`."""
+        """Write the angles of dense rows from row i on with a group of frequencies into the rows of `out`."""
         _check(panels, out, X)
 
         def codegen(context, builder, signature, arguments):
@@ -198,7 +200,7 @@ _angles_of_one = _of_dense_rows(1)
 
 @intrinsic
 def _to_features(_typing_context, out, i, place, scale):
-    """Replace a vector of angles in ``out[i]`` by their cosines, and write their sines half a row on."""
+    """Replace a vector of angles in ``out[i]`` by their cosines, and write their sines half a row further."""
     _check(scale, out)
 
     def codegen(context, builder, signature, arguments):
@@ -226,21 +228,9 @@ def _all_to_features(out, n, group, scale):
 
 
 def in_panels(U, dtype):
-    """Return frequencies as loops take them: GROUP of them at a time next to each other for each feature.
+    """Return frequencies, shape (D, d), in panels: for each feature, GROUP frequencies next to each other.
 
-    Parameters
-    ----------
-    U : ndarray of shape (D, d)
-    dtype : dtype
-
-    Returns
-    -------
-    ndarray of shape (groups * d, GROUP)
-        What is missing in the last group is 0.
-
-    See Also
-    --------
-    from_panels : The way back.
+    The result has shape (groups * d, GROUP); the last group is padded with 0. `from_panels` is the inverse.
     """
     (D, d), group = U.shape, GROUP[dtype.itemsize]
     groups = -(-D // group)
@@ -252,26 +242,17 @@ def in_panels(U, dtype):
 
 
 def from_panels(panels, D, d):
-    """Return the frequencies, shape (D, d), that `in_panels` was given."""
+    """Return the frequencies, shape (D, d), from their panels."""
     group = panels.shape[1]
     return panels.reshape(-1, d, group).transpose(0, 2, 1).reshape(-1, d)[:D]
 
 
 @compiled
 def fourier_features(data, indices, indptr, panels, d, scale, out):
-    """Write cosine and sine of the angles of CSR rows into `out`.
+    """Write the scaled cosines and sines of the angles of CSR rows into `out`.
 
-    Parameters
-    ----------
-    data, indices, indptr : ndarray
-        The rows; their columns are below d.
-    panels : ndarray
-        What `in_panels` returns.
-    d : int
-    scale : ndarray of shape (groups * GROUP,)
-        What cosine and sine of each frequency are multiplied by.
-    out : ndarray of shape (n or more, 2 * groups * GROUP)
-        The cosines, then the sines.
+    `panels` are those of `in_panels`. `scale`, shape (groups * GROUP,), multiplies the cosine and sine of
+    each frequency. `out` has shape (n or more, 2 * groups * GROUP): the cosines, then the sines.
     """
     # The frequencies of a group stay in the cache for all rows.
     group = panels.shape[1]
@@ -295,7 +276,7 @@ def _angles_of_dense(X, panels, out):
 
 @compiled
 def dense_fourier_features(X, panels, scale, out):
-    """Do as `fourier_features` does for dense rows, to the last bit."""
+    """Write the features of dense rows: the same as `fourier_features`, to the last bit."""
     count = 0
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
@@ -310,7 +291,7 @@ def dense_fourier_features(X, panels, scale, out):
     place = np.uintp(0)
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
-            # Without a branch: what is 0 is written over.
+            # Without a branch: a zero is overwritten by the next value.
             data[place], indices[place] = X[i, j], j
             place += np.uintp(X[i, j] != 0.0)
         indptr[i + 1] = place

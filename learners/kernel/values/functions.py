@@ -1,4 +1,4 @@
-"""The kernel functions: from inner products to kernel values, in the precision of the rows."""
+"""The kernel functions: turn inner products into kernel values, in the precision of the rows."""
 
 import numpy as np
 from llvmlite import ir
@@ -19,7 +19,7 @@ _RBF, _POLY = 0, 1
 def _rbf_row(_typing_context, values, norm, norms, gamma):
     """Replace the products of one row by kernel values, a whole vector of the widest machine at a time.
 
-    Left to itself, LLVM takes vectors of half the width and meets each value twice.
+    LLVM's own vectors would have half the width, and it would read each value twice.
     """
     if values.layout != "C" or norms.layout != "C" or norms.dtype != norm or values.dtype != norm:
         raise TypeError("a row of kernel values takes C-contiguous arrays of one dtype")
@@ -50,7 +50,7 @@ def _rbf_row(_typing_context, values, norm, norms, gamma):
                 value = emit_exponential(builder, values.dtype, exponent)
                 builder.store(value, places[0]).align = values.dtype.bitwidth // 8
 
-        # What is left of the last vector by shorter ones: rows are often short.
+        # The rest of the last vector is computed by shorter ones, since rows are often short.
         done = length.type(0)
         for width in (lanes, lanes // 4, 1):
             whole = builder.and_(length, length.type(-width))
@@ -84,14 +84,14 @@ def _poly(products, n_a, n_b, triangle, gamma, coef0, degree):
 
 
 def function_in_loops(function, dtype):
-    """Return a kernel function as `apply_to_row` takes it, for values of a dtype."""
+    """Return a kernel function in the form that `apply_to_row` takes, for values of a dtype."""
     name, gamma, coef0, degree = function
     return KERNELS.index(name), dtype.type(gamma), dtype.type(coef0), degree
 
 
 @register_jitable
 def apply_to_row(function, values, norm, norms):
-    """Do as `apply_kernel` does to the inner products of one row, in a kernel."""
+    """Replace the inner products of one row by kernel values, as `apply_kernel` does (compiled code only)."""
     number, gamma, coef0, degree = function
     if number == _RBF:
         _rbf_row(values, norm, norms, gamma)
@@ -101,7 +101,7 @@ def apply_to_row(function, values, norm, norms):
 
 @compiled
 def own_values(function, norms, own):
-    """Write k(x, x) of rows, by their squared norms, into `own`: the values that `apply_kernel` gives."""
+    """Write k(x, x) of rows into `own`, from their squared norms: the values that `apply_kernel` gives."""
     number, gamma, coef0, degree = function
     values = norms.copy()
     if number == _RBF:
@@ -116,18 +116,11 @@ def own_values(function, norms, own):
 
 
 def apply_kernel(function, products, n_a, n_b, norms_a, norms_b, triangle=False):
-    """Replace inner products by kernel values, in place.
+    """Replace the inner products of `n_a` rows with `n_b` others by kernel values, in place.
 
-    Parameters
-    ----------
-    function : tuple
-        ``(kernel, gamma, coef0, degree)``.
-    products : ndarray of shape (n_a or more, n_b or more)
-    n_a, n_b : int
-    norms_a, norms_b : ndarray
-        Squared norms of the rows; the distance of the rbf kernel is ``‖a‖² + ‖b‖² - 2 a·b``.
-    triangle : bool, default=False
-        Only where the second row is not after the first.
+    `function` is ``(kernel, gamma, coef0, degree)``; `products` has shape (n_a or more, n_b or more); the
+    norms are the squared norms of the rows. The distance of the rbf kernel is ``‖a‖² + ‖b‖² - 2 a·b``. With
+    `triangle` only values of a row with itself and earlier rows are computed.
     """
     name, gamma, coef0, degree = function
     real = products.dtype.type

@@ -2,16 +2,16 @@
 
 Every product has one accumulator of L lanes (L values fill a cache line: 16 in float32, 8 in float64): lane l
 adds the features l, l + L, l + 2L, … in order by fused multiply-add, and the lanes are folded in a fixed
-tree, upper half onto lower half. So a product depends on its two rows alone, to the last bit: not on the tile
-or block it was computed in, not on the machine, and not on whether the rows are dense or CSR (an absent
-feature adds an exact 0). The arithmetic is in the precision of the rows.
+tree, upper half onto lower half. So a product depends on its two rows alone, to the last bit: not on its tile
+or block, not on the machine, and not on whether the rows are dense or CSR (an absent feature adds an exact
+0). The arithmetic is in the precision of the rows.
 
-CSR rows are spread out feature by feature, sixteen at a time, so that one non-zero of a support vector meets
-all of them in one vector operation.
+CSR rows are spread out feature by feature, sixteen at a time, so that one non-zero of a support vector is
+multiplied with all of them in one vector operation.
 
-A loop takes its support vectors one at a time, as one padded matrix or as unordered CSR rows: a tuple
+Functions on one row at a time take the stored rows as one padded matrix or as unordered CSR rows: a tuple
 ``(values, columns, start, stop, end, spread, sums)``, of which the first `end[0]` values are in use; `spread`
-has a place for each feature, `sums` one for each lane, and both are 0 between calls.
+has an element for each feature, `sums` one for each lane, and both are 0 between calls.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic, register_jitable
 
 from ...numeric.arrays import prefetch
 from ...numeric.compiled import INLINE, compiled
 from ...numeric.emitters import fold, fused, select, spread, zero_like
-from ...numeric.rows import in_kernels_only
+from ...numeric.rows import by_types
 
 
 @intrinsic
@@ -49,13 +49,9 @@ def _fold_and_clear(_typing_context, sums):
     return sums.dtype(sums), codegen
 
 
+@by_types()
 def products_of_row(rows, i, first, last, out):
-    """Write the inner products of kept row i with the kept rows first … last - 1 into ``out[0]``."""
-    raise in_kernels_only("products_of_row")
-
-
-@overload(products_of_row)
-def _products_of_row(rows, i, first, last, out):
+    """Write the inner products of stored row i with the stored rows first … last - 1 into ``out[0]``."""
     if not isinstance(rows, types.BaseTuple):
         return lambda rows, i, first, last, out: strip_products(rows, i, first, last, out)
 
@@ -89,13 +85,9 @@ def sparse_squared_norms(rows, norms):
         norms[i] = _fold_and_clear(sums)
 
 
+@by_types(**INLINE)
 def keep_row(rows, slot, block, t):
-    """Keep row t of a packed block as row `slot`; rows after the last one are free to be written."""
-    raise in_kernels_only("keep_row")
-
-
-@overload(keep_row, jit_options=INLINE)
-def _keep_row(rows, slot, block, t):
+    """Store row t of a packed block as row `slot`; slots after the last stored row are free."""
     if not isinstance(rows, types.BaseTuple):
 
         def keep_dense_row(rows, slot, block, t):
@@ -116,13 +108,9 @@ def _keep_row(rows, slot, block, t):
     return keep_sparse_row
 
 
+@by_types(**INLINE)
 def move_kept_row(rows, source, target):
-    """Make the kept row `source` row `target`; nothing is left in its place."""
-    raise in_kernels_only("move_kept_row")
-
-
-@overload(move_kept_row, jit_options=INLINE)
-def _move_kept_row(rows, source, target):
+    """Move the stored row in slot `source` to slot `target`; slot `source` is empty afterwards."""
     if not isinstance(rows, types.BaseTuple):
 
         def move_dense_row(rows, source, target):
@@ -139,7 +127,7 @@ def _move_kept_row(rows, source, target):
     return move_sparse_row
 
 
-#: Rows and columns come in multiples of it, whichever tile the machine prefers.
+#: Numbers of rows and columns are multiples of this, for every shape of tile.
 PADDING = 12
 
 #: Lanes of an accumulator by the size of a value in bytes; rows are padded to a multiple.
@@ -147,7 +135,7 @@ LANES = {4: 16, 8: 8}
 
 
 def _tile_shape():
-    """Return (rows, support vectors) of a tile: as many accumulators as the machine's registers hold."""
+    """Return (rows, support vectors) of a tile: as many accumulators as fit into the machine's registers."""
     features = llvm.get_host_cpu_features()
     # 32 registers of 64 bytes, or 16 of 32 (an accumulator is then two of them).
     return (4, 4) if features.get("avx512f") else (2, 3)
@@ -156,16 +144,16 @@ def _tile_shape():
 TILE_ROWS, TILE_COLUMNS = _tile_shape()
 
 #: Rows that one row is multiplied with at a time: a divisor of PADDING, at most the lanes that their sums
-#: are folded into. With fewer, each addition waits longer for the one before it.
+#: are folded into. With fewer, each addition waits longer for the previous one.
 STRIP = 6
 
-#: Rows of A that meet the rows of B in turn, a multiple of PADDING: at a few hundred features they stay in
-#: the cache that is next to the processor.
+#: Rows of A that are multiplied with the rows of B in turn, a multiple of PADDING: at a few hundred features
+#: they stay in the first-level cache.
 ROWS_TOGETHER = 60
 
 
 def fold_together(builder, vectors):
-    """Fold each of the vectors; return their sums in order, in one vector or more.
+    """Fold each of the vectors; return their sums in order, in one or more vectors.
 
     Two half-folded vectors share one addition, so that a tile needs hardly more shuffles than one vector.
     """
@@ -188,7 +176,7 @@ def fold_together(builder, vectors):
 
 
 class ArrayInCode:
-    """A 2-D C-contiguous array while code is generated."""
+    """A 2-D C-contiguous array during code generation."""
 
     def __init__(self, context, builder, kind, value):
         if kind.ndim != 2 or kind.layout != "C":
@@ -264,12 +252,12 @@ _single = _tile_of(lambda: (1, 1))
 def dense_products(A, n_a, B, n_b, out, source):
     """Write the inner products of the first `n_a` rows of A with the first `n_b` of B into `out`.
 
-    All arrays are of one dtype; the width of A and B is a multiple of LANES, every other extent one of
-    PADDING. What is written beyond `n_a` and `n_b` has no meaning.
+    All arrays have one dtype; the width of A and B is a multiple of LANES, every other extent one of PADDING.
+    Elements beyond `n_a` and `n_b` are undefined.
 
-    Memory would be idle meanwhile: as much as `source` has is asked for of what lies behind it. That is the
-    block to come, where `source` is the stretch of a stream that A was packed from; at the stream's end it is
-    anything, which to ask for does no harm. Empty: nothing is asked for.
+    Memory is idle meanwhile, so as many bytes as `source` has are prefetched from behind it. That is the next
+    block if A was packed from `source`, a part of a stream; at the stream's end prefetching does no harm.
+    With an empty `source` nothing is prefetched.
     """
     asked, end = source.size, 2 * source.size
     steps = ((n_a + ROWS_TOGETHER - 1) // ROWS_TOGETHER) * ((n_b + TILE_COLUMNS - 1) // TILE_COLUMNS)
@@ -300,9 +288,10 @@ def triangle_products(A, n_a, out):
 
 @register_jitable
 def strip_products(A, i, first, last, out):
-    """Write the inner products of row i of A with its rows first … last - 1 into ``out[0]``, in a kernel.
+    """Write the inner products of row i of A with its rows first … last - 1 into ``out[0]`` (compiled code
+    only).
 
-    `out` has one row, as wide as A has rows; what is written up to STRIP places around them has no meaning.
+    `out` has one row, as wide as A has rows; up to STRIP elements around the products are undefined.
     """
     for j in range(first - first % STRIP, last, STRIP):
         _strip(A, i, A, j, out, 0)
@@ -355,7 +344,7 @@ def _products(block, rows, start, stop, n_b, triangle, lanes, places, out):
     sums, totals = np.zeros((lanes, _GROUP), data.dtype), np.empty((1, _GROUP), data.dtype)
     for first in range(0, n_a, _GROUP):
         last = min(first + _GROUP, n_a)
-        # places[j] is where feature j is in the spread; place 0 holds the zeros of all that do not occur.
+        # places[j] is the row of feature j in the spread; row 0 is zeros, for features that do not occur.
         spread = np.zeros((1 + indptr[last] - indptr[first], _GROUP), data.dtype)
         n_places = 0
         for i in range(first, last):
@@ -380,20 +369,9 @@ def _products(block, rows, start, stop, n_b, triangle, lanes, places, out):
 def sparse_products(block, rows, start, stop, n_b, lanes, places, out, triangle=False):
     """Write the inner products of CSR rows with the first `n_b` of other sparse rows.
 
-    Parameters
-    ----------
-    block : tuple of ndarray
-        CSR rows ``(data, indices, indptr)``.
-    rows : tuple of ndarray
-        ``(data, indices)`` of the others, of the same dtypes; row b is at ``start[b] … stop[b] - 1``.
-    start, stop : ndarray of int
-    n_b : int
-    lanes : int
-        Lanes of an accumulator.
-    places : ndarray of int32, shape (n_features,)
-        Scratch: zeros, and zeros again afterwards.
-    out : ndarray of shape (n or more, n_b or more)
-    triangle : bool, default=False
-        Leave out those of row i with others beyond its group of rows: for rows with themselves.
+    `block` is ``(data, indices, indptr)``. `rows` is ``(data, indices)`` of the other rows, of the same
+    dtypes; row b is at ``start[b] … stop[b] - 1``. `places` is int32 scratch of shape (n_features,), all
+    zeros before and after. `out` has shape (n or more, n_b or more). With `triangle`, for rows with
+    themselves, products of row i with rows beyond its group are left out.
     """
     _products(block, rows, start, stop, n_b, triangle, lanes, places, out)

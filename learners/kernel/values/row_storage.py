@@ -1,4 +1,4 @@
-"""The rows that a kernel learner keeps, dense or CSR, and their inner products with rows of the stream."""
+"""The rows that a kernel learner stores, dense or CSR, and their inner products with rows of the stream."""
 
 import math
 
@@ -26,7 +26,7 @@ _LINE = 64
 
 
 def aligned(shape, dtype, make=np.empty):
-    """Return a new array of which no vector straddles two cache lines, if its rows are whole lines.
+    """Return a new array in which no vector straddles two cache lines, if its rows are whole lines.
 
     A vector that does costs the tile a fifth of its speed. `make` is np.empty or np.zeros.
     """
@@ -37,14 +37,14 @@ def aligned(shape, dtype, make=np.empty):
 
 
 def grown(array, *shape):
-    """Return a copy of an array with more room, aligned as `aligned` does; new entries are 0."""
+    """Return an aligned copy of an array with more room; new entries are 0."""
     larger = aligned(shape, array.dtype, np.zeros)
     larger[tuple(slice(extent) for extent in array.shape)] = array
     return larger
 
 
 def own_products(rows, packed, n):
-    """Return the inner products of `n` packed rows with those before them, and their squared norms."""
+    """Return the inner products of `n` packed rows with themselves and earlier rows, and squared norms."""
     height = padded(n, PADDING)
     gram = np.empty((height, height), rows.dtype)
     rows.own_products(packed, n, gram)
@@ -52,43 +52,36 @@ def own_products(rows, packed, n):
 
 
 class DenseRows:
-    """Support vectors as rows of one matrix.
-
-    Parameters
-    ----------
-    n_features : int
-    dtype : dtype
-        float32 or float64.
-    """
+    """Support vectors as rows of one matrix, float32 or float64."""
 
     def __init__(self, n_features, dtype):
         self.n_features, self.dtype = n_features, dtype
         self._rows = np.zeros((0, padded(n_features, LANES[dtype.itemsize])), dtype)
 
     def room(self, n):
-        """Return what `pack` and the other methods write into, for blocks of up to `n` rows."""
+        """Return the buffer that `pack` writes into, for blocks of up to `n` rows."""
         return aligned((padded(n, PADDING), self._rows.shape[1]), self._rows.dtype, np.zeros)
 
     def pack(self, block, room=None):
-        """Return rows of the stream in the form the other methods take, in a `room` if there is one."""
+        """Return rows of the stream in the form that the other methods take, written into `room` if given."""
         if isinstance(block, tuple):
             block = sp.csr_matrix(_from_zero(block), shape=(count_rows(block), self.n_features)).toarray()
         rows = self.room(len(block)) if room is None else room[: padded(len(block), PADDING)]
-        # Beyond the features there are zeros; rows beyond the last one have no meaning.
+        # Columns beyond the features are zeros; rows beyond the last one are undefined.
         rows[: len(block), : self.n_features] = block
         return rows
 
     def products(self, packed, n, size, out, _room=None, block=None):
         """Write the inner products of `n` packed rows with the first `size` support vectors into `out`.
 
-        With the block of the stream that they were packed from, the one after it is fetched meanwhile.
+        With the block of the stream that the rows were packed from, the next block is prefetched meanwhile.
         """
         here = isinstance(block, np.ndarray) and block.dtype == self.dtype and block.flags.c_contiguous
         dense_products(packed, n, self._rows, size, out, read_only(block if here else packed[:0]))
 
     @staticmethod
     def own_products(packed, n, out):
-        """Write the inner product of each packed row with itself and those before it into `out`."""
+        """Write the inner products of each packed row with itself and earlier rows into `out`."""
         triangle_products(packed, n, out)
 
     @staticmethod
@@ -101,63 +94,56 @@ class DenseRows:
         self._rows = grown(self._rows, capacity, self._rows.shape[1])
 
     def move(self, targets, sources):
-        """Put support vectors `sources` where `targets` say, all at once."""
+        """Copy support vectors `sources` to slots `targets`, all at once."""
         self._rows[targets] = self._rows[sources]
 
     def keep(self, targets, packed, numbers):
-        """Keep the packed rows of the given numbers as support vectors `targets`."""
+        """Store the packed rows of the given numbers in slots `targets`."""
         self._rows[targets] = packed[numbers]
 
     def in_loops(self, _packed):
-        """Return the rows as loops take them: see `products`."""
+        """Return the stored rows in the form of `products_of_row`."""
         return self._rows
 
     @staticmethod
     def block_in_loops(packed, _room):
-        """Return packed rows as loops take them."""
+        """Return packed rows in the form of `products_of_row`."""
         return packed
 
     def matrix(self, order):
-        """Return the support vectors of the given numbers as a matrix."""
+        """Return the support vectors of the given slots as a matrix."""
         return self._rows[order, : self.n_features]
 
     def n_bytes(self, size):
-        """Return what `size` support vectors take."""
+        """Return the bytes of `size` support vectors."""
         return size * self.n_features * self._rows.itemsize
 
 
 class SparseRows:
-    """Support vectors as CSR rows in no order: each has its place in the arrays of values and columns.
-
-    Parameters
-    ----------
-    n_features : int
-    dtype : dtype
-        float32 or float64.
-    """
+    """Support vectors as unordered CSR rows: each has a range in the arrays of values and columns."""
 
     def __init__(self, n_features, dtype):
         self.n_features, self.dtype = n_features, dtype
         columns = np.int32 if n_features <= np.iinfo(np.int32).max else np.int64
         self._values, self._columns = np.empty(0, dtype), np.empty(0, columns)
         self._start, self._stop = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        # How many of the values are in use: loops over a block write it.
+        # Number of values in use; loops over a block write it.
         self._end = np.zeros(1, np.int64)
         lanes = LANES[self._values.itemsize]
         self._scratch = np.zeros(n_features, dtype), np.zeros((1, lanes), dtype)
 
     def room(self, _n):
-        """Return what the other methods write into: zeros that are zeros again afterwards."""
+        """Return the scratch that the other methods use: zeros before and after."""
         spread, sums = (np.zeros_like(array) for array in self._scratch)
         return np.zeros(self.n_features, np.int32), spread, sums
 
     def pack(self, block, _room=None):
-        """Return rows of the stream in the form the other methods take."""
+        """Return rows of the stream in the form that the other methods take."""
         if not isinstance(block, tuple):
             rows = sp.csr_matrix(block)
             block = rows.data, rows.indices, rows.indptr
         data, indices, indptr = _from_zero(block)
-        # Read-only whether converted or not: one compiled signature.
+        # Always read-only, so that there is one compiled signature.
         data = read_only(data.astype(self._values.dtype, copy=False))
         indices = read_only(indices.astype(self._columns.dtype, copy=False))
         return data, indices, read_only(indptr.astype(np.int64))
@@ -173,7 +159,7 @@ class SparseRows:
         self._products_with(packed, rows, self._start, self._stop, size, out, False, room)
 
     def own_products(self, packed, n, out):
-        """Write the inner product of each packed row with itself and those before it into `out`."""
+        """Write the inner products of each packed row with itself and earlier rows into `out`."""
         data, indices, indptr = packed
         self._products_with(packed, (data, indices), indptr[:-1], indptr[1:], n, out, True)
 
@@ -187,11 +173,11 @@ class SparseRows:
         self._start, self._stop = np.append(self._start, more), np.append(self._stop, more)
 
     def move(self, targets, sources):
-        """Put support vectors `sources` where `targets` say, all at once."""
+        """Move support vectors `sources` to slots `targets`, all at once."""
         self._start[targets], self._stop[targets] = self._start[sources], self._stop[sources]
 
     def keep(self, targets, packed, numbers):
-        """Keep the packed rows of the given numbers as support vectors `targets`."""
+        """Store the packed rows of the given numbers in slots `targets`."""
         data, indices, indptr = packed
         for target, number in zip(targets.tolist(), numbers.tolist(), strict=True):
             first, last = indptr[number], indptr[number + 1]
@@ -202,10 +188,7 @@ class SparseRows:
             self._start[target], self._stop[target], self._end[0] = start, stop, stop
 
     def make_room(self, needed):
-        """Have room for `needed` more non-zeros.
-
-        What removed rows left behind is left out, and what is too small even then is doubled.
-        """
+        """Make room for `needed` more non-zeros: compact the arrays, at twice the size."""
         if self._end[0] + needed <= len(self._values):
             return
         lengths = self._stop - self._start
@@ -219,18 +202,18 @@ class SparseRows:
         self._start, self._stop, self._end[0] = starts, starts + lengths, live
 
     def in_loops(self, packed):
-        """Return the rows as loops over the packed ones take them: see `products`."""
+        """Return the stored rows in the form of `products_of_row`, with room for the packed ones."""
         self.make_room(len(packed[0]))
         places = self._start, self._stop, self._end
         return self._values, self._columns, *places, *self._scratch
 
     def block_in_loops(self, packed, room):
-        """Return packed rows as loops take them."""
+        """Return packed rows in the form of `products_of_row`."""
         data, indices, indptr = packed
         return data, indices, indptr[:-1], indptr[1:], self._end, *room[1:]
 
     def matrix(self, order):
-        """Return the support vectors of the given numbers as a matrix."""
+        """Return the support vectors of the given slots as a matrix."""
         lengths = (self._stop - self._start)[order]
         indptr = np.append(0, np.cumsum(lengths))
         places = np.arange(indptr[-1]) + np.repeat(self._start[order] - indptr[:-1], lengths)
@@ -238,13 +221,13 @@ class SparseRows:
         return sp.csr_matrix(parts, shape=(len(order), self.n_features))
 
     def n_bytes(self, size):
-        """Return what `size` support vectors take."""
+        """Return the bytes of `size` support vectors."""
         non_zeros = int((self._stop[:size] - self._start[:size]).sum())
         return non_zeros * (self._values.itemsize + self._columns.itemsize) + size * self._start.itemsize
 
 
 def _from_zero(block):
-    """Return a range of CSR rows whose row pointers count from 0."""
+    """Return a range of CSR rows with row pointers that count from 0."""
     data, indices, indptr = block
     first, last = indptr[0], indptr[-1]
     return data[first:last], indices[first:last], indptr - first

@@ -1,4 +1,4 @@
-"""The state of a support vector machine, and the inverse over its margin set: bordered, never inverted."""
+"""The state of an exact support vector machine, and the inverse over its margin set, updated row by row."""
 
 from typing import NamedTuple
 
@@ -8,12 +8,12 @@ from numba.extending import register_jitable
 from ...numeric.compiled import compiled
 from ...numeric.vector import SMALLEST_NORMAL
 
-#: What is added to k(x, x), as a share of it, of a row that depends on others of the margin set.
+#: The share of k(x, x) that is added to it if the row depends on others of the margin set.
 _RIDGE = 5e-12
 
 
 class Machine(NamedTuple):
-    """All rows and their sets; the first `n` entries of the arrays over rows count."""
+    """All rows and their sets; arrays over rows have room for more rows than are stored."""
 
     #: (rows,): -1 or 1.
     y: np.ndarray
@@ -25,13 +25,13 @@ class Machine(NamedTuple):
     own: np.ndarray
     #: (rows,): REST, ERROR or MARGIN.
     group: np.ndarray
-    #: (rows,): where the kernel values of a row with all others are in `values`; -1: nowhere.
+    #: (rows,): the row of `values` with a row's kernel values; -1: they are not stored.
     slot: np.ndarray
     #: (slots, rows): kernel values of some rows with all rows.
     values: np.ndarray
     #: (rows,): the rows of the margin set, in the order in which removals left them.
     margin: np.ndarray
-    #: (rows,): the place of each in `margin`.
+    #: (rows,): the place of each row in `margin`.
     place: np.ndarray
     #: (size + 1 or more, the same): inverse J⁻¹ of ``[[0, yᵀ], [y, Q]]`` over the margin set, with
     #: ``Q_ij = y_i y_j K_ij``. Without bias, the inverse of Q with a first row and column of zeros.
@@ -42,7 +42,7 @@ class Machine(NamedTuple):
     gamma: np.ndarray
     #: (1,): size of the margin set.
     size: np.ndarray
-    #: (1,): kernel evaluations of rows that joined it, since last asked.
+    #: (1,): kernel evaluations of rows that joined the margin set, since the counter was read.
     evaluations: np.ndarray
     #: (1,): the bias.
     b: np.ndarray
@@ -50,14 +50,14 @@ class Machine(NamedTuple):
 
 @register_jitable
 def fill(array, n, value):
-    """Do as ``array[:n] = value``, which takes Numba seconds to compile."""
+    """Write `value` into the first n elements; Numba needs seconds to compile ``array[:n] = value``."""
     for i in range(n):
         array[i] = value
 
 
 @register_jitable
 def copy(source, n, target):
-    """Do as ``target[:n] = source[:n]``, which takes Numba seconds to compile."""
+    """Copy the first n elements; Numba needs seconds to compile ``target[:n] = source[:n]``."""
     for i in range(n):
         target[i] = source[i]
 
@@ -74,7 +74,7 @@ def apply_inverse(M, v, out):
 
 @compiled
 def _residual(M, v, d, out, bias):
-    """Write ``v + J d`` into `out`, J being what `inverse` is the inverse of."""
+    """Write ``v + J d`` into `out`; J is the matrix that `inverse` inverts."""
     size = M.size[0]
     copy(v, size + 1, out)
     for p in range(size):
@@ -114,8 +114,8 @@ def grow(M, k, bias):
         c = M.own[k]
         for p in range(size + 1):
             c += d[p] * v[p]
-        # c is the squared distance of the row from the span of the others. Of a row that depends on them
-        # rounding alone would be left: k(x, x) is raised by what hardly moves its g.
+        # c is the squared distance of the row from the span of the others. For a row that depends on them c
+        # would be rounding only, so k(x, x) is raised by an amount that hardly changes the row's g.
         ridge = max(_RIDGE * largest, SMALLEST_NORMAL)
         if c < ridge:
             c = max(c, 0.0) + ridge
@@ -135,7 +135,7 @@ def grow(M, k, bias):
 
 @compiled
 def shrink(M, k):
-    """Take row k out of the margin set and of the inverse (eq. 14); the last one takes its place."""
+    """Remove row k from the margin set and from the inverse (eq. 14); the last row takes its place."""
     last = M.size[0]
     p = M.place[k] + 1
     J = M.inverse

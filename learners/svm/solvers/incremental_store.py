@@ -1,4 +1,4 @@
-"""All rows that a support vector machine has learnt, and the kernel values of some of them with all."""
+"""The rows of an exact support vector machine, and the kernel values of some of them with all rows."""
 
 import numpy as np
 
@@ -15,30 +15,14 @@ CACHE_BYTES = 2**27
 
 
 class IncrementalStore:
-    """The rows learnt, at places 0 … n - 1, with their state, in float64.
-
-    Parameters
-    ----------
-    function : tuple
-        ``(kernel, gamma, coef0, degree)``.
-    n_features : int
-    sparse : bool
-        Keep CSR rows; dense ones otherwise.
-
-    Attributes
-    ----------
-    n : int
-        Number of rows.
-    machine : Machine
-        Their state; reallocated when it must grow.
-    """
+    """The rows learnt, at places 0 … n - 1, with their state in `machine`, in float64."""
 
     def __init__(self, function, n_features, sparse):
         self._function = function
         self._sparse = sparse
         self._rows = (SparseRows if sparse else DenseRows)(n_features, np.dtype(np.float64))
         self._norms, self._numbers = np.zeros(0), np.zeros(0, np.int64)
-        #: (slots,): row whose kernel values are in the slot; -1: the slot is free.
+        # (slots,): row whose kernel values are in the slot, -1 if it is free; then the last slot reused.
         self._owner, self._hand = np.zeros(0, np.int64), 0
         numbers, places = np.zeros(0), np.zeros(0, np.int64)
         matrix = np.zeros((0, 0))
@@ -75,23 +59,10 @@ class IncrementalStore:
         self.machine = M._replace(values=grown(M.values, len(M.values), capacity), **larger)
 
     def add_block(self, block, n, first):
-        """Store the rows of a block, still without a part in anything, and compute their kernel values.
+        """Store the `n` rows of a block, without weight yet, and compute their kernel values.
 
-        Parameters
-        ----------
-        block : ndarray or tuple
-            Rows, as `as_rows` returns them.
-        n : int
-            How many.
-        first : int
-            Number of the first one in the stream.
-
-        Returns
-        -------
-        values : ndarray of shape (n or more, n_rows or more)
-            Kernel values of each with all rows stored.
-        places : ndarray of int64, shape (n,)
-            Where each is; -1 where its norm or k(x, x) overflowed: it is not stored.
+        `first` is the stream number of the first row. Return the kernel values of each row with all stored
+        rows, and the place of each row: -1 if its norm or k(x, x) overflowed, in which case it is not stored.
         """
         self._support_vectors = None
         packed = self._rows.pack(block)
@@ -131,7 +102,7 @@ class IncrementalStore:
         return values
 
     def fetch(self, k, values=None):
-        """Have the kernel values of row k with all rows at hand, from `values` or computed."""
+        """Put the kernel values of row k with all rows into a slot, from `values` or computed."""
         values = self._row_values(k) if values is None else values[: self.n]
         slot = self._free_slot()
         M = self.machine
@@ -141,7 +112,7 @@ class IncrementalStore:
         M.values[slot, k] = M.own[k]
 
     def _free_slot(self):
-        """Return a slot for kernel values: a free one, a new one, or one of a row not in the margin set."""
+        """Return a slot for kernel values: a free one, one of a row outside the margin set, or a new one."""
         M, slots = self.machine, len(self._owner)
         free = np.flatnonzero(self._owner < 0)
         if len(free):
@@ -163,7 +134,7 @@ class IncrementalStore:
         return slots
 
     def unlearn(self, k, C, bias):
-        """Take row k out."""
+        """Remove row k: lower its coefficient to 0, then delete it."""
         self._support_vectors = None
         M = self.machine
         if M.group[k] == MARGIN:
@@ -176,13 +147,13 @@ class IncrementalStore:
         self._delete(k)
 
     def evaluations(self):
-        """Return the kernel evaluations of rows that joined the margin set or left, since last asked."""
+        """Return the kernel evaluations of rows that joined or left the margin set since the last call."""
         taken = int(self.machine.evaluations[0])
         self.machine.evaluations[0] = 0
         return taken
 
     def _delete(self, k):
-        """Forget row k, of no weight; the last one takes its place."""
+        """Delete row k, which has no weight; the last row takes its place."""
         M, last = self.machine, self.n - 1
         if M.slot[k] >= 0:
             self._owner[M.slot[k]] = -1
@@ -205,7 +176,7 @@ class IncrementalStore:
         return int(found[0]) if len(found) else -1
 
     def support_vectors(self):
-        """Return the support vectors alone as a `SupportSet`, by place; put together once for all calls."""
+        """Return the support vectors as a `SupportSet`, by place; cached until rows change."""
         if self._support_vectors is None:
             places = self._places
             few = SupportSet(self._function, self._rows.n_features, self._rows.dtype, self._sparse)
@@ -230,7 +201,7 @@ class IncrementalStore:
         return self._numbers[self._places]
 
     def matrix(self, order):
-        """Return the support vectors, taken in the given order."""
+        """Return the support vectors in the given order."""
         return self._rows.matrix(self._places[order])
 
     def n_bytes(self):

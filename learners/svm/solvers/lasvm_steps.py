@@ -1,9 +1,9 @@
 """PROCESS and REPROCESS of LASVM, on the rows of a `CachedView`.
 
-Row s has α_s, g_s = y_s - Σ_j α_j K_sj in ``view.gradients`` and y_s in ``view.labels``; α_s is between
-A_s = min(0, C y_s) and B_s = max(0, C y_s). With an intercept the steps keep Σ α = 0 and move two
-coefficients, i up and j down; without one they move a single one, up or down, and where a pair is asked for
-the missing half counts as a row with g = 0 that cannot move.
+Row s has α_s, g_s = y_s - Σ_j α_j K_sj in ``view.gradients`` and y_s in ``view.labels``; α_s is between A_s =
+min(0, C y_s) and B_s = max(0, C y_s). With an intercept the steps keep Σ α = 0 and move two coefficients, i
+up and j down. Without one they move a single coefficient, up or down; functions on pairs then treat the
+missing row as one with g = 0 that cannot move.
 """
 
 from typing import NamedTuple
@@ -19,17 +19,16 @@ class LasvmSettings(NamedTuple):
 
     #: Bound of the coefficients.
     C: float
-    #: A pair whose gradients differ by no more is left alone.
+    #: A pair whose gradients differ by no more than this is not moved.
     tau: float
-    #: Whether there is an intercept.
     intercept: bool
 
 
 @register_jitable
 def extremes(view, n, settings):
-    """Return i with the largest g of α < B, j with the smallest of α > A, -1 for none, and both g.
+    """Return i with the largest g of α < B, j with the smallest g of α > A (-1 for none), and both g.
 
-    Without an intercept g is at least 0 or at most 0.
+    Without an intercept these g are at least 0 and at most 0.
     """
     alpha, gradients, labels, C = view.block.alpha, view.gradients, view.labels, settings.C
     i = j = -1
@@ -46,7 +45,7 @@ def extremes(view, n, settings):
 
 @register_jitable
 def move(view, n, i, j, C):
-    """Move α_i up and α_j down as far as the dual objective grows, within their limits; -1: none to move."""
+    """Move α_i up and α_j down as far as the dual objective grows, within their bounds; -1 for no row."""
     alpha, gradients = view.block.alpha, view.gradients
     up = kernel_row(view, n, i) if i >= 0 else view.products[0]
     down = kernel_row(view, n, j) if j >= 0 else view.products[0]
@@ -60,7 +59,7 @@ def move(view, n, i, j, C):
         step, gap, curvature = min(step, alpha[j] - A), gap - gradients[j], curvature + view.diagonal[j]
         if i >= 0:
             curvature -= 2.0 * up[j]
-    # Limits are reached exactly: what is at its limit must not be told from it by rounding.
+    # Bounds are reached exactly: rounding must not leave a coefficient just beside its bound.
     to_B, to_A = i >= 0 and step == B - alpha[i], j >= 0 and step == alpha[j] - A
     if gap < step * curvature:
         step, to_B, to_A = gap / curvature, False, False
@@ -76,7 +75,9 @@ def move(view, n, i, j, C):
 
 @register_jitable
 def violating_pair(i, j, high, low, settings):
-    """Return the pair of the extremes, -1 for what cannot move; both -1 if it is not violating by `tau`."""
+    """Return the pair of the extremes, -1 for a row that cannot move; both -1 unless it violates by more than
+    `tau`.
+    """
     if not high - low > settings.tau or (settings.intercept and (i < 0 or j < 0)):
         return -1, -1
     if settings.intercept:
@@ -86,9 +87,9 @@ def violating_pair(i, j, high, low, settings):
 
 @register_jitable
 def process(view, n, t, y, g, settings, seed):
-    """PROCESS row t of the block, whose gradient is `g`; return how many rows are kept then.
+    """PROCESS row t of the block, whose gradient is `g`; return the number of stored rows.
 
-    It is kept if a step could move it to its class, or if it is a seed.
+    The row is stored if a step could move it towards its class, or if it is a seed.
     """
     i, j, high, low = extremes(view, n, settings)
     wanted = (g > low if y > 0.0 else g < high) if settings.intercept else y * g >= 0.0
@@ -96,7 +97,7 @@ def process(view, n, t, y, g, settings, seed):
         return n
     n, new = add(view, n, t, y, g), n
     cache_row(view, n, new, t)
-    # The new row with its partner, or alone without an intercept; then the step can have any size.
+    # Without an intercept the new row moves alone, by any step; otherwise with a partner that violates.
     if y > 0.0:
         i, high = new, g
     else:
@@ -111,7 +112,7 @@ def process(view, n, t, y, g, settings, seed):
 
 @register_jitable
 def reprocess(view, n, settings):
-    """REPROCESS: make the step on the most violating pair, if it is violating by `tau`; return whether."""
+    """REPROCESS: make the step on the most violating pair, if there is one; return whether."""
     i, j, high, low = extremes(view, n, settings)
     i, j = violating_pair(i, j, high, low, settings)
     if i >= 0 or j >= 0:
@@ -121,7 +122,7 @@ def reprocess(view, n, settings):
 
 @register_jitable
 def remove_idle(view, n, t, high, low):
-    """Remove the rows with α = 0 that no step would move, given both extremes of g; return what is left."""
+    """Remove the rows with α = 0 that no step would move, given the extremes of g; return how many stay."""
     alpha, gradients = view.block.alpha, view.gradients
     s = 0
     while s < n:
@@ -135,7 +136,7 @@ def remove_idle(view, n, t, high, low):
 
 @register_jitable
 def finish_reprocess(view, n, t, settings, removing, solution):
-    """Take the intercept from the extremes and remove idle rows, if so; return how many rows are kept."""
+    """Set the intercept from the extremes and, if `removing`, remove idle rows; return the number of rows."""
     i, j, high, low = extremes(view, n, settings)
     if not settings.intercept:
         return remove_idle(view, n, t, 0.0, 0.0) if removing else n

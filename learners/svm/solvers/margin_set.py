@@ -1,4 +1,4 @@
-"""The exact path of a support vector machine: one coefficient moves, and all conditions go on holding.
+"""The exact path of a support vector machine: one coefficient moves, and all conditions stay met.
 
 Every row is in one of three sets (Cauwenberghs and Poggio 2000, eq. 4), with ``g_i = y_i f(x_i) - 1``:
 
@@ -7,8 +7,8 @@ Every row is in one of three sets (Cauwenberghs and Poggio 2000, eq. 4), with ``
 - the rest: g >= 0, α = 0.
 
 While α of one row moves, those of the margin set and the bias follow so that their g stays 0; it moves until
-a row changes its set. Kernel values are at hand for rows of the margin set alone: a row about to join it
-whose values are missing is handed back to the caller, who fetches them and calls again.
+a row changes its set. Only rows of the margin set have their kernel values stored. If a row is about to join
+it without them, `move` returns that row to the caller, who fetches the values and calls again.
 """
 
 import numpy as np
@@ -19,19 +19,19 @@ from .bordered_inverse import apply_inverse, fill, grow, rebuild, shrink
 
 REST, ERROR, MARGIN = 0, 1, 2
 
-#: Margins are exact to this, for kernel values and coefficients of the size of 1.
+#: Margins are exact to this, for kernel values and coefficients of about 1.
 _PRECISION = 1e-12
 
-#: A row that is this close to its margin is not moved. Rounding alone is not to move anything.
+#: A row that is this close to its margin is not moved, so that rounding alone moves no row.
 SATISFIED = 1e-10
 
-#: How far a g may pass 0 where steps of length 0 follow one another without end.
+#: How far a g may pass 0 if steps of length 0 would follow one another forever.
 _SLACK = 1e-9
 
 
 @compiled
 def _follow(M, n, start, changes, out):
-    """Add to `out` what changes of the bias and of α over the margin set do to g, beyond `start` of f."""
+    """Add to `out` how much g changes with the bias and α over the margin set, plus `start` for f."""
     f = np.empty(min(n, 512))
     for first in range(0, n, 512):  # a stretch of f stays in the cache
         last = min(first + 512, n)
@@ -48,7 +48,7 @@ def _follow(M, n, start, changes, out):
 
 @compiled
 def _sensitivities(M, row, c, n, start, bias):
-    """Write `beta` and `gamma` for a growing α_c, `row` being its kernel values; return the noise of gamma.
+    """Write `beta` and `gamma` for a growing α_c, whose kernel values are `row`; return the noise of gamma.
 
     The equations that define β are checked. If rounding has damaged the inverse, they are solved again, first
     with the same inverse and then with a new one.
@@ -69,7 +69,7 @@ def _sensitivities(M, row, c, n, start, bias):
         apply_inverse(M, residual, β)
         fill(γ, n, 0.0)
         _follow(M, n, start, β, γ)
-        # What |γ_i|/√k(x_i, x_i) is made of, and what is left of it where it should be 0.
+        # The size of the terms of |γ_i|/√k(x_i, x_i), and its largest value where it should be 0.
         reach, worst = np.sqrt(M.own[c]), 0.0
         residual[0], total = y[c] if bias else 0.0, 1.0
         for p in range(size):
@@ -89,7 +89,7 @@ def _sensitivities(M, row, c, n, start, bias):
 
 @compiled
 def _correct(M, n, C, bias):
-    """Take out what rounding has left of g over the margin set and of Σ y α, by Newton steps."""
+    """Remove the rounding errors of g over the margin set and of Σ y α, by Newton steps."""
     zeros = np.zeros(n)
     for attempt in range(4):
         size = M.size[0]
@@ -114,7 +114,7 @@ def _correct(M, n, C, bias):
         if attempt == 2:
             rebuild(M, bias)
         apply_inverse(M, residual, change)
-        # As far as all α stay between 0 and C.
+        # The largest share of the step with which all α stay between 0 and C.
         share = 1.0
         for p in range(size):
             a = M.alpha[M.margin[p]]
@@ -134,8 +134,8 @@ def _correct(M, n, C, bias):
 
 @compiled
 def _shift_bias(M, c, n, rising):
-    """Move the bias, of an empty margin set, until a row is on its margin; return that row."""
-    # The direction in which α_c will be able to move: its own g rises where its α is to rise.
+    """Move the bias, while the margin set is empty, until a row is on its margin; return that row."""
+    # In this direction α_c can move next: its g rises if its α is to rise.
     step, chosen = np.inf, c
     sign = M.y[c] if rising else -M.y[c]
     if rising:
@@ -197,22 +197,8 @@ def leave(M, k):
 def move(M, row, c, n, C, bias, rising, joining):
     """Move α_c up until row c meets its condition, or down to 0; c is in no set meanwhile.
 
-    Parameters
-    ----------
-    M : Machine
-    row : ndarray of shape (n or more,)
-        Kernel values of row c with all rows.
-    c, n : int
-        The row, and the number of rows.
-    C : float
-    bias, rising : bool
-    joining : int
-        The row that an earlier call wanted the kernel values of, -1 in a first call.
-
-    Returns
-    -------
-    int
-        The row whose kernel values are needed to go on, -1 when all is done.
+    `row` holds the kernel values of row c with all `n` rows. Return the row whose kernel values are needed to
+    continue, to be passed as `joining` in the next call, or -1 when done. The first call has `joining` -1.
     """
     start, barred = np.empty(n), np.zeros(n, np.bool_)
     stalled, slack, joined = 0, 0.0, -1
@@ -240,8 +226,8 @@ def move(M, row, c, n, C, bias, rising, joining):
             M.alpha[M.margin[p]] += signed * M.beta[p + 1]
         for i in range(n):
             M.g[i] += signed * M.gamma[i]
-        # Degenerate rows may take turns at no gain: then each may pass its margin by a little, and one that
-        # joined only to leave, which only rounding can make it do, does not come back for the moment.
+        # Degenerate rows may take turns without progress. Then each may pass its margin by a little, and a
+        # row that joined only to leave, which rounding causes, is barred for now.
         stalled = 0 if step > _PRECISION * C else stalled + 1
         if stalled == 0:
             fill(barred, n, False)

@@ -1,7 +1,7 @@
 """The optimiser of the ramp-loss SVMs: coordinate steps on the active set, and the CCCP around them.
 
-It works on a `RampView`: ``g_i = 1 - y_i f(x_i)`` is kept for every example, and each change of a coefficient
-brings all up to date with one row of kernel values.
+It works on a `RampView`: ``g_i = 1 - y_i f(x_i)`` is stored for every example, and each change of a
+coefficient updates all of them with one row of kernel values.
 """
 
 from typing import NamedTuple
@@ -13,36 +13,36 @@ from ...estimator.parameters import check_nonnegative, check_positive
 from ...kernel.support.cached_support import kernel_row
 from ...numeric.compiled import compiled
 
-# Bounds that no problem of use comes near. Steps that end early may in principle let an example come and go
-# for ever, and so may the rounding of kernel values that are many orders of magnitude apart.
+# Bounds far above what any useful problem needs. In principle an example could enter and leave V forever,
+# because steps end early or because kernel values are many orders of magnitude apart.
 MOST_ROUNDS = 1000
 MOST_STEPS_OF_A_ROW = 100_000
 MOST_STEPS = 1_000_000_000
 
 
 class Rules(NamedTuple):
-    """When the optimiser is done, and the bound of the coefficients."""
+    """The bound of the coefficients, and when the optimiser stops."""
 
     C: float
-    #: A KKT condition (eq. 3) is violated where g is further than this on the wrong side of 0.
+    #: A KKT condition (eq. 3) is violated if g is further than this on the wrong side of 0.
     tol: float
     #: A step that gains less in the dual objective (eq. 13) is not taken.
     min_gain: float
 
 
 def check_rules(learner):
-    """Raise ValueError for a parameter of the optimiser that makes no sense."""
+    """Raise ValueError for an invalid parameter of the optimiser."""
     check_positive(learner, "C")
     check_nonnegative(learner, "tol")
     check_nonnegative(learner, "min_gain")
 
 
 def rules_of(learner):
-    """Return the `Rules` that the parameters of a learner ask for."""
+    """Return a learner's parameters as `Rules`."""
     return Rules(float(learner.C), float(learner.tol), float(learner.min_gain))
 
 
-# What needs no kernel values is a function of plain arrays: it is compiled once for all kinds of rows.
+# Functions without kernel values take plain arrays, so that they are compiled once for all kinds of rows.
 
 
 @register_jitable
@@ -68,10 +68,11 @@ def largest(numbers, n):
 
 @compiled
 def next_step(alpha, labels, gradient, own, active, gains, n, rules):
-    """Return the example to change next and its new α; -1 where V is optimal.
+    """Return the example to change next and its new α, or -1 if V is optimal.
 
-    First come those outside V that still have a coefficient: they are unlearnt. Then it is the KKT violator
-    in V whose step gains most in the dual objective (eq. 13). Ties: the first slot. `gains` is scratch.
+    First come the examples outside V that still have a coefficient: they are unlearnt. Then comes the KKT
+    violator in V whose step gains most in the dual objective (eq. 13). Ties: the first slot. `gains` is
+    scratch.
     """
     C, tol = rules.C, rules.tol
     # Most of the time of learning goes into this loop, which vectorises, and into the search after it.
@@ -80,7 +81,7 @@ def next_step(alpha, labels, gradient, own, active, gains, n, rules):
         step = best_alpha(α, g, own[i], C) - α
         violates = ((α < C) & (g > tol)) | ((α > 0.0) & (g < -tol))
         gain = step * g - 0.5 * step * step * own[i]
-        # Neither what rounding made negative nor a NaN of numbers that overflowed.
+        # Exclude gains that rounding made negative, and NaN after an overflow.
         gain = gain if violates & (gain > 0.0) else 0.0
         gains[i] = gain if active[i] else (np.inf if α > 0.0 else 0.0)
     best, most = largest(gains, n)
@@ -93,7 +94,7 @@ def next_step(alpha, labels, gradient, own, active, gains, n, rules):
 
 @compiled
 def change(alpha, labels, g, k, n, i, α):
-    """Give example i, of kernel values `k`, the coefficient α and bring every g up to date (eq. 15)."""
+    """Set the coefficient of example i, with kernel values `k`, to α and update every g (eq. 15)."""
     step = labels[i] * α - alpha[i]
     alpha[i] = labels[i] * α
     for j in range(n):
@@ -102,7 +103,7 @@ def change(alpha, labels, g, k, n, i, α):
 
 @compiled
 def begin_anew(alpha, g, active, n, n_initial):
-    """Forget what was learnt; V is the first `n_initial` examples."""
+    """Reset all coefficients; V becomes the first `n_initial` examples."""
     for i in range(n):
         alpha[i], g[i], active[i] = 0.0, 1.0, i < n_initial
 
@@ -129,28 +130,15 @@ def objective(alpha, labels, g, n, C):
 
 @register_jitable
 def take_steps(view, n, rules, i, α, rounds, most):
-    """Set the coefficient of example i to α; optimise on V and form V again until it does not change
-    (Algorithm 1, lines 9 to 27).
+    """Set the coefficient of example i to α (-1: none); optimise on V and form V again until it does not
+    change (Algorithm 1, lines 9 to 27).
 
-    It also stops if the objective has not fallen since V was last formed. The optimum on the new V would have
-    lowered it, so the rest is within the tolerance; examples with g of about 2 would enter and leave V for
-    hundreds of rounds.
-
-    Parameters
-    ----------
-    i : int
-        -1: begin with the best step.
-    rounds : int
-        Return after V was optimised this many times.
-    most : int
-        Return after this many changes.
-
-    Returns
-    -------
-    int
-        Changes of a coefficient.
+    It also stops if the objective has not fallen since V was last formed, since the optimum on the new V
+    would have lowered it. The rest is within the tolerance; examples with g of about 2 would enter and leave
+    V for hundreds of rounds. It stops as well after V was optimised `rounds` times or after `most` changes.
+    Return the number of changes of a coefficient.
     """
-    # Taken out of the tuples once: each time costs a count of references of every array in them.
+    # Unpacked once: each access to the tuples counts references of every array in them.
     cached, active, scratch = view.cached, view.active, view.scratch
     alpha, g, labels, own = cached.block.alpha, cached.gradients, cached.labels, cached.diagonal
     changes, lowest = 0, np.inf

@@ -25,19 +25,7 @@ class RampView(NamedTuple):
 
 
 class RampSupport:
-    """The rows of all examples with their state.
-
-    Parameters
-    ----------
-    function, n_features, dtype, sparse, cache_mb
-        As for `CachedSupport`.
-
-    Attributes
-    ----------
-    cached : CachedSupport
-    support : SupportSet
-        The examples; those with a coefficient that is not 0 are the support vectors.
-    """
+    """The rows of all examples with their state; examples with a coefficient are the support vectors."""
 
     def __init__(self, function, n_features, dtype, sparse, cache_mb):
         self.cached = CachedSupport(function, n_features, dtype, sparse, cache_mb)
@@ -46,17 +34,11 @@ class RampSupport:
         self._support_vectors = None
 
     def open_block(self, block, n, first):
-        """Return the `RampView` of `n` rows, for a loop after which `commit` is called.
-
-        Parameters
-        ----------
-        block, n, first
-            As for `SupportSet.view`.
-        """
+        """Return the `RampView` of `n` rows, see `CachedSupport.open_block`; call `commit` after the loop."""
         return self._view(self.cached.open_block(block, n, first))
 
     def open_empty_block(self):
-        """Return a `RampView` with a block of no rows, for a loop over the examples."""
+        """Return a `RampView` with an empty block, for a loop over the examples."""
         return self._view(self.cached.open_empty_block())
 
     def _view(self, cached_view):
@@ -67,12 +49,12 @@ class RampSupport:
         return RampView(cached_view, self._active, np.empty(slots), np.empty(slots, self._dtype))
 
     def commit(self, size):
-        """Note that the loop has left `size` examples."""
+        """Record that `size` examples are left after the loop."""
         self.cached.commit(size)
 
     @property
     def active(self):
-        """Which examples are in the active set, by slot."""
+        """Whether each example is in the active set, by slot."""
         return self._active[: self.support.size]
 
     def objective(self, C):
@@ -81,13 +63,15 @@ class RampSupport:
         return objective(self.support.alpha, cached.labels, cached.gradients, self.support.size, C)
 
     def support_vectors(self):
-        """Return the support vectors alone, in the order of the slots; put together once for all calls."""
+        """Return the support vectors as a `SupportSet`, in the order of the slots; cached until a block is
+        opened.
+        """
         if self._support_vectors is None:
             self._support_vectors = self.support.subset(np.flatnonzero(self.support.alpha))
         return self._support_vectors
 
     def n_bytes(self):
-        """Return the bytes of rows and of what is kept with them."""
+        """Return the bytes of rows and of their state."""
         return self.cached.n_bytes() + self.active.nbytes
 
 
@@ -95,7 +79,7 @@ class RampSupport:
 def score_of_support(view, n, t):
     """Return f(x_t), and the number of support vectors.
 
-    The sum goes over the support vectors in the order of their slots, as if there were no other examples.
+    The sum goes over the support vectors in the order of their slots, as if no other examples were stored.
     """
     alpha, values = view.cached.block.alpha, view.cached.block.values[t]
     size = 0
@@ -108,7 +92,7 @@ def score_of_support(view, n, t):
 
 @register_jitable
 def is_remembered(view, n, t):
-    """Return whether row t of the block, which comes again, is an example."""
+    """Return whether row t of the block is already stored, by its number."""
     block = view.cached.block
     number, found = block.first + t, False
     for i in range(n):
@@ -118,14 +102,16 @@ def is_remembered(view, n, t):
 
 @register_jitable
 def add_example(view, n, t, y, g):
-    """Make row t of the block, with label `y`, example n, not in V and with α = 0; return n + 1."""
+    """Store row t of the block, with label `y`, as example n, outside V and with α = 0; return n + 1."""
     view.active[n] = False
     return add(view.cached, n, t, y, g)
 
 
 @compiled
 def _furthest_idle(alpha, g, born, n):
-    """Return how many examples have α = 0, and which of these has the largest |1 - g| (ties: the oldest)."""
+    """Return the number of examples with α = 0, and the one of them with the largest |1 - g| (ties: the
+    oldest).
+    """
     idle, worst, furthest = 0, -1, 0.0
     for i in range(n):
         if alpha[i] == 0.0:
@@ -139,9 +125,8 @@ def _furthest_idle(alpha, g, born, n):
 
 @register_jitable
 def remove_far_ones(view, n, t, most):
-    """Keep of the examples with α = 0 the `most` with the smallest |1 - g| (Algorithm 2).
-
-    Return the number of examples.
+    """Of the examples with α = 0 keep the `most` with the smallest |1 - g| (Algorithm 2); return the number
+    left.
     """
     alpha, g, born = view.cached.block.alpha, view.cached.gradients, view.cached.block.born
     idle, worst = _furthest_idle(alpha, g, born, n)

@@ -107,7 +107,7 @@ BAD_PARAMETERS = [
     (KernelSecondOrderPerceptron(a=0), "KernelSecondOrderPerceptron: a must be a finite number > 0, got 0"),
     (KernelAROW(r=-1), "KernelAROW: r must be a finite number > 0, got -1"),
     (KernelALMA(alpha=1.1), "KernelALMA: alpha must be a number from 0 to 1, got 1.1"),
-    (KernelALMA(alpha=0), "KernelALMA: alpha must be > 0 where B is None (it is then 1/alpha), got 0"),
+    (KernelALMA(alpha=0), "KernelALMA: alpha must be > 0 if B is None (B is then 1/alpha), got 0"),
     (KernelALMA(B=0), "KernelALMA: B must be a finite number > 0, got 0"),
     (NORMA(eta0=0), "NORMA: eta0 must be a finite number > 0, got 0"),
     (NORMA(lam=-1), "NORMA: lam must be a finite number >= 0, got -1"),

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from singlepass.learners import AROW, PassiveAggressive, Perceptron
 from singlepass.learners.estimator import validation
-from singlepass.learners.estimator.rollback import RolledBack
+from singlepass.learners.estimator.online_classifier import RolledBack
 from singlepass.learners.numeric.rows import as_rows
 
 from ..streams import (
