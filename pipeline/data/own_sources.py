@@ -11,13 +11,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import InputError, did_you_mean
-from .catalogue.catalogue import CATALOGUE
+from .catalogue.download import data_folder, locate, present
+from .catalogue.openml import openml_set
+from .catalogue.public import CATALOGUE, PUBLIC_OPTIONS, Family, PublicSet, StandIn, arranged
 from .formats.files import OPENML_OPTIONS, file_options, format_by_suffix, read_files
-from .io.checksums import file_sha256
+from .io.reading import file_sha256
 from .pins import pinned
-from .public.declarations import Family, PublicSet, StandIn, arranged
-from .public.download import data_folder, locate, present
-from .public.openml import openml_set
 from .remote import copies, is_url, names_at
 from .sources import Dataset, DatasetRow, FixedSource, offered_tasks
 from .tables.cache import converted_classes, converted_fingerprint, converted_notes, converted_table
@@ -136,7 +135,7 @@ class PublicSource(ConvertedSource):
         self.name, self.groupings, self.task_lists = entry.name, entry.groupings, entry.task_lists
 
     def options(self, given: Options) -> Mapping[str, Option]:
-        return self.entry.options
+        return PUBLIC_OPTIONS
 
     def classes(self, options: Options) -> tuple[str, ...]:
         return self.entry.classes or super().classes(options)

@@ -13,9 +13,8 @@ from cachetools import LRUCache, cached
 
 from ..errors import InputError, did_you_mean
 from .catalogue.bundled import BUNDLED
-from .catalogue.catalogue import ALIASES, CATALOGUE, FAMILIES
 from .catalogue.generators import GENERATORS
-from .catalogue.stream_generators import STREAM_GENERATORS
+from .catalogue.public import ALIASES, CATALOGUE, FAMILIES
 from .composition import COMPOSED, ComposedSource, Part, composed_name
 from .given_sources import ArraySource, FrameSource
 from .memory_sources import BundledSource, GeneratorSource
@@ -31,7 +30,6 @@ from .tables.tasks import TaskRef, derive
 _DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
     (BUNDLED, BundledSource),
     (GENERATORS, GeneratorSource),
-    (STREAM_GENERATORS, GeneratorSource),
     (CATALOGUE, PublicSource),
 )
 
@@ -46,7 +44,7 @@ def named_datasets() -> Iterator[Dataset]:
 def dataset_names() -> list[str]:
     """Return all names that a study may use, sorted."""
     public = [name for name, entry in CATALOGUE.items() if not entry.family]
-    return sorted([*BUNDLED, *GENERATORS, *STREAM_GENERATORS, *public, *FAMILIES, *ALIASES])
+    return sorted([*BUNDLED, *GENERATORS, *public, *FAMILIES, *ALIASES])
 
 
 def main_name(name: str) -> str:

@@ -5,26 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from singlepass.pipeline.data.corpora.bags import NYTIMES
-from singlepass.pipeline.data.corpora.newsgroups import GROUPS, MAIL, NEWSGROUPS
-from singlepass.pipeline.data.corpora.rcv1 import RCV1
-from singlepass.pipeline.data.corpora.reviews import ACL_REVIEWS, FDU_REVIEWS
-from singlepass.pipeline.data.public.declarations import PublicSet
+from singlepass.pipeline.data.catalogue.public import CATALOGUE
 from singlepass.pipeline.data.tables.stream import Table
 
 from .trying import chunks, tar_of, tried
 
 WORDS = re.compile(r"(?u)\b\w\w+\b")
+GROUPS = CATALOGUE["20newsgroups"].classes
 ALL_WORDS = re.compile(r"(?u)\b\w+\b")
-
-
-def named(sets: Sequence[PublicSet], name: str) -> PublicSet:
-    return next(each for each in sets if each.name == name)
 
 
 def widths(X: object) -> list[int]:
@@ -36,7 +28,7 @@ def widths(X: object) -> list[int]:
 
 @chunks
 def test_newsgroups(folder: Path, chunk: int) -> None:
-    corpus = named(NEWSGROUPS, "20newsgroups")
+    corpus = CATALOGUE["20newsgroups"]
     where = "20news-bydate-{}/{}/1"
 
     def read(path: Path) -> Table:
@@ -70,7 +62,7 @@ def test_newsgroups(folder: Path, chunk: int) -> None:
 
 @chunks
 def test_enron_spam(folder: Path, chunk: int) -> None:
-    corpus = named(MAIL, "enron-spam/enron1")
+    corpus = CATALOGUE["enron-spam/enron1"]
     members = [
         (f"enron1/{kind}/{i:04}.1999-12-10.x.{kind}.txt", f"Subject: {kind} {'gas ' * i}".encode())
         for i, kind in enumerate(["ham", "spam", "ham", "spam"], start=1)
@@ -128,7 +120,7 @@ def check_rcv1(vectors: bytes, topics: bytes, table: Table) -> None:
 def test_rcv1_vectors(folder: Path, chunk: int) -> None:
     topics = folder / "t.qrels"
     topics.write_bytes(RCV1_TOPICS[0])
-    corpus = named(RCV1, "rcv1")
+    corpus = CATALOGUE["rcv1"]
     tried(
         folder / "v.dat",
         RCV1_VECTORS,
@@ -143,7 +135,7 @@ def test_rcv1_vectors(folder: Path, chunk: int) -> None:
 def test_rcv1_topics(folder: Path, chunk: int) -> None:
     vectors = folder / "v.dat"
     vectors.write_bytes(RCV1_VECTORS[0])
-    corpus = named(RCV1, "rcv1")
+    corpus = CATALOGUE["rcv1"]
     tried(
         folder / "t.qrels",
         RCV1_TOPICS,
@@ -155,7 +147,7 @@ def test_rcv1_topics(folder: Path, chunk: int) -> None:
 
 @chunks
 def test_vowpal_wabbit_text(folder: Path, chunk: int) -> None:
-    corpus = named(RCV1, "rcv1-small")
+    corpus = CATALOGUE["rcv1-small"]
 
     def check(content: bytes, table: Table) -> None:
         rows, labels = [], []
@@ -178,7 +170,7 @@ def test_vowpal_wabbit_text(folder: Path, chunk: int) -> None:
 
 @chunks
 def test_reviews_of_blitzer(folder: Path, chunk: int) -> None:
-    corpus = named(ACL_REVIEWS, "amazon-acl/books")
+    corpus = CATALOGUE["amazon-acl/books"]
     other = folder / "negative.review"
     other.write_bytes(b"bad:1 #label#:negative\n")
 
@@ -201,7 +193,7 @@ def test_reviews_of_blitzer(folder: Path, chunk: int) -> None:
 
 @chunks
 def test_reviews_of_fdu(folder: Path, chunk: int) -> None:
-    corpus = named(FDU_REVIEWS, "fdu-mtl/books")
+    corpus = CATALOGUE["fdu-mtl/books"]
 
     def read(path: Path) -> Table:
         files = [("f/books.task.train", path.read_bytes()), ("f/books.task.test", b"1\ta good book\n")]
@@ -223,7 +215,7 @@ def test_reviews_of_fdu(folder: Path, chunk: int) -> None:
 
 @chunks
 def test_nytimes(folder: Path, chunk: int) -> None:
-    corpus = named(NYTIMES, "nytimes-desk")
+    corpus = CATALOGUE["nytimes-desk"]
 
     def check(content: bytes, table: Table) -> None:
         articles = [json.loads(line) for line in content.decode("utf-8-sig").split("\n") if line.strip()]

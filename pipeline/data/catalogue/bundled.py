@@ -10,38 +10,27 @@ import numpy as np
 from ..tables.options import FEATURE_OPTIONS, STANDARDIZE, Option
 from ..tables.stream import Table
 
-# Digits drawn with a loop or bow, as opposed to straight ones (Wang & Vucetic's task on USPS).
-ROUND_DIGITS = ("0", "3", "6", "8", "9")
-DIGITS = tuple("0123456789")
+_DIGITS = tuple("0123456789")
 
 
 @dataclass(frozen=True)
 class BundledSet:
-    """Declare a bundled set.
-
-    Attributes
-    ----------
-    load : callable
-        Returns the Table, with features scaled as `note` says but not standardised.
-    shape : tuple of int
-        Rows and features.
-    classes : tuple of str
-        Class names in code order.
-    licence, note : str
-        Terms of use; scaling and order of the rows.
-    options : mapping of str to Option
-        Options that a study may set.
-    groupings : mapping of str to tuple of str
-        Named sets of classes that together are the positive class of a task.
-    """
+    """Declare a bundled set."""
 
     name: str
+    #: Returns the features scaled as `note` says, but not standardised.
     load: Callable[[], Table]
+    #: Rows and features.
     shape: tuple[int, int]
+    #: In code order.
     classes: tuple[str, ...]
+    #: Terms of use.
     licence: str
+    #: Scaling and order of the rows.
     note: str
+    #: Options that a study may set.
     options: Mapping[str, Option] = field(default_factory=lambda: FEATURE_OPTIONS)
+    #: Named sets of classes that together are the positive class of a task.
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -51,7 +40,7 @@ def _load_digits() -> Table:
     bunch = load_digits()
     # 16 is the largest pixel value; it is a power of two, so the division is exact.
     X = np.ascontiguousarray(bunch.data, dtype=np.float64) / 16.0
-    return Table(X, bunch.target.astype(np.int32), DIGITS)
+    return Table(X, bunch.target.astype(np.int32), _DIGITS)
 
 
 def _load_breast_cancer() -> Table:
@@ -69,10 +58,11 @@ BUNDLED: dict[str, BundledSet] = {
             name="digits",
             load=_load_digits,
             shape=(1797, 64),
-            classes=DIGITS,
+            classes=_DIGITS,
             licence="UCI repository set (CC BY 4.0), with scikit-learn",
             note="pixels divided by 16, in [0, 1]",
-            groupings={"round": ROUND_DIGITS},
+            # Digits drawn with a loop or bow, as opposed to straight ones (Wang & Vucetic's task on USPS).
+            groupings={"round": ("0", "3", "6", "8", "9")},
         ),
         BundledSet(
             name="breast-cancer",

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...noise import Noise
 from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
@@ -20,40 +22,26 @@ DrawRows = Callable[..., tuple[FloatArray, Codes]]
 
 @dataclass(frozen=True)
 class Generator:
-    """Declare a generator.
-
-    Attributes
-    ----------
-    draw : callable
-        ``draw(random_state, n, **parameters) -> X (n, d) float64, y (n,) int32``.
-    n_features : int
-        d.
-    classes : tuple of str
-        Class names; of two classes, the second is positive.
-    n_train, n_test : int
-        Default sizes.
-    version : int
-        Increased whenever the rows for the same seed change; it is part of the fingerprint.
-    note : str
-        Source and content in one line.
-    train_noise : float, default=0.0
-        Share of the training labels that are replaced; test labels are clean.
-    groupings : mapping of str to tuple of str
-        Named sets of classes that together are the positive class of a task.
-    parameters : mapping of str to Option
-        Options of the study that are passed to `draw`.
-    """
+    """Declare a generator."""
 
     name: str
+    #: ``draw(random_state, n, **parameters) -> X (n, d) float64, y (n,) int32``.
     draw: DrawRows
     n_features: int
+    #: Of two classes, the second is positive.
     classes: tuple[str, ...]
-    n_train: int
-    n_test: int
-    version: int
+    #: Source and content in one line.
     note: str
+    #: Default sizes.
+    n_train: int = 10_000
+    n_test: int = 0
+    #: Increased whenever the rows for the same seed change; it is part of the fingerprint.
+    version: int = 1
+    #: Share of the training labels that are replaced; test labels are clean.
     train_noise: float = 0.0
+    #: Named sets of classes that together are the positive class of a task.
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Options of a study that are passed to `draw`.
     parameters: Mapping[str, Option] = field(default_factory=dict)
 
     @property
@@ -67,11 +55,7 @@ class Generator:
         }
 
     def table(self, random_state: np.random.RandomState, options: Options) -> Table:
-        """Draw a training and a test part, with float64 features.
-
-        `random_state` determines every row. Of the resolved options, ``n_train``, ``n_test`` and `parameters`
-        are used.
-        """
+        """Draw a training and a test part, with float64 features; `random_state` determines every row."""
         own = {name: options[name] for name in self.parameters}
         X, y = self.draw(random_state, count_of(options, "n_train"), **own)
         if self.train_noise:
@@ -141,6 +125,211 @@ def draw_waveform(random_state: np.random.RandomState, n: int) -> tuple[FloatArr
     return X, y
 
 
+_SEA_THRESHOLDS = (8.0, 9.0, 7.0, 9.5)
+
+
+def draw_sea(random_state: np.random.RandomState, n: int, concept: int = 1) -> tuple[FloatArray, Codes]:
+    """Draw the SEA concepts (Street, Kim 2001): y is 1 where x₁ + x₂ <= θ, with θ = 8, 9, 7, 9.5 by concept.
+
+    X has shape (n, 3), uniform on [0, 10]; the third feature is irrelevant.
+    """
+    X = 10.0 * random_state.random_sample((n, 3))
+    return X, (X[:, 0] + X[:, 1] <= _SEA_THRESHOLDS[concept - 1]).astype(np.int32)
+
+
+def draw_stagger(random_state: np.random.RandomState, n: int, concept: int = 1) -> tuple[FloatArray, Codes]:
+    """Draw the STAGGER concepts (Schlimmer, Granger 1986).
+
+    Positive examples are, for concept 1, 2 and 3: small and red; green or circular; medium or large. X has
+    shape (n, 9): three uniform attributes of three values each, one-hot: size (small, medium, large), colour
+    (red, blue, green), shape (circular, square, triangular).
+    """
+    size, colour, shape = random_state.randint(3, size=(n, 3)).T
+    X = np.concatenate([_one_hot(each, 3) for each in (size, colour, shape)], axis=1)
+    positive = ((size == 0) & (colour == 0), (colour == 2) | (shape == 0), size > 0)[concept - 1]
+    return X, positive.astype(np.int32)
+
+
+def draw_hyperplane(
+    random_state: np.random.RandomState,
+    n: int,
+    drift_features: int = 2,
+    change: float = 0.001,
+    reversal: float = 0.1,
+) -> tuple[FloatArray, Codes]:
+    """Draw a rotating hyperplane (Hulten, Spencer, Domingos 2001).
+
+    X has shape (n, 10), uniform on [0, 1]. y is 1 where ``Σ w_j x_j >= Σ w_j / 2``, for half of the rows; the
+    initial weights are uniform on [0, 1]. The first `drift_features` weights change by `change` with every
+    row; each reverses its direction with probability `reversal` per row.
+    """
+    weights = random_state.random_sample(10)
+    X = random_state.random_sample((n, 10))
+    turns = np.where(random_state.random_sample((n, drift_features)) < reversal, -1.0, 1.0)
+    directions = np.where(random_state.random_sample(drift_features) < 0.5, -1.0, 1.0)
+    # The first row uses the initial weights, so subtract its own step.
+    steps = np.cumprod(turns, axis=0) * directions * change
+    moved = np.cumsum(steps, axis=0) - steps
+    balance = np.zeros(n)
+    for j, weight in enumerate(weights):
+        balance += (weight + moved[:, j] if j < drift_features else weight) * (X[:, j] - 0.5)
+    return X, (balance >= 0.0).astype(np.int32)
+
+
+def draw_random_rbf(
+    random_state: np.random.RandomState, n: int, centres: int = 50, speed: float = 0.0001
+) -> tuple[FloatArray, Codes]:
+    """Draw from random radial basis functions whose centres move.
+
+    Each of the `centres` has a random place in the unit cube, class, weight, width and direction. It moves by
+    `speed` with every row (0: not at all), straight, and bounces off the sides of the cube. X has shape (n,
+    10): a centre drawn by weight, plus N(0, width²) in a random direction. y is the class of the centre.
+    """
+    places = random_state.random_sample((centres, 10))
+    # Ensure that both classes occur.
+    classes = random_state.permutation(np.arange(centres) % 2).astype(np.int32)
+    weights, widths = random_state.random_sample((2, centres))
+    moves = speed * _directions(random_state, centres)
+    bounds = np.cumsum(weights)
+    drawn = random_state.random_sample(n) * bounds[-1]
+    chosen = np.minimum(np.searchsorted(bounds, drawn, side="right"), centres - 1)
+    gone = places[chosen] + np.arange(n)[:, np.newaxis] * moves[chosen]
+    # A reflected path has period 2: once across the unit interval and back.
+    X = 1.0 - np.abs(np.mod(gone, 2.0) - 1.0)
+    lengths = widths[chosen] * random_state.standard_normal(n)
+    X += lengths[:, np.newaxis] * _directions(random_state, n)
+    return X, classes[chosen]
+
+
+# The lit segments of each digit: top, upper left, upper right, middle, lower left, lower right, bottom.
+_SEGMENTS = (
+    "1110111", "0010010", "1011101", "1011011", "0111010",
+    "1101011", "1101111", "1010010", "1111111", "1111011",
+)  # fmt: skip
+_IRRELEVANT = 17
+
+
+def draw_led(
+    random_state: np.random.RandomState, n: int, inverted: float = 0.1, swapped: int = 0
+) -> tuple[FloatArray, Codes]:
+    """Draw digits of a faulty display (Breiman, Friedman, Olshen, Stone 1984).
+
+    X has shape (n, 24), with values 0 and 1: seven segments, each inverted with probability `inverted`, then
+    17 irrelevant features. The first `swapped` segments have changed places with as many irrelevant features.
+    y is the digit, uniform.
+    """
+    lit = np.array([[int(each) for each in segments] for segments in _SEGMENTS])
+    y = random_state.randint(10, size=n).astype(np.int32)
+    shown = lit[y] ^ (random_state.random_sample((n, 7)) < inverted)
+    X = np.concatenate([shown, random_state.randint(2, size=(n, _IRRELEVANT))], axis=1).astype(np.float64)
+    order = np.arange(7 + _IRRELEVANT)
+    order[:swapped], order[7 : 7 + swapped] = np.arange(7, 7 + swapped), np.arange(swapped)
+    return np.ascontiguousarray(X[:, order]), y
+
+
+def draw_agrawal(
+    random_state: np.random.RandomState, n: int, concept: int = 1, perturbation: float = 0.05
+) -> tuple[FloatArray, Codes]:
+    """Draw loan applicants (Agrawal, Imielinski, Swami 1993).
+
+    `concept` (1 to 10) selects the paper's function that defines group A; y is 1 for group A. Afterwards each
+    number is moved by up to the share `perturbation` of its range, and clipped to the range. X has shape (n,
+    40): salary, commission, age, house value, years in the house and loan, each divided by its maximum; then
+    one-hot education (5), car (20) and zip code (9).
+    """
+    u = random_state.random_sample((n, 6))
+    salary = 20_000.0 + 130_000.0 * u[:, 0]
+    commission = np.where(salary >= 75_000.0, 0.0, 10_000.0 + 65_000.0 * u[:, 1])
+    age = 20.0 + np.floor(61.0 * u[:, 2])
+    education, car, zipcode = (random_state.randint(k, size=n) for k in (5, 20, 9))
+    house = (9.0 - zipcode) * 100_000.0 * (0.5 + u[:, 3])
+    years = 1.0 + np.floor(30.0 * u[:, 4])
+    loan = 500_000.0 * u[:, 5]
+    in_group_a = _agrawal_group_a(concept, salary, commission, age, education, house, years, loan)
+    moves = 2.0 * random_state.random_sample((n, 6)) - 1.0
+    spans = ((20e3, 150e3), (10e3, 75e3), (20.0, 80.0), (50e3, 1350e3), (1.0, 30.0), (0.0, 500e3))
+    columns = []
+    for j, (values, (low, high)) in enumerate(
+        zip((salary, commission, age, house, years, loan), spans, strict=True)
+    ):
+        moved = np.clip(values + perturbation * (high - low) * moves[:, j], low, high)
+        # A commission of 0 stays 0.
+        columns.append((np.where(values > 0.0, moved, values) / high)[:, np.newaxis])
+    nominal = [_one_hot(education, 5), _one_hot(car, 20), _one_hot(zipcode, 9)]
+    return np.concatenate([*columns, *nominal], axis=1), in_group_a.astype(np.int32)
+
+
+def _agrawal_group_a(
+    concept: int,
+    salary: FloatArray,
+    commission: FloatArray,
+    age: FloatArray,
+    education: NDArray[np.integer[Any]],
+    house: FloatArray,
+    years: FloatArray,
+    loan: FloatArray,
+) -> NDArray[Any]:
+    """Return a mask of group A by one of the paper's ten functions."""
+
+    def among(values: NDArray[Any], low: float, high: float) -> NDArray[Any]:
+        return (values >= low) & (values <= high)
+
+    def by_age(young: NDArray[Any], middle: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
+        return np.where(age < 40, young, np.where(age < 60, middle, old))
+
+    k = 1_000.0
+    if concept == 1:
+        return (age < 40) | (age >= 60)
+    if concept in (2, 6):
+        income = salary + (commission if concept == 6 else 0.0)
+        return by_age(
+            among(income, 50 * k, 100 * k), among(income, 75 * k, 125 * k), among(income, 25 * k, 75 * k)
+        )
+    schooled = by_age(education <= 1, among(education, 1, 3), education >= 2)
+    if concept == 3:
+        return schooled
+    if concept == 4:
+        low, middle, high = (among(salary, a * k, b * k) for a, b in ((25, 75), (50, 100), (75, 125)))
+        return by_age(
+            np.where(schooled, low, middle), np.where(schooled, middle, high), np.where(schooled, middle, low)
+        )
+    if concept == 5:
+        earns = by_age(
+            among(salary, 50 * k, 100 * k), among(salary, 75 * k, 125 * k), among(salary, 25 * k, 75 * k)
+        )
+        small, middle, large = (among(loan, a * k, b * k) for a, b in ((100, 300), (200, 400), (300, 500)))
+        return by_age(
+            np.where(earns, small, middle), np.where(earns, middle, large), np.where(earns, large, small)
+        )
+    left = 0.67 * (salary + commission) - (20 * k if concept in (7, 8) else 10 * k)
+    if concept in (7, 9):
+        left = left - 0.2 * loan
+    if concept in (8, 9, 10):
+        left = left - 5 * k * education
+    if concept == 10:
+        left = left + 0.2 * np.where(years < 20, 0.0, 0.1 * house * (years - 20.0))
+    return left > 0.0
+
+
+def _one_hot(values: NDArray[Any], k: int) -> FloatArray:
+    hot: FloatArray = (values[:, np.newaxis] == np.arange(k)).astype(np.float64)
+    return hot
+
+
+def _directions(random_state: np.random.RandomState, n: int) -> FloatArray:
+    """Draw n vectors in 10 dimensions, uniform in a cube, and scale them to length 1."""
+    drawn = 2.0 * random_state.random_sample((n, 10)) - 1.0
+    squares = np.zeros(n)
+    for j in range(10):
+        squares += drawn[:, j] * drawn[:, j]
+    directions: FloatArray = drawn / np.sqrt(squares)[:, np.newaxis]
+    return directions
+
+
+def _concepts(most: int) -> dict[str, Option]:
+    return {"concept": Option("count", 1, minimum=1, maximum=most)}
+
+
 GENERATORS: dict[str, Generator] = {
     entry.name: entry
     for entry in (
@@ -151,7 +340,6 @@ GENERATORS: dict[str, Generator] = {
             classes=("-1", "1"),
             n_train=5_000,
             n_test=10_000,
-            version=1,
             note="AROW paper §5.2: two informative dimensions at 45°, 18 of noise",
         ),
         Generator(
@@ -159,9 +347,7 @@ GENERATORS: dict[str, Generator] = {
             draw=draw_gauss,
             n_features=2,
             classes=("-1", "1"),
-            n_train=10_000,
             n_test=10_000,
-            version=1,
             note="Haykin: N((0,0), I) against N((2,0), 4I); Bayes accuracy 81.5%",
         ),
         Generator(
@@ -169,9 +355,7 @@ GENERATORS: dict[str, Generator] = {
             draw=draw_checkerboard,
             n_features=2,
             classes=("even", "odd"),
-            n_train=10_000,
             n_test=10_000,
-            version=1,
             note="uniform on [0, 4]², parity of the square; no linear learner beats chance",
         ),
         Generator(
@@ -179,9 +363,7 @@ GENERATORS: dict[str, Generator] = {
             draw=draw_checkerboard,
             n_features=2,
             classes=("even", "odd"),
-            n_train=10_000,
             n_test=10_000,
-            version=1,
             note="checkerboard with 15% of the training labels switched; clean test part",
             train_noise=0.15,
         ),
@@ -190,12 +372,67 @@ GENERATORS: dict[str, Generator] = {
             draw=draw_waveform,
             n_features=21,
             classes=("1", "2", "3"),
-            n_train=10_000,
             n_test=10_000,
-            version=1,
             note="Breiman et al. 1984: noisy mixtures of two of three triangles (waveform is the UCI file)",
             # The UCI file's first class is our third one (the triangles centred at 7 and 15).
             groupings={"uci-first-negative": ("1", "2")},
+        ),
+        # Streams with concept drift have no test part by default, since the final concept need not apply to
+        # rows of another time.
+        Generator(
+            name="sea",
+            draw=draw_sea,
+            n_features=3,
+            classes=("above", "below"),
+            note="Street, Kim 2001: x₁ + x₂ <= θ on [0, 10]³; concept = 1 to 4: θ = 8, 9, 7, 9.5",
+            parameters=_concepts(4),
+        ),
+        Generator(
+            name="stagger",
+            draw=draw_stagger,
+            n_features=9,
+            classes=("no", "yes"),
+            note="Schlimmer, Granger 1986: size, colour, shape; concept = 1 to 3",
+            parameters=_concepts(3),
+        ),
+        Generator(
+            name="hyperplane",
+            draw=draw_hyperplane,
+            n_features=10,
+            classes=("below", "above"),
+            note="Hulten, Spencer, Domingos 2001: a hyperplane that rotates by `change` in `drift_features`",
+            parameters={
+                "drift_features": Option("count", 2, maximum=10),
+                "change": Option("number", 0.001),
+                "reversal": Option("number", 0.1, maximum=1),
+            },
+        ),
+        Generator(
+            name="random-rbf",
+            draw=draw_random_rbf,
+            n_features=10,
+            classes=("0", "1"),
+            note="clouds around `centres` that move by `speed` a row",
+            parameters={"centres": Option("count", 50, minimum=2), "speed": Option("number", 0.0001)},
+        ),
+        Generator(
+            name="led",
+            draw=draw_led,
+            n_features=24,
+            classes=tuple("0123456789"),
+            note="Breiman et al. 1984: digits of a faulty display, 17 irrelevant features; `swapped` of each",
+            parameters={
+                "inverted": Option("number", 0.1, maximum=1),
+                "swapped": Option("count", 0, maximum=7),
+            },
+        ),
+        Generator(
+            name="agrawal",
+            draw=draw_agrawal,
+            n_features=40,
+            classes=("B", "A"),
+            note="Agrawal, Imielinski, Swami 1993: who gets a loan; concept = 1 to 10",
+            parameters={**_concepts(10), "perturbation": Option("number", 0.05, maximum=1)},
         ),
     )
 }

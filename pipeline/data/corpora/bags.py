@@ -1,24 +1,33 @@
-"""Bags of words and bigrams as float32 CSR, and the New York Times Annotated Corpus."""
+"""Provide what the readers of corpora share: texts in archives, bags of words, class codes and splits."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...errors import InputError
-from ..io.text import lines
-from ..public.declarations import PublicFile, PublicSet
-from ..tables.stream import Table, int32_csr
+from ..io.archives import tar_texts
+from ..tables.stream import Codes, Table, int32_csr
 
 # scikit-learn's default: words of two letters or more, without punctuation.
 WORDS = r"(?u)\b\w\w+\b"
 # Also single letters and digits, since the reviews' bigrams contain them ("a_top").
 ALL_WORDS = r"(?u)\b\w+\b"
+
+
+def archive_texts(path: Path, pattern: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield (match of the name, text) for each file of a tar archive whose name contains the pattern.
+
+    Corpora use many undeclared encodings. Latin-1 decodes every byte, with the same result on every machine.
+    """
+    compiled = re.compile(pattern)
+    for name, content in tar_texts(path, lambda name: compiled.search(name) is not None):
+        found = compiled.search(name)
+        assert found is not None
+        yield found, content.decode("latin-1")
 
 
 def bag(
@@ -73,49 +82,13 @@ def as_csr(X: Any) -> Any:
     return found
 
 
-_KEYS = {"desk": "NYTD", "online": "NYTO", "section": "NYTS"}
+def codes_of(labels: Iterable[str], classes: Sequence[str]) -> Codes:
+    """Return the position of each label among the classes, or -1 for a label that is not a class."""
+    codes = {name: code for code, name in enumerate(classes)}
+    return np.array([codes.get(label, -1) for label in labels], dtype=np.int32)
 
 
-def _parse(paths: Sequence[Path], key: str) -> Table:
-    """Return word counts, without stop words, of the articles that have the label."""
-    texts, labels = [], []
-    for number, line in lines(paths[0]):
-        try:
-            article = json.loads(line)
-        except (ValueError, RecursionError):
-            raise InputError(f"{paths[0]}, line {number}: not a JSON object") from None
-        if not isinstance(article, dict) or not isinstance(article.get("text"), str):
-            raise InputError(f'{paths[0]}, line {number}: no "text" in the JSON object')
-        label = article.get(key)
-        if isinstance(label, str) and label.strip():
-            if "\0" in label:
-                # numpy drops trailing NUL characters from text, which would merge labels.
-                raise InputError(f"{paths[0]}, line {number}: the label {label!r} holds a NUL")
-            texts.append(article["text"])
-            labels.append(label.strip())
-    classes, y = np.unique(np.array(labels, dtype=np.str_), return_inverse=True)
-    if len(classes) < 2:
-        raise InputError(f"{paths[0]}: fewer than two values of {key!r}; a class is needed on each line")
-    names = tuple(str(name) for name in classes)
-    return Table(bag(texts, binary=False, without_stop_words=True), y.astype(np.int32), names)
-
-
-NYTIMES: tuple[PublicSet, ...] = tuple(
-    PublicSet(
-        name=f"nytimes-{key}",
-        title=f"New York Times articles by {key} ({letters})",
-        files=(
-            PublicFile("nytimes.jsonl", also=("nytimes.jsonl.gz", "nytimes.jsonl.bz2", "nytimes.jsonl.xz")),
-        ),
-        parse=partial(_parse, key=key),
-        classes=(),
-        n_features=0,
-        counts=(),
-        counts_test=(),
-        licence="Linguistic Data Consortium LDC2008T19, to its licensees alone",
-        note="counts of words, stop words removed, CSR; rows in the order of the file",
-        source='LDC2008T19; write nytimes.jsonl from it: a JSON object a line with "text" and the labels '
-        '"desk", "online", "section" (a string each; leave out what an article lacks)',
-    )
-    for key, letters in _KEYS.items()
-)
+def split(X: Any, y: Codes, test: Any, classes: Sequence[str]) -> Table:
+    """Return the table of training and test rows (`test` is a mask) without rows of a negative code."""
+    train, held = np.flatnonzero(~test & (y >= 0)), np.flatnonzero(test & (y >= 0))
+    return Table(as_csr(X[train]), y[train], tuple(classes), as_csr(X[held]), y[held])

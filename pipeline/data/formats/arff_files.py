@@ -14,8 +14,7 @@ import arff
 import numpy as np
 
 from ...errors import InputError
-from ..io.limits import USUAL, Limits
-from ..io.text import decode_line, open_text
+from ..io.reading import USUAL, Limits, decode_line, open_text
 from ..tables.tasks import listed
 from .columns import IF_MISSING, ColumnFile, Kind
 from .labels import is_number

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
-from ..io.text import open_text
+from ..io.reading import open_text
 from ..tables.stream import Table, int32_csr, is_sparse
 from .labels import encode_labels
 

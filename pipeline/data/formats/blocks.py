@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..io.limits import Limits
+from ..io.reading import Limits
 from ..io.spill import release
 from ..tables.options import Options, count_of, resolve_options
 from ..tables.stream import Codes, Matrix, Stream, arrays_of, int32_csr, is_sparse

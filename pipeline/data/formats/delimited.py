@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ..io.limits import USUAL, Limits
-from ..io.text import first_line, lines, open_text, whole_lines
+from ..io.reading import USUAL, Limits, first_line, lines, open_text, whole_lines
 from .columns import IF_MISSING, Asked, ColumnFile, Kind, remedy
 from .labelled_columns import LabelledColumns, read_columns
 from .labels import is_number

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 
 from ...errors import InputError, did_you_mean
-from ..io.limits import USUAL, Limits
-from ..io.text import COMPRESSED
+from ..io.reading import COMPRESSED, USUAL, Limits
 from ..tables.features import with_layout
 from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
 from ..tables.stream import Table

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
-from ..io.limits import USUAL, Limits
+from ..io.reading import USUAL, Limits, decode_line, first_line, open_text, whole_lines
 from ..io.spill import SpillingArray
-from ..io.text import decode_line, first_line, open_text, whole_lines
 from ..tables.cache import cache_folder
 from ..tables.stream import Table, int32_csr
 from .labels import encode_labels

@@ -12,9 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from ...errors import InputError
-from .limits import USUAL
 from .progress import report
-from .text import TextStream
+from .reading import USUAL, TextStream
 
 # The largest text of the known corpora has 2 MB; a much larger member is a mistake or an attack.
 _LARGEST_MEMBER = 1 << 28

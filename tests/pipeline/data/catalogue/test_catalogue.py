@@ -13,7 +13,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from singlepass.pipeline.data import describe, expand, fingerprint, open_stream
-from singlepass.pipeline.data.catalogue.catalogue import CATALOGUE, FAMILIES
+from singlepass.pipeline.data.catalogue.public import CATALOGUE, FAMILIES
 from singlepass.pipeline.data.tables.features import with_layout
 from singlepass.pipeline.data.tables.stream import Matrix, Table
 from singlepass.pipeline.data.tables.tasks import name_tasks

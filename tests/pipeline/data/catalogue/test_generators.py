@@ -116,7 +116,7 @@ PINNED = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(GENERATORS))
+@pytest.mark.parametrize("name", sorted(name for name, entry in GENERATORS.items() if entry.n_test))
 def test_rows_are_pinned(name: str) -> None:
     stream = open_stream(expand(name=name, options={"n_train": 100, "n_test": 7})[0], root=3, seed=2)
     assert digest(stream) == PINNED[name], "raise the generator's version when its rows have to change"

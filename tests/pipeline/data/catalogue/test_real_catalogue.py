@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from singlepass.pipeline.data import expand, fingerprint, open_stream
-from singlepass.pipeline.data.catalogue.catalogue import CATALOGUE
+from singlepass.pipeline.data.catalogue.public import CATALOGUE, PublicSet
 from singlepass.pipeline.data.own_sources import PublicSource
-from singlepass.pipeline.data.public.declarations import PublicSet
 from singlepass.pipeline.data.tables.features import with_layout
 from singlepass.pipeline.data.tables.options import resolve_options
 from singlepass.pipeline.data.tables.stream import Table, is_sparse

@@ -25,12 +25,12 @@ def acl(write: Write, positive: str, negative: str) -> list[Path]:
 
 def test_processed_acl(write: Write, dense: Dense) -> None:
     paths = acl(write, "a_b:2 c:d:1 #label#:positive\n", "a_b:1 #label#:negative\nz:3 #label#:negative\n")
-    table = reviews._parse_acl_sentiment(paths)
+    table = reviews.acl_sentiment(paths)
     # Columns a_b, c:d and z.
     assert dense(table.X) == [[2, 1, 0], [1, 0, 0], [0, 0, 3]]
     assert table.y.tolist() == [1, 0, 0]
     assert table.classes == ("negative", "positive")
-    domains = reviews._parse_acl_domains(paths * 2)
+    domains = reviews.acl_domains(paths * 2, ("books", "dvd"))
     assert domains.y.tolist() == [0, 0, 0, 1, 1, 1]
 
 
@@ -45,4 +45,4 @@ def test_processed_acl(write: Write, dense: Dense) -> None:
 )
 def test_processed_acl_errors(write: Write, line: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        reviews._parse_acl_sentiment(acl(write, f"a:1 #label#:positive\n{line}\n", "a:1\n"))
+        reviews.acl_sentiment(acl(write, f"a:1 #label#:positive\n{line}\n", "a:1\n"))

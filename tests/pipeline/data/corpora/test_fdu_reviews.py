@@ -23,15 +23,15 @@ FDU = (
 
 def test_fdu(pack: Pack) -> None:
     path = pack("fdu-mtl.tar.gz", *FDU)
-    table = reviews._parse_fdu_sentiment([path], "books")
+    table = reviews.fdu_sentiment([path], "books")
     # The training file first, whatever the archive's order.
     assert table.y.tolist() == [0, 1, 1]
     assert table.X[1].sum() == 3  # good, good, "good good": punctuation is no word
-    domains = reviews._parse_fdu_domains([path], ("books", "kitchen"))
+    domains = reviews.fdu_domains([path], ("books", "kitchen"))
     assert domains.classes == ("books", "kitchen")
     assert domains.y.tolist() == [0, 0, 0, 1, 1]
     with pytest.raises(InputError, match=r"the archive has no dvd\.task\.train"):
-        reviews._parse_fdu_sentiment([path], "dvd")
+        reviews.fdu_sentiment([path], "dvd")
     broken = pack("b.tar.gz", FDU[0], ("fdu-mtl/books.task.train", b"0\tx\n2\ty\n"))
     with pytest.raises(InputError, match=r"books\.task\.train, line 2: no label 0 or 1 before a tab"):
-        reviews._parse_fdu_sentiment([broken], "books")
+        reviews.fdu_sentiment([broken], "books")

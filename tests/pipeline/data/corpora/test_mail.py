@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from singlepass.pipeline.data.corpora import newsgroups
+from singlepass.pipeline.data.corpora import mail
 from singlepass.pipeline.errors import InputError
 
 Pack = Callable[..., Path]
@@ -25,13 +25,13 @@ def test_enron_spam_runs_by_sequence_number(pack: Pack, dense: Dense) -> None:
         ("enron-spam/enron1/spam/0006.2003-12-18.GP.spam.txt", b"Subject: win \xff"),
         ("enron-spam/enron2/spam/0002.2003-12-18.GP.spam.txt", b"other"),
     )
-    table = newsgroups._parse_user([path], "enron1")
+    table = mail.spam([path], "enron1")
     assert table.classes == ("ham", "spam")
     assert table.y.tolist() == [0, 1, 0]
     # gas, subject, win, ÿ
     assert dense(table.X) == [[1, 1, 0, 0], [0, 1, 1, 1], [1, 1, 0, 0]]
     with pytest.raises(InputError, match="no messages of enron6"):
-        newsgroups._parse_user([path], "enron6")
+        mail.spam([path], "enron6")
 
 
 def test_enron_folders(pack: Pack) -> None:
@@ -44,10 +44,10 @@ def test_enron_folders(pack: Pack) -> None:
         *(note(f"f{folder:02}", i, "word") for folder in range(11) for i in range(12 - folder)),
         ("maildir/kaminski-v/f00/1.", b"Subject: x\n\ny\n"),
     )
-    table = newsgroups._parse_folders([path], "farmer-d")
+    table = mail.mail_folders([path], "farmer-d")
     # The ten largest; the inbox is not one of the user's making, and "the" is a stop word.
     assert table.classes == tuple(f"f{folder:02}" for folder in range(10))
     assert np.bincount(table.y).tolist() == list(range(12, 2, -1))
     assert table.X.shape[1] == 2
     with pytest.raises(InputError, match="no two folders under maildir/kaminski-v"):
-        newsgroups._parse_folders([path], "kaminski-v")
+        mail.mail_folders([path], "kaminski-v")

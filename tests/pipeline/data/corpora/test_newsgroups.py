@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from singlepass.pipeline.data.corpora import newsgroups
+from singlepass.pipeline.data.catalogue.public import CATALOGUE
+from singlepass.pipeline.data.corpora import mail
 from singlepass.pipeline.errors import InputError
+
+GROUPS = CATALOGUE["20newsgroups"].classes
 
 Pack = Callable[..., Path]
 Dense = Callable[[Any], list[list[float]]]
@@ -25,15 +28,15 @@ def test_newsgroups(pack: Pack, dense: Dense) -> None:
         message("train", "alt.atheism", 2, b"From: x\n\nbelief \xe9"),
         message("train", "sci.med", 3, b"heart rate"),
     )
-    table = newsgroups._parse_bydate([path])
-    assert [newsgroups.GROUPS[code] for code in table.y] == ["alt.atheism", "sci.med"]
-    assert [newsgroups.GROUPS[code] for code in table.y_test] == ["sci.med"]  # type: ignore[union-attr]
+    table = mail.newsgroups([path], GROUPS)
+    assert [GROUPS[code] for code in table.y] == ["alt.atheism", "sci.med"]
+    assert [GROUPS[code] for code in table.y_test] == ["sci.med"]  # type: ignore[union-attr]
     assert table.X_test is not None
     # belief, from, heart, rate
     assert dense(table.X) == [[1, 1, 0, 0], [0, 0, 1, 1]]
     assert dense(table.X_test) == [[0, 0, 1, 0]]
     wrong = pack("w.tar.gz", message("train", "alt.cats", 1, b"x"))
     with pytest.raises(InputError, match=r"'20news-bydate-train/alt\.cats/1' is not in a folder of one of"):
-        newsgroups._parse_bydate([wrong])
-    with pytest.raises(InputError, match="holds no messages"):
-        newsgroups._parse_bydate([pack("e.tar.gz")])
+        mail.newsgroups([wrong], GROUPS)
+    with pytest.raises(InputError, match="contains no messages"):
+        mail.newsgroups([pack("e.tar.gz")], GROUPS)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from singlepass.pipeline.data.corpora import bags
+from singlepass.pipeline.data.corpora import news
 from singlepass.pipeline.data.tables.stream import Table
 from singlepass.pipeline.errors import InputError
 
@@ -33,12 +33,12 @@ def test_nytimes(write: Write, dense: Dense) -> None:
             ).encode()
         ),
     )
-    table: Table = bags._parse([path], "desk")
+    table: Table = news.nytimes([path], "desk")
     assert table.classes == ("Financial", "Sports")
     assert table.y.tolist() == [1, 0]
     assert dense(table.X) == [[2.0, 0.0], [0.0, 1.0]]
     with pytest.raises(InputError, match="fewer than two values of 'online'"):
-        bags._parse([path], "online")
+        news.nytimes([path], "online")
     for text, message in [("[]\n", 'line 1: no "text"'), ("{\n", "line 1: not a JSON object")]:
         with pytest.raises(InputError, match=message):
-            bags._parse([write("n.jsonl", text)], "desk")
+            news.nytimes([write("n.jsonl", text)], "desk")

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from singlepass.pipeline.data.corpora import reuters
+from singlepass.pipeline.data.corpora import news
 from singlepass.pipeline.errors import InputError
+
+R8 = ("acq", "crude", "earn", "grain", "interest", "money-fx", "ship", "trade")
 
 Pack = Callable[..., Path]
 Dense = Callable[[Any], list[list[float]]]
@@ -35,16 +37,16 @@ def test_reuters21578(pack: Pack, dense: Dense) -> None:
         sgml("TEST", ["acq"], "merger"),
     ]
     path = pack("reuters21578.tar.gz", ("reut2-000.sgm", "".join(documents).encode()))
-    table = reuters._parse_topic([path], "earn")
+    table = news.reuters_topic([path], "earn")
     assert table.classes == ("rest", "earn")
     assert table.y.tolist() == [1, 0, 0]
     assert table.y_test.tolist() == [1, 0]  # type: ignore[union-attr]
-    assert reuters._parse_topic([path], "wheat").y.tolist() == [0, 1, 0]
+    assert news.reuters_topic([path], "wheat").y.tolist() == [0, 1, 0]
     # at, body, harvest, merger, no, profit, topic: entities are decoded; tags and other fields are not text.
     assert dense(table.X)[0] == [1, 1, 0, 0, 0, 1, 0]
-    single = reuters._parse_r8([path])
+    single = news.reuters_r8([path], R8)
     assert [single.classes[code] for code in single.y] == ["earn"]
     assert [single.classes[code] for code in single.y_test] == ["acq"]  # type: ignore[union-attr]
     empty = pack("e.tar.gz", ("reut2-000.sgm", documents[1].encode()))
     with pytest.raises(InputError, match="no documents of the ModApte split"):
-        reuters._parse_topic([empty], "earn")
+        news.reuters_topic([empty], "earn")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from singlepass.pipeline.data.io.checksums import file_sha256
+from singlepass.pipeline.data.io.reading import file_sha256
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]

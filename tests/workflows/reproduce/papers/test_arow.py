@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
-from singlepass.pipeline.data.catalogue.catalogue import CATALOGUE
+from singlepass.pipeline.data.catalogue.public import CATALOGUE
 from singlepass.workflows.reproduce import printed
 from singlepass.workflows.reproduce.evidence import Evidence, StudyEvidence
 from singlepass.workflows.reproduce.page import CLAIMS_FILE, write_page

@@ -1,21 +1,53 @@
-"""Open text files, plain or compressed, with errors that name the file."""
+"""Read files: their lines within limits, plain or compressed, and their checksums; errors name the file."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import lzma
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Condition
 from typing import IO, Any, cast
 
+from cachetools import LRUCache, cached
+
 from ...errors import InputError
-from .limits import HARMLESS_BYTES, USUAL, Limits
 from .progress import report
 
-COMPRESSED = (".gz", ".bz2", ".xz")
+# How to uncompress a file, by its suffix.
+COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# A file that expands to less than this is harmless, whatever its ratio.
+_HARMLESS_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limit what a file may expand to before it is refused as damaged or malicious.
+
+    The options of a data set with the names of the fields raise the limits.
+    """
+
+    #: Bytes in a line, including the header's. 16 MB are a million numbers of 16 digits.
+    max_line: int = 1 << 24
+    #: Largest ratio of uncompressed to compressed bytes. Text compresses 3 to 20 times, rows of zeros with a
+    #: few ones some 100 times; gzip can reach 1,032, the other formats far more.
+    max_expansion: int = 250
+    #: Number of features, unless `n_features` gives it. The widest sets in common use have some 30 million;
+    #: each feature's weight takes 8 bytes or more.
+    max_features: int = 1 << 25
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Limits:
+        """Return the limits given by resolved options."""
+        return cls(**{name: options[name] for name in cls.__dataclass_fields__ if name in options})
+
+
+USUAL = Limits()
 
 
 class TextStream:
@@ -51,7 +83,7 @@ class TextStream:
 
     def _counted(self, read: bytes) -> bytes:
         self._done += len(read)
-        if self._done > HARMLESS_BYTES and self._stream is not self._stored:
+        if self._done > _HARMLESS_BYTES and self._stream is not self._stored:
             most = self.limits.max_expansion
             if self._done > most * self._stored.tell():
                 raise InputError(
@@ -69,11 +101,10 @@ def open_text(path: Path, limits: Limits = USUAL) -> Iterator[tuple[TextStream, 
     files too. Raises InputError if the file is missing, unreadable, damaged, cut short or past a limit; also
     during reading.
     """
-    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
     try:
         with path.open("rb") as stored:
             size = path.stat().st_size
-            opener = openers.get(path.suffix.lower())
+            opener = COMPRESSED.get(path.suffix.lower())
             stream = stored if opener is None else cast("IO[bytes]", opener(stored, "rb"))
             with stream:
                 yield TextStream(path, stored, stream, limits), lambda: report(path.name, stored.tell(), size)
@@ -145,3 +176,26 @@ def first_line(path: Path, limits: Limits = USUAL) -> tuple[int, str]:
     for found in lines(path, limits):
         return found
     raise InputError(f"{path}: the file is empty")
+
+
+def file_sha256(path: Path) -> str:
+    """Return the sha256 of a file, cached until its size, times or inode change.
+
+    Raises InputError if the file is missing, a folder, or not readable.
+    """
+    try:
+        status = path.stat()
+        state = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        return _hash(path, state)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, not a file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+@cached(LRUCache(maxsize=1024), condition=Condition())
+def _hash(path: Path, state: tuple[int, ...]) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

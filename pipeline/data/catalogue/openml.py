@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...errors import InputError
-from ..io.checksums import file_sha256
+from ..io.reading import file_sha256
 from ..tables.cache import cache_folder, scratch_folder
 from .download import mirrored, retrieve
 

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from singlepass.pipeline.data import describe, expand, fetch, open_stream
-from singlepass.pipeline.data.catalogue.catalogue import CATALOGUE
+from singlepass.pipeline.data.catalogue.public import CATALOGUE, PublicFile, PublicSet, StandIn
 from singlepass.pipeline.data.formats.svmlight import read_svmlight
-from singlepass.pipeline.data.public.declarations import PublicFile, PublicSet, StandIn
 from singlepass.pipeline.data.tables.stream import Table
 from singlepass.pipeline.errors import InputError
 

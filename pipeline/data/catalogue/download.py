@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ...errors import InputError
 from ..io.progress import report
 from ..tables.cache import cache_folder, scratch_folder
-from .declarations import PublicFile, PublicSet
+from .public import PublicFile, PublicSet
 
 # Timeouts in seconds to connect and between two packets: they catch a dead server and tolerate a slow line.
 _TIMEOUT = (10, 60)

@@ -1,0 +1,326 @@
+"""List the public data sets: their declarations (``sets/*.toml``), their readers, and the checks of content.
+
+Files are taken from ``SINGLEPASS_DATA`` under their public names, from the cache, or downloaded (see
+`locate`). Whatever their origin, files are refused if their rows, features, class counts or content differ
+from the published ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from importlib.resources import files as package_files
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ConfigDict, TypeAdapter
+
+from ...errors import InputError
+from ..corpora import mail, news, reviews
+from ..formats.arrays import read_idx
+from ..formats.delimited import read_delimited
+from ..formats.labelled_columns import combine
+from ..formats.svmlight import read_svmlight
+from ..tables.features import with_layout
+from ..tables.options import FEATURE_OPTIONS, Option
+from ..tables.stream import Codes, Matrix, Table, content_fingerprint, int32_csr
+
+# `dense`: the layout; by default as distributed. `join`: append the official test part to the training part,
+# for protocols that split the whole set themselves. `verify`: compare with the known content.
+PUBLIC_OPTIONS: dict[str, Option] = {
+    **FEATURE_OPTIONS,
+    "dense": Option("flag", ""),
+    "join": Option("flag", False),
+    "verify": Option("flag", True),
+}
+
+
+@dataclass(frozen=True)
+class PublicFile:
+    """Declare one file of a public set."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    #: Its public name, with the folder if the distributor has one.
+    name: str
+    #: URLs of folders that contain it, tried in order.
+    bases: tuple[str, ...] = ()
+    #: ``"md5:…"`` or ``"sha256:…"`` of the public file, if known for certain.
+    checksum: str | None = None
+    #: Other accepted file names: compressed differently, or a stand-in.
+    also: tuple[str, ...] = ()
+    #: Full URLs, for servers that use another name. Without `bases` and `urls` there is no download.
+    urls: tuple[str, ...] = ()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Every URL of the file, in the order in which they are tried."""
+        return (*(f"{base}/{self.name}" for base in self.bases), *self.urls)
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """Declare a published part of a set that is accepted in its place: its rows per class, and a remark."""
+
+    counts: tuple[int, ...]
+    remark: str
+
+
+@dataclass(frozen=True)
+class PublicSet:
+    """Declare a public set; an entry of ``sets/*.toml`` has these keys."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    name: str
+    title: str
+    #: In the order that the reader expects: those of the training part, then as many of the test part; a
+    #: single file may contain both.
+    files: tuple[PublicFile, ...]
+    #: The reader of the files; in TOML ``reader``, one of `READERS` and its arguments.
+    parse: Callable[[Sequence[Path]], Table]
+    #: Terms of use.
+    licence: str
+    #: Preprocessing, scaling and order of the rows.
+    note: str
+    #: In code order; empty if known only from the user's copy.
+    classes: tuple[str, ...] = ()
+    #: Published number of features; 0 if known only from the user's copy.
+    n_features: int = 0
+    #: Published number of rows per class; empty if known only from the user's copy.
+    counts: tuple[int, ...] = ()
+    #: The same of the official test part; empty if there is none.
+    counts_test: tuple[int, ...] = ()
+    #: Increased whenever the reader changes its result; `fingerprints` then gets the new one.
+    version: int = 1
+    #: Named sets of classes that together are the positive class of a task.
+    groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Named lists of tasks: a value of ``task``, mapped to each task's label suffix and task.
+    task_lists: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: Content fingerprints of the public files as read. Another row order, a changed value or another reader
+    #: changes the fingerprint.
+    fingerprints: tuple[str, ...] = ()
+    #: By file name (one of `PublicFile.also`).
+    stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
+    #: Name of the `Family` that has this set as one of its tasks; empty for an independent set.
+    family: str = ""
+    #: The distributor, and how to get a copy.
+    source: str = ""
+
+    def read(self, paths: Sequence[Path], *, verify: bool = True) -> Table:
+        """Read the files and compare them with the published declaration.
+
+        `verify` also refuses rows with the right counts but unknown content, unless all files have the public
+        checksum. Raises InputError if a file is damaged, cut short, or not the public one.
+        """
+        table = self.parse(paths)
+        if self.counts:
+            self._check_counts(paths, table)
+        table = Table(table.X, table.y, self.classes or table.classes, table.X_test, table.y_test)
+        if verify and self.fingerprints:
+            found = content_fingerprint(table)
+            if found not in self.fingerprints and not self._official(paths):
+                raise InputError(
+                    f"{_listed(paths)}: not the public data: rows, features and class counts are right, but "
+                    f"the content is not (fingerprint {found[:16]}); changed or reordered? "
+                    "Set verify = false to accept it"
+                )
+        return table
+
+    def _check_counts(self, paths: Sequence[Path], table: Table) -> None:
+        both = bool(self.counts_test) and len(paths) > 1
+        half = len(paths) // 2 if both else len(paths)
+        accepted = [self.counts, *(other.counts for other in self.stand_ins.values())]
+        _check_part(paths[:half], table.X, table.y, self.n_features, accepted)
+        if self.counts_test:
+            where = paths[half:] if both else paths
+            if table.X_test is None or table.y_test is None:
+                raise InputError(f"{_listed(where)}: not the public data: no test part")
+            _check_part(where, table.X_test, table.y_test, self.n_features, [self.counts_test])
+
+    def _official(self, paths: Sequence[Path]) -> bool:
+        """Return whether every file has the public checksum."""
+        for file, path in zip(self.files, paths, strict=True):
+            kind, _, digest = (file.checksum or "").partition(":")
+            if not digest:
+                return False
+            with path.open("rb") as stream:
+                if hashlib.file_digest(stream, kind).hexdigest() != digest:
+                    return False
+        return True
+
+
+@dataclass(frozen=True)
+class Family:
+    """Declare binary tasks under one name, each on its own table with its own features and rows."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    name: str
+    title: str
+    #: Collective name of the tasks: ``"sentiment"``, ``"users"``, ``"topics"``.
+    task: str
+    #: From the part's name, which is the label's suffix, to the name of a `PublicSet`.
+    members: Mapping[str, str]
+    #: Named lists of parts.
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def arranged(entry: PublicSet, table: Table, *, dense: object, join: bool) -> Table:
+    """Return a table in the requested layout and, with `join`, with its test part appended.
+
+    `dense` of ``""`` keeps the layout. Raises InputError if there is no test part to join or the dense form
+    would be too large (see `with_layout`).
+    """
+    if join:
+        if table.X_test is None or table.y_test is None:
+            raise InputError(f"data set {entry.name!r} has no official test part; leave join out")
+        X: Any = _stacked(table.X, table.X_test)
+        table = Table(X, np.concatenate([table.y, table.y_test]), table.classes)
+    if dense == "":
+        return table
+    return with_layout(entry.name, table, dense=bool(dense))
+
+
+def _stacked(X: Matrix, X_test: Matrix) -> Any:
+    if isinstance(X, np.ndarray):
+        return np.vstack([X, np.asarray(X_test)])
+    from scipy.sparse import vstack
+
+    both: list[Any] = [X, X_test]
+    return int32_csr(vstack(both, format="csr"))
+
+
+def _check_part(
+    paths: Sequence[Path], X: Matrix, y: Codes, n_features: int, accepted: Sequence[tuple[int, ...]]
+) -> None:
+    counts = accepted[0]
+    found = tuple(np.bincount(y, minlength=len(counts)).tolist())
+    sizes = " or ".join(f"{sum(each):,}" for each in accepted)
+    fault = ""
+    if X.shape[0] not in {sum(each) for each in accepted}:
+        fault = f"{X.shape[0]:,} rows instead of {sizes}"
+    elif n_features and X.shape[1] != n_features:
+        fault = f"{X.shape[1]:,} features instead of {n_features:,}"
+    elif found not in accepted:
+        right = next(each for each in accepted if sum(each) == X.shape[0])
+        fault = f"class counts {found} instead of {right}"
+    if fault:
+        raise InputError(f"{_listed(paths)}: not the public data: {fault}; damaged or cut short?")
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    return " with ".join(str(path) for path in paths)
+
+
+def _svmlight(
+    paths: Sequence[Path], n_features: int, dense: bool = False, zero_based: bool = False, dtype: str = ""
+) -> Table:
+    """Return svmlight rows, of one file or a training and a test file."""
+    test = paths[1] if len(paths) > 1 else None
+    how: dict[str, Any] = {"n_features": n_features, "zero_based": zero_based, "dense": dense, "dtype": dtype}
+    return read_svmlight(paths[0], test, **how)
+
+
+def _delimited(
+    paths: Sequence[Path], target: str, header: bool = False, delimiter: str = ",", dtype: str = "float64"
+) -> Table:
+    """Return dense rows of delimited text, of one file or a training and a test file."""
+    how: dict[str, Any] = {"target": target, "header": header, "delimiter": delimiter, "dtype": dtype}
+    parts = [read_delimited(path, **how) for path in paths]
+    return combine(parts[0], parts[1] if len(parts) > 1 else None)
+
+
+def _mnist(paths: Sequence[Path], classes: Sequence[str]) -> Table:
+    """Return images as rows of 784 pixels divided by 255, float32; the labels are the codes."""
+    images, labels, images_test, labels_test = (read_idx(path) for path in paths)
+    parts: list[Any] = []
+    for pixels, digits, path in ((images, labels, paths[0]), (images_test, labels_test, paths[2])):
+        if pixels.ndim != 3 or digits.ndim != 1 or len(pixels) != len(digits):
+            raise InputError(
+                f"{path}: {pixels.shape} images and {digits.shape} labels do not belong together"
+            )
+        X = pixels.reshape(len(pixels), -1).astype(np.float32)
+        X /= np.float32(255.0)
+        parts += [X, digits.astype(np.int32)]
+    return Table(parts[0], parts[1], tuple(classes), parts[2], parts[3])
+
+
+# The reader of each name in TOML, and the keys of the declaration that it takes besides its own arguments.
+READERS: dict[str, tuple[Callable[..., Table], tuple[str, ...]]] = {
+    "svmlight": (_svmlight, ("n_features",)),
+    "delimited": (_delimited, ()),
+    "mnist": (_mnist, ("classes",)),
+    "newsgroups": (mail.newsgroups, ("classes",)),
+    "spam": (mail.spam, ()),
+    "mail-folders": (mail.mail_folders, ()),
+    "reuters-topic": (news.reuters_topic, ()),
+    "reuters-r8": (news.reuters_r8, ("classes",)),
+    "rcv1": (news.rcv1, ("classes",)),
+    "vowpal-wabbit": (news.vowpal_wabbit, ()),
+    "nytimes": (news.nytimes, ()),
+    "acl-sentiment": (reviews.acl_sentiment, ()),
+    "acl-domains": (reviews.acl_domains, ("classes",)),
+    "fdu-sentiment": (reviews.fdu_sentiment, ()),
+    "fdu-domains": (reviews.fdu_domains, ("classes",)),
+}
+
+_FILES = (
+    "mnist", "libsvm", "uci", "streams", "newsgroups", "reuters", "rcv1", "reviews", "mail", "nytimes",
+)  # fmt: skip
+
+
+def _sets(declared: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the sets of an entry: one, or one for each of its ``parts``.
+
+    The values of a part replace those of the entry, and ``{part}``, its name, and ``{key}`` in all texts.
+    """
+    common = {key: value for key, value in declared.items() if key != "parts"}
+    keys = {each.name for each in fields(PublicSet)}
+    for part, values in declared.get("parts", {"": {}}).items():
+        own = {key: value for key, value in values.items() if key in keys}
+        filled = _filled({**common, **own}, {"part": part, **values}) if part else common
+        reader, needs = READERS[filled["reader"]["name"]]
+        given = {key: value for key, value in filled["reader"].items() if key != "name"}
+        given |= {key: filled[key] for key in needs}
+        made = {key: value for key, value in filled.items() if key not in ("reader", "pairs")}
+        if "pairs" in filled:
+            # A list of tasks of this name: one task for every pair of classes.
+            pairs = {f"{a}-vs-{b}": f"pair:{a},{b}" for a, b in combinations(filled["classes"], 2)}
+            made["task_lists"] = {filled["pairs"]: pairs}
+        yield {**made, "parse": partial(reader, **given)}
+
+
+def _filled(value: Any, texts: Mapping[str, Any]) -> Any:
+    if isinstance(value, str):
+        return value.format_map(texts)
+    if isinstance(value, list):
+        return [_filled(each, texts) for each in value]
+    if isinstance(value, dict):
+        return {key: _filled(each, texts) for key, each in value.items()}
+    return value
+
+
+def _read() -> tuple[dict[str, PublicSet], dict[str, Family]]:
+    """Read all declarations."""
+    folder = package_files(__package__) / "sets"
+    documents = [tomllib.loads((folder / f"{name}.toml").read_text("utf-8")) for name in _FILES]
+    declared = [each for document in documents for entry in document["sets"] for each in _sets(entry)]
+    sets = {each.name: each for each in TypeAdapter(list[PublicSet]).validate_python(declared)}
+    families = []
+    for entry in (entry for document in documents for entry in document.get("families", ())):
+        # By default the sets that name the family.
+        own = [each.name for each in sets.values() if each.family == entry["name"]]
+        members = {name.rpartition("/")[2]: name for name in entry.get("members", own)}
+        families.append({**entry, "members": members})
+    made = TypeAdapter(list[Family]).validate_python(families)
+    return sets, {each.name: each for each in made}
+
+
+CATALOGUE, FAMILIES = _read()
+ALIASES: dict[str, str] = {"adult": "a9a"}

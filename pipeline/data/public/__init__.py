@@ -1,1 +1,0 @@
-"""Declare public data sets and find or download their files."""
