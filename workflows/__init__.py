@@ -1,7 +1,7 @@
-"""Provide the command line and its workflows (run a study, report, measure speed), and the notebook API.
+"""Provide the command line, its workflows (run a study, report, measure speed) and the notebook API.
 
-The notebook API is imported with the first name taken from here, so that the command line starts fast. Type
-checkers read ``__init__.pyi`` instead.
+A name of the notebook API is imported at its first use, so that the command line starts fast. Type checkers
+read ``__init__.pyi`` instead.
 """
 
 import importlib

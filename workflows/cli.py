@@ -1,4 +1,4 @@
-"""Define the command line. Commands import what they need when called, so that `--help` is fast."""
+"""Define the command line. Each command imports its code when called, so that `--help` is fast."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _terminated = threading.Event()
 
 
 class _Commands(click.Group):
-    """Report bad input as one line with exit status 2, also if `dask` calls the commands."""
+    """Report an InputError as one line with exit status 2, also when `dask` calls the commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -44,7 +44,7 @@ def _termination_as_interrupt() -> Iterator[None]:
         if _terminated.is_set():
             return
         _terminated.set()
-        # A script's background process ignores Ctrl-C, so its default handler is restored.
+        # A background process of a script ignores SIGINT: restore the default handler.
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.raise_signal(signal.SIGINT)
@@ -76,7 +76,7 @@ for _command in (run, plan, doctor, report, reproduce):
 @click.argument("results")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, for scripts.")
 def status(results: str, as_json: bool) -> None:
-    """Tell how far the run of RESULTS (a folder or URL) is: done, rate, time left, by whom, errors."""
+    """Show the progress of the run that writes RESULTS (a folder or URL): cells, rate, time left, errors."""
     from .status import run_status
 
     found = run_status(results)
@@ -86,7 +86,7 @@ def status(results: str, as_json: bool) -> None:
 @app.command()
 @click.argument("results")
 def compact(results: str) -> None:
-    """Merge the files that a long run wrote to RESULTS (a folder or URL) into few, while nobody runs it."""
+    """Merge the many files of a long run in RESULTS (a folder or URL) into few, when no run is active."""
     from .status import compact_results
 
     click.echo(compact_results(results, lambda line: click.echo(line, err=True)))
@@ -96,7 +96,7 @@ def compact(results: str) -> None:
 @click.argument("what", type=click.Choice(["learners", "datasets", "studies"]))
 @click.argument("names", nargs=-1)
 def list_(what: str, names: tuple[str, ...]) -> None:
-    """List learners, datasets or studies, or tell everything about the learners or data sets NAMES."""
+    """List learners, datasets or studies, or show the details of the learners or data sets NAMES."""
     from .listing import show
 
     show(what, names)
@@ -104,13 +104,7 @@ def list_(what: str, names: tuple[str, ...]) -> None:
 
 @app.command()
 @click.argument("results")
-@click.option(
-    "--table",
-    "tables",
-    multiple=True,
-    metavar="NAME",
-    help="Print a table of the report as LaTeX; ranks: mean ranks.",
-)
+@click.option("--table", "tables", multiple=True, metavar="NAME", help="Table of the report, such as ranks.")
 @click.option(
     "--figure",
     "figures",
@@ -125,22 +119,13 @@ def list_(what: str, names: tuple[str, ...]) -> None:
 @click.option("--noise", type=float, help="Noise rate of figures.  [default: the lowest]")
 @click.option("--metric", help="Metric of critical difference diagrams.  [default: the one that ranks]")
 @click.option("--dataset", help="Data set of learning curves.  [default: the first]")
-def export(
-    results: str,
-    tables: tuple[str, ...],
-    figures: tuple[Path, ...],
-    width: str | None,
-    noise: float | None,
-    metric: str | None,
-    dataset: str | None,
-) -> None:
+def export(results: str, tables: tuple[str, ...], figures: tuple[Path, ...], **options: Any) -> None:
     """Print tables of RESULTS (a folder or URL) as LaTeX, and write figures of a given width."""
     if not tables and not figures:
         raise click.UsageError("name at least one --table or --figure, such as --table ranks --figure cd.pdf")
     from .report.export import export as exported
 
-    text = exported(results, tables, figures, width=width, noise=noise, metric=metric, dataset=dataset)
-    click.echo(text, nl=False)
+    click.echo(exported(results, tables, figures, **options), nl=False)
 
 
 _SIZED = [name for name, benchmark in BENCHMARKS.items() if benchmark.sized]
@@ -170,13 +155,13 @@ def bench(what: str, out: Path | None, gigabytes: float | None, cells: int | Non
     if gigabytes is not None and what not in _SIZED:
         raise click.UsageError(f"--size is for {', '.join(_SIZED)}: {what} generates no files")
     if cells is not None and what not in _COUNTED:
-        raise click.UsageError(f"--cells is for {', '.join(_COUNTED)}: the cells of {what} are its own")
+        raise click.UsageError(f"--cells is for {', '.join(_COUNTED)}: {what} has a fixed number of cells")
     run_bench(what, out, gigabytes=gigabytes, cells=cells)
 
 
 @app.group("data")
 def data_group() -> None:
-    """Data sets."""
+    """Download, verify and prepare data sets."""
 
 
 @data_group.command()
@@ -191,7 +176,7 @@ def fetch(names: tuple[str, ...]) -> None:
     for path in paths:
         click.echo(path)
     if not paths:
-        click.echo("nothing to download: bundled and generated data sets are always there")
+        click.echo("nothing to download: bundled and generated data sets need no files")
 
 
 @data_group.command()
@@ -205,7 +190,7 @@ def fetch(names: tuple[str, ...]) -> None:
     help="As in a study: n_features=123, dense=true.",
 )
 def convert(names: tuple[str, ...], target: str | None, options: tuple[str, ...]) -> None:
-    """Read and check data sets, your own files or all of a study ahead of a run, which opens them at once."""
+    """Parse and check data sets, your own files, or all data of a study, so that a run starts at once."""
     from .conversion import convert_all
 
     for line in convert_all(names, target, options):
@@ -213,7 +198,7 @@ def convert(names: tuple[str, ...], target: str | None, options: tuple[str, ...]
 
 
 def main() -> None:
-    """Run the command line: bad input is one line on standard error and exit status 2, never a traceback."""
+    """Run the command line. Bad input is reported as one line with exit status 2, never as a traceback."""
     try:
         status = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -226,14 +211,14 @@ def main() -> None:
     except BrokenPipeError:
         if not _reader_is_gone():
             raise
-        # The reader has read enough (`| head`): discard what is still to be flushed.
+        # The reader has read enough (`| head`): discard the unflushed rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 
 
 def _reader_is_gone() -> bool:
-    """Return whether the broken pipe is standard output, not one to another process."""
+    """Return whether standard output is the broken pipe, rather than a pipe to another process."""
     try:
         print(flush=True)
     except BrokenPipeError:
@@ -243,8 +228,8 @@ def _reader_is_gone() -> bool:
 
 def _stopped(interrupt: BaseException) -> NoReturn:
     # The interrupt may carry a more precise message.
-    then = str(interrupt) or "run again to go on"
-    click.echo(f"singlepass: stopped; what was finished is kept, {then}", err=True)
+    then = str(interrupt) or "run the same command to continue"
+    click.echo(f"singlepass: stopped; finished cells are stored, {then}", err=True)
     sys.exit(128 + (signal.SIGTERM if _terminated.is_set() else signal.SIGINT))
 
 

@@ -67,7 +67,7 @@ class Findings:
         return bool(self.problems)
 
 
-def examine_machine(out: str, subject: Subject | None) -> Findings:
+def examine_machine(subject: Subject | None, out: str) -> Findings:
     """Check this machine, the folder or URL `out` for results, and the data and learners of a study."""
     here, memory = this_environment(), psutil.virtual_memory()
     found = Findings([(name, here.shown(name)) for name in here.versions if here.versions[name]])
@@ -145,11 +145,11 @@ def _check_output(found: Findings, out: str) -> None:
 
 
 def examine_cluster(
+    subject: Subject | None,
     cluster: str | None,
     scheduler: str | None,
     scheduler_file: str | None,
     patience: float | None,
-    subject: Subject | None,
 ) -> Findings:
     """Start or reach a cluster, and check it and whether its workers have the data of a study.
 

@@ -27,7 +27,7 @@ def _learners() -> Table:
 
 
 def _learner(name: str) -> Table:
-    """Return a table of a learner's parameters, with their grids in shipped studies."""
+    """Return a table of a learner's parameters: defaults, meanings, and grids in shipped studies."""
     learners = registry.available()
     if name not in learners:
         raise InputError(f"unknown learner {name!r}; {did_you_mean(name, learners)}")
@@ -38,11 +38,8 @@ def _learner(name: str) -> Table:
         words.append(f"{row.source}. For {row.classes} classes; {row.kind}.")
     described, grids = _described_parameters(doc), _shipped_grids(name)
     found = table("parameter", "default", "meaning", "grids in shipped studies")
-    found.title, found.title_justify, found.title_style = (
-        plain(f"{name}: {' '.join(words)}".replace("``", ""))[0],
-        "left",
-        "",
-    )
+    [found.title] = plain(f"{name}: {' '.join(words)}".replace("``", ""))
+    found.title_justify, found.title_style = "left", ""
     for key, parameter in inspect.signature(learner).parameters.items():
         default = "" if parameter.default is parameter.empty else repr(parameter.default)
         found.add_row(*plain(key, default, described.get(key, ""), "; ".join(grids.get(key, ()))))
@@ -57,7 +54,7 @@ def _described_parameters(doc: str) -> dict[str, str]:
     for entry in re.split(r"\n(?=\S)", section):
         head, _, meaning = entry.partition("\n")
         names, _, kind = head.partition(" : ")
-        # The default is shown in another column.
+        # Another column shows the default.
         kind = re.sub(r",? ?default=.*", "", kind)
         said = " ".join(": ".join(part for part in (kind, meaning) if part).split())
         described |= dict.fromkeys(names.split(", "), said.replace("``", ""))
@@ -65,7 +62,7 @@ def _described_parameters(doc: str) -> dict[str, str]:
 
 
 def _shipped_grids(name: str) -> dict[str, list[str]]:
-    """Return the grids of a learner's parameters in shipped studies, each with the studies that use it."""
+    """Return the grids of each parameter of a learner in shipped studies, with the studies that use them."""
     studies: dict[str, dict[str, list[str]]] = {}
     for study in shipped_studies():
         for algorithm in find_study(study)[0].algorithms:
@@ -79,23 +76,16 @@ def _shipped_grids(name: str) -> dict[str, list[str]]:
     }
 
 
+# With more classes, a list shows only their number.
 _SHOWN_CLASSES = 4
 
 
 def _datasets() -> Table:
     found = table("data set", "rows × features", "classes", "tasks", "state", "what it is")
     for row in data.describe():
-        many = len(row.classes) > _SHOWN_CLASSES
-        found.add_row(
-            *plain(
-                row.name,
-                _shape(row),
-                str(len(row.classes)) if many else ", ".join(row.classes),
-                ", ".join(row.tasks),
-                row.state.partition(":")[0],
-                row.title or row.note,
-            )
-        )
+        classes = str(len(row.classes)) if len(row.classes) > _SHOWN_CLASSES else ", ".join(row.classes)
+        tasks, state = ", ".join(row.tasks), row.state.partition(":")[0]
+        found.add_row(*plain(row.name, _shape(row), classes, tasks, state, row.title or row.note))
     return found
 
 
@@ -106,7 +96,7 @@ def _shape(row: data.DatasetRow) -> str:
 
 
 def _data_set(name: str) -> Table:
-    """Return a table of all facts about one data set."""
+    """Return a table of all that is known about one data set."""
     known = {row.name: row for row in data.describe()}
     main = data.main_name(name)
     if main not in known:
@@ -120,10 +110,10 @@ def _data_set(name: str) -> Table:
         "rows × features": _shape(row),
         "classes": ", ".join(row.classes),
         "tasks": ", ".join((*row.tasks, *single)),
-        "test part": "everybody's" if row.official_split else "a seeded split",
+        "test part": "the publisher's" if row.official_split else "a split drawn by the seed",
         "note": row.note,
-        "from": row.source,
-        "licence": row.licence,
+        "source": row.source,
+        "license": row.licence,
         "state": row.state,
     }
     for key, value in facts.items():
@@ -141,10 +131,7 @@ def _studies() -> Table:
 
 
 def show(what: str, names: Sequence[str] = ()) -> None:
-    """Print the list of `what`, or with `names` the details of these learners or data sets.
-
-    Raises InputError if a name is unknown, or for names of studies, which have no further details.
-    """
+    """Print the list of learners, datasets or studies, or the details of the learners or data sets named."""
     lists: dict[str, Callable[[], Table]] = {
         "learners": _learners,
         "datasets": _datasets,
@@ -153,8 +140,7 @@ def show(what: str, names: Sequence[str] = ()) -> None:
     details: dict[str, Callable[[str], Table]] = {"learners": _learner, "datasets": _data_set}
     if names and what not in details:
         raise InputError(
-            f"list {what} takes no names, got {names[0]!r}: `singlepass plan {names[0]}` tells more"
+            f"list {what} takes no names, got {names[0]!r}; use `singlepass plan {names[0]}` for details"
         )
-    shown = [details[what](name) for name in names] or [lists[what]()]
-    for each in shown:
+    for each in [details[what](name) for name in names] or [lists[what]()]:
         put(each)

@@ -1,7 +1,4 @@
-"""Write the generated tables of ``docs/learners.md`` and ``docs/studies.md``.
-
-In a checkout: ``python -m singlepass.workflows.pages docs``.
-"""
+"""Generate tables of docs/learners.md and docs/studies.md: `python -m singlepass.workflows.pages docs`."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ def studies_table() -> str:
     return "\n".join([*lines, ""])
 
 
-# By the name of the page, which is also that of its generated part.
+# The key names the page and its generated block.
 PAGES = {"learners": learners_table, "studies": studies_table}
 
 

@@ -1,4 +1,4 @@
-"""`singlepass plan`: what a study will take (cells, missing data, memory, time), without writing results."""
+"""Implement `singlepass plan`: estimate a study's cells, memory and time, and list missing data."""
 
 from __future__ import annotations
 
@@ -33,55 +33,35 @@ Pair = tuple[int, str]
 
 @dataclass(frozen=True)
 class Finished:
-    """Count the cells of a plan that a store contains.
-
-    Attributes
-    ----------
-    done, failed : Counter
-        Cells by stage, data set and algorithm; `failed` includes crashed and stopped cells.
-    costs : Costs
-        Times of finished cells, by index of the data set and algorithm.
-    tried : tuple of str
-        If no cell is finished: the algorithms whose short trial cells gave the costs.
-    """
+    """Count the cells of a plan that a store contains, by stage, data set and algorithm."""
 
     done: Counter[tuple[str, Pair]]
+    # Including crashed and stopped cells.
     failed: Counter[tuple[str, Pair]]
+    # Seconds of a cell, by data set and algorithm.
     costs: Costs
+    # The algorithms whose short trial cells gave the costs; empty if finished cells did.
     tried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class StudyOutline:
-    """Describe what a study will take.
-
-    Attributes
-    ----------
-    out : str
-        Folder or URL of its results, which may not exist yet.
-    outlooks : list of data.Outlook
-        Of its data sets, in their order.
-    planned : Counter
-        Cells by stage, data set and algorithm, as far as the number of tasks is known.
-    repetitions : int
-        The largest number of any data set and noise level: lower than the number of seeds if the others would
-        repeat one.
-    covariances : dict of str to int
-        Bytes of a full covariance, by algorithm and data set.
-    file : str
-        Prefix of error lines: the study's file, if it has one.
-    unsplit : str
-        Why data sets that are ready cannot be split as the study asks.
-    """
+    """Describe a study's cells, data, memory and time."""
 
     study: Study
+    # Folder or URL of the results, which may not exist yet.
     out: str
     outlooks: list[data.Outlook]
+    # Cells by stage, data set and algorithm, as far as the number of tasks is known.
     planned: Counter[tuple[str, Pair]]
+    # The largest number for any data set and noise level. Seeds that would repeat a run are not counted.
     repetitions: int
     finished: Finished
+    # Bytes of each full covariance, by a text that names its algorithm and data set.
     covariances: dict[str, int]
+    # Prefix of error messages: the study's file, if it has one.
     file: str = ""
+    # Why available data sets cannot be split as the study asks, or "".
     unsplit: str = ""
 
     @property
@@ -109,20 +89,12 @@ class StudyOutline:
 def outline(
     study: Study, out: str, *, file: Path | None = None, plugins: tuple[str, ...] = ()
 ) -> StudyOutline:
-    """Return what a study will take, without downloading, parsing or writing anything but compiled code.
+    """Outline a study whose results go to `out`, without downloading, parsing or writing results.
 
-    `out` is the folder or fsspec URL of its results, which need not exist. Relative paths start at the folder
-    of `file`. `plugins` are Python files with further learners. Raises InputError if anything in the study
-    except its data is wrong, or if the store cannot be read.
+    Errors of its data sets are in the outline; any other error raises InputError.
     """
     base = Path() if file is None else file.parent
-    outlooks = [
-        data.look(
-            **each.entry,
-            base=base,
-        )
-        for each in study.datasets
-    ]
+    outlooks = [data.look(**each.entry, base=base) for each in study.datasets]
     ready = [each for each, outlook in zip(study.datasets, outlooks, strict=True) if outlook.ready]
     try:
         plan = make_plan(study.model_copy(update={"datasets": ready}), base=base, plugins=plugins)
@@ -165,8 +137,7 @@ def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[
 def _repetitions(plan: Plan, dataset: DatasetSpec) -> list[int]:
     """Return the number of repetitions of a data set's tasks, for each level of noise."""
     tasks = [task for task in plan.tasks if plan.datasets[task.label] is dataset]
-    # Tasks of unparsed data are unknown, but only files need parsing, and their rows are the same for every
-    # seed.
+    # Tasks of unparsed data are unknown. Only files need parsing, and their rows are the same for all seeds.
     drawn = any(data.is_drawn(task) for task in tasks)
     return [len(plan.repetitions(dataset, noise, drawn=drawn)) for noise in plan.study.noise]
 
@@ -195,7 +166,7 @@ def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
 def _with_trials(
     finished: Finished, plan: Plan, places: Mapping[str, int], outlooks: list[data.Outlook]
 ) -> Finished:
-    """Return `finished` with the costs of trial cells."""
+    """Run short trial cells, and return `finished` with their costs."""
     rows = {task.label: outlooks[places[task.label]].rows or 0 for task in plan.tasks}
     tried = trials(plan, rows)
     finished.costs.learn(row | {"dataset": places[row["dataset"]]} for row in tried)
@@ -203,6 +174,7 @@ def _with_trials(
 
 
 def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, int]:
+    """Return the bytes of the full covariance of each algorithm that has one, on each data set."""
     found = {}
     for dataset, outlook in zip(study.datasets, outlooks, strict=True):
         for each in study.algorithms if outlook.features else ():
@@ -219,12 +191,12 @@ def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict
     return found
 
 
-# Data sets that fit on a screen.
+# Largest number of data sets listed.
 DATASETS_SHOWN = 20
 
 
 def show_outline(found: StudyOutline) -> None:
-    """Print what a study will take."""
+    """Print the outline of a study."""
     study = found.study
     counts = {
         "data set": len(found.outlooks),
@@ -233,9 +205,7 @@ def show_outline(found: StudyOutline) -> None:
         "seed": found.repetitions,
     }
     counted = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
-    # The number of seeds shown agrees with the cells below, with the run and with its report.
-    repeats = len(study.seeds) - found.repetitions
-    if repeats:
+    if repeats := len(study.seeds) - found.repetitions:
         counted += f" ({repeats} more would repeat it: rows in their given order, without noise)"
     put(f"{study.name}: {counted}; results in {found.out}\n")
     _show_cells(found)
@@ -282,8 +252,8 @@ def _memory(found: StudyOutline) -> Iterator[str]:
         )
     if own:
         yield (
-            f"memory   bundled and generated tables of up to {decimal(max(own.values()))}: each worker has "
-            "its own, of the last that it met"
+            f"memory   bundled and generated tables of up to {decimal(max(own.values()))}: each worker keeps "
+            "a copy of the one that it used last"
         )
     if unknown := sum(not outlook.n_bytes for outlook in found.outlooks):
         yield f"memory   of {_number(unknown, 'data set')} unknown until parsed"
@@ -299,16 +269,16 @@ def _time(found: StudyOutline) -> Iterator[str]:
         return
     seconds = found.seconds_left()
     if seconds is None:
-        yield "time     unknown: nothing finished yet"
+        yield "time     unknown: no cell has finished yet"
         return
     cores = joblib.cpu_count()
     pairs = {pair for _, pair in left}
     guessed = sum(pair not in found.finished.costs for pair in pairs)
-    how = "by the cells that are finished"
+    how = "estimated from finished cells"
     if found.finished.tried:
-        how = f"a rough guess by short trial cells of {' and '.join(found.finished.tried)}"
+        how = f"roughly estimated from short trial cells of {' and '.join(found.finished.tried)}"
     if guessed:
-        how += f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm by those of others"
+        how += f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm from other pairs"
     yield (
         f"time     about {span(seconds)} of one thread, {span(seconds / cores)} with this machine's {cores}, "
         f"{how}"
@@ -320,11 +290,11 @@ def _missing(found: StudyOutline) -> Iterator[str]:
         if outlook.missing:
             yield f"missing  {outlook.label}: {outlook.state}"
         elif outlook.tasks is None:
-            yield f"unknown  {outlook.label}: how many tasks it has, until it is parsed; no cell of it counts"
+            yield f"unknown  {outlook.label}: number of tasks, until it is parsed; its cells are not counted"
 
 
 def _budgets(found: StudyOutline) -> Iterator[str]:
-    """Yield a line for each budget of support vectors that exceeds the stream."""
+    """Yield a line for each budget of support vectors that exceeds the number of rows."""
     for outlook in found.outlooks:
         for each in found.study.algorithms if outlook.rows else ():
             given = each.grid.get("budget", [each.fixed.get("budget", 0)])
@@ -332,7 +302,7 @@ def _budgets(found: StudyOutline) -> Iterator[str]:
             if large and each.runs_on(outlook.label):
                 yield (
                     f"budget   {each.label}: {max(large):,} is more than the {outlook.rows:,} rows of "
-                    f"{outlook.label}: nothing is ever removed; give a smaller budget to compare"
+                    f"{outlook.label}, so no support vector is ever removed; set a smaller budget"
                 )
 
 

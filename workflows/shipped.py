@@ -17,10 +17,7 @@ def shipped_studies() -> dict[str, Path]:
 
 
 def find_study(name_or_path: str) -> tuple[Study, Path | None]:
-    """Return a study by the name of a shipped one or by its TOML file, and the file (None if shipped).
-
-    Raises InputError if neither exists, or if the file describes no valid study.
-    """
+    """Return the shipped study of this name, or the study of a TOML file, and the file (None if shipped)."""
     shipped = shipped_studies()
     if name_or_path in shipped:
         return read_study(shipped[name_or_path]), None

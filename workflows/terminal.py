@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-# Wider than any row, because rich needs a width.
+# Wider than any row: rich needs a width.
 _ENDLESS = 1 << 20
 
 
@@ -25,7 +25,7 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 
 
 def plain(*cells: str) -> list[Text]:
-    """Return cells as text on one line each, with brackets that rich would otherwise read as styles."""
+    """Return the texts as cells on one line each, in which rich does not read brackets as styles."""
     return [Text(" ".join(cell.splitlines())) for cell in cells]
 
 
@@ -44,5 +44,5 @@ def put(found: Table | str = "") -> None:
         with wide.capture() as printed:
             wide.print(found)
         found = "\n".join(line.rstrip() for line in printed.get().splitlines())
-    # Not print: rich ends silently if the reader has closed the pipe.
+    # Rich, unlike `print`, exits silently if the reader has closed the pipe.
     out.out(found, highlight=False)

@@ -80,7 +80,7 @@ def _stops(client: Running, folder: Path, how: signal.Signals) -> str:
     # A progress line may still appear.
     lines = [line for line in client.stderr[said:].splitlines() if "/400 cells" not in line]
     assert len(lines) == 1, client.stderr
-    assert lines[0].startswith("singlepass: stopped; what was finished is kept, ")
+    assert lines[0].startswith("singlepass: stopped; finished cells are stored, ")
     assert client.stdout == ""
     return lines[0]
 
@@ -90,13 +90,15 @@ both = pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 
 @both
 def test_threads(processes: Processes, tmp_path: Path, how: signal.Signals) -> None:
-    assert _stops(_start(processes, tmp_path, "--threads", "2"), tmp_path, how).endswith("run again to go on")
+    assert _stops(_start(processes, tmp_path, "--threads", "2"), tmp_path, how).endswith(
+        "run the same command to continue"
+    )
 
 
 @both
 def test_processes_of_this_machine(processes: Processes, tmp_path: Path, how: signal.Signals) -> None:
     line = _stops(_start(processes, tmp_path, "--cluster", "local:2"), tmp_path, how)
-    assert line.endswith("run again to go on")
+    assert line.endswith("run the same command to continue")
 
 
 @needs_jobqueue
@@ -104,7 +106,7 @@ def test_processes_of_this_machine(processes: Processes, tmp_path: Path, how: si
 def test_jobs_of_slurm(processes: Processes, tmp_path: Path, spool: Path, how: signal.Signals) -> None:
     """Running and waiting jobs are cancelled, although dask_jobqueue installs a signal handler on import."""
     client = _start(processes, tmp_path, *_slurm(tmp_path))
-    assert _stops(client, tmp_path, how).endswith("run again to go on")
+    assert _stops(client, tmp_path, how).endswith("run the same command to continue")
     _wait_until(lambda: not batch_queue.jobs(spool), GONE)
     assert len(list(spool.iterdir())) == 4
     assert not (tmp_path / "out" / "cluster.json").exists()

@@ -82,7 +82,7 @@ def test_an_interrupted_client_says_who_goes_on(processes: Processes, tmp_path: 
     client.interrupt()
     assert client.wait(LONGEST) == 130, client.said
     assert client.stderr.splitlines()[-1] == (
-        "singlepass: stopped; what was finished is kept, workers finish what was handed out to them, and "
+        "singlepass: stopped; finished cells are stored, workers finish what was handed out to them, and "
         "write it; the same command joins them"
     )
     _wait_until_written(out, len(stored_keys(out)) + 5)
@@ -111,7 +111,7 @@ def test_a_client_that_is_to_write_leaves_nothing_to_workers(processes: Processe
     assert not (out / MARK).exists()
     client.interrupt()
     assert client.wait(LONGEST) == 130, client.said
-    assert "run again to go on" in client.stderr.splitlines()[-1]
+    assert "run the same command to continue" in client.stderr.splitlines()[-1]
 
 
 def test_an_output_that_workers_do_not_see(processes: Processes, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_an_output_that_workers_do_not_see(processes: Processes, tmp_path: Path)
     for option in ("--workers-write", "--client-writes"):
         local = processes.client("run", str(study), option)
         assert local.wait(LONGEST) == 2
-        assert f"{option} is for clusters" in local.stderr
+        assert f"{option} needs a cluster" in local.stderr
 
 
 def test_a_worker_that_does_not_see_the_output_beside_one_that_does(

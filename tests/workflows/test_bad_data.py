@@ -344,6 +344,6 @@ def test_what_no_run_can_begin_with(
 
 def test_a_budget_above_the_stream_is_named(singlepass: Call, study: Callable[..., str]) -> None:
     entry = 'name = "breast-cancer"\n[[algorithms]]\nname = "Forgetron"\nbudget = {}'
-    line = "budget   Forgetron: 600 is more than the 569 rows of breast-cancer: nothing is ever removed"
+    line = "budget   Forgetron: 600 is more than the 569 rows of breast-cancer, so no support vector is ever"
     assert line in " ".join(singlepass("plan", study(entry.format("[50, 600]"))).stdout.split("\n"))
     assert "budget  " not in singlepass("plan", study(entry.format(569))).stdout

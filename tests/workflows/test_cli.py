@@ -210,7 +210,7 @@ def test_everything_about_a_data_set(singlepass: Call) -> None:
     assert result.returncode == 0
     assert "15% of the training labels switched" in result.stdout
     assert "one-vs-rest:CLASS" in result.stdout
-    assert "licence" in result.stdout
+    assert "license" in result.stdout
     adult = singlepass("list", "datasets", "adult")
     assert adult.returncode == 0
     assert "a9a, also called adult" in adult.stdout

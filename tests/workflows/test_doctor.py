@@ -180,5 +180,5 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
             return None
 
     monkeypatch.setattr("filelock.FileLock", Open)
-    found = examine_machine(str(tmp_path / "out"), None)
+    found = examine_machine(None, str(tmp_path / "out"))
     assert any("locks no files" in problem for problem in found.problems)

@@ -39,5 +39,32 @@ def test_examples_run(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out
 
 
+def test_the_architecture_names_every_folder_and_existing_files() -> None:
+    text = (DOCS / "architecture.md").read_text("utf-8")
+    rooms = {
+        path.parent.relative_to(ROOT).as_posix()
+        for top in ("learners", "pipeline", "workflows")
+        for path in (ROOT / top).rglob("*.py")
+    }
+    table = text.partition("## Folders")[2].partition("\n## ")[0]
+    # One row describes the folders of all papers.
+    papers = {room for room in rooms if room.startswith("workflows/reproduce/papers/")}
+    assert rooms - papers - set(re.findall(r"`([\w/]+)`", table)) == set()
+    named = re.findall(r"`((?:learners|pipeline|workflows|tests)/[\w/.]+)`", text)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_architecture_says_where_things_are() -> None:
+    text = (DOCS / "architecture.md").read_text("utf-8")
+    table = text.partition("## Where is …?")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 20
+    for _, places, *names in rows:
+        files = re.findall(r"`([\w/]+\.py)`", places)
+        sources = "\n".join((ROOT / file).read_text("utf-8") for file in files)
+        for name in re.findall(r"`(\w+)`", " ".join(names)):
+            assert re.search(rf"^(?:def |class )?{name}\b", sources, re.MULTILINE), f"{files}: no {name}"
+
+
 def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").split()) <= 900

@@ -179,7 +179,7 @@ def test_what_is_missing_is_named_and_the_rest_planned(tmp_path: Path, singlepas
         "mine.csv: no such file",
         "missing  gaus: not usable: unknown data set",
         "did you mean 'gauss'?",
-        "a rough guess by short trial cells of AROW and KernelPerceptron",
+        "roughly estimated from short trial cells of AROW and KernelPerceptron",
         "tuning",
         "matched",
     ):
@@ -214,7 +214,7 @@ def test_without_data_no_time_is_guessed(tmp_path: Path, singlepass: Call) -> No
     (tmp_path / "s.toml").write_text(
         'name = "s"\n[[datasets]]\npath = "mine.csv"\n[[algorithms]]\nname = "AROW"\n'
     )
-    assert "time     unknown: nothing finished yet" in singlepass("plan", "s.toml").stdout
+    assert "time     unknown: no cell has finished yet" in singlepass("plan", "s.toml").stdout
 
 
 def test_a_study_that_cannot_be_run_is_one_line(tmp_path: Path, singlepass: Call) -> None:

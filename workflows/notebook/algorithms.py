@@ -16,17 +16,9 @@ from .results import plain
 
 
 def algorithm_tables(given: Any) -> list[dict[str, Any]]:
-    """Return the ``[[algorithms]]`` tables of a study.
+    """Return the ``[[algorithms]]`` tables for names, tables, estimators or classes, or a mapping of them.
 
-    Parameters
-    ----------
-    given : str, mapping, estimator, class, or a list or mapping of such
-        The keys of a mapping are labels, unless it is a table itself: one with a ``name``.
-
-    Raises
-    ------
-    InputError
-        An estimator cannot be used in a study.
+    The keys of a mapping are labels, unless it has a ``name``: then it is one table.
 
     Examples
     --------
@@ -54,24 +46,12 @@ def _table(given: Any) -> dict[str, Any]:
 
 
 def estimator_table(estimator: Any) -> dict[str, Any]:
-    """Return the study table of an estimator: its name and the parameters that differ from the defaults.
+    """Return the table of an estimator or class: its name, and the parameters that differ from the defaults.
 
-    Parameters
-    ----------
-    estimator : object or type
-        A learner of this package is named by its own name, any other class as ``"module:Class"``, with the
-        shortest module that contains it. What a study file cannot express (a pipeline, a class of the
-        notebook, parameters that are objects) is passed by value, and named by its class and a digest.
-
-    Returns
-    -------
-    dict
-        The table, with a ``name``.
-
-    Raises
-    ------
-    InputError
-        It cannot learn along a stream, or be copied.
+    The name of a class of another library is ``"module:Class"``, with the shortest module that contains it.
+    An estimator that a study file cannot express (a pipeline, a class defined in the notebook, a parameter
+    that is an object) is passed by value, and named by its class and a digest. Raises InputError if it cannot
+    learn along a stream or be copied.
 
     Examples
     --------
@@ -93,17 +73,17 @@ def _class_table(cls: type[Any]) -> dict[str, Any]:
     return _given_table(cls) if name is None else {"name": name}
 
 
-def _given_table(thing: Any) -> dict[str, Any]:
-    """Return the table of an object or a class that is passed by value."""
+def _given_table(estimator: Any) -> dict[str, Any]:
+    """Return the table of an estimator or a class that is passed by value."""
     try:
-        given = give(thing)
+        given = give(estimator)
     except ValueError as error:
         raise InputError(f"algorithms: {error}") from None
     return {"name": given.name, "label": given.label}
 
 
 def _parameters(estimator: Any) -> dict[str, Any] | None:
-    """Return an estimator's non-default parameters, or None if a study file cannot express them."""
+    """Return the parameters of an estimator that are not defaults, or None if a study cannot express them."""
     cls, found = type(estimator), {}
     ask = next((name for name in ("get_params", "_get_params") if hasattr(cls, name)), None)
     if ask is None:
@@ -111,7 +91,7 @@ def _parameters(estimator: Any) -> dict[str, Any] | None:
     # River's `_get_params` takes no argument.
     deep = {"deep": False} if ask == "get_params" else {}
     default = {}
-    # If the class has required arguments, no defaults are known and every parameter is written.
+    # The constructor fails if it has required arguments: then every parameter is written.
     with contextlib.suppress(Exception):
         default = getattr(cls(), ask)(**deep)
     try:
@@ -123,7 +103,7 @@ def _parameters(estimator: Any) -> dict[str, Any] | None:
             continue
         made = plain(value)
         if key == CLASS_WEIGHT and isinstance(value, Mapping):
-            # Named like the classes of the data: a label may be 1.0 or True.
+            # A label may be 1.0 or True: write it as the data set names the class.
             made = {class_name(label): plain(weight) for label, weight in value.items()}
         elif not isinstance(made, str | bool | int | float):
             return None
@@ -132,21 +112,20 @@ def _parameters(estimator: Any) -> dict[str, Any] | None:
 
 
 def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
-    # Reversed, because the other strategies derive from the first.
+    # The other strategies derive from the first, so it is tried last.
     query, strategy = next(
         each for each in reversed(STRATEGIES.items()) if isinstance(estimator, each[1].factory)
     )
     if strategy.draws and estimator.get_params(deep=False)["random_state"] != 0:
         raise InputError(
-            f"algorithms: {estimator!r}: in a study the repetition says what its draws begin with: leave "
-            "random_state out"
+            f"algorithms: {estimator!r}: a study draws it from the repetition: leave random_state out"
         )
     own = {strategy.key: plain(getattr(estimator, strategy.parameter))} if strategy.key else {}
     return {"query": query, **own}
 
 
 def _same(value: Any, default: Any) -> bool:
-    # Estimators and arrays have no plain equality, but their representations do.
+    # Estimators and arrays have no simple equality, so their representations are compared.
     return value is default or repr(plain(value)) == repr(plain(default)) or _equal_numbers(value, default)
 
 
@@ -156,7 +135,7 @@ def _equal_numbers(value: Any, default: Any) -> bool:
 
 
 def _importable_name(cls: type) -> str | None:
-    """Return a class's name in a study, or None if no other process could import it."""
+    """Return the name of a class in a study, or None if other processes cannot import the class."""
     for name, learner in registry.available().items():
         if learner is cls:
             return name

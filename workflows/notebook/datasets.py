@@ -14,21 +14,11 @@ _ARRAYS = ("X", "y", "X_test", "y_test")
 
 
 def dataset_tables(given: Any) -> list[dict[str, Any]]:
-    """Return the ``[[datasets]]`` tables of a study.
+    """Return the ``[[datasets]]`` tables for one data set, or a list or mapping of data sets by label.
 
-    Rows in memory are stored in the cache and named by their content.
-
-    Parameters
-    ----------
-    given : str, Path, mapping, DataFrame, (X, y) or (X, y, X_test, y_test), or a list or mapping of such
-        The keys of a mapping are labels, unless it is a table itself. A table may contain, instead of
-        ``name`` or ``path``, ``X`` and ``y`` (and ``X_test``, ``y_test``) or ``frame`` (and ``target``,
-        ``test``).
-
-    Raises
-    ------
-    InputError
-        A data set has the wrong type or lacks its labels.
+    A data set is a name, a path, a data frame, ``(X, y)``, ``(X, y, X_test, y_test)`` or a table. Instead of
+    ``name`` or ``path``, a table may contain ``X`` and ``y`` (and ``X_test``, ``y_test``) or ``frame`` (and
+    ``target``, ``test``). Rows in memory are stored in the cache and named by a digest of their content.
 
     Examples
     --------
@@ -48,7 +38,7 @@ def dataset_tables(given: Any) -> list[dict[str, Any]]:
 
 
 def _is_table(given: Mapping[str, Any]) -> bool:
-    """Return whether a mapping is one table rather than data sets by label, which may be any words."""
+    """Return whether a mapping is one table, rather than data sets by label."""
     named = any(isinstance(given.get(key), str | PurePath) for key in ("name", "path"))
     numbered = isinstance(given.get("openml"), int) or isinstance(given.get("compose"), list)
     return named or numbered or ("X" in given and "y" in given) or _is_frame(given.get("frame"))
@@ -60,10 +50,7 @@ def _is_rows(given: tuple[Any, ...]) -> bool:
 
 
 def _table(given: Any, label: str, unnamed: str = "data") -> dict[str, Any]:
-    """Return the table of one data set.
-
-    `label` is empty if the data set sets its own; `unnamed` labels rows in memory without one.
-    """
+    """Return the table of one data set; rows in memory without a label are labeled `unnamed`."""
     called = {"label": label} if label else {}
     if isinstance(given, str | PurePath):
         return {"path" if _is_path(given) else "name": str(given)} | called
@@ -120,7 +107,7 @@ def _of_arrays(table: dict[str, Any], label: str) -> dict[str, Any]:
     if y is None:
         raise InputError(f"{owner}: X is given, y is not")
     if _is_frame(X):
-        # The frame may have categorical columns, which must be encoded the same way in both parts.
+        # Categorical columns of a frame must be encoded the same way in both parts.
         if X_test is not None:
             tested, target = data.frame_table(f"{owner}: X_test", X_test, y_test)
             if not target:

@@ -1,4 +1,4 @@
-"""Results as a notebook reads them: data frames, ranks, tests and figures."""
+"""Read results in a notebook: as data frames, ranks, significance tests and figures."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def plain(value: Any) -> Any:
     return value
 
 
-# Data sets that are listed by name.
+# Largest number of data sets listed by name.
 _MOST_NAMED = 8
 
 
 class Results:
-    """Give access to the results of a study; `run`, `compare` and `load` return it.
+    """Read the results of a study; `run`, `compare` and `load` return this object.
 
     Attributes
     ----------
     out : str
         Folder or URL of the results.
     cells, curves : DataFrame
-        One row per cell; and the points of the learning curves, by ``key`` of the cell.
+        One row per cell, and the points of the learning curves with the ``key`` of their cell.
     study : dict
         The study, as it was run.
     """
@@ -75,7 +75,7 @@ class Results:
 
     @property
     def curves(self) -> pd.DataFrame:
-        """Return the points of the learning curves, by ``key`` of the cell."""
+        """Return the points of the learning curves, with the ``key`` of their cell."""
         return self._view.results.curves
 
     @cached_property
@@ -85,20 +85,20 @@ class Results:
         return self.cells.loc[self.cells["status"] != "ok", columns]
 
     def ranks(self, metric: str | None = None, noise: Any = None) -> pd.DataFrame | pd.Series[float]:
-        """Return the mean ranks over data sets, 1 the best, as in the report.
+        """Return the mean ranks over data sets, as in the report; 1 is the best rank.
 
         Parameters
         ----------
         metric : str or None, default=None
-            A metric of docs/metrics.md that the study measured; None: the one by which its report ranks.
+            A metric of docs/metrics.md that the study measured; None: the metric by which its report ranks.
         noise : float, dict or None, default=None
             One noise level of the study, as a study file writes it; None: all of them.
 
         Returns
         -------
         DataFrame or Series of float
-            Algorithms by noise levels (with "overall" if there are several); for one level a series, best
-            first.
+            A row per algorithm and a column per noise level, with "overall" if there are several; for one
+            level a series, best first.
 
         Raises
         ------
@@ -148,7 +148,7 @@ class Results:
             tested = [each for each in comparisons if each.friedman is not None]
             table = friedman_table(tested) if tested else None
         else:
-            raise InputError(f"tests: kind {kind!r} is none: {did_you_mean(kind, ['pairs', 'friedman'])}")
+            raise InputError(f"tests: unknown kind {kind!r}: {did_you_mean(kind, ['pairs', 'friedman'])}")
         return pd.DataFrame() if table is None or table.data is None else table.data
 
     def plot_ranks(
@@ -197,7 +197,7 @@ class Results:
         Parameters
         ----------
         dataset : str or None, default=None
-            Its label; None: the first.
+            Label of the data set; None: the first.
         noise : float, dict or None, default=None
             One noise level; None: the lowest.
         column : str, default="mistakes_clean"
@@ -238,7 +238,7 @@ class Results:
         shown = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
         text = f"Mean ranks by {view.metric.label} on {shown}; 1 is best. {len(self.cells):,} cells"
         if len(self.failed):
-            text += f", {len(self.failed):,} of them not finished (.failed says why)"
+            text += f", {len(self.failed):,} of them not finished (see .failed)"
         if view.coverage.missing:
             text += f", {view.coverage.missing:,} not yet run"
         return f"{text}."

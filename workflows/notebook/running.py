@@ -64,7 +64,7 @@ def run(
     Raises
     ------
     InputError
-        In one line: what is wrong with the study, the output or the cluster.
+        The study, the output or the cluster is faulty; the message is one line.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def run(
             scheduler=None if client is None else _address(client),
             security=None if client is None else client.security,
             cell_limit=cell_limit or CELL_LIMIT,
-            # Workers must not write to a temporary folder, to which no later run returns.
+            # Workers must not write to a temporary folder, which is deleted with the results.
             workers_write=False if out is None and client is not None else None,
         )
         display = progress_display() if progress else RunProgress()
@@ -100,7 +100,7 @@ def run(
             )
             lost = summary.failed + summary.crashed + summary.stopped
             if lost:
-                shown.note(f"{lost} cells failed or were stopped: .failed of the results says why")
+                shown.note(f"{lost} cells failed or were stopped: see .failed of the results")
         results = Results(target)
         # The temporary folder is deleted with the results read from it.
         weakref.finalize(results, cleanup.pop_all().close)
@@ -111,10 +111,10 @@ def _address(client: Client) -> str:
     """Return the scheduler address of a client, or raise InputError if it is not a connected Client."""
     if not hasattr(client, "security"):
         raise InputError(
-            f"client: a {type(client).__name__} is none: give a distributed.Client; where results go is out"
+            f"client: expected a distributed.Client, got a {type(client).__name__}; the output folder is out="
         )
     if client.status != "running":
-        raise InputError(f"client: it is {client.status}: connect it again")
+        raise InputError(f"client: its status is {client.status!r}: connect it again")
     scheduler: Any = client.scheduler
     return str(scheduler.address)
 

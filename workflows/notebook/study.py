@@ -43,7 +43,7 @@ class NotebookStudy:
     Raises
     ------
     InputError
-        One line that names the key and what would be right.
+        The study is faulty; the message names the key and the remedy in one line.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class NotebookStudy:
             table = dict(source)
         elif source is not None:
             raise InputError(
-                f"study: a {type(source).__name__} is none: give a TOML file, a dictionary or keywords"
+                f"study: expected a TOML file, a dictionary or keywords, got a {type(source).__name__}"
             )
         table = {"name": _NAME, **table, **keys}
         for key, made in (("datasets", dataset_tables), ("algorithms", algorithm_tables)):
@@ -84,7 +84,7 @@ class NotebookStudy:
 
     @property
     def table(self) -> dict[str, Any]:
-        """Return the study as the table of a TOML file, without keys at their default."""
+        """Return the study as the table of a TOML file, without keys that have their default."""
         table: dict[str, Any] = self.valid.model_dump(mode="json", exclude_defaults=True)
         return table
 

@@ -188,7 +188,7 @@ def test_a_client_runs_the_cells_also_where_a_loop_runs(monkeypatch: pytest.Monk
         # Forbid threads of this process.
         patch.setattr("singlepass.workflows.running.workers.compute_in_threads", None)
         inside = asyncio.run(as_in_a_notebook())
-    with pytest.raises(InputError, match="client: it is closed"):
+    with pytest.raises(InputError, match="client: its status is 'closed'"):
         asyncio.run(as_in_a_notebook())
     here = compare(**given, progress=False)
     assert (inside.cells["status"] == "ok").all()
@@ -248,7 +248,7 @@ def test_a_diagram_of_one_data_set_has_no_bars() -> None:
         (lambda r: r.ranks("acuracy"), "metric: there is no 'acuracy': did you mean"),
         (lambda r: r.ranks(noise=0.3), "noise: the study has no level 0.3: it has 0, 0.2"),
         (lambda r: r.ranks(noise="much"), "noise: "),
-        (lambda r: r.tests("wilcoxon"), "tests: kind 'wilcoxon' is none"),
+        (lambda r: r.tests("wilcoxon"), "tests: unknown kind 'wilcoxon'"),
         (
             lambda r: r.plot_curves("dence"),
             "no data set is called 'dence': did you mean 'dense'?",
@@ -261,7 +261,10 @@ def test_a_diagram_of_one_data_set_has_no_bars() -> None:
             "'AORW' is unknown: did you mean 'AROW'?",
         ),
         (lambda r: compare((X, Y), AROW(r=-1), progress=False), "algorithm 'AROW': "),
-        (lambda r: run(Study(datasets="digits", algorithms="AROW"), "out"), "client: a str is none"),
+        (
+            lambda r: run(Study(datasets="digits", algorithms="AROW"), "out"),
+            "client: expected a distributed.Client, got a str",
+        ),
         (lambda r: compare((X, Y), "AROW", threads=0, progress=False), "threads must be 1 or more"),
         (
             lambda r: compare("digit", "AROW", progress=False),
@@ -297,7 +300,7 @@ def test_failed_cells_are_told(tmp_path: Path) -> None:
     )
     found = compare({"mine": (X, Y)}, ["Perceptron", "Breaks"], plugins=[plugin], seeds=1, progress=False)
     assert found.failed["algorithm"].tolist() == ["Breaks"]
-    assert "1 of them not finished (.failed says why)" in found._repr_html_()
+    assert "1 of them not finished (see .failed)" in found._repr_html_()
 
 
 def test_cells_that_have_not_run_are_counted(tmp_path: Path) -> None:

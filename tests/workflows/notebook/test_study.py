@@ -162,7 +162,7 @@ def test_what_is_wrong_is_one_line(keys: dict[str, Any], line: str) -> None:
 
 
 def test_what_is_no_study_is_refused() -> None:
-    with pytest.raises(InputError, match="study: a int is none"):
+    with pytest.raises(InputError, match="study: expected a TOML file, a dictionary or keywords, got a int"):
         Study(3)  # type: ignore[arg-type]
 
 
