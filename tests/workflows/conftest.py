@@ -34,7 +34,7 @@ r = [0.1, 1.0, 10.0]
 
 
 class Silent(RunProgress):
-    """Record the progress instead of showing it."""
+    """Record lines for the user instead of showing them."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -57,7 +57,7 @@ def study_file(tmp_path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Result:
-    """Hold the outcome of a command."""
+    """Store the outcome of a command."""
 
     returncode: int
     stdout: str

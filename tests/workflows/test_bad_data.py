@@ -171,7 +171,7 @@ def test_archives_with_paths_that_leave_the_folder(
     assert not Path("/escaped.txt").exists()
 
 
-def test_a_public_set_that_is_not_the_public_one(
+def test_a_changed_public_file_is_refused(
     singlepass: Call, study: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
@@ -185,7 +185,7 @@ def test_a_public_set_that_is_not_the_public_one(
     )
 
 
-def test_convert_says_what_is_in_a_file(singlepass: Call, tmp_path: Path) -> None:
+def test_convert_describes_a_file(singlepass: Call, tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_text(CSV.replace("label", "kind"))
     (tmp_path / "g.svm").write_text("1 1:1\n-1 3:1\n")
     (tmp_path / "t.svm").write_text("1 1:2\n-1 3:1\n")
@@ -307,7 +307,7 @@ def test_labels_that_differ_in_case_only_are_named(singlepass: Call, tmp_path: P
     )
 
 
-def test_a_class_of_a_pair_that_is_not_there(singlepass: Call, study: Callable[..., str]) -> None:
+def test_a_missing_class_of_a_pair_is_named(singlepass: Call, study: Callable[..., str]) -> None:
     result = singlepass("run", study('name = "digits"\ntask = "pair:3,12"'))
     assert_one_line(result, "task 'pair:3,12': there is no class '12'; classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9")
 
@@ -334,7 +334,7 @@ def test_a_class_of_a_pair_that_is_not_there(singlepass: Call, study: Callable[.
         ),
     ],
 )
-def test_what_no_run_can_begin_with(
+def test_studies_that_cannot_start_are_refused(
     singlepass: Call, study: Callable[..., str], entry: str, fragment: str
 ) -> None:
     file = study(entry)
@@ -342,7 +342,7 @@ def test_what_no_run_can_begin_with(
         assert_one_line(singlepass(command, file), fragment)
 
 
-def test_a_budget_above_the_stream_is_named(singlepass: Call, study: Callable[..., str]) -> None:
+def test_a_budget_above_the_number_of_rows_is_named(singlepass: Call, study: Callable[..., str]) -> None:
     entry = 'name = "breast-cancer"\n[[algorithms]]\nname = "Forgetron"\nbudget = {}'
     line = "budget   Forgetron: 600 is more than the 569 rows of breast-cancer, so no support vector is ever"
     assert line in " ".join(singlepass("plan", study(entry.format("[50, 600]"))).stdout.split("\n"))

@@ -29,7 +29,7 @@ def assert_one_line(result: Any, *fragments: str) -> None:
         assert fragment in lines[0]
 
 
-def test_a_process_of_its_own(study_file: Path) -> None:
+def test_the_command_in_a_subprocess(study_file: Path) -> None:
     command = Path(sys.executable).with_name("singlepass")
     result = subprocess.run(
         [command, "run", study_file.name], cwd=study_file.parent, capture_output=True, text=True
@@ -160,7 +160,7 @@ def test_a_scheduler_that_does_not_answer(singlepass: Call, study_file: Path) ->
     assert_one_line(result, "none.json")
 
 
-def test_a_damaged_part_loses_nothing_but_itself(singlepass: Call, study_file: Path, tmp_path: Path) -> None:
+def test_a_damaged_part_loses_only_its_own_cells(singlepass: Call, study_file: Path, tmp_path: Path) -> None:
     assert singlepass("run", study_file.name).returncode == 0
     part = next((tmp_path / "results/small/cells").glob("*.parquet"))
     lost = len(pd.read_parquet(part))
@@ -187,7 +187,7 @@ def test_lists(singlepass: Call, what: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["list", "learners"], ["--help"]], ids=" ".join)
-def test_a_reader_that_has_read_enough(arguments: list[str]) -> None:
+def test_a_closed_output_pipe_is_silent(arguments: list[str]) -> None:
     unread, written = os.pipe()
     os.close(unread)
     command = Path(sys.executable).with_name("singlepass")
@@ -196,7 +196,7 @@ def test_a_reader_that_has_read_enough(arguments: list[str]) -> None:
     assert (ran.returncode, ran.stderr) == (1, b"")
 
 
-def test_another_pipe_that_breaks_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_broken_pipe_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(**_: object) -> None:
         raise BrokenPipeError("to a worker")
 
@@ -205,7 +205,7 @@ def test_another_pipe_that_breaks_is_not_hidden(monkeypatch: pytest.MonkeyPatch)
         cli.main()
 
 
-def test_everything_about_a_data_set(singlepass: Call) -> None:
+def test_details_of_a_data_set(singlepass: Call) -> None:
     result = singlepass("list", "datasets", "checkerboard-noisy", "letter")
     assert result.returncode == 0
     assert "15% of the training labels switched" in result.stdout
@@ -218,7 +218,7 @@ def test_everything_about_a_data_set(singlepass: Call) -> None:
     assert_one_line(singlepass("list", "studies", "quickstart"), "list studies takes no names")
 
 
-def test_everything_about_a_learner(singlepass: Call) -> None:
+def test_details_of_a_learner(singlepass: Call) -> None:
     result = singlepass("list", "learners", "AROW")
     assert result.returncode == 0
     title, heading, *rows = result.stdout.splitlines()
@@ -242,7 +242,7 @@ def test_generated_data_are_not_downloaded(singlepass: Call) -> None:
     assert "nothing to download" in singlepass("data", "fetch", "gauss").stdout
 
 
-def test_a_report_leaves_nothing_of_the_one_before(
+def test_a_report_removes_files_of_the_previous_report(
     singlepass: Call, study_file: Path, tmp_path: Path
 ) -> None:
     singlepass("run", study_file.name, "--out", "out")
@@ -287,5 +287,5 @@ def test_imports_are_lazy(statement: str, unwanted: list[str]) -> None:
     assert result.stdout.strip() == "[]"
 
 
-def test_bench_refuses_a_size_where_no_file_is_made(singlepass: Call) -> None:
+def test_bench_refuses_a_size_for_benchmarks_without_files(singlepass: Call) -> None:
     assert_one_line(singlepass("bench", "linear", "--size", "0.1"), "--size is for ingestion", "linear")

@@ -46,7 +46,7 @@ SENT = ("distributed.", "dask.", "multiprocessing.")
 
 
 class Event(NamedTuple):
-    """Hold an audit event: its kind, its object, and the calling modules, innermost first."""
+    """Store an audit event: its kind, its object, and the calling modules, innermost first."""
 
     kind: str
     what: str
@@ -164,7 +164,7 @@ def on_cluster(machine: Callable[[], Machine]) -> tuple[Machine, list[Event]]:
     return here, here.run(COMMANDS, commands("run s.toml --out out --cluster local:1"))
 
 
-def test_threads_write_in_their_folders(on_threads: tuple[Machine, list[Event]]) -> None:
+def test_threads_write_only_to_allowed_folders(on_threads: tuple[Machine, list[Event]]) -> None:
     here, events = on_threads
     assert here.strays(events, "out", "page", "reproduced", "results") == set()
     # No temporary files are left.
@@ -172,29 +172,31 @@ def test_threads_write_in_their_folders(on_threads: tuple[Machine, list[Event]])
     assert {"out", "page", "reproduced"} <= {path.name for path in here.work.iterdir()}
 
 
-def test_threads_unpickle_nothing_but_compiled_code(on_threads: tuple[Machine, list[Event]]) -> None:
+def test_threads_unpickle_only_compiled_code(on_threads: tuple[Machine, list[Event]]) -> None:
     _, events = on_threads
     assert [event for event in events if event.kind == "unpickle" and not event.is_by(COMPILED)] == []
 
 
-def test_threads_listen_nowhere(on_threads: tuple[Machine, list[Event]]) -> None:
+def test_threads_open_no_port(on_threads: tuple[Machine, list[Event]]) -> None:
     _, events = on_threads
     assert [event for event in events if event.kind == "bind"] == []
 
 
-def test_a_cluster_here_writes_in_its_folders(on_cluster: tuple[Machine, list[Event]]) -> None:
+def test_a_local_cluster_writes_only_to_allowed_folders(on_cluster: tuple[Machine, list[Event]]) -> None:
     here, events = on_cluster
     assert here.strays(events, "out") == set()
 
 
-def test_a_cluster_here_unpickles_what_its_processes_send(on_cluster: tuple[Machine, list[Event]]) -> None:
+def test_a_local_cluster_unpickles_only_messages_of_its_processes(
+    on_cluster: tuple[Machine, list[Event]],
+) -> None:
     _, events = on_cluster
     sent = [event for event in events if event.kind == "unpickle" and not event.is_by(COMPILED)]
     assert sent
     assert [event for event in sent if not event.is_by(SENT)] == []
 
 
-def test_a_cluster_here_listens_on_this_machine_alone(on_cluster: tuple[Machine, list[Event]]) -> None:
+def test_a_local_cluster_listens_only_on_localhost(on_cluster: tuple[Machine, list[Event]]) -> None:
     _, events = on_cluster
     hosts = {event.what for event in events if event.kind == "bind"} - {""}
     # Addresses of the scheduler and of a worker.
@@ -202,7 +204,7 @@ def test_a_cluster_here_listens_on_this_machine_alone(on_cluster: tuple[Machine,
     assert [host for host in hosts if not ipaddress.ip_address(host).is_loopback] == []
 
 
-def test_what_is_not_allowed_is_seen(machine: Callable[[], Machine]) -> None:
+def test_forbidden_events_are_detected(machine: Callable[[], Machine]) -> None:
     here = machine()
     events = here.run(
         "import os, pickle, socket, subprocess, sys\n"

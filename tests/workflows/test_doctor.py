@@ -28,7 +28,7 @@ def test_this_machine(singlepass: Call, study_file: Path) -> None:
         assert fragment in result.stdout
 
 
-def test_what_is_wrong_with_this_machine(
+def test_problems_of_this_machine(
     singlepass: Call, tmp_path: Path, study_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "taken").write_text("a file")
@@ -65,7 +65,7 @@ def test_a_cluster_without_workers() -> None:
     assert [problem.partition(":")[0] for problem in found.problems] == ["no worker came"]
 
 
-def test_a_scheduler_that_is_not_there(singlepass: Call) -> None:
+def test_an_unreachable_scheduler(singlepass: Call) -> None:
     result = singlepass("doctor", "--scheduler", "tcp://127.0.0.1:9", "--patience", "0")
     assert result.returncode == 1
     assert "wrong: scheduler tcp://127.0.0.1:9: did not answer" in result.stdout
@@ -91,7 +91,7 @@ def _checkup(**changes: Any) -> Checkup:
     return replace(found, **changes)
 
 
-def test_a_cluster_that_is_well() -> None:
+def test_a_cluster_without_problems() -> None:
     found = Findings()
     describe(found, _checkup(), 3)
     assert not found.problems
@@ -99,7 +99,7 @@ def test_a_cluster_that_is_well() -> None:
     assert ("data", "3 tables; 1 workers have all of them") in found.facts
 
 
-def test_what_is_wrong_with_a_cluster() -> None:
+def test_problems_of_a_cluster() -> None:
     here = this_environment()
     well = WorkerCheckup(threads=2, memory=0, environment=here, lacking=[], cache_free=10**12)
     other = replace(here, versions={**here.versions, "numpy": "1.0"})
@@ -151,12 +151,12 @@ def test_the_script_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert job_script("local:2") is None
 
 
-def test_a_script_is_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_lines_of_a_job_script_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert not Findings(facts=[("job script", "#!/bin/sh\nline"), ("scheduler", "here")]).show()
     assert capsys.readouterr().out == "job script:\n#!/bin/sh\nline\n\nscheduler   here\nall is well\n"
 
 
-def test_the_commands_are_those_of_dask_too(tmp_path: Path) -> None:
+def test_dask_runs_the_commands(tmp_path: Path) -> None:
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "dask", "singlepass", *arguments]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

@@ -38,7 +38,7 @@ def finished(singlepass: Call, study_file: Path) -> str:
     return "results/small"
 
 
-def test_a_table_is_printed_as_the_report_has_it(singlepass: Call, finished: str, tmp_path: Path) -> None:
+def test_a_table_equals_the_one_of_the_report(singlepass: Call, finished: str, tmp_path: Path) -> None:
     found = singlepass("export", finished, "--table", "ranks")
     assert found.returncode == 0, found.stderr
     [file] = (tmp_path / finished / "tables").glob("mean-ranks-test-accuracy.tex")
@@ -46,9 +46,7 @@ def test_a_table_is_printed_as_the_report_has_it(singlepass: Call, finished: str
     assert singlepass("export", finished, "--table", file.stem).stdout == found.stdout
 
 
-def test_figures_have_the_width_and_format_that_are_asked_for(
-    singlepass: Call, finished: str, tmp_path: Path
-) -> None:
+def test_figures_have_the_requested_width_and_format(singlepass: Call, finished: str, tmp_path: Path) -> None:
     command = ["export", finished, "--width", "84mm", "--figure", "cd.svg", "--figure", "curves-1.svg"]
     assert singlepass(*command).returncode == 0
     for name in ("cd.svg", "curves-1.svg"):

@@ -91,7 +91,7 @@ def test_every_example_streams(files: Path, protocol: str, number: int) -> None:
             assert row["status"] == "ok", row["error"]
 
 
-def test_what_the_page_says_of_its_examples(files: Path) -> None:
+def test_the_page_describes_its_examples(files: Path) -> None:
     magic, jobs, others = (
         make_plan(read_study(write_study(files, each)), base=files).tasks for each in STUDIES
     )
@@ -132,9 +132,7 @@ NAMED = 'categorical = ["job"]\ntext = ["note"]\n'
         ("jobs.csv", "job,note", "note,note", JOBS),
     ],
 )
-def test_every_line_is_the_one_that_is_printed(
-    files: Path, name: str, before: str, after: str, entries: str
-) -> None:
+def test_the_page_quotes_real_messages(files: Path, name: str, before: str, after: str, entries: str) -> None:
     if name:
         (files / name).write_text((files / name).read_text().replace(before, after, 1))
     lines = re.findall(r"\| `(\S+[:,] .*)` \|$", PAGE, re.M)

@@ -48,7 +48,7 @@ def one_error(result: Any) -> str:
         ('[[datasets]]\nname = "gauss"\ntask = "no"', "unknown task"),
     ],
 )
-def test_a_plan_ends_as_the_run_would(tmp_path: Path, singlepass: Call, data: str, words: str) -> None:
+def test_a_plan_reports_the_error_of_the_run(tmp_path: Path, singlepass: Call, data: str, words: str) -> None:
     study(tmp_path, data=data)
     planned, ran = singlepass("plan", "own.toml"), singlepass("run", "own.toml")
     assert one_error(planned) == one_error(ran)
@@ -56,7 +56,7 @@ def test_a_plan_ends_as_the_run_would(tmp_path: Path, singlepass: Call, data: st
     assert "planned" in planned.stdout
 
 
-def test_a_plan_looks_at_splits_of_what_has_been_parsed(tmp_path: Path, singlepass: Call) -> None:
+def test_a_plan_checks_splits_of_parsed_data(tmp_path: Path, singlepass: Call) -> None:
     (tmp_path / "mine.csv").write_text(ROWS + "1,1,c\n")
     study(tmp_path, first='protocol = "crossval"\nfolds = 5\n')
     assert singlepass("data", "convert", "own.toml").returncode == 0
@@ -78,7 +78,7 @@ class Lazy:
 """
 
 
-def test_a_class_of_a_plugin_file_that_does_not_learn_is_named(tmp_path: Path, singlepass: Call) -> None:
+def test_a_plugin_class_that_does_not_learn_is_named(tmp_path: Path, singlepass: Call) -> None:
     (tmp_path / "mine.py").write_text(PLUGIN)
     study(tmp_path, name="Willing")
     result = singlepass("run", "own.toml", "--plugin", "mine.py")
@@ -94,7 +94,7 @@ def test_a_class_of_a_plugin_file_that_does_not_learn_is_named(tmp_path: Path, s
 @pytest.mark.parametrize(
     ("key", "hint"), [("n_worker", "n_workers"), ("memory_limt", "memory_limit"), ("local_dir", "")]
 )
-def test_a_key_that_a_cluster_does_not_take(tmp_path: Path, singlepass: Call, key: str, hint: str) -> None:
+def test_an_unknown_key_of_a_cluster_is_named(tmp_path: Path, singlepass: Call, key: str, hint: str) -> None:
     study(tmp_path)
     (tmp_path / "cluster.toml").write_text(f'class = "distributed.LocalCluster"\n[kwargs]\n{key} = 1\n')
     line = one_error(singlepass("run", "own.toml", "--cluster", "cluster.toml"))
@@ -106,7 +106,7 @@ def test_a_key_that_a_cluster_does_not_take(tmp_path: Path, singlepass: Call, ke
 
 
 @pytest.mark.parametrize("option", ["", "standardize = true", 'ignore = ["u"]', "bias = true"])
-def test_what_is_converted_as_a_study_has_it_is_ready(
+def test_data_converted_with_a_studys_options_are_ready(
     tmp_path: Path, singlepass: Call, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
     monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path / "cache"))
@@ -142,7 +142,7 @@ class Warner:
 """
 
 
-def test_a_warning_is_said_once(tmp_path: Path, singlepass: Call) -> None:
+def test_a_warning_is_shown_once(tmp_path: Path, singlepass: Call) -> None:
     (tmp_path / "mine.py").write_text(WARNING)
     study(tmp_path, name="Warner")
     result = singlepass("run", "own.toml", "--plugin", "mine.py")
@@ -160,7 +160,7 @@ def test_a_doctor_gives_no_advice_to_run_again(singlepass: Call) -> None:
     assert "run again" not in result.stdout
 
 
-def test_a_plan_counts_one_repetition_where_seeds_move_nothing(tmp_path: Path, singlepass: Call) -> None:
+def test_a_plan_counts_one_repetition_if_seeds_change_nothing(tmp_path: Path, singlepass: Call) -> None:
     study(tmp_path, data='target = "label"', first='order = "given"\nnoise = [0.0, 0.1]\n')
     text = (tmp_path / "own.toml").read_text().replace("seeds = 1", "seeds = 3")
     (tmp_path / "own.toml").write_text(text)
@@ -171,13 +171,13 @@ def test_a_plan_counts_one_repetition_where_seeds_move_nothing(tmp_path: Path, s
     assert line.split()[1:] == ["4", "4", "0", "0"], planned.stdout
 
 
-def test_a_strategy_is_no_learner_of_a_study(tmp_path: Path, singlepass: Call) -> None:
+def test_a_study_refuses_a_strategy_as_learner(tmp_path: Path, singlepass: Call) -> None:
     study(tmp_path, "RandomQueries", 'target = "label"')
     error = one_error(singlepass("plan", "own.toml"))
     assert error.endswith("algorithm 'RandomQueries' is a strategy: name the learner, with query = 'random'")
 
 
-def test_a_doctor_misses_what_a_run_would(tmp_path: Path, singlepass: Call) -> None:
+def test_the_doctor_names_files_that_a_run_lacks(tmp_path: Path, singlepass: Call) -> None:
     study(tmp_path, "capymoa.classifier:NaiveBayes", 'target = "label"')
     if importlib.util.find_spec("capymoa"):
         pytest.skip("CapyMOA is installed")

@@ -123,7 +123,7 @@ def test_seeds_that_repeat_nothing_are_counted_once_before_and_after_parsing(
     assert "2 of 2 finished" in status
 
 
-def test_what_is_done_is_told_and_timed(study_file: Path, tmp_path: Path, silent: Silent) -> None:
+def test_finished_cells_are_counted_and_timed(study_file: Path, tmp_path: Path, silent: Silent) -> None:
     study, file = find_study(str(study_file))
     out = str(tmp_path / "out")
     run_study(study, out, progress=silent, file=file)
@@ -141,9 +141,7 @@ def test_what_is_done_is_told_and_timed(study_file: Path, tmp_path: Path, silent
     assert all(means)
 
 
-def test_an_algorithm_that_is_new_is_timed_by_the_others(
-    study_file: Path, tmp_path: Path, silent: Silent
-) -> None:
+def test_a_new_algorithm_is_timed_by_the_others(study_file: Path, tmp_path: Path, silent: Silent) -> None:
     study, file = find_study(str(study_file))
     out = str(tmp_path / "out")
     run_study(study, out, progress=silent, file=file)
@@ -163,7 +161,7 @@ def test_parsed_data_is_measured(tmp_path: Path, singlepass: Call) -> None:
     assert sum(mine.n_bytes.values()) >= 3 * 2 * 8
 
 
-def test_what_is_missing_is_named_and_the_rest_planned(tmp_path: Path, singlepass: Call) -> None:
+def test_missing_data_are_named_and_the_rest_is_planned(tmp_path: Path, singlepass: Call) -> None:
     text = OWN.replace(
         "[[algorithms]]", '[[datasets]]\nname = "gaus"\n[[datasets]]\nname = "usps"\n[[algorithms]]', 1
     )

@@ -61,7 +61,7 @@ def test_the_time_left_is_counted_down_and_never_zero(monkeypatch: pytest.Monkey
             assert left in last_lines(shown)
 
 
-def test_the_dashboard_of_a_cluster_stays_in_sight() -> None:
+def test_the_dashboard_stays_visible() -> None:
     shown = io.StringIO()
     bar = Bar(Console(file=shown, force_terminal=True, width=160, color_system="standard"))
     with bar:
@@ -75,7 +75,9 @@ def test_the_dashboard_of_a_cluster_stays_in_sight() -> None:
     assert ";http://127.0.0.1:8787/status\x1b\\dashboard" in last_lines(shown)
 
 
-def test_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_are_printed_at_intervals(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     clock = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     lines = LineProgress()

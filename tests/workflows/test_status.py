@@ -41,7 +41,7 @@ def store(tmp_path: Path) -> Store:
     return opened
 
 
-def test_how_far_it_is_and_by_whom(store: Store) -> None:
+def test_progress_and_workers(store: Store) -> None:
     store.write([outcome(f"far{n}", worker="w:2", seconds_ago=7200) for n in range(20)])
     store.write([outcome(f"near{n}", seconds_ago=10 + n) for n in range(25)])
     store.write(
@@ -70,7 +70,7 @@ def test_how_far_it_is_and_by_whom(store: Store) -> None:
     assert "  x crashed in 1 cell (x): ValueError: crashed" in lines
 
 
-def test_a_study_that_has_just_begun(store: Store) -> None:
+def test_a_study_that_has_just_started(store: Store) -> None:
     told = run_status(store.url)
     assert (told.planned, told.per_minute, told.seconds_left) == (100, 0, None)
     assert list(told.lines())[1:] == [
@@ -80,7 +80,7 @@ def test_a_study_that_has_just_begun(store: Store) -> None:
     ]
 
 
-def test_a_rate_is_over_the_time_that_there_was(store: Store) -> None:
+def test_a_rate_covers_the_time_since_the_start(store: Store) -> None:
     store.write([outcome(f"{n}", seconds_ago=n) for n in range(31)])
     # 31 cells in 30 s.
     assert run_status(store.url).per_minute == pytest.approx(62, rel=0.2)
@@ -93,7 +93,7 @@ def test_a_workers_clock_may_be_ahead(store: Store) -> None:
     assert told.per_minute > 0
 
 
-def test_cells_that_the_plan_does_not_have_do_not_count_but_those_of_this_run_do(store: Store) -> None:
+def test_unplanned_cells_count_only_if_this_run_computed_them(store: Store) -> None:
     """Check that cells of this run count even if the plan lacks them, as for unfinished grids."""
     store.write([outcome("planned", seconds_ago=900), outcome("of an earlier form", seconds_ago=900)])
     row = {"key": "planned", "algorithm": "A", "grid": None, "repetitions": None}
@@ -105,7 +105,7 @@ def test_cells_that_the_plan_does_not_have_do_not_count_but_those_of_this_run_do
     assert run_status(store.url).cells["ok"] == 1
 
 
-def test_asking_while_it_is_written_and_merged(store: Store, singlepass: Call) -> None:
+def test_status_during_writes_and_merges(store: Store, singlepass: Call) -> None:
     ended, problems = threading.Event(), []
 
     def ask() -> None:
@@ -128,7 +128,7 @@ def test_asking_while_it_is_written_and_merged(store: Store, singlepass: Call) -
     assert "40 of 100 finished" in singlepass("status", store.url).stdout
 
 
-def test_what_a_killed_client_has_left(store: Store) -> None:
+def test_leftovers_of_a_killed_client(store: Store) -> None:
     store.write_json(CLUSTER, {"cluster": "dask_jobqueue.SLURMCluster", "jobs": "singlepass-1a2b"})
     with exclusive(store):
         assert run_status(store.url).left == ""
@@ -143,7 +143,7 @@ def test_what_a_killed_client_has_left(store: Store) -> None:
     assert run_status(store.url).left == ""
 
 
-def test_who_is_at_work(store: Store) -> None:
+def test_workers_are_counted(store: Store) -> None:
     store.write_json(CLUSTER, {"workers": {"now": 3, "lost": 2, "silent": 1, "unfit": 0}})
     with exclusive(store):
         told = run_status(store.url)

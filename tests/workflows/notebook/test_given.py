@@ -104,7 +104,7 @@ def client() -> Iterator[Client]:
         yield client
 
 
-def test_they_take_part_on_threads(on_threads: Results) -> None:
+def test_notebook_objects_run_on_threads(on_threads: Results) -> None:
     cells = on_threads.cells
     assert (cells["status"] == "ok").all()
     assert len(cells) == 6
@@ -120,7 +120,7 @@ def test_they_take_part_on_threads(on_threads: Results) -> None:
     assert errors["class"] < 0.5
 
 
-def test_they_take_part_in_other_processes(on_threads: Results, client: Client) -> None:
+def test_notebook_objects_run_in_other_processes(on_threads: Results, client: Client) -> None:
     there = found(three(), client=client)
     assert (there.cells["status"] == "ok").all()
     pd.testing.assert_frame_equal(in_order(there), in_order(on_threads), check_exact=True)
@@ -153,7 +153,7 @@ def test_a_pipeline_counts_as_by_its_own_loop() -> None:
     assert results.cells["mistakes_clean"].tolist() == [mistakes]
 
 
-def test_what_is_unchanged_is_reused(on_threads: Results) -> None:
+def test_unchanged_code_is_reused(on_threads: Results) -> None:
     out = Path(on_threads.out)
     assert computed(on_threads, found(three(), out)) == 0
     # Whether the object was trained before does not matter.
@@ -176,13 +176,13 @@ def test_what_is_unchanged_is_reused(on_threads: Results) -> None:
         ("class", lambda: cell()["Majority"](11)),
     ],
 )
-def test_what_has_changed_is_another_learner(label: str, changed: Any) -> None:
+def test_changed_code_is_another_learner(label: str, changed: Any) -> None:
     before, after = ({e.label: e.name for e in Study(datasets=DATA, algorithms=each).valid.algorithms}
                      for each in (three(), three() | {label: changed()}))  # fmt: skip
     assert {name for name in before if before[name] != after[name]} == {label}
 
 
-def test_names_are_alike_in_every_process(tmp_path: Path) -> None:
+def test_names_are_equal_in_every_process(tmp_path: Path) -> None:
     page = CELL + (
         "from sklearn.pipeline import make_pipeline\n"
         "from sklearn.linear_model import SGDClassifier\n"
@@ -285,7 +285,7 @@ HOLDS_A_LOCK = CELL + "\nimport threading\nclass Locked(Majority):\n    lock = t
         (cell(HOLDS_A_LOCK)["Locked"], "cannot pickle '_thread.lock'"),
     ],
 )
-def test_what_cannot_take_part_is_refused_in_one_line(algorithm: Any, line: str) -> None:
+def test_unusable_objects_are_refused_in_one_line(algorithm: Any, line: str) -> None:
     with pytest.raises(InputError) as error:
         Study(datasets=DATA, algorithms=algorithm)
     assert line in str(error.value)
@@ -300,7 +300,7 @@ def test_a_study_made_before_its_code_changed_is_refused() -> None:
         run(study, progress=False)
 
 
-def test_an_object_that_is_not_here_is_named() -> None:
+def test_a_missing_object_is_named() -> None:
     study = Study(datasets=DATA, algorithms=cell()["Majority"], seeds=1)
     table = study.table
     table["algorithms"][0]["name"] = "object:Majority-0000000000000000"
@@ -308,7 +308,7 @@ def test_an_object_that_is_not_here_is_named() -> None:
         run(table, progress=False)
 
 
-def test_what_is_given_is_a_copy() -> None:
+def test_objects_are_copied() -> None:
     mine = cell()["Majority"](5)
     given = give(mine)
     mine.labels.append(1)
@@ -316,7 +316,7 @@ def test_what_is_given_is_a_copy() -> None:
     assert np.array_equal(given.factory().predict(X[:2]), [0, 0])
 
 
-def test_a_cell_in_a_subprocess_has_it() -> None:
+def test_a_subprocess_receives_the_object() -> None:
     study = Study(datasets="breast-cancer", algorithms=cell()["Majority"], seeds=1).valid
     [planned] = make_plan(study).evaluation_cells({})
     here, apart = run_cell(planned), run_apart(planned)
@@ -324,7 +324,7 @@ def test_a_cell_in_a_subprocess_has_it() -> None:
     assert apart.row["mistakes_clean"] == here.row["mistakes_clean"]
 
 
-def test_what_cannot_be_unpickled_there_fails_its_cells() -> None:
+def test_objects_that_cannot_be_unpickled_fail_their_cells() -> None:
     study = Study(datasets="breast-cancer", algorithms=cell()["Majority"], seeds=1).valid
     [planned] = make_plan(study).evaluation_cells({})
     name = "object:Elsewhere-0123456789abcdef"

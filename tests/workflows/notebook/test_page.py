@@ -24,12 +24,12 @@ def code(page: Any) -> list[Any]:
     return [cell for cell in page.cells if cell.cell_type == "code"]
 
 
-def test_it_is_stored_without_outputs_and_first_cell_is_short(page: Any) -> None:
+def test_the_notebook_has_no_outputs_and_a_short_first_cell(page: Any) -> None:
     assert not any(cell.outputs or cell.execution_count for cell in code(page))
     assert len([line for line in code(page)[0].source.splitlines() if line]) < 15
 
 
-def test_links_lead_somewhere(page: Any) -> None:
+def test_links_exist(page: Any) -> None:
     links = re.findall(r"\]\(([^)]+)\)", "".join(cell.source for cell in page.cells))
     assert links
     assert all((PAGE.parent / link).exists() for link in links)
@@ -37,7 +37,7 @@ def test_links_lead_somewhere(page: Any) -> None:
 
 # Ignore warnings about Jupyter's own packages.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-def test_it_runs(page: Any, tmp_path: Path) -> None:
+def test_the_notebook_runs(page: Any, tmp_path: Path) -> None:
     page = nbformat.from_dict(page.copy())
     kept = f'run(study, out=r"{tmp_path / "out"}")'
     code(page)[0].source = code(page)[0].source.replace("run(study)", kept)
@@ -59,7 +59,7 @@ def test_it_runs(page: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-def test_bad_input_is_one_line_there(tmp_path: Path) -> None:
+def test_bad_input_is_one_line_in_a_notebook(tmp_path: Path) -> None:
     page = nbformat.v4.new_notebook(
         cells=[
             nbformat.v4.new_code_cell(

@@ -135,7 +135,7 @@ def test_ranks_and_tests_are_those_of_the_report(results: Results, tmp_path: Pat
     assert by_level.index[-1] == "NoChange"
 
 
-def test_frames_may_come_with_a_test_part() -> None:
+def test_data_frames_with_a_test_part() -> None:
     frame = pd.DataFrame(X).assign(site=np.where(Y, "a", "b"))
     parts = (frame[:400], Y[:400], frame[400:], Y[400:])
     datasets = {
@@ -146,7 +146,7 @@ def test_frames_may_come_with_a_test_part() -> None:
     assert found.cells["n_features"].tolist() == [32]
 
 
-def test_the_temporary_folder_lives_as_long_as_the_results() -> None:
+def test_the_temporary_folder_exists_as_long_as_the_results() -> None:
     found = compare({"mine": (X, Y)}, "Perceptron", seeds=1, progress=False)
     out = Path(found.out)
     assert out.is_dir()
@@ -155,7 +155,7 @@ def test_the_temporary_folder_lives_as_long_as_the_results() -> None:
     assert not out.exists()
 
 
-def test_a_study_is_gone_on_with_and_loaded(tmp_path: Path) -> None:
+def test_a_study_is_resumed_and_loaded(tmp_path: Path) -> None:
     first = run(
         Study(datasets={"mine": (X, Y)}, algorithms="Perceptron", seeds=1), out=tmp_path, progress=False
     )
@@ -174,7 +174,7 @@ def test_a_study_is_gone_on_with_and_loaded(tmp_path: Path) -> None:
     assert "Results in" in repr(loaded)
 
 
-def test_a_client_runs_the_cells_also_where_a_loop_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_runs_the_cells_inside_an_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     given: Any = {"datasets": {"dense": (X, Y)}, "algorithms": AROW(r=0.1), "seeds": 2, "noise": 0.2}
 
     async def as_in_a_notebook() -> Results:
@@ -291,7 +291,7 @@ def test_what_is_wrong_is_one_line(results: Results, call: Any, line: str) -> No
     assert error.value._render_traceback_() == [f"InputError: {error.value}"]
 
 
-def test_failed_cells_are_told(tmp_path: Path) -> None:
+def test_failed_cells_are_reported(tmp_path: Path) -> None:
     plugin = tmp_path / "mine.py"
     plugin.write_text(
         "from singlepass.learners import Perceptron\n\n\n"
@@ -334,5 +334,5 @@ def test_the_bar_replaces_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "a &lt;line&gt;" in shown[-1]
 
 
-def test_a_process_without_a_notebook_shows_what_the_command_line_does() -> None:
+def test_a_process_without_a_notebook_shows_lines() -> None:
     assert isinstance(progress_display(), LineProgress) or os.isatty(2)

@@ -78,7 +78,7 @@ def test_file_dictionary_and_keywords_are_one_plan(tmp_path: Path) -> None:
     assert keys_of(Study(path, algorithms=by_label)) == expected
 
 
-def test_keywords_come_before_the_file(tmp_path: Path) -> None:
+def test_keywords_override_the_file(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_text(TOML)
     study = Study(path, seeds=3, algorithms="Perceptron")
@@ -129,7 +129,7 @@ def test_an_estimator_is_its_table(estimator: Any, table: dict[str, Any]) -> Non
     assert estimator_table(estimator) == table
 
 
-def test_labels_of_algorithms_come_of_a_dictionary() -> None:
+def test_keys_of_a_dictionary_are_labels_of_algorithms() -> None:
     assert algorithm_tables({"one": AROW(), "two": "AROW"}) == [
         {"name": "AROW", "label": "one"},
         {"name": "AROW", "label": "two"},
@@ -161,12 +161,12 @@ def test_what_is_wrong_is_one_line(keys: dict[str, Any], line: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_what_is_no_study_is_refused() -> None:
+def test_invalid_studies_are_refused() -> None:
     with pytest.raises(InputError, match="study: expected a TOML file, a dictionary or keywords, got a int"):
         Study(3)  # type: ignore[arg-type]
 
 
-def test_a_study_says_what_it_compares() -> None:
+def test_the_representation_of_a_study() -> None:
     study = Study(**KEYS)
     assert repr(study) == (
         "Study 'study': 1 data set (round), 3 algorithms (Perceptron, AROW, PA-II), noise 0%, 10%, "

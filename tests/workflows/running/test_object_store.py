@@ -56,7 +56,7 @@ def bucket() -> Iterator[str]:
 
 @pytest.fixture
 def url(bucket: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A place of its own for each test, where leases are short."""
+    """Return a new URL for each test, and shorten leases."""
     monkeypatch.setattr(locking, "RENEWED_EVERY", 0.4)
     monkeypatch.setattr(locking, "SETTLING", 0.2)
     return f"{bucket}/{uuid4().hex}/study"
@@ -111,7 +111,7 @@ class SlowAtUrl(_Perceptron):
 """
 
 
-def test_a_killed_run_at_a_url_goes_on_where_it_was(url: str, tmp_path: Path, silent: Any) -> None:
+def test_a_killed_run_at_a_url_resumes(url: str, tmp_path: Path, silent: Any) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     text = 'name = "s"\nseeds = 60\ncheckpoints = 2\n[[datasets]]\nname = "breast-cancer"\n'
     (tmp_path / "s.toml").write_text(text + '[[algorithms]]\nname = "SlowAtUrl"\n')
@@ -159,7 +159,7 @@ def test_the_second_client_at_a_url_is_refused(url: str, study_file: Path, silen
     assert run_study(study, url, progress=silent).computed == 28
 
 
-def test_a_bucket_that_is_not_there_is_one_line(bucket: str, singlepass: Callable[..., Any]) -> None:
+def test_a_missing_bucket_is_one_line(bucket: str, singlepass: Callable[..., Any]) -> None:
     for command in ("status", "compact", "report"):
         result = singlepass(command, "s3://nobody-has-it/study")
         assert result.returncode == 2
@@ -167,9 +167,7 @@ def test_a_bucket_that_is_not_there_is_one_line(bucket: str, singlepass: Callabl
         assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_bucket_that_is_not_there_is_refused(
-    bucket: str, study_file: Path, singlepass: Callable[..., Any]
-) -> None:
+def test_a_missing_bucket_is_refused(bucket: str, study_file: Path, singlepass: Callable[..., Any]) -> None:
     refused = singlepass("run", study_file.name, "--out", "s3://nobody-has-made-this/r3")
     assert refused.returncode == 2
     assert "output s3://nobody-has-made-this/r3: cannot be written to" in refused.stderr

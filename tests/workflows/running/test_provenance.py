@@ -23,7 +23,7 @@ def test_guests_are_recorded_with_their_versions(tmp_path: Path, silent: Any) ->
     assert made["guests"] == {"SGD": f"scikit-learn {metadata.version('scikit-learn')}"}
 
 
-def test_the_last_run_told_of_is_of_the_study_that_is_there(tmp_path: Path, silent: Any) -> None:
+def test_the_last_recorded_run_is_of_the_current_study(tmp_path: Path, silent: Any) -> None:
     out = tmp_path / "out"
 
     def runs_after(command: str, *names: str) -> list[dict[str, Any]]:

@@ -81,7 +81,7 @@ def test_a_run_is_complete(finished: Path, silent: Any) -> None:
     assert (curves.groupby("key").size() == 4).all()
 
 
-def test_all_algorithms_meet_the_same_noise(finished: Path) -> None:
+def test_all_algorithms_get_the_same_noise(finished: Path) -> None:
     cells, _ = tables(finished)
     run = cells[cells["stage"] == "run"]
     assert (run.groupby(["dataset", "noise", "seed"])["noise_realised"].nunique() == 1).all()
@@ -99,7 +99,7 @@ def test_a_finished_run_computes_nothing_and_asks_for_no_workers(
     assert (summary.computed, summary.reused, summary.failed) == (0, 28, 0)
 
 
-def test_a_finished_run_forgets_what_a_killed_one_has_left(
+def test_a_finished_run_removes_leftovers_of_a_killed_run(
     finished: Path, study_file: Path, silent: Any
 ) -> None:
     Store(str(finished)).write_json(CLUSTER, {"cluster": "dask_jobqueue.SLURMCluster", "jobs": "mine"})
@@ -108,7 +108,7 @@ def test_a_finished_run_forgets_what_a_killed_one_has_left(
     assert not (finished / CLUSTER).exists()
 
 
-def test_two_threads_give_what_one_gives(
+def test_two_threads_give_the_results_of_one(
     finished: Path, study_file: Path, tmp_path: Path, silent: Any
 ) -> None:
     study, _ = find_study(str(study_file))
@@ -137,7 +137,7 @@ def test_parts_are_bounded(
     assert_same(finished, tmp_path / "two")
 
 
-def test_a_changed_study_computes_only_what_is_new(finished: Path, study_file: Path, silent: Any) -> None:
+def test_a_changed_study_computes_only_new_cells(finished: Path, study_file: Path, silent: Any) -> None:
     study, _ = find_study(str(study_file))
     longer = study.model_copy(update={"seeds": [0, 1, 2]})
     summary = run_study(longer, str(finished), progress=silent)
@@ -171,7 +171,7 @@ def cluster() -> Iterator[str]:
         process.wait()
 
 
-def test_a_cluster_of_processes_gives_what_threads_give(
+def test_a_cluster_of_processes_gives_the_results_of_threads(
     finished: Path, study_file: Path, tmp_path: Path, silent: Any, cluster: str
 ) -> None:
     study, _ = find_study(str(study_file))
@@ -222,7 +222,7 @@ class SlowPerceptron(_Perceptron):
 """
 
 
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, silent: Any) -> None:
+def test_a_killed_run_resumes(tmp_path: Path, silent: Any) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     text = 'name = "s"\nseeds = 40\ncheckpoints = 2\n[[datasets]]\nname = "breast-cancer"\n'
     (tmp_path / "s.toml").write_text(text + '[[algorithms]]\nname = "SlowPerceptron"\n')
@@ -351,7 +351,7 @@ eta = [0.1, 0.3]
     write_report(tmp_path / "out")
 
 
-def test_budgets_of_a_cell_that_did_not_end_are_said_to_be_missing(tmp_path: Path, silent: Any) -> None:
+def test_budgets_from_an_unfinished_cell_are_reported_missing(tmp_path: Path, silent: Any) -> None:
     table: dict[str, Any] = {
         "name": "slow",
         "seeds": 2,
@@ -367,7 +367,7 @@ def test_budgets_of_a_cell_that_did_not_end_are_said_to_be_missing(tmp_path: Pat
     assert silent.notes == ["Forgetron: not run 2 times, for P has no support size there"]
 
 
-def test_a_stopped_cell_is_no_failure_and_can_be_retried(tmp_path: Path, silent: Any) -> None:
+def test_a_stopped_cell_is_not_a_failure_and_can_be_retried(tmp_path: Path, silent: Any) -> None:
     table: dict[str, Any] = {
         "name": "slow",
         "seeds": 1,
@@ -388,7 +388,7 @@ def test_a_stopped_cell_is_no_failure_and_can_be_retried(tmp_path: Path, silent:
 
 @pytest.mark.parametrize("name", ["study.json", "plan.json", "provenance.json", "shared.json"])
 @pytest.mark.parametrize("content", [b"", b'{"name": ', b"[1]", b"\xff\xfe", b"[" * 100_000])
-def test_a_damaged_document_is_named_set_aside_and_written_anew(
+def test_a_damaged_document_is_named_set_aside_and_rewritten(
     copied: Path, study_file: Path, silent: Any, name: str, content: bytes
 ) -> None:
     before = {path.name for path in copied.iterdir()}

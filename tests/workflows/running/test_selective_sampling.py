@@ -32,7 +32,7 @@ STUDY: dict[str, Any] = {
 }
 
 
-def test_a_study_shows_labels_asked_for_and_errors_against_them(tmp_path: Path, silent: Any) -> None:
+def test_a_study_shows_queried_labels_and_errors_against_them(tmp_path: Path, silent: Any) -> None:
     out = tmp_path / "results"
     for threads in (1, 2):
         run_study(parse_study(STUDY), str(out), progress=silent, options=WorkerOptions(threads=threads))

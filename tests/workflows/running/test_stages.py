@@ -88,14 +88,14 @@ def test_stages_come_in_order_and_read_once_each() -> None:
     assert [list(each.lacking()) for each in stages] == [[], [], []]
 
 
-def test_what_a_stage_does_not_need_is_not_read() -> None:
+def test_a_stage_reads_only_what_it_needs() -> None:
     evaluation = Tuning(plan_of({"name": "Perceptron"})).after(unread)
     assert isinstance(evaluation, Evaluation)
     assert len(cells_of(evaluation)) == 4
     assert evaluation.after(unread) is None
 
 
-def test_rows_of_other_cells_judge_nothing() -> None:
+def test_rows_of_other_cells_are_ignored() -> None:
     plan = plan_of(GRID)
     table = Table(cells_of(Tuning(plan)))
     table.rows["key"] = "another study's " + table.rows["key"]
@@ -115,7 +115,7 @@ def test_models_without_a_support_size_are_named_with_how_often() -> None:
     assert list(matched.lacking()) == ["Forgetron: not run 2 times, for Projectron has no support size there"]
 
 
-def test_grids_of_which_no_point_was_finished_are_named() -> None:
+def test_grids_without_a_finished_point_are_named() -> None:
     plan = plan_of(GRID, {"name": "Perceptron"})
     tuning = Tuning(plan)
     table = Table(cells_of(tuning), status="stopped")

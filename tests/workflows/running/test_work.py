@@ -44,7 +44,7 @@ def ran(given: Work, costs: Costs) -> list[tuple[int, str, str]]:
     return [(each.spec.seed, each.spec.dataset.label, each.spec.algorithm) for each in given.cells(costs)]
 
 
-def test_cells_run_seed_by_seed_and_those_of_a_data_set_in_a_row(stage: Evaluation) -> None:
+def test_cells_run_seed_by_seed_with_data_sets_together(stage: Evaluation) -> None:
     given = Work(stage.groups, stage.keys, set())
     names = [group.name for group in stage.groups]
     assert ran(given, Costs()) == [(seed, *name) for seed in (0, 1) for name in names]
@@ -54,7 +54,7 @@ def test_cells_run_seed_by_seed_and_those_of_a_data_set_in_a_row(stage: Evaluati
     assert [cell.key for cell in cells] == [Cell(cell.spec).key for cell in cells]
 
 
-def test_seeds_that_move_nothing_on_a_data_set_run_there_once() -> None:
+def test_seeds_that_change_nothing_run_once() -> None:
     datasets = [{"name": "digits", "task": "round", "order": "given"}, {"name": "breast-cancer"}]
     once = Evaluation(make_plan(parse_study(STUDY | {"datasets": datasets})), {})
     names = [group.name for group in once.groups]
@@ -79,7 +79,7 @@ def test_the_longest_cells_of_a_seed_come_first_and_short_ones_stay_in_order(sta
     assert ran(given, costs) == [(seed, *name) for seed in (0, 1) for name in order]
 
 
-def test_what_is_there_is_not_run(stage: Evaluation) -> None:
+def test_stored_cells_are_not_run(stage: Evaluation) -> None:
     given = Work(stage.groups, stage.keys, {*stage.keys[:3], "another"})
     assert given.missing == 9
     # Done already: the first two cells of the first group, and the first of the second.
@@ -87,7 +87,7 @@ def test_what_is_there_is_not_run(stage: Evaluation) -> None:
     assert ran(given, Costs()) == [(0, *name) for name in names[2:]] + [(1, *name) for name in names[1:]]
 
 
-def test_costs_of_cells_that_nobody_has_run_are_taken_from_their_like() -> None:
+def test_costs_of_new_cells_are_estimated_from_similar_cells() -> None:
     costs = Costs()
     assert costs.seconds(("a", "x")) is None
     costs.learn([row("a", "x", 1.0, 100), row("a", "x", 3.0, 100)])
@@ -120,7 +120,7 @@ def test_the_time_left_is_that_of_the_cells_left(stage: Evaluation, monkeypatch:
     assert given.seconds_left(costs) == pytest.approx(10 * 10.0 * 30 / 20)
 
 
-def test_the_first_of_very_many_cells_do_not_tell_the_time_left(stage: Evaluation) -> None:
+def test_few_of_many_cells_give_no_time_left(stage: Evaluation) -> None:
     costs, given = Costs(), Work(stage.groups, stage.keys, set())
     finished = [row(*stage.groups[0].name, 10.0)]
     costs.learn(finished)
