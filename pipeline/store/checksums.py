@@ -16,7 +16,7 @@ import pyarrow as pa
 _MARK, _SUM, _END = b"SINGLEPASS-CRC32", 4, 8
 
 
-def seal_parquet(content: bytes) -> bytes:
+def add_checksum(content: bytes) -> bytes:
     """Return a Parquet file with a checksum added."""
     start = _start_of_footer(content[-_END:], len(content))
     footer = content[start:]

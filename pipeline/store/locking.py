@@ -7,9 +7,9 @@ and the newcomer takes the lease over. Only the newcomer's own clock counts.
 
 If two clients take over a dead holder's lease at the same moment, both write, wait and read, and the one
 whose lease was overwritten gives up. A holder that was suspended for so long that it seemed dead finds
-another client's lease and stops before it writes again (`Hold.check`). The parts that it wrote before do no
-harm: part names are unique, a merged part exists before its members are removed, and readers count one row
-per cell.
+another client's lease and stops before it writes again (`StoreLock.check`). The parts that it wrote before
+do no harm: part names are unique, a merged part exists before its members are removed, and readers count one
+row per cell.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _read(folder: Folder, name: str) -> Holder | None:
     return None
 
 
-class Hold:
+class StoreLock:
     """A store's lock or lease, with the client that has taken it over, if any; `url` is the store's."""
 
     def __init__(self, url: str) -> None:
@@ -124,15 +124,15 @@ class Hold:
 
 
 @contextlib.contextmanager
-def held(folder: Folder, note: Callable[[str], None]) -> Iterator[Hold]:
+def locked(folder: Folder, note: Callable[[str], None]) -> Iterator[StoreLock]:
     """Lock a folder for the duration of the context.
 
     `note` receives a line about the process that is waited for. Raises InputError if another process has the
     lock; the message names it.
     """
-    hold = Hold(folder.url)
-    with _locked(folder) if folder.is_local else _leased(folder, hold, note):
-        yield hold
+    lock = StoreLock(folder.url)
+    with _locked(folder) if folder.is_local else _leased(folder, lock, note):
+        yield lock
 
 
 def holder_of(folder: Folder) -> Holder | None:
@@ -192,7 +192,7 @@ def _locked(folder: Folder) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _leased(folder: Folder, hold: Hold, note: Callable[[str], None]) -> Iterator[None]:
+def _leased(folder: Folder, lock: StoreLock, note: Callable[[str], None]) -> Iterator[None]:
     _wait_for_the_dead(folder, note)
     mine = holder_here()
     folder.write(LEASE, mine.document())
@@ -202,7 +202,7 @@ def _leased(folder: Folder, hold: Hold, note: Callable[[str], None]) -> Iterator
         raise _refused(folder, found)
     ended = threading.Event()
     # A daemon, so that a process that ends in any way stops renewing.
-    renewing = threading.Thread(target=_renew, args=(folder, mine, hold, ended), daemon=True)
+    renewing = threading.Thread(target=_renew, args=(folder, mine, lock, ended), daemon=True)
     renewing.start()
     try:
         yield
@@ -229,14 +229,14 @@ def _wait_for_the_dead(folder: Folder, note: Callable[[str], None]) -> None:
         found = _read(folder, LEASE)
 
 
-def _renew(folder: Folder, mine: Holder, hold: Hold, ended: threading.Event) -> None:
+def _renew(folder: Folder, mine: Holder, lock: StoreLock, ended: threading.Event) -> None:
     renewed = 0
     while not ended.wait(RENEWED_EVERY):
         # After a brief network failure the next renewal succeeds.
         with contextlib.suppress(Exception):
             found = _read(folder, LEASE)
             if found is not None and found.token != mine.token:
-                hold.successor = found
+                lock.successor = found
                 return
             renewed += 1
             folder.write(LEASE, replace(mine, renewed=renewed).document())

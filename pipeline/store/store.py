@@ -21,7 +21,7 @@ from ..documents import open_document, seal_document
 from ..errors import InputError
 from .checksums import check_parquet
 from .folder import Folder
-from .locking import Hold, Holder, held, holder_of, silence
+from .locking import Holder, StoreLock, holder_of, locked, silence
 from .parts import Compaction, Parts, compact
 from .schema import PLAN, SCHEMAS, CellResult, schema_of
 from .tables import in_order, joined, part_of, to_frame, to_parquet
@@ -53,7 +53,7 @@ class Store:
         self.fs, self.root, self.url = self.folder.fs, self.folder.root, url
         self.set_aside: list[str] = []
         #: Set by `exclusive`.
-        self.hold: Hold | None = None
+        self.lock: StoreLock | None = None
         self._parts = Parts(self.folder)
 
     # -- writing -----------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class Store:
 
         Of several results of one cell the last is written.
         """
-        self.check_hold()
+        self.check_lock()
         if results:
             results = list({each.row["key"]: each for each in results}.values())
             self._parts.write(*part_of([each.row for each in results], [each.curve for each in results]))
@@ -192,10 +192,10 @@ class Store:
         # An object store has no folders. A study's document is written before its first cell.
         return bool(self._parts.names() or self.read_json("study.json"))
 
-    def check_hold(self) -> None:
+    def check_lock(self) -> None:
         """Raise InputError, which names the new holder, if another process has taken this store over."""
-        if self.hold is not None:
-            self.hold.check()
+        if self.lock is not None:
+            self.lock.check()
 
     def holder(self) -> Holder | None:
         """Return the process that has the store's lock or lease, or None."""
@@ -213,6 +213,6 @@ def exclusive(store: Store, note: Callable[[str], None] = lambda line: None) -> 
     At a URL `note` receives a line while an earlier holder is watched for signs of life. Raises InputError if
     another run is writing to the store, or it has results of another version.
     """
-    with held(store.folder, note) as store.hold:
+    with locked(store.folder, note) as store.lock:
         store.tidy()
         yield

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from .checksums import seal_parquet
+from .checksums import add_checksum
 from .schema import CELLS, CURVES, IDENTITY, PLAN, Curve, as_now, schema_of, with_values
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def to_parquet(table: pa.Table) -> bytes:
     """Return a table as the bytes of a Parquet file with checksums."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
-    return seal_parquet(sink.getvalue().to_pybytes())
+    return add_checksum(sink.getvalue().to_pybytes())
 
 
 def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, pa.Table]:

@@ -36,7 +36,7 @@ _LEAVE_SECONDS = 5.0
 _LENGTH = struct.Struct("<Q")
 
 
-def run_apart(
+def run_in_subprocess(
     cell: Cell,
     *,
     limit: float | None = None,
@@ -57,9 +57,7 @@ def run_apart(
         reasons.append(reason)
         if reason.startswith("had not ended"):
             return crashed(cell, reason)
-    outcome = crashed(
-        cell, f"took its process along {len(reasons)} times: {', '.join(dict.fromkeys(reasons))}"
-    )
+    outcome = crashed(cell, f"crashed its process {len(reasons)} times: {', '.join(dict.fromkeys(reasons))}")
     outcome.row["attempts"] = len(reasons)
     return outcome
 

@@ -18,7 +18,7 @@ from ..run.task import failed, run_cell
 from ..store.schema import CellResult
 from ..study.cell import Cell
 from .in_flight import InFlight
-from .subprocess_runner import run_apart
+from .subprocess_runner import run_in_subprocess
 from .timeout import START_SECONDS, Deadline, ended_when_frozen, overdue
 
 # Interval at which outcomes are passed on together: long compared with the call, short compared with a flush.
@@ -100,7 +100,7 @@ def _without_the_guilty(
 
 def _run_apart(cell: Cell, cell_limit: float) -> CellResult:
     memory = _SHARE_OF_MEMORY * psutil.virtual_memory().available
-    return run_apart(cell, limit=cell_limit, memory=memory)
+    return run_in_subprocess(cell, limit=cell_limit, memory=memory)
 
 
 def _hand_on(batch: list[_Finished], done: Callable[[list[CellResult]], None]) -> None:

@@ -93,7 +93,7 @@ class _Companion:
         self.said.put(seconds)
 
 
-def run_limited(cell: Cell, limit: float) -> CellResult:
+def run_with_timeout(cell: Cell, limit: float) -> CellResult:
     """Run a cell, and return status "crashed" if it has not ended `limit` seconds after its own time began.
 
     Python cannot stop a thread: the thread of a cell past its timeout runs on until its process ends.

@@ -92,7 +92,7 @@ def _check_second_run(processes: Processes, arguments: list[str], out: Path) -> 
     assert (after["status"], after["error"]) == (before["status"], before["error"])
 
 
-TOOK_ALONG = "took its process along 3 times"
+TOOK_ALONG = "crashed its process 3 times"
 NOT_ENDED = f"had not ended after {CELL_LIMIT} s"
 
 

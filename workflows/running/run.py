@@ -231,7 +231,7 @@ class _Run:
             last_flush = time.monotonic()
 
         def collect(results: list[CellResult]) -> None:
-            self.store.check_hold()
+            self.store.check_lock()
             pending.extend(result for result in results if not result.stored)
             new = [result for result in results if not result.again]
             self.costs.learn(result.row for result in new)
@@ -274,7 +274,7 @@ class _Run:
 
     def end(self) -> None:
         """Clean up after the last stage; if all cells were in the store, record the current study."""
-        self.store.check_hold()
+        self.store.check_lock()
         # Rows written by several processes may be duplicated, also by an earlier run.
         marked = is_marked(self.store)
         if marked:

@@ -170,7 +170,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
 def _attend(store: Store, place: SchedulerPlace, progress: RunProgress, attendance: Attendance) -> None:
     """Show who is at work, and write it for `singlepass status`."""
     progress.attend(str(attendance))
-    store.check_hold()
+    store.check_lock()
     # A count that cannot be written ends no run.
     with contextlib.suppress(InputError):
         store.write_json(CLUSTER, {**place.leftovers, "workers": asdict(attendance)})
@@ -179,7 +179,7 @@ def _attend(store: Store, place: SchedulerPlace, progress: RunProgress, attendan
 def _forget_cluster(store: Store) -> None:
     """Remove what is written about the cluster, unless another run has taken the store over."""
     with contextlib.suppress(InputError):
-        store.check_hold()
+        store.check_lock()
         store.folder.remove(CLUSTER)
 
 

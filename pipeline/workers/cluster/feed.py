@@ -389,7 +389,9 @@ class _Window:
         if isinstance(error, KilledWorker):
             each.alone = 0 if each.alone is None else each.alone + 1
             if each.alone >= TRIES:
-                outcome = crashed(each.cell, f"took its worker along {each.alone} times when it ran apart")
+                outcome = crashed(
+                    each.cell, f"crashed its worker {each.alone} times although it ran in a subprocess"
+                )
                 outcome.row["attempts"] = each.lost + 1
                 return outcome
         each.lose(f"{type(error).__name__}: {error}" if error else f"the task was {future.status}")

@@ -20,8 +20,8 @@ from ...run.task import failed
 from ...store.schema import CellResult
 from ...store.store import MARK, Store
 from ...study.cell import Cell
-from ..subprocess_runner import run_apart
-from ..timeout import ended_when_frozen, run_limited
+from ..subprocess_runner import run_in_subprocess
+from ..timeout import ended_when_frozen, run_with_timeout
 
 # Intervals between two parts, first and longest; a crash loses one interval of cells, which are run again.
 # The short start suits short-lived workers; at 10 s, a thousand workers write a hundred parts a second.
@@ -246,9 +246,9 @@ def run_here(run: str, cell: Cell, apart: bool, lost: int) -> CellResult:
     try:
         if apart:
             limit, memory = preparation.cell_limit, _memory_limit()
-            outcome = run_apart(here, limit=limit, memory=memory, pins=preparation.pins)
+            outcome = run_in_subprocess(here, limit=limit, memory=memory, pins=preparation.pins)
         else:
-            outcome = run_limited(here, preparation.cell_limit)
+            outcome = run_with_timeout(here, preparation.cell_limit)
     except Exception as error:
         outcome = failed(cell, error)
     if lost:

@@ -21,7 +21,7 @@ from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.pipeline.workers.in_flight import InFlight
 from singlepass.pipeline.workers.threads import compute_in_threads
-from singlepass.pipeline.workers.timeout import run_limited
+from singlepass.pipeline.workers.timeout import run_with_timeout
 
 SGD = "sklearn.linear_model:SGDClassifier"
 GAUSS = {"name": "gauss", "n_train": 300, "n_test": 100}
@@ -357,9 +357,9 @@ def test_one_that_hangs_is_given_up_and_the_others_finish() -> None:
 @pytest.mark.usefixtures("impatient")
 def test_one_that_hangs_on_a_cluster_is_given_up() -> None:
     hanging, sound = cells({"name": "Hanging"}, {"name": "Sound"}, time_limit=0.5)
-    row = run_limited(hanging, 600.0).row
+    row = run_with_timeout(hanging, 600.0).row
     assert (row["status"], row["error"]) == ("crashed", HUNG)
-    assert run_limited(sound, 600.0).row["status"] == "ok"
+    assert run_with_timeout(sound, 600.0).row["status"] == "ok"
 
 
 def test_one_that_is_slow_is_stopped_with_its_curve() -> None:

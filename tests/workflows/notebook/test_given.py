@@ -30,7 +30,7 @@ from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.study.cell import Execution
 from singlepass.pipeline.study.plan import make_plan
-from singlepass.pipeline.workers.subprocess_runner import run_apart
+from singlepass.pipeline.workers.subprocess_runner import run_in_subprocess
 from singlepass.workflows import Results, Study, compare, load, run
 from singlepass.workflows.report import write_report
 
@@ -319,7 +319,7 @@ def test_objects_are_copied() -> None:
 def test_a_subprocess_receives_the_object() -> None:
     study = Study(datasets="breast-cancer", algorithms=cell()["Majority"], seeds=1).valid
     [planned] = make_plan(study).evaluation_cells({})
-    here, apart = run_cell(planned), run_apart(planned)
+    here, apart = run_cell(planned), run_in_subprocess(planned)
     assert apart.row["status"] == "ok"
     assert apart.row["mistakes_clean"] == here.row["mistakes_clean"]
 
