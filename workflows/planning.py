@@ -278,7 +278,9 @@ def _time(found: StudyOutline) -> Iterator[str]:
     if found.finished.tried:
         how = f"roughly estimated from short trial cells of {' and '.join(found.finished.tried)}"
     if guessed:
-        how += f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm from other pairs"
+        how += (
+            f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm by the times of others"
+        )
     yield (
         f"time     about {span(seconds)} of one thread, {span(seconds / cores)} with this machine's {cores}, "
         f"{how}"
