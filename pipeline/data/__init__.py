@@ -24,17 +24,22 @@ from .given_sources import ArraySource, FrameSource, frame_path, keep_arrays, ke
 from .io.progress import watched
 from .pins import Pin, pin, unpin
 from .preview import Outlook, convert, describe, fetch, look
-from .references import (
+from .resolve import (
     along_stream,
+    dataset_names,
+    expand,
     feature_fit,
+    fingerprint,
     fitted,
     has_test,
     is_drawn,
+    label_of,
+    main_name,
     notes,
+    open_stream,
     standardised,
     task_classes,
 )
-from .resolve import dataset_names, expand, fingerprint, label_of, main_name, open_stream
 from .sources import DatasetRow
 from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
 from .tables.cache import cache_folder, cache_space

@@ -25,9 +25,8 @@ from .tables.tasks import TaskRef
 COMPOSED = "compose:"
 # Part of the fingerprint; increase it whenever a composition takes other rows.
 _VERSION = 1
-# Options that belong to the stream and not to its sources: features are fitted to the rows that are learned
-# from.
-_OF_THE_STREAM = {"compose", "at", "width", "task", "openml", *FEATURE_OPTIONS}
+# Options that belong to the stream and not to its sources: features are fitted to the training rows.
+_STREAM_OPTIONS = {"compose", "at", "width", "task", "openml", *FEATURE_OPTIONS}
 # Default number of rows if all parts are generators.
 _ROWS = 10_000
 
@@ -37,39 +36,28 @@ def composed_name(
 ) -> str:
     """Return the name of a source that is composed of others.
 
-    Parameters
-    ----------
-    parts : sequence of mapping
-        Each has ``name`` or ``path``, ``target`` if it is a file, and options.
-    at : sequence of float
-        Relative positions of the changes, ascending; empty spaces them equally.
-    width : int
-        Number of examples that a change takes.
-    base : str or Path
-        Folder from which relative paths start.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two parts, or a position or a part is invalid.
+    Each part has ``name`` or ``path``, ``target`` if it is a file, and options. `at` are the relative
+    positions of the changes, ascending; empty spaces them equally. `width` is the number of examples that a
+    change takes. `base` is the folder from which relative paths start. Raises InputError if there are fewer
+    than two parts, or a position or a part is invalid.
     """
     if len(parts) < 2:
-        raise InputError(f"compose: needs two sources or more, not {len(parts)}")
+        raise InputError(f"compose: needs two sources or more, found {len(parts)}")
     at = list(at) or [i / len(parts) for i in range(1, len(parts))]
     if len(at) != len(parts) - 1 or not all(0 < a < 1 for a in at) or sorted(set(at)) != at:
         raise InputError(
-            f"compose: {len(parts)} sources change at {len(parts) - 1} relative positions between 0 and 1, "
-            f"rising, not at {at}"
+            f"compose: {len(parts)} sources change at {len(parts) - 1} relative positions between 0 and 1 "
+            f"in ascending order, found {at}"
         )
     named = []
     for part in parts:
         given = dict(part)
         name, path = given.pop("name", None), given.pop("path", None)
-        if (name is None) == (path is None) or given.keys() & _OF_THE_STREAM:
+        if (name is None) == (path is None) or given.keys() & _STREAM_OPTIONS:
             raise InputError("compose: each source is a table with a 'name' or a 'path', and its options")
         if given.get("standardize") == ONLINE:
             raise InputError(
-                'compose: standardize = "online" goes along the whole stream: put it beside compose'
+                'compose: standardize = "online" applies to the whole stream: set it next to compose'
             )
         named.append({"source": name if path is None else absolute(str(path), base), "options": given})
     return COMPOSED + json.dumps({"parts": named, "at": at, "width": width}, sort_keys=True)
@@ -100,15 +88,13 @@ class ComposedSource(Source):
     due source has no more rows. For `name` see `composed_name`.
     """
 
-    task_lists: Mapping[str, Mapping[str, str]] = {}
-
     def __init__(self, name: str, parts: Sequence[Part]) -> None:
-        self.name, self.parts, self.groupings = name, parts, {}
-        self._said = json.loads(name.removeprefix(COMPOSED))
+        self.name, self.parts = name, parts
+        self._declared = json.loads(name.removeprefix(COMPOSED))
 
     @property
     def is_drawn(self) -> bool:  # type: ignore[override]
-        return self._said["width"] > 0 or any(part.source.is_drawn for part in self.parts)
+        return self._declared["width"] > 0 or any(part.source.is_drawn for part in self.parts)
 
     def options(self, given: Options) -> Mapping[str, Option]:
         return {"n_train": Option("count", 0, minimum=1), **FEATURE_OPTIONS}
@@ -117,7 +103,9 @@ class ComposedSource(Source):
         found = [part.source.classes(part.options) for part in self.parts]
         for each in found[1:]:
             if each != found[0]:
-                raise InputError(f"compose: the classes of all sources must be {found[0]}, not {each}")
+                raise InputError(
+                    f"compose: all sources must have the same classes, found {found[0]} and {each}"
+                )
         return found[0]
 
     def identity(self, options: Options, draw: Draw) -> Hashable:
@@ -128,7 +116,15 @@ class ComposedSource(Source):
             part.source.fingerprint(part.ref(self._label(ref.label, i))) for i, part in enumerate(self.parts)
         ]
         options = sorted(self.options_of(ref).items())
-        recipe = [_VERSION, parts, self._said["at"], self._said["width"], ref.label, ref.task, options]
+        recipe = [
+            _VERSION,
+            parts,
+            self._declared["at"],
+            self._declared["width"],
+            ref.label,
+            ref.task,
+            options,
+        ]
         return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()
 
     @property
@@ -137,7 +133,7 @@ class ComposedSource(Source):
         return _ROWS if all(isinstance(part.source, GeneratorSource) for part in self.parts) else None
 
     def table(self, options: Options, draw: Draw) -> Table:
-        at: list[float] = self._said["at"]
+        at: list[float] = self._declared["at"]
         drawn = [isinstance(part.source, GeneratorSource) for part in self.parts]
         tables: dict[int, Table] = {
             i: part.source.table(part.options, self._draw(draw, i))
@@ -153,7 +149,7 @@ class ComposedSource(Source):
                 # Draw n rows from each generator, which suffices for every sequence of sources.
                 asked = {**part.options, "n_train": n, "n_test": 0}
                 tables[i] = part.source.table(asked, self._draw(draw, i))
-        due = _due(draw.random_state(), n, at, self._said["width"])
+        due = _due(draw.random_state(), n, at, self._declared["width"])
         ends = [np.flatnonzero(due == i)[len(t.y) :][:1] for i, t in tables.items()]
         n = min([n, *(int(end[0]) for end in ends if len(end))])
         changes = tuple(t for t in (round(a * len(due)) for a in at) if 0 < t < n)
@@ -184,10 +180,12 @@ def _taken(tables: Mapping[int, Table], due: NDArray[np.int64], changes: tuple[i
     """Build the table by taking each row as the next one of its due source."""
     first = tables[0]
     if any(is_sparse(table.X) for table in tables.values()):
-        raise InputError("compose: a source is sparse: set dense = true in its table")
+        raise InputError("compose: a source is sparse; set dense = true in its table")
     widths = {table.X.shape[1] for table in tables.values()}
     if len(widths) > 1:
-        raise InputError(f"compose: all sources must have equally many features, not {sorted(widths)}")
+        raise InputError(
+            f"compose: all sources must have the same number of features, found {sorted(widths)}"
+        )
     kind: Any = np.result_type(*(table.X.dtype for table in tables.values()))
     X = np.empty((len(due), first.X.shape[1]), kind)
     y = np.empty(len(due), np.int32)

@@ -31,7 +31,7 @@ class ArraySource(ConvertedSource):
     PREFIX, TESTED = "arrays:", ":test"
 
     def __init__(self, name: str) -> None:
-        self.name, self.groupings, self.task_lists = name, {}, {}
+        self.name = name
         self._kept = {"arrays": name.removeprefix(self.PREFIX).removesuffix(self.TESTED)}
 
     def options(self, given: Options) -> Mapping[str, Option]:
@@ -71,12 +71,7 @@ class FrameSource(FileSource):
 
 
 def keep_arrays(table: Table) -> str:
-    """Store a table in the cache of this machine.
-
-    Parameters
-    ----------
-    table : Table
-        From `array_table`.
+    """Store a table from `array_table` in the cache of this machine.
 
     Returns
     -------
@@ -91,18 +86,7 @@ def keep_arrays(table: Table) -> str:
 
 
 def keep_frame(table: pa.Table) -> str:
-    """Store a data frame in the cache of this machine, by its content; see `keep_arrays`.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        From `frame_table`.
-
-    Returns
-    -------
-    str
-        A data set name for `expand`.
-    """
+    """Store a table from `frame_table` in the cache of this machine; return its name for `expand`."""
     from pyarrow import feather
 
     folder = cache_folder() / "frames"
@@ -129,14 +113,14 @@ def frame_path(name: str) -> Path:
 
 def _refuse_lost(name: str) -> NoReturn:
     raise InputError(
-        f"data set {name!r}: its rows were given in memory and have gone from the cache; give them again"
+        f"data set {name!r}: its rows were given in memory and are no longer in the cache; give them again"
     )
 
 
 def _marked(table: Table) -> Table:
     """Add a feature for each feature with missing values: 1 where the value is missing."""
     if is_sparse(table.X):
-        raise InputError('missing = "indicator" is for dense rows: give a dense array, or take "mean"')
+        raise InputError('missing = "indicator" needs dense rows; give a dense array, or set "mean"')
     X: Any = table.X
     lacking = np.flatnonzero(np.isnan(X).any(axis=0))
 

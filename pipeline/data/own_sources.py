@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import InputError, did_you_mean
 from .catalogue.download import data_folder, locate, present
 from .catalogue.openml import openml_set
-from .catalogue.public import CATALOGUE, PUBLIC_OPTIONS, Family, PublicSet, StandIn, arranged
+from .catalogue.public import CATALOGUE, PUBLIC_OPTIONS, Family, PublicFile, PublicSet, StandIn, arranged
 from .formats.files import OPENML_OPTIONS, file_options, format_by_suffix, read_files
 from .io.reading import file_sha256
 from .pins import pinned
@@ -58,12 +58,12 @@ def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
         return (path,)
     found = sorted(name for name in glob.glob(place, recursive=True) if Path(name).is_file())
     if not found:
-        raise InputError(f"{place}: no file is called so")
+        raise InputError(f"{place}: no file matches this pattern")
     return tuple(map(Path, found))
 
 
 def _hidden(part: str) -> bool:
-    # Programs leave such files in folders: _SUCCESS, .crc files.
+    # Programs write such files into folders: _SUCCESS, .crc files.
     return part.startswith((".", "_"))
 
 
@@ -75,7 +75,7 @@ def _of_one_format(place: str, names: Sequence[str]) -> list[str]:
         raise InputError(f"{place}: no data file in this folder (by suffix, such as .parquet or .csv)")
     if len(found) > 1:
         raise InputError(
-            f"{place}: files of several formats ({', '.join(found)}); name those that are meant, such as "
+            f"{place}: files of several formats ({', '.join(found)}); select one format, such as "
             f'path = "{place.rstrip("/")}/*.{found[0]}"'
         )
     return [name for name in names if formats[name]]
@@ -149,11 +149,11 @@ class PublicSource(ConvertedSource):
     def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
         if download:
             return self.locate()
-        paths = {file.name: present(self.entry, file) for file in self.entry.files}
-        missing = [name for name, path in paths.items() if path is None]
+        paths = [path for file in self.entry.files if (path := present(self.entry, file)) is not None]
+        missing = self._missing()
         if missing:
-            raise InputError(f"data set {self.name!r}: {missing[0]} is not there")
-        return tuple(path for path in paths.values() if path is not None)
+            raise InputError(f"data set {self.name!r}: {missing[0].name} is missing")
+        return tuple(paths)
 
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
         hashes = [file_sha256(path) for path in files]
@@ -192,20 +192,23 @@ class PublicSource(ConvertedSource):
     def state(self) -> str:
         """Return whether the files are present, in the words of `DatasetRow.state`."""
         entry = self.entry
-        places = [present(entry, file) for file in entry.files]
-        missing = [file for file, place in zip(entry.files, places, strict=True) if place is None]
+        missing = self._missing()
         if missing:
-            wanting = [file.name for file in missing if not file.addresses]
-            if not wanting:
+            unavailable = [file.name for file in missing if not file.addresses]
+            if not unavailable:
                 return "can be fetched"
             source = f" ({entry.source})" if entry.source else ""
-            return f"needs your copy: put {', '.join(wanting)} in SINGLEPASS_DATA{source}"
+            return f"needs your copy: put {', '.join(unavailable)} in SINGLEPASS_DATA{source}"
         folder = data_folder()
         stand_in = self._stand_in()
         if stand_in is not None:
             return f"present ({stand_in.remark})"
-        own = folder is not None and all(folder in place.parents for place in places if place is not None)
+        places = self.files({}, download=False)
+        own = folder is not None and all(folder in place.parents for place in places)
         return "present" if own else "present (cache)"
+
+    def _missing(self) -> list[PublicFile]:
+        return [file for file in self.entry.files if present(self.entry, file) is None]
 
     def _stand_in(self) -> StandIn | None:
         entry = self.entry
@@ -272,7 +275,7 @@ class FileSource(ConvertedSource):
 
     def __init__(self, place: str) -> None:
         self.place = place
-        self.name, self.groupings, self.task_lists = place, {}, {}
+        self.name = place
 
     def options(self, given: Options) -> Mapping[str, Option]:
         named = Path(suffixed(self.place))
@@ -325,7 +328,7 @@ class OpenMLSource(ConvertedSource):
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.name, self.groupings, self.task_lists = f"{self.PREFIX}{number}", {}, {}
+        self.name = f"{self.PREFIX}{number}"
 
     def options(self, given: Options) -> Mapping[str, Option]:
         return OPENML_OPTIONS
@@ -367,8 +370,8 @@ def _refuse_same_content(train: tuple[Path, ...], test: tuple[Path, ...]) -> Non
         same = hashes.get(file_sha256(path))
         if same is not None:
             raise InputError(
-                f"{path}: the test file has the same content as the training file {same}: give another one, "
-                "or leave test out, and a part of the rows is held out"
+                f"{path}: the test file has the same content as the training file {same}; give another one, "
+                "or leave test out to hold out a part of the rows"
             )
 
 

@@ -12,20 +12,13 @@ from .tables.options import Options, Value
 
 @dataclass(frozen=True)
 class Pin:
-    """Identify the table of a data set on every machine that opens its tasks.
+    """Identify the table of a data set on every machine that opens its tasks."""
 
-    Attributes
-    ----------
-    source : str
-        Name of the public set, or absolute path of the file.
-    options : tuple of (name, value)
-        All options, sorted by name.
-    recipe : str
-        Everything that determines the table's content, including the sha256 of the files, as JSON.
-    """
-
+    #: Name of the public set, or absolute path of the file.
     source: str
+    #: All options, sorted by name.
     options: tuple[tuple[str, Value], ...]
+    #: Everything that determines the table's content, including the sha256 of the files, as JSON.
     recipe: str
 
     @property

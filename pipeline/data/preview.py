@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -113,62 +113,43 @@ _ONE_TASK = ("auto", "binary", "multiclass")
 
 @dataclass(frozen=True)
 class Outlook:
-    """Preview of one ``[[datasets]]`` entry.
+    """Preview of one ``[[datasets]]`` entry."""
 
-    Attributes
-    ----------
-    label : str
-        The data set's name in results.
-    ready : bool
-        Whether its tasks can be opened at once, without a download or parsing.
-    missing : bool
-        Whether the user must act: files are missing, or the entry is invalid.
-    state : str
-        A description of the state.
-    tasks, rows, features : int or None
-        None if known only from the files. Rows include training and test part.
-    classes : int
-        Of each task.
-    n_bytes : dict of str to int
-        Size of each of its tables, by a key that identifies the table; empty if unknown.
-    kept : bool
-        Whether the tables are mapped from the cache and shared by all processes of a machine; otherwise each
-        process has its own copy.
-    problem : str
-        The error that a run reports if the data set is `missing`.
-    """
-
+    #: The data set's name in results.
     label: str
+    #: Whether its tasks can be opened at once, without a download or parsing.
     ready: bool
+    #: Whether the user must act: files are missing, or the entry is invalid.
     missing: bool
+    #: A description of the state.
     state: str
+    #: None if known only from the files; rows include training and test part.
     tasks: int | None = None
     rows: int | None = None
     features: int | None = None
+    #: Number of classes of each task.
     classes: int = 2
+    #: Size of each of its tables, by a key that identifies the table; empty if unknown.
     n_bytes: Mapping[str, int] = field(default_factory=dict)
+    #: Whether the tables are mapped from the cache and shared by all processes of a machine; otherwise each
+    #: process has its own copy.
     kept: bool = True
+    #: The error that a run reports if the data set is `missing`.
     problem: str = ""
 
 
-def look(
-    *,
-    name: str | None = None,
-    path: str | Path | None = None,
-    openml: int | None = None,
-    target: str | int | None = None,
-    task: str = "auto",
-    label: str | None = None,
-    options: Options | None = None,
-    base: str | Path = ".",
-    compose: Sequence[Mapping[str, Any]] = (),
-    at: Sequence[float] = (),
-    width: int = 0,
-) -> Outlook:
-    """Preview a study entry (see `expand`); an error in the entry becomes its `state`."""
+def look(*, task: str = "auto", label: str | None = None, **entry: Any) -> Outlook:
+    """Preview a study entry; an error in the entry becomes the preview's `state`.
+
+    Parameters
+    ----------
+    task, label, **entry
+        As in `expand`.
+    """
+    name, path, openml = (entry.get(key) for key in ("name", "path", "openml"))
     called = label or name or (f"openml-{openml}" if path is None else label_of(path))
     try:
-        dataset, _, given = named_source(name, path, openml, target, options, base, compose, at, width)
+        dataset, _, given = named_source(**entry)
         if isinstance(dataset, FamilyDataset):
             return _of_family(dataset, called, task, given)
         assert isinstance(dataset, Source)
@@ -226,7 +207,7 @@ def _of_table(source: Source, label: str, options: Mapping[str, Value]) -> Outlo
     if isinstance(source, GeneratorSource):
         rows = count_of(options, "n_train") + count_of(options, "n_test")
         features = source.generator.n_features
-        state = "generated, anew for each repetition"
+        state = "generated for each repetition"
     else:
         (rows, features), state = source.entry.shape, "comes with scikit-learn"
     features += bool(options.get("bias"))
@@ -241,7 +222,7 @@ def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value])
         files = source.files(dict(options), download=False)
         recipe = source.recipe_of(files, dict(options))
     except InputError as error:
-        state = source.state() if isinstance(source, PublicSource) else f"not there: {error}"
+        state = source.state() if isinstance(source, PublicSource) else f"missing: {error}"
         if source.fetchable(options):
             return Outlook(label, False, False, "to be downloaded", rows=rows, features=features)
         problem = _refusal(source, options) or str(error)

@@ -49,7 +49,7 @@ def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
         if not noted.is_file():
             raise InputError(f"{url}: not copied to this machine yet")
         return tuple(noted.read_text().splitlines())
-    with _told(url):
+    with _input_errors(url):
         files, path = _file_system(url)
         if glob.has_magic(path):
             found = [name for name in files.glob(path) if not files.isdir(name)]
@@ -60,7 +60,7 @@ def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
             files.info(path)
             found = [path]
     if not found:
-        raise InputError(f"{url}: no file is called so")
+        raise InputError(f"{url}: no file matches this URL")
     names = tuple(sorted(found))
     folder = _folder(url)
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,12 +82,12 @@ def copies(url: str, names: Sequence[str], *, download: bool = True) -> tuple[Pa
     found = []
     for name in names:
         if not download:
-            kept = sorted(_folder(f"{url} {name}").glob("*/*"), key=lambda each: each.stat().st_mtime)
-            if not kept:
+            existing = sorted(_folder(f"{url} {name}").glob("*/*"), key=lambda each: each.stat().st_mtime)
+            if not existing:
                 raise InputError(f"{url}: not copied to this machine yet")
-            found.append(kept[-1])
+            found.append(existing[-1])
             continue
-        with _told(url):
+        with _input_errors(url):
             files, _ = _file_system(url)
             # This key changes with the content if the file system reports changes (size and time, or a
             # checksum).
@@ -128,7 +128,7 @@ def _file_system(url: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
+def _input_errors(url: str) -> Iterator[None]:
     """Turn any exception of a file system or its package into an InputError of one line."""
     try:
         yield
@@ -137,7 +137,7 @@ def _told(url: str) -> Iterator[None]:
     except FileNotFoundError:
         raise InputError(f"{url}: no such file") from None
     except ImportError as error:
-        raise InputError(f"{url}: a package is missing ({error}); pip install it") from None
+        raise InputError(f"{url}: a package is missing ({error}); install it with pip") from None
     except Exception as error:
         reason = (str(error).splitlines() or [""])[0] or type(error).__name__
         raise InputError(f"{url}: cannot be read ({reason})") from None

@@ -1,30 +1,40 @@
-"""Resolve names and paths to data sets, study entries to task references, and references to streams."""
+"""Resolve study entries to task references, and references to streams and to facts about their data."""
 
 from __future__ import annotations
 
+import functools
 import glob
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from threading import Condition
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
 from cachetools import LRUCache, cached
+from numpy.typing import NDArray
 
 from ..errors import InputError, did_you_mean
-from .catalogue.bundled import BUNDLED
 from .catalogue.generators import GENERATORS
 from .catalogue.public import ALIASES, CATALOGUE, FAMILIES
 from .composition import COMPOSED, ComposedSource, Part, composed_name
 from .given_sources import ArraySource, FrameSource
-from .memory_sources import BundledSource, GeneratorSource
+from .memory_sources import BUNDLED, BundledSource, GeneratorSource
 from .own_sources import FamilyDataset, FileSource, OpenMLSource, PublicSource
 from .remote import absolute, is_url
 from .sources import Dataset, Draw, Source
-from .tables.features import raw_options
+from .tables.features import (
+    FeatureFit,
+    assembled,
+    change_features,
+    computed,
+    fit_features,
+    raw_options,
+    scaled_online,
+)
 from .tables.options import Options, Value
-from .tables.stream import Stream
-from .tables.tasks import TaskRef, derive
+from .tables.stream import Rows, Stream
+from .tables.tasks import TaskRef, derive, task_codes
 
 # The declarations of each kind, and the source class for them.
 _DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
@@ -67,14 +77,14 @@ def find_source(name: str) -> Source:
     Raises InputError, with the nearest name, if there is none.
     """
     if name.startswith(COMPOSED):
-        said = json.loads(name.removeprefix(COMPOSED))["parts"]
-        return ComposedSource(name, [Part(find_source(each["source"]), each["options"]) for each in said])
+        parts = json.loads(name.removeprefix(COMPOSED))["parts"]
+        return ComposedSource(name, [Part(find_source(each["source"]), each["options"]) for each in parts])
     if is_url(name) or Path(name).is_absolute():
         return FileSource(name)
     if name.startswith(OpenMLSource.PREFIX):
         number = name.removeprefix(OpenMLSource.PREFIX)
         if not number.isascii() or not number.isdigit():
-            raise InputError(f"data set {name!r}: {number!r} is no number of a data set of OpenML")
+            raise InputError(f"data set {name!r}: {number!r} is not a number of an OpenML data set")
         return OpenMLSource(int(number))
     for kind in (ArraySource, FrameSource):
         if name.startswith(kind.PREFIX):
@@ -156,12 +166,12 @@ def expand(
 
 
 def named_source(
-    name: str | None,
-    path: str | Path | None,
-    openml: int | None,
-    target: str | int | None,
-    options: Options | None,
-    base: str | Path,
+    name: str | None = None,
+    path: str | Path | None = None,
+    openml: int | None = None,
+    target: str | int | None = None,
+    options: Options | None = None,
+    base: str | Path = ".",
     compose: Sequence[Mapping[str, Any]] = (),
     at: Sequence[float] = (),
     width: int = 0,
@@ -191,11 +201,6 @@ def label_of(path: str | Path) -> str:
 
 def fingerprint(ref: TaskRef) -> str:
     """Return the fingerprint of a task's data, the same on every machine.
-
-    Parameters
-    ----------
-    ref : TaskRef
-        The task.
 
     Returns
     -------
@@ -261,3 +266,108 @@ def shared_stream(source: Source, ref: TaskRef, draw: Draw, raw: bool) -> Stream
 def _options(source: Source, ref: TaskRef, raw: bool) -> dict[str, Value]:
     options = source.options_of(ref)
     return raw_options(options) if raw else options
+
+
+FeatureFitted: TypeAlias = Literal["", "on training rows", "online"]
+
+
+def feature_fit(ref: TaskRef) -> FeatureFitted:
+    """Return which rows determine how a task's features are changed: none, training rows, or rows so far.
+
+    If the data have an official test part, the training rows are its training part. Otherwise a protocol that
+    cuts a test part must open the stream with ``raw`` (`open_stream`) and change the features by the rows
+    that it learns from (`fitted`). A cell that changes them along its stream (`along_stream`) does so under
+    every protocol.
+    """
+    return _feature_fit(ref.source, ref.label, ref.options)
+
+
+# Cached, because every cell calls it.
+@functools.lru_cache(maxsize=1024)
+def _feature_fit(source: str, label: str, given: tuple[tuple[str, Value], ...]) -> FeatureFitted:
+    options = find_source(source).options_of(TaskRef(label, source, "", label, given))
+    if scaled_online(options):
+        return "online"
+    return "on training rows" if computed(options) else ""
+
+
+def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    """Return the names of a task's classes, and of those it joins, without opening declared data.
+
+    Returns
+    -------
+    classes : tuple of str
+        In the order of their codes.
+    joined : tuple of str or None
+        The classes of the data set, in their order; None for a task that leaves rows out.
+
+    Examples
+    --------
+    >>> from singlepass.pipeline.data import expand
+    >>> task_classes(expand(name="digits", task="one-vs-rest:3")[0])
+    (('rest', '3'), ('0', '1', '2', '3', '4', '5', '6', '7', '8', '9'))
+    """
+    source, options = _opened(ref)
+    own = source.classes(options)
+    codes, names = task_codes(ref, own, source.groupings)
+    return names, own if codes.min() >= 0 else None
+
+
+def is_drawn(ref: TaskRef) -> bool:
+    """Return whether a task has different rows in each repetition, as generators do."""
+    return _is_drawn(ref.source)
+
+
+# Cached, because every cell calls it, and a cell may take only a tenth of a millisecond.
+@functools.lru_cache(maxsize=1024)
+def _is_drawn(source: str) -> bool:
+    return find_source(source).is_drawn
+
+
+def has_test(ref: TaskRef) -> bool:
+    """Return whether a task's data have an official test part, without opening the data."""
+    source, options = _opened(ref)
+    return source.has_test(options)
+
+
+def notes(ref: TaskRef) -> tuple[str, ...]:
+    """Return notes on how the features of a task were made, one line each."""
+    source, options = _opened(ref)
+    return source.notes(options)
+
+
+def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:
+    """Change features of a stream opened raw, as the task asks, by statistics of the training rows.
+
+    Parameters
+    ----------
+    X : ndarray or CSR array
+        The stream's features, or a compact copy of some rows.
+    rows : ndarray of int64
+        The training rows of X, ascending.
+    """
+    _, options = _opened(ref)
+    return change_features(ref.label, X, fit_features(ref.label, X, options, rows), options)
+
+
+def along_stream(ref: TaskRef, blocks: Iterable[Any], n_rows: int) -> Any:
+    """Return rows that were standardised along a stream, with the task's ``bias`` and ``dtype`` applied.
+
+    `blocks` are the rows in stream order, `n_rows` in total.
+    """
+    return assembled(ref.label, blocks, n_rows, _opened(ref)[1])
+
+
+def standardised(ref: TaskRef, X: Any, mean: NDArray[np.float64], spread: NDArray[np.float64]) -> Any:
+    """Return rows standardised by given statistics, with the task's ``bias`` and ``dtype`` applied.
+
+    `X` are unchanged rows; their missing values become 0. `mean` and `spread` are the mean and the standard
+    deviation of each feature, shape (d,).
+    """
+    fit = FeatureFit(mean, mean, spread)
+    return change_features(ref.label, X, fit, _opened(ref)[1])
+
+
+def _opened(ref: TaskRef) -> tuple[Source, dict[str, Value]]:
+    source = find_source(ref.source)
+    return source, source.options_of(ref)

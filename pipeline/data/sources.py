@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,40 +22,27 @@ from .tables.tasks import Groupings, TaskLists, TaskRef, name_tasks, task_finger
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """One data set in the list of data sets.
+    """Describe one data set in the list of data sets."""
 
-    Attributes
-    ----------
-    name : str
-        Name in a study.
-    kind : {"bundled", "generator", "public"}
-        Origin of the rows.
-    shape : tuple of int
-        Rows (training and test part together) and features; 0 if known only from the user's copy.
-    classes : tuple of str
-        Class names.
-    official_split : bool
-        Whether there is an official test part.
-    tasks : tuple of str
-        Accepted values of ``task``, besides single classes and pairs.
-    licence, note : str
-        Terms of use; scaling, order or content.
-    state : str
-        ``"present"``, ``"present (cache)"``, ``"present (remark on the stand-in)"``, ``"can be fetched"`` or
-        ``"needs your copy: …"``.
-    title, source : str
-        A description, and the distributor; empty if the name says it.
-    """
-
+    #: Name in a study.
     name: str
+    #: Origin of the rows.
     kind: Literal["bundled", "generator", "public"]
+    #: Rows (training and test part together) and features; 0 if known only from the user's copy.
     shape: tuple[int, int]
     classes: tuple[str, ...]
+    #: Whether there is an official test part.
     official_split: bool
+    #: Accepted values of ``task``, besides single classes and pairs.
     tasks: tuple[str, ...]
+    #: Terms of use.
     licence: str
+    #: Scaling, order or content.
     note: str
+    #: ``"present"``, ``"present (cache)"``, ``"present (remark on the stand-in)"``, ``"can be fetched"`` or
+    #: ``"needs your copy: …"``.
     state: str
+    #: A description, and the distributor; empty if the name says it.
     title: str = ""
     source: str = ""
 
@@ -91,8 +79,8 @@ class Source(Dataset):
     """Define a data set whose tasks are all derived from one table."""
 
     name: str
-    groupings: Groupings
-    task_lists: TaskLists
+    groupings: Groupings = MappingProxyType({})
+    task_lists: TaskLists = MappingProxyType({})
     #: Whether its rows are drawn again for each repetition.
     is_drawn = False
 
@@ -121,7 +109,7 @@ class Source(Dataset):
         return False
 
     def notes(self, options: Options) -> tuple[str, ...]:
-        """Return notes on how the features were made, if they have been made."""
+        """Return notes on how the features were made; empty if they have not been made yet."""
         return ()
 
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:

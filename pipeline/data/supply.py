@@ -22,31 +22,20 @@ CHUNK_BYTES = 1 << 24
 
 @dataclass(frozen=True)
 class Lack:
-    """A table that a machine does not have.
-
-    Attributes
-    ----------
-    reason : str
-        Why its own files cannot be used: missing, or with another content.
-    """
+    """Describe a table that a machine does not have."""
 
     pin: Pin
+    #: Why the machine's own files cannot be used: they are missing or have another content.
     reason: str
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some bytes of a table's file.
+    """Contain some bytes of a file of a table."""
 
-    Attributes
-    ----------
-    file : str
-        Name in the table's folder.
-    offset : int
-        Position of the first byte in the file.
-    """
-
+    #: Name in the table's folder.
     file: str
+    #: Position of the first byte in the file.
     offset: int
     content: bytes
 
@@ -54,7 +43,7 @@ class Chunk:
 def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
     """Return the tables from which tasks are derived, except bundled and generated ones.
 
-    Every machine has those already.
+    Every machine has the bundled and generated ones already.
     """
     pins: dict[Hashable, Pin] = {}
     for task in tasks:
@@ -91,7 +80,7 @@ def lacking(pins: Iterable[Pin]) -> list[Lack]:
             found.append(Lack(each, str(error)))
         else:
             if not same:
-                found.append(Lack(each, f"{source.name}: not the content that the study was planned with"))
+                found.append(Lack(each, f"{source.name}: not the content with which the study was planned"))
     return found
 
 
@@ -103,7 +92,7 @@ def chunks(pinned: Pin) -> Iterator[Chunk]:
         source.content(options)
     folder = kept_folder(pinned.content)
     if folder is None:
-        raise InputError(f"data set {pinned.source!r}: its parsed table has gone from the cache; run again")
+        raise InputError(f"data set {pinned.source!r}: its parsed table is no longer in the cache; run again")
     for path in sorted(folder.iterdir()):
         with path.open("rb") as file:
             offset = 0
@@ -115,15 +104,7 @@ def chunks(pinned: Pin) -> Iterator[Chunk]:
 
 
 def receive(name: str, chunk: Chunk) -> None:
-    """Write a piece of a table to a temporary folder in this machine's cache.
-
-    Parameters
-    ----------
-    name : str
-        Name of the transfer: letters and digits.
-    chunk : Chunk
-        The piece.
-    """
+    """Write a piece of a table to a temporary folder in this machine's cache; `name` is from `parcel`."""
     folder = _incoming(name)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / Path(chunk.file).name).open("r+b" if chunk.offset else "wb") as file:
@@ -134,10 +115,7 @@ def receive(name: str, chunk: Chunk) -> None:
 def complete(name: str, pinned: Pin) -> None:
     """Move a received table into this machine's cache.
 
-    Raises
-    ------
-    InputError
-        If it is damaged, or the cache cannot be written.
+    Raises InputError if the table is damaged or the cache cannot be written.
     """
     try:
         adopt(pinned.content, _incoming(name))

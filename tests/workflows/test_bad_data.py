@@ -45,7 +45,7 @@ def study(tmp_path: Path) -> Callable[..., str]:
         ("1 1:1\n-1 3:1 2:3\n", "", ["line 2: index 2 follows 3; indices must rise along a line"]),
         ("1 1:1\n-1 0:1\n", "", ["line 2: index 0, but indices start at 1; set zero_based = true"]),
         ("1 1:1\n-1 -1:1\n", "zero_based = true", ["line 2: '-1:1' is not of the form index:number"]),
-        ("1 1:1\n-1 4:1\n", "n_features = 3", ["line 2: index 4 is past n_features = 3"]),
+        ("1 1:1\n-1 4:1\n", "n_features = 3", ["line 2: index 4 exceeds n_features = 3"]),
         ("spam 1:1\nham 2:1\n", "", ["line 1: the label 'spam' is not a number", "in CSV and Parquet files"]),
         ("1 1:1\n-1 2:\xe9\n".encode("latin-1"), "", ["line 2: not UTF-8 text (byte 0xe9 at position 6)"]),
         ("1 1:1\n-1 2:1\n".encode("utf-16"), "", ["line 1: not UTF-8 text (byte 0xff at position 1)"]),
@@ -259,7 +259,7 @@ def test_a_test_part_with_other_columns(
     _write_columns(train, ["a", "b"])
     _write_columns(test, columns)
     file = study(f'path = "train.{suffix}"\ntest = "test.{suffix}"', 'protocol = "holdout"')
-    fragments = f"{test}: its feature columns are not those of {train}: ", fault.format(suffix)
+    fragments = f"{test}: its feature columns differ from those of {train}: ", fault.format(suffix)
     assert_one_line(singlepass("run", file), *fragments)
     convert = singlepass("data", "convert", str(train), "--option", f"test={test}")
     assert convert.returncode == 2

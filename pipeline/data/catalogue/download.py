@@ -144,7 +144,7 @@ def retrieve(
             reasons.append(f"{urlsplit(address).netloc}: {_reason(error)}")
         except ValueError:
             # Pooch raises ValueError if the checksum differs.
-            reasons.append(f"{urlsplit(address).netloc}: what came does not have the checksum {checksum}")
+            reasons.append(f"{urlsplit(address).netloc}: the content does not have the checksum {checksum}")
         except OSError as error:
             raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None
     return None, reasons

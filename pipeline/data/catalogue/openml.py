@@ -20,32 +20,22 @@ _API = "https://www.openml.org/api/v1/json/data"
 
 @dataclass(frozen=True)
 class OpenMLSet:
-    """Describe an OpenML data set as of its first download.
+    """Describe an OpenML data set as of its first download."""
 
-    Attributes
-    ----------
-    number, version : int
-        Each number identifies one version.
-    url : str
-        URL of its ARFF file.
-    md5 : str
-        Checksum published by OpenML; empty if none.
-    sha256 : str
-        Checksum of the downloaded file.
-    target : str
-        Default label column; empty if there is none or several.
-    ignored : tuple of str
-        Columns that are not features: row numbers, and those that the description excludes.
-    """
-
+    #: Each number identifies one version.
     number: int
     version: int
     name: str
     licence: str
+    #: URL of its ARFF file.
     url: str
+    #: Checksum published by OpenML; empty if none.
     md5: str
+    #: Checksum of the downloaded file.
     sha256: str
+    #: Default label column; empty if there is none or several.
     target: str
+    #: Columns that are not features: row numbers, and those that the description excludes.
     ignored: tuple[str, ...]
 
 
@@ -65,7 +55,7 @@ def openml_set(number: int, *, download: bool = True) -> tuple[OpenMLSet, Path]:
     path = folder / _file_name(entry.url)
     if file_sha256(path) != entry.sha256:
         raise InputError(
-            f"{path}: not the file that was downloaded of OpenML {number} (sha256 {entry.sha256[:16]}…); "
+            f"{path}: not the file that was downloaded from OpenML {number} (sha256 {entry.sha256[:16]}…); "
             f"remove {folder} to download it again"
         )
     return entry, path
@@ -78,8 +68,8 @@ def _fetch(number: int, folder: Path) -> OpenMLSet:
         described, reasons = retrieve("description.json", [mirrored(address)], None, scratch)
         if described is None:
             raise InputError(
-                f"OpenML {number}: its description cannot be had ({'; '.join(reasons)}); is there a data set "
-                f"of this number, and a connection to {urlsplit(address).netloc}?"
+                f"OpenML {number}: its description cannot be downloaded ({'; '.join(reasons)}); check the "
+                f"number and the connection to {urlsplit(address).netloc}"
             )
         entry = _described(number, described)
         checksum = f"md5:{entry.md5}" if entry.md5 else None
@@ -100,7 +90,7 @@ def _described(number: int, path: Path) -> OpenMLSet:
         told = json.loads(path.read_text())["data_set_description"]
         stored = str(told["format"])
         if "arff" not in stored.lower():
-            raise InputError(f"OpenML {number} ({told['name']}): its file is {stored}; ARFF is read")
+            raise InputError(f"OpenML {number} ({told['name']}): its file is {stored}; only ARFF can be read")
         targets = _names(told, "default_target_attribute")
         return OpenMLSet(
             number=number,
@@ -115,7 +105,7 @@ def _described(number: int, path: Path) -> OpenMLSet:
         )
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"OpenML {number}: what came is no description of a data set ({type(error).__name__}: {error})"
+            f"OpenML {number}: the answer does not describe a data set ({type(error).__name__}: {error})"
         ) from None
 
 

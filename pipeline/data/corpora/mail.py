@@ -73,7 +73,7 @@ def mail_folders(paths: Sequence[Path], user: str) -> Table:
     # Sort by size, then by name, so that folders of equal size have a fixed order.
     classes = tuple(sorted(sorted(sizes, key=lambda folder: (-sizes[folder], folder))[:_LARGEST_FOLDERS]))
     if len(classes) < 2:
-        raise InputError(f"{paths[0]}: the archive has no two folders under maildir/{user}")
+        raise InputError(f"{paths[0]}: the archive has fewer than two folders under maildir/{user}")
     kept = [(folder, text) for folder, text in messages if folder in classes]
     X = bag([text for _, text in kept], binary=True, without_stop_words=True)
     return Table(X, codes_of([folder for folder, _ in kept], classes), classes)

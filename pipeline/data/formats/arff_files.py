@@ -87,7 +87,7 @@ class ArffFile(ColumnFile):
             try:
                 fields = [field.strip() for field in next(reader, [])]
             except csv.Error:
-                return f"{at}: not a row of an ARFF file (another line break, or an open quote)"
+                return f"{at}: not a row of an ARFF file (a line break inside the row, or an open quote)"
             if len(fields) != len(self.names):
                 return f"{at}: found {len(fields)} values, expected {len(self.names)} as declared"
             for name, held, field in zip(self.names, self._types, fields, strict=True):
@@ -168,7 +168,7 @@ def _opened(
                 if declared > limits.max_features:
                     raise InputError(
                         f"{path}, line {number}: more attributes than max_features = "
-                        f"{limits.max_features:,}; if that is right, raise that of the data set"
+                        f"{limits.max_features:,}; if that is right, raise this option of the data set"
                     )
                 yield _DECLARATION.sub(_plain, line[1]) if line[1].startswith("@") else line[1]
 

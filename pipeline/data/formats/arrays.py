@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...errors import InputError
 from ..io.reading import open_text
-from ..tables.stream import Table, int32_csr, is_sparse
+from ..tables.stream import Table, first_where, int32_csr, is_sparse
 from .labels import encode_labels
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def array_table(
     """
     if (X_test is None) != (y_test is None):
         given, lacks = ("X_test", "y_test") if y_test is None else ("y_test", "X_test")
-        raise InputError(f"{owner}: {given} is given, {lacks} is not")
+        raise InputError(f"{owner}: {given} is given without {lacks}; give both or neither")
     features = _features(f"{owner}: X", X, missing)
     labels = label_array(f"{owner}: y", y)
     _same_length(owner, "X", features, "y", labels)
@@ -60,9 +60,9 @@ def array_table(
     test_labels = label_array(f"{owner}: y_test", y_test)
     _same_length(owner, "X_test", test, "y_test", test_labels)
     if test.shape[1] != features.shape[1]:
-        raise InputError(f"{owner}: X has {features.shape[1]} columns and X_test {test.shape[1]}")
+        raise InputError(f"{owner}: X has {features.shape[1]} columns and X_test has {test.shape[1]}")
     if is_sparse(test) != is_sparse(features):
-        raise InputError(f"{owner}: one of X and X_test is sparse, the other is not")
+        raise InputError(f"{owner}: X and X_test must both be sparse or both be dense")
     paths = Path(f"{owner}: y"), Path(f"{owner}: y_test")
     classes, codes, test_codes = encode_labels(labels, paths[0], test_labels, paths[1])
     return Table(features, codes, classes, test.astype(features.dtype, copy=False), test_codes)
@@ -79,7 +79,7 @@ def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise InputError(f"{owner} must be one column of labels, but has shape {labels.shape}")
+        raise InputError(f"{owner} must be one column of labels; its shape is {labels.shape}")
     gone = np.flatnonzero(pd.isna(labels))
     if len(gone):
         raise InputError(f"{owner}, row {gone[0] + 1}: the label is missing")
@@ -124,7 +124,7 @@ def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
     except (pa.ArrowException, ValueError, TypeError) as error:
         reason = str(error.args[-1] if error.args else error).splitlines()[0]
         raise InputError(f"{owner}: the frame cannot be read ({reason})") from None
-    # pandas stores its index there, which says nothing about the rows.
+    # The metadata of pandas contain its index, which is not part of the rows.
     table = table.replace_schema_metadata(None)
     if y is None:
         return table, ""
@@ -141,7 +141,7 @@ def _array(owner: str, given: Any) -> npt.NDArray[Any]:
     try:
         return np.asarray(given)
     except ValueError as error:
-        raise InputError(f"{owner} is no array ({str(error).splitlines()[0]})") from None
+        raise InputError(f"{owner} cannot be converted to an array ({str(error).splitlines()[0]})") from None
 
 
 def _features(owner: str, X: Any, missing: bool) -> Any:
@@ -151,7 +151,7 @@ def _features(owner: str, X: Any, missing: bool) -> Any:
     sparse = issparse(X)
     made: Any = X if sparse else _array(owner, X)
     if made.ndim != 2 or 0 in made.shape:
-        raise InputError(f"{owner} must have rows and columns, but has shape {made.shape}")
+        raise InputError(f"{owner} must have rows and columns; its shape is {made.shape}")
     if made.dtype.kind not in "biuf":
         made = _numbers(owner, made)
     dtype = np.float32 if made.dtype == np.float32 else np.float64
@@ -174,7 +174,7 @@ def _numbers(owner: str, made: Any) -> Any:
             return made.astype(np.float64)
         except (TypeError, ValueError):
             pass
-    raise InputError(f"{owner} must be numbers, but holds {made.dtype}; a data frame may have categories")
+    raise InputError(f"{owner} must contain numbers, not {made.dtype}; for categories give a data frame")
 
 
 def _refuse_wrong_values(owner: str, X: Any, missing: bool) -> None:
@@ -182,13 +182,7 @@ def _refuse_wrong_values(owner: str, X: Any, missing: bool) -> None:
     wrong = np.isinf(values) if missing else ~np.isfinite(values)
     if not wrong.any():
         return
-    place = np.argwhere(wrong)[0]
-    if is_sparse(X):
-        row = int(np.searchsorted(X.indptr, place[0], side="right")) - 1
-        column, value = int(X.indices[place[0]]), X.data[place[0]]
-    else:
-        row, column = int(place[0]), int(place[1])
-        value = X[row, column]
+    row, column, value = first_where(X, wrong)
     hint = 'be a finite number, or set missing = "mean" or "indicator"' if np.isnan(value) else "be finite"
     raise InputError(f"{owner}, row {row + 1}, column {column + 1}: {value}; every feature must {hint}")
 
@@ -217,6 +211,6 @@ def read_idx(path: Path) -> npt.NDArray[np.uint8]:
         content = b"".join(iter(lambda: stream.read(_BLOCK_BYTES), b""))
     if len(content) != math.prod(shape):
         raise InputError(
-            f"{path}: {len(content):,} bytes follow the header, which promises {math.prod(shape):,}"
+            f"{path}: {len(content):,} bytes follow the header, which declares {math.prod(shape):,}; damaged?"
         )
     return np.frombuffer(content, dtype=np.uint8).reshape(shape)

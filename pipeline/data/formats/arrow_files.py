@@ -127,8 +127,8 @@ def _array(column: pa.Array, kind: Kind | None, name: str, path: Path, done: int
             return pc.utf8_trim_whitespace(column.cast(pa.string()))
         except pa.ArrowException:
             raise InputError(
-                f"{path}, column {name!r}: holds {column.type}, of which no categories can be made; name it "
-                "in ignore"
+                f"{path}, column {name!r}: contains {column.type}, which cannot be categories; name it in "
+                "ignore"
             ) from None
     return column if kind else None
 

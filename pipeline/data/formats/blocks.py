@@ -16,7 +16,7 @@ from ..tables.options import Options, count_of, resolve_options
 from ..tables.stream import Codes, Matrix, Stream, arrays_of, int32_csr, is_sparse
 from .columns import Asked, lay_out
 from .encoding import survey
-from .files import file_format, file_options, open_columns
+from .files import file_options, open_columns
 from .labelled_columns import column_blocks
 from .svmlight import svmlight_blocks
 
@@ -26,18 +26,12 @@ _ROWS = 1024
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Consecutive rows of a file.
+    """Consecutive rows of a file."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d) or scipy.sparse.csr_array
-        svmlight: CSR, float64, int32 indices; d is the largest index so far unless ``n_features`` is given.
-        CSV, Parquet, Arrow, ARFF: dense, or CSR if categories or words are hashed.
-    labels : ndarray of shape (n,)
-        Numbers or text, as in the file.
-    """
-
+    #: svmlight: CSR, float64, int32 indices; d is the largest index so far unless ``n_features`` is given.
+    #: CSV, Parquet, Arrow, ARFF: dense, or CSR if categories or words are hashed.
     X: Matrix
+    #: Numbers or text, as in the file.
     labels: npt.NDArray[Any]
 
 
@@ -99,14 +93,14 @@ def stream_rows(stream: Stream, *, rows: int = _ROWS) -> Iterator[tuple[Matrix, 
 
 
 def _pieces(path: Path, options: Options) -> Iterator[Block]:
-    kind = file_format(path, options["format"])
-    if kind == "svmlight":
+    file = open_columns(path, options)
+    if file is None:
         n_features, zero_based = count_of(options, "n_features"), bool(options["zero_based"])
         limits = Limits.of(options)
         for X, labels in svmlight_blocks(path, n_features=n_features, zero_based=zero_based, limits=limits):
             yield Block(X, labels)
         return
-    file, asked = open_columns(path, options), Asked.of(options)
+    asked = Asked.of(options)
     layout = lay_out(file, asked)
     # This reads nothing if all columns are numeric.
     encoder = survey([(file, layout)], asked)

@@ -19,7 +19,7 @@ Kind = Literal["number", "text", "as is"]
 # Names that can only mean the label. If exactly one column has such a name, it is the target by default.
 LABEL_NAMES = ("label", "target", "class", "y")
 
-# The ending of every error message about a missing value.
+# This ends every error message about a missing value.
 IF_MISSING = 'every feature must be a finite number, or set missing = "mean" or "indicator"'
 
 # Columns with at most this many values get one feature per value: states of the USA, days of a month. Columns
@@ -31,30 +31,23 @@ HASH_BITS = 16
 
 @dataclass(frozen=True)
 class Asked:
-    """Contain the options of files with columns; the fields have the options' names.
+    """Contain the options of files with columns; the fields have the options' names."""
 
-    Attributes
-    ----------
-    target : str
-        Label column; empty takes the one that has a label's name.
-    categorical, text, ignore : tuple of str
-        Columns whose values are categories, columns whose words are counted, and columns that are not read.
-    order_by : str
-        Column by whose values the rows are sorted; empty keeps the file order.
-    missing : {"error", "mean", "indicator"}
-        How features without a value are handled.
-    one_hot, hash_bits, hash_seed : int
-        A column with at most `one_hot` values gets one feature per value; all others are hashed into
-        2^hash_bits shared features.
-    """
-
+    #: Label column; empty takes the one that has a label's name.
     target: str = ""
+    #: Columns whose values are categories.
     categorical: tuple[str, ...] = ()
+    #: Columns whose words are counted.
     text: tuple[str, ...] = ()
+    #: Columns that are not read.
     ignore: tuple[str, ...] = ()
+    #: Column by whose values the rows are sorted; empty keeps the file order.
     order_by: str = ""
+    #: How features without a value are handled: "error", "mean" or "indicator".
     missing: str = "error"
+    #: Largest number of values for which a column gets one feature per value; other columns are hashed.
     one_hot: int = ONE_HOT
+    #: Hashed columns share 2^hash_bits features.
     hash_bits: int = HASH_BITS
     hash_seed: int = 0
 
@@ -66,19 +59,13 @@ class Asked:
 
 
 class ColumnFile(ABC):
-    """Read a file with columns, in any format.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The names of all columns.
-    holds : tuple of str
-        What the file declares about each column's type: "number", "category", "" if nothing, or the file's
-        own term.
-    """
+    """Read a file with columns, in any format."""
 
     path: Path
+    #: The names of all columns.
     names: tuple[str, ...]
+    #: What the file declares about each column's type: "number", "category", "" if nothing, or the file's own
+    #: term.
     holds: tuple[str, ...]
 
     @abstractmethod
@@ -91,7 +78,7 @@ class ColumnFile(ABC):
 
     @abstractmethod
     def place(self, row: int) -> str:
-        """Return a text that names the file and the location of a row, counted from 1."""
+        """Return the file and location of a row, counted from 1, for an error message."""
 
     def declared(self, position: int) -> tuple[str, ...] | None:
         """Return the values that the file declares for a column, or None if it declares none."""
@@ -146,7 +133,9 @@ def lay_out(file: ColumnFile, asked: Asked) -> Layout:
     ):
         for name in columns:
             if name not in first:
-                raise InputError(f"{file.path}: {key} names no column: {name!r}; {did_you_mean(name, names)}")
+                raise InputError(
+                    f"{file.path}: {key} has an unknown column {name!r}; {did_you_mean(name, names)}"
+                )
             if name in named:
                 raise InputError(f"{file.path}, column {name!r}: is both {named[name]} and {key}")
             named[name] = key
@@ -163,12 +152,13 @@ def lay_out(file: ColumnFile, asked: Asked) -> Layout:
             role = "number"
         else:
             raise InputError(
-                f"{file.path}, column {name!r}: holds {holds}; a feature must be a number: {remedy([name])}"
+                f"{file.path}, column {name!r}: contains {holds}; a feature must be a number: "
+                f"{remedy([name])}"
             )
         features.append(position)
         roles.append(role)
     if not features:
-        raise InputError(f"{file.path}: no column is left for features; columns: {listed(names)}")
+        raise InputError(f"{file.path}: no column remains for features; columns: {listed(names)}")
     return Layout(label, first[asked.order_by] if asked.order_by else None, tuple(features), tuple(roles))
 
 
@@ -191,7 +181,7 @@ def find_target(path: Path, names: Sequence[str], target: str) -> int:
         wanted = [i for i, name in enumerate(names) if name.strip().lower() in LABEL_NAMES]
     if len(wanted) == 1:
         if len(names) == 1:
-            raise InputError(f"{path}: the label {names[0]!r} is the only column; features are needed too")
+            raise InputError(f"{path}: the label {names[0]!r} is the only column; add columns of features")
         return wanted[0]
     columns = f"columns: {listed(names)}"
     if len(names) == 1:

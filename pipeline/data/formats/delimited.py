@@ -124,10 +124,10 @@ class DelimitedFile(ColumnFile):
         for number, text in lines(self.path, self._limits):
             if number >= first and text.count('"') % 2:
                 raise InputError(
-                    f"{self.path}, line {number}: a quote is not closed in the line; values must not hold "
-                    "line breaks"
+                    f"{self.path}, line {number}: a quote is not closed in the line; values must not "
+                    "contain line breaks"
                 )
-        raise InputError(f"{self.path}: a block from line {first} on has not as many rows as lines")
+        raise InputError(f"{self.path}: the block from line {first} has not one row per line")
 
     def _explain(self, kinds: Sequence[Kind | None], missing: bool) -> None:
         """Find the first wrong line and raise its error, since Arrow's parser does not name it."""
@@ -182,10 +182,13 @@ def _what_to_do(fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequ
         if kinds[position] == "number" and not is_number(field)
     ]
     if _DECIMAL_COMMA.fullmatch(wrong[0][1]):
-        return ': it has a decimal comma; write decimal points (pandas reads the file with decimal=",")'
+        return ': it has a decimal comma; write decimal points (pandas can read the file with decimal=",")'
     if any(field in _MISSING for _, field in wrong):
-        return f'; of a missing value: set missing = "mean" or "indicator"; else {remedy([wrong[0][0]])}'
-    return f"; of a category: {remedy([name for name, _ in wrong])}"
+        return (
+            f'; if it marks a missing value, set missing = "mean" or "indicator"; otherwise '
+            f"{remedy([wrong[0][0]])}"
+        )
+    return f"; for categories, {remedy([name for name, _ in wrong])}"
 
 
 def _fields(path: Path, number: int, text: str, delimiter: str) -> list[str]:

@@ -23,15 +23,13 @@ _Entries = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.fl
 
 @dataclass(frozen=True)
 class _Column:
-    """Describe how one column becomes features.
-
-    `values` get one feature each; None means the column is hashed or numeric. `marked` adds a feature that
-    marks missing values.
-    """
+    """Describe how one column becomes features."""
 
     name: str
     role: str
+    #: Values that get one feature each; None if the column is hashed or numeric.
     values: tuple[str, ...] | None = None
+    #: Whether an additional feature marks missing values.
     marked: bool = False
 
 
@@ -41,15 +39,12 @@ class Encoder:
 
     Features are in column order: a numeric column has one feature, a column of categories or words one per
     value. Then follow the marks of missing values, and last the hashed features.
-
-    Attributes
-    ----------
-    n_hashed, seed : int
-        Number of hashed features (0: none), and the seed of the hash.
     """
 
     columns: tuple[_Column, ...]
+    #: Number of hashed features; 0 if no column is hashed.
     n_hashed: int
+    #: Seed of the hash.
     seed: int
 
     @cached_property

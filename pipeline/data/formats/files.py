@@ -1,8 +1,9 @@
-"""Detect the format of a user's file, declare the options of each format, and read the file."""
+"""List the formats of users' files, detect the format of a file, and read files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from ...errors import InputError, did_you_mean
@@ -17,33 +18,8 @@ from .delimited import DelimitedFile
 from .labelled_columns import combine, read_columns
 from .svmlight import read_svmlight
 
-FORMATS = ("svmlight", "csv", "parquet", "arrow", "arff")
-
-_SUFFIXES = {
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-    ".svm": "svmlight",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".arff": "arff",
-}
-
 # int32 indices and shapes allow no more.
 _MOST_FEATURES = 2**31 - 1
-_LIMITS: dict[str, Option] = {
-    "max_line": Option("count", USUAL.max_line, minimum=1),
-    "max_expansion": Option("count", USUAL.max_expansion, minimum=1),
-    "max_features": Option("count", USUAL.max_features, minimum=1, maximum=_MOST_FEATURES),
-}
-_ANY: dict[str, Option] = {
-    "format": Option("text", "", choices=FORMATS),
-    "test": Option("text", ""),
-    **_LIMITS,
-    **FEATURE_OPTIONS,
-}
 # Options of all files with columns; `target`, `header` and `delimiter` are detected if not given.
 COLUMN_OPTIONS: dict[str, Option] = {
     "target": Option("text", ""),
@@ -58,28 +34,84 @@ COLUMN_OPTIONS: dict[str, Option] = {
     "hash_seed": Option("count", 0, maximum=2**31 - 1),
     "dense": Option("flag", ""),
 }
-_OF_FORMAT: dict[str, dict[str, Option]] = {
-    "svmlight": {
-        "n_features": Option("count", 0, minimum=1, maximum=_MOST_FEATURES),
-        "zero_based": Option("flag", False),
-        "dense": Option("flag", False),
-    },
-    "csv": {**COLUMN_OPTIONS, "header": Option("flag", ""), "delimiter": Option("text", "")},
-    "parquet": COLUMN_OPTIONS,
-    "arrow": COLUMN_OPTIONS,
-    "arff": COLUMN_OPTIONS,
-}
-
-
 # Options of OpenML data sets, whose format is known and which have no test file.
 OPENML_OPTIONS: dict[str, Option] = {**COLUMN_OPTIONS, **FEATURE_OPTIONS}
+
+
+@dataclass(frozen=True)
+class Format:
+    """Describe a file format: its suffixes, its own options, and how to open a file with columns."""
+
+    suffixes: tuple[str, ...]
+    options: Mapping[str, Option]
+    #: ``open(path, resolved options)``; None for svmlight, whose features are numbers and not columns.
+    open: Callable[[Path, Options], ColumnFile] | None
+    #: Whether a file may be compressed as a whole; formats that compress their own content may not.
+    compressible: bool = True
+
+
+def _open_delimited(path: Path, options: Options) -> DelimitedFile:
+    # The options are those of the training file, which may have another format without these two.
+    given = str(options.get("delimiter", ""))
+    if len(given) > 1 or given in ('"', "\r", "\n"):
+        raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")
+    delimiter = given or ("\t" if ".tsv" in path.suffixes else ",")
+    header = options.get("header", "")
+    return DelimitedFile(
+        path, delimiter=delimiter, header=None if header == "" else bool(header), limits=Limits.of(options)
+    )
+
+
+FORMATS: dict[str, Format] = {
+    "svmlight": Format(
+        suffixes=(".svmlight", ".libsvm", ".svm"),
+        options={
+            "n_features": Option("count", 0, minimum=1, maximum=_MOST_FEATURES),
+            "zero_based": Option("flag", False),
+            "dense": Option("flag", False),
+        },
+        open=None,
+    ),
+    "csv": Format(
+        suffixes=(".csv", ".tsv"),
+        options={**COLUMN_OPTIONS, "header": Option("flag", ""), "delimiter": Option("text", "")},
+        open=_open_delimited,
+    ),
+    "parquet": Format(
+        suffixes=(".parquet",),
+        options=COLUMN_OPTIONS,
+        open=lambda path, options: ArrowFile(path, "parquet"),
+        compressible=False,
+    ),
+    "arrow": Format(
+        suffixes=(".arrow", ".feather"),
+        options=COLUMN_OPTIONS,
+        open=lambda path, options: ArrowFile(path, "arrow"),
+        compressible=False,
+    ),
+    "arff": Format(
+        suffixes=(".arff",),
+        options=COLUMN_OPTIONS,
+        open=lambda path, options: ArffFile(path, limits=Limits.of(options)),
+    ),
+}
+_OF_SUFFIX = {suffix: name for name, each in FORMATS.items() for suffix in each.suffixes}
+# Options of every format.
+_ANY: dict[str, Option] = {
+    "format": Option("text", "", choices=tuple(FORMATS)),
+    "test": Option("text", ""),
+    "max_line": Option("count", USUAL.max_line, minimum=1),
+    "max_expansion": Option("count", USUAL.max_expansion, minimum=1),
+    "max_features": Option("count", USUAL.max_features, minimum=1, maximum=_MOST_FEATURES),
+    **FEATURE_OPTIONS,
+}
 
 
 def format_by_suffix(path: PurePath) -> str:
     """Return the format that a file name's suffix indicates, or ``""`` if it indicates none."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     inner = suffixes[:-1] if suffixes and suffixes[-1] in COMPRESSED else suffixes
-    return _SUFFIXES.get(inner[-1] if inner else "", "")
+    return _OF_SUFFIX.get(inner[-1] if inner else "", "")
 
 
 def file_format(path: Path, named: object = "") -> str:
@@ -92,23 +124,28 @@ def file_format(path: Path, named: object = "") -> str:
     >>> file_format(Path("train.csv.gz"))
     'csv'
     """
-    compressed = path.suffix.lower() in COMPRESSED
     if named and named not in FORMATS:
         raise InputError(f"{path}: format = {named!r}; {did_you_mean(str(named), FORMATS)}")
     found = str(named) if named else format_by_suffix(path)
     if not found:
         raise InputError(
-            f"{path}: the name does not tell the format; set format = {', '.join(map(repr, FORMATS))}, or "
-            f"end the name in {', '.join(_SUFFIXES)} (text also with {', '.join(COMPRESSED)})"
+            f"{path}: the format is not clear from the name; set format = {', '.join(map(repr, FORMATS))}, "
+            f"or end the name in {', '.join(_OF_SUFFIX)} (text also with {', '.join(COMPRESSED)})"
         )
-    if compressed and found in ("parquet", "arrow"):
-        raise InputError(f"{path}: {found} files compress themselves; uncompress this one first")
+    if path.suffix.lower() in COMPRESSED and not FORMATS[found].compressible:
+        raise InputError(f"{path}: {found} files are compressed inside; uncompress this one first")
     return found
 
 
 def file_options(path: Path, given: Options) -> Mapping[str, Option]:
     """Return the options that a file of this format takes."""
-    return {**_OF_FORMAT[file_format(path, given.get("format", ""))], **_ANY}
+    return {**FORMATS[file_format(path, given.get("format", ""))].options, **_ANY}
+
+
+def open_columns(path: Path, options: Options) -> ColumnFile | None:
+    """Open a file with columns, given resolved options of its format; return None for svmlight."""
+    opener = FORMATS[file_format(path, options["format"])].open
+    return None if opener is None else opener(path, options)
 
 
 def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -> Table:
@@ -118,50 +155,44 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
     for missing values; other feature options are not applied. Raises InputError with one line that names
     file, line or row, and column.
     """
-    kind = file_format(paths[0], options["format"])
     # Means and standard deviations are computed from the numbers as stored in the file.
     dtype = "" if options["standardize"] else str(options["dtype"])
-    if kind == "svmlight":
-        if len(paths) > 1 or len(tests) > 1:
-            several = tests if len(tests) > 1 else paths
-            raise InputError(
-                f"{several[0].parent}: {len(several)} svmlight files; one is read: put them together (cat)"
-            )
-        return read_svmlight(
-            paths[0],
-            tests[0] if tests else None,
-            n_features=count_of(options, "n_features"),
-            zero_based=bool(options["zero_based"]),
-            dense=bool(options["dense"]),
-            dtype=dtype,
-            limits=Limits.of(options),
-        )
+    if FORMATS[file_format(paths[0], options["format"])].open is None:
+        return _read_svmlight(paths, tests, options, dtype)
     asked = Asked.of(options)
-    train = read_columns([open_columns(path, options) for path in paths], asked, dtype=dtype)
-    test = None
-    if tests:
-        found = [open_columns(path, options) for path in tests]
-        test = read_columns(found, asked, dtype=dtype, training=train)
+    train = read_columns(_opened(paths, options), asked, dtype=dtype)
+    test = read_columns(_opened(tests, options), asked, dtype=dtype, training=train) if tests else None
     table = combine(train, test)
     if options["dense"] == "":
         return table
     return with_layout(str(paths[0]), table, dense=bool(options["dense"]))
 
 
-def open_columns(path: Path, options: Options) -> ColumnFile:
-    """Open a file with columns, given resolved options of its format."""
-    kind, limits = file_format(path, options["format"]), Limits.of(options)
-    if kind == "csv":
-        header = None if options["header"] == "" else bool(options["header"])
-        return DelimitedFile(path, delimiter=delimiter_of(path, options), header=header, limits=limits)
-    if kind == "arff":
-        return ArffFile(path, limits=limits)
-    return ArrowFile(path, "parquet" if kind == "parquet" else "arrow")
+def _opened(paths: Sequence[Path], options: Options) -> list[ColumnFile]:
+    files = []
+    for path in paths:
+        file = open_columns(path, options)
+        if file is None:
+            raise InputError(
+                f"{path}: an svmlight file has no columns, but the training file has; give a test file with "
+                "the same columns"
+            )
+        files.append(file)
+    return files
 
 
-def delimiter_of(path: Path, options: Options) -> str:
-    """Return the delimiter of a CSV file: the given one, otherwise the suffix's."""
-    given = str(options["delimiter"])
-    if len(given) > 1 or given in ('"', "\r", "\n"):
-        raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")
-    return given or ("\t" if ".tsv" in path.suffixes else ",")
+def _read_svmlight(paths: Sequence[Path], tests: Sequence[Path], options: Options, dtype: str) -> Table:
+    for several in (paths, tests):
+        if len(several) > 1:
+            raise InputError(
+                f"{several[0].parent}: {len(several)} svmlight files; only one can be read: join them (cat)"
+            )
+    return read_svmlight(
+        paths[0],
+        tests[0] if tests else None,
+        n_features=count_of(options, "n_features"),
+        zero_based=bool(options["zero_based"]),
+        dense=bool(options["dense"]),
+        dtype=dtype,
+        limits=Limits.of(options),
+    )

@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import InputError
 from ..io.spill import SpillingArray
 from ..tables.cache import cache_folder
-from ..tables.stream import Matrix, SpillingMatrix, Table, is_sparse
+from ..tables.stream import Matrix, SpillingMatrix, Table, first_where, is_sparse
 from ..tables.tasks import listed
 from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out
 from .encoding import Encoder, missing_in, survey
@@ -37,22 +37,15 @@ class LabelledColumns:
 
 @dataclass(frozen=True, eq=False)
 class ColumnBlock:
-    """Contain some rows of a file with columns.
+    """Contain some rows of a file with columns."""
 
-    Attributes
-    ----------
-    X : ndarray or CSR array of shape (n, d)
-    labels : pyarrow.Array of length n
-        As stored.
-    keys : ndarray of float64, shape (n,), or None
-        Sort keys of the rows.
-    missing : dict of str to int
-        Number of missing values per column.
-    """
-
+    #: Array or CSR array of shape (n, d).
     X: Any
+    #: As stored.
     labels: pa.Array
+    #: Sort keys of the rows, float64; None if the rows are not sorted.
     keys: Any
+    #: Number of missing values per column.
     missing: dict[str, int]
 
 
@@ -77,7 +70,7 @@ def read_columns(
             raise _other_columns(file.path, _features(file, other), (training or first).path, names)
     encoder = survey(laid, asked) if training is None else training.encoder
     folder = cache_folder() / "streams"
-    collected = _Collected(encoder, folder)
+    collected = _Collected(encoder, folder, first.path)
     for file, each in laid:
         done = 0
         for block in column_blocks(file, each, encoder, asked):
@@ -88,7 +81,7 @@ def read_columns(
         raise InputError(f"{first.path}: the file has no rows")
     codes, X = collected.codes.finish(), collected.matrix()
     if collected.keys is not None:
-        X, codes = by_keys(collected.keys.finish(), X, codes)
+        X, codes = by_keys(first.path, collected.keys.finish(), X, codes)
     values = list(collected.found)
     if not isinstance(values[0], (bool, int, float)):
         values = [str(value) for value in values]
@@ -139,9 +132,9 @@ def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Ask
 class _Collected:
     """Collect blocks of several files in bounded memory."""
 
-    def __init__(self, encoder: Encoder, folder: Path) -> None:
+    def __init__(self, encoder: Encoder, folder: Path, path: Path) -> None:
         self._encoder, self._folder = encoder, folder
-        self._rows = SpillingMatrix(folder)
+        self._rows = SpillingMatrix(folder, path)
         self.codes: SpillingArray[np.int32] = SpillingArray(np.int32, folder)
         self.keys: SpillingArray[np.float64] | None = None
         self.found: dict[Any, int] = {}
@@ -169,19 +162,19 @@ class _Collected:
             n = self._missing.get(column.name, 0)
             if n == self.codes.size and column.role == "number":
                 raise InputError(
-                    f'{path}, column {column.name!r}: no row has a value; set ignore = ["{column.name}"]'
+                    f'{path}, column {column.name!r}: all values are missing; set ignore = ["{column.name}"]'
                 )
             if n and column.role == "number":
-                marked = ", and marked by a further feature" if column.marked else ""
+                marked = ", and marked by an additional feature" if column.marked else ""
                 yield (
                     f"column {column.name!r}: {n:,} of {self.codes.size:,} values missing, replaced by the "
                     f"mean of the training part{marked}"
                 )
             elif n:
-                marked = ", but a mark of that" if column.marked else ""
+                marked = ", except a mark" if column.marked else ""
                 yield (
-                    f"column {column.name!r}: {n:,} of {self.codes.size:,} values missing: no feature of "
-                    f"theirs{marked}"
+                    f"column {column.name!r}: {n:,} of {self.codes.size:,} values missing: these rows have "
+                    f"no feature of the column{marked}"
                 )
 
 
@@ -215,8 +208,8 @@ def _other_columns(path: Path, found: Sequence[str], first: Path, names: Sequenc
     faults = [f"only {path.name} has {listed(extra)}"] if extra else []
     faults += [f"only {first.name} has {listed(missing)}"] if missing else []
     return InputError(
-        f"{path}: its feature columns are not those of {first}: {' and '.join(faults) or 'another order'}; "
-        "both need the same columns in the same order"
+        f"{path}: its feature columns differ from those of {first}: "
+        f"{' and '.join(faults) or 'another order'}; both need the same columns in the same order"
     )
 
 
@@ -246,13 +239,7 @@ def _as_dtype(X: Any, dtype: str, file: ColumnFile, encoder: Encoder, done: int)
     values, before = (made.data, X.data) if is_sparse(X) else (made, X)
     over = np.isinf(values) & np.isfinite(before)
     if over.any():
-        place = np.argwhere(over)[0]
-        if is_sparse(X):
-            row = int(np.searchsorted(X.indptr, place[0], side="right")) - 1
-            feature, value = int(X.indices[place[0]]), X.data[place[0]]
-        else:
-            row, feature = int(place[0]), int(place[1])
-            value = X[row, feature]
+        row, feature, value = first_where(X, over)
         raise InputError(
             f"{file.place(done + row + 1)}, column {encoder.column_of(feature)!r}: {value} does not fit "
             f'{dtype}; set dtype = "float64"'

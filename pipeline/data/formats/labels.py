@@ -102,7 +102,7 @@ def _refuse_targets(names: list[str], n_rows: int, path: Path) -> None:
     if fraction is not None:
         raise InputError(
             f"{path}: {len(names):,} different labels in {n_rows:,} rows, such as {fraction}: these are "
-            "numbers to predict, not classes; cut them into classes first, such as 0 and 1"
+            "numbers to predict, not classes; convert them to classes first, such as 0 and 1"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,12 +68,14 @@ def sort_keys(file: ColumnFile, position: int) -> Callable[[Any, int], Keys]:
     return keys
 
 
-def by_keys(keys: Keys, X: Any, codes: npt.NDArray[np.int32]) -> tuple[Any, npt.NDArray[np.int32]]:
+def by_keys(
+    path: Path, keys: Keys, X: Any, codes: npt.NDArray[np.int32]
+) -> tuple[Any, npt.NDArray[np.int32]]:
     """Return rows and labels sorted by keys; rows with equal keys keep their order."""
     if (keys[1:] >= keys[:-1]).all():
         return X, codes
     order = np.argsort(keys, kind="stable")
-    moved = SpillingMatrix(cache_folder() / "streams")
+    moved = SpillingMatrix(cache_folder() / "streams", path)
     for start in range(0, len(order), _STEP):
         moved.append(X[order[start : start + _STEP]])
         for array in arrays_of(X).values():

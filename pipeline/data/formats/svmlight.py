@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +17,7 @@ from ...errors import InputError
 from ..io.reading import USUAL, Limits, decode_line, first_line, open_text, whole_lines
 from ..io.spill import SpillingArray
 from ..tables.cache import cache_folder
-from ..tables.stream import Table, int32_csr
+from ..tables.stream import SpillingMatrix, Table, first_where, int32_csr
 from .labels import encode_labels
 
 Number = TypeVar("Number", int, float)
@@ -27,9 +26,9 @@ Floats = npt.NDArray[np.float64]
 # Larger blocks are hardly faster and take more memory.
 _BLOCK_BYTES = 1 << 17
 _COMMENT = re.compile(rb"#.*")
-# scikit-learn's reader accepts these although they are wrong: the underscore of 1_0, "qid" as the start of
-# another name, a sign before an index. Four patterns that start with a literal are several times as fast as
-# one combined pattern.
+# scikit-learn's reader accepts these errors: the underscore of 1_0, "qid" as the start of another name, a
+# sign before an index. Four patterns that start with a literal are several times as fast as one combined
+# pattern.
 _DOUBTFUL = [re.compile(pattern) for pattern in (rb"_", rb"qid(?!:)", rb"\+\d*:", rb"-\d*:")]
 
 
@@ -53,7 +52,7 @@ def read_svmlight(
     paths = [path] if test is None else [path, test]
     for each in paths:
         first_line(each, limits)
-    parts = [_read(each, n_features, zero_based, dtype or "float64", limits) for each in paths]
+    parts = [_Rows(each, n_features, zero_based, dtype or "float64", limits) for each in paths]
     width = n_features or max(part.width for part in parts)
     classes, y, y_test = encode_labels(parts[0].labels, path, parts[1].labels if test else None, test)
     matrices: list[Any] = [part.matrix(width) for part in parts]
@@ -83,52 +82,29 @@ def svmlight_blocks(
         report_position()
 
 
-@dataclass(frozen=True, eq=False)
-class _Parsed:
-    """Contain one parsed file: numeric labels, the arrays of its CSR form, and its largest index plus one."""
+class _Rows:
+    """Read all rows of a file in bounded memory: numeric labels, and rows up to the largest index so far."""
 
-    labels: Floats
-    data: npt.NDArray[Any]
-    indices: npt.NDArray[np.int32]
-    indptr: npt.NDArray[np.int32]
-    width: int
+    def __init__(self, path: Path, n_features: int, zero_based: bool, dtype: str, limits: Limits) -> None:
+        folder = cache_folder() / "streams"
+        labels, self._rows, self.width = SpillingArray(np.float64, folder), SpillingMatrix(folder, path), 0
+        for X, y in svmlight_blocks(path, n_features=n_features, zero_based=zero_based, limits=limits):
+            if dtype == "float32":
+                over = np.abs(X.data) > np.finfo(np.float32).max
+                if over.any():
+                    row, column, value = first_where(X, over)
+                    raise InputError(
+                        f"{path}, row {labels.size + row + 1}, feature {column + 1}: {value} does not fit "
+                        'float32; set dtype = "float64"'
+                    )
+            self._rows.append(X.astype(dtype, copy=False))
+            labels.append(y)
+            self.width = X.shape[1]
+        self.labels = labels.finish()
 
     def matrix(self, width: int) -> Any:
-        from scipy.sparse import csr_array
-
-        return csr_array((self.data, self.indices, self.indptr), shape=(len(self.labels), width))
-
-
-def _read(path: Path, n_features: int, zero_based: bool, dtype: str, limits: Limits) -> _Parsed:
-    folder = cache_folder() / "streams"
-    labels = SpillingArray(np.float64, folder)
-    data: SpillingArray[Any] = SpillingArray(np.dtype(dtype).type, folder)
-    indices, ends = SpillingArray(np.int32, folder), SpillingArray(np.int32, folder)
-    ends.append(np.zeros(1))
-    width = 0
-    for X, y in svmlight_blocks(path, n_features=n_features, zero_based=zero_based, limits=limits):
-        if data.size + X.nnz >= 2**31:
-            raise InputError(
-                f"{path}: 2^31 non-zeros or more; the index of a stream is 32 bit, so split the file"
-            )
-        if dtype == "float32":
-            _refuse_overflow(path, X, labels.size)
-        ends.append(X.indptr[1:] + data.size)
-        labels.append(y)
-        data.append(X.data)
-        indices.append(X.indices)
-        width = X.shape[1]
-    return _Parsed(labels.finish(), data.finish(), indices.finish(), ends.finish(), width)
-
-
-def _refuse_overflow(path: Path, X: Any, done: int) -> None:
-    over = np.flatnonzero(np.abs(X.data) > np.finfo(np.float32).max)
-    if len(over):
-        row = done + int(np.searchsorted(X.indptr, over[0], side="right"))
-        raise InputError(
-            f"{path}, row {row}, feature {X.indices[over[0]] + 1}: {X.data[over[0]]} does not fit float32; "
-            'set dtype = "float64"'
-        )
+        """Return the rows as CSR."""
+        return self._rows.finish((len(self.labels), width))
 
 
 def _read_block(
@@ -180,13 +156,14 @@ def _read_lines(
                 raise InputError(f"{where}: {field.decode()!r} is not of the form index:number")
             if index < lowest:
                 raise InputError(
-                    f"{where}: index 0, but indices start at 1; set zero_based = true if 0 is meant"
+                    f"{where}: index 0, but indices start at 1; set zero_based = true if they start at 0"
                 )
             if index <= last:
                 raise InputError(f"{where}: index {index} follows {last}; indices must rise along a line")
             if index >= most + lowest:
                 raise InputError(
-                    f"{where}: index {index} is past {bound}; if it is right, raise that of the data set"
+                    f"{where}: index {index} exceeds {bound}; if the index is right, raise this option of "
+                    "the data set"
                 )
             if not math.isfinite(value):
                 raise InputError(

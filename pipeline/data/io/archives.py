@@ -32,7 +32,7 @@ def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
 
     The archive may be compressed. Names have ``/`` between folders. Raises InputError if the archive is
     missing, damaged, cut short or expands past the usual limit, or if a member is a link, a device, or named
-    so that it would leave its folder. Such an archive is not trusted at all.
+    so that it would leave its folder. No member of such an archive is trusted.
     """
     try:
         with path.open("rb") as stored, _uncompressed(path, stored) as archive:

@@ -78,7 +78,7 @@ class TextStream:
         """Return the error for a line longer than `max_line`."""
         return InputError(
             f"{self.path}, line {number}: longer than max_line = {self.limits.max_line:,} bytes; if that is "
-            "right, raise that of the data set"
+            "right, raise this option of the data set"
         )
 
     def _counted(self, read: bytes) -> bytes:
@@ -88,7 +88,7 @@ class TextStream:
             if self._done > most * self._stored.tell():
                 raise InputError(
                     f"{self.path}: expands more than max_expansion = {most:,} times ({self._stored.tell():,} "
-                    f"bytes to {self._done:,}); if that is right, raise that of the data set"
+                    f"bytes to {self._done:,}); if that is right, raise this option of the data set"
                 )
         return read
 
@@ -113,7 +113,7 @@ def open_text(path: Path, limits: Limits = USUAL) -> Iterator[tuple[TextStream, 
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder, not a file") from None
     except PermissionError:
-        raise InputError(f"{path}: may not be read") from None
+        raise InputError(f"{path}: permission denied; make the file readable") from None
     except EOFError:
         raise InputError(f"{path}: the compressed data end too early; the file is cut short") from None
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, OSError) as error:

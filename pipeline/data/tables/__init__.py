@@ -1,1 +1,1 @@
-"""Hold tables in memory: streams, tasks derived from them, options, features, the cache of parsed tables."""
+"""Represent tables: streams, tasks derived from them, options, features, and the cache of parsed tables."""

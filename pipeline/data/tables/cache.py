@@ -83,7 +83,7 @@ def scratch_folder(parent: Path) -> Path:
 def converted_fingerprint(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> str:
     """Return the content fingerprint of a table, from its manifest if the table is cached.
 
-    `recipe` holds everything the table depends on, as JSON values. `parse` makes the table if it is not
+    `recipe` contains everything the table depends on, as JSON values. `parse` makes a table that is not
     cached.
     """
     manifest = _read_manifest(_folder_of(recipe))
@@ -107,9 +107,8 @@ def converted_notes(recipe: Mapping[str, Any]) -> tuple[str, ...]:
 def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Table:
     """Return a table memory-mapped from the cache; parse it and write it there first if needed.
 
-    `recipe` holds everything the table depends on, as JSON values. `parse` makes the table if it is missing
-    or damaged. The arrays are read-only, and each was compared with its checksum. Raises InputError if the
-    cache cannot be written.
+    `parse` also replaces a damaged table. The arrays are read-only, and each was compared with its checksum.
+    Raises InputError if the cache cannot be written.
     """
     folder = _folder_of(recipe)
     kept = _load(folder)
@@ -140,10 +139,12 @@ def adopt(recipe: Mapping[str, Any], scratch: Path) -> None:
     """
     folder = _folder_of(recipe)
     if _load(scratch) is None:
-        raise InputError(f"{scratch}: what came of a table is damaged")
+        raise InputError(f"{scratch}: the received table is damaged; run again")
     _put(scratch, folder)
     if kept_folder(recipe) is None:
-        raise InputError(f"{folder.parent}: the cache cannot be written")
+        raise InputError(
+            f"{folder.parent}: the cache cannot be written; set SINGLEPASS_CACHE to a folder that can"
+        )
 
 
 def recipe_key(recipe: Mapping[str, Any]) -> str:

@@ -13,7 +13,17 @@ from ...errors import InputError
 from ..io.spill import release
 from .cache import cache_folder
 from .options import ONLINE, Options, Value
-from .stream import FloatArray, Matrix, Rows, SpillingMatrix, Table, arrays_of, int32_csr, is_sparse
+from .stream import (
+    FloatArray,
+    Matrix,
+    Rows,
+    SpillingMatrix,
+    Table,
+    arrays_of,
+    first_where,
+    int32_csr,
+    is_sparse,
+)
 
 # Up to this size a matrix is changed at once; a larger one block by block, so that it need not fit in memory.
 _WHOLE_BYTES = 1 << 28
@@ -21,7 +31,7 @@ _BLOCK_BYTES = 1 << 24
 # Rows in a block of a CSR matrix. The number is fixed because the last bits of sums depend on it.
 _BLOCK_ROWS = 1 << 12
 
-# An internal option: open the table without changing its features, see `raw_options`.
+# Internal option that opens a table without changing its features; see `raw_options`.
 _RAW = "raw"
 
 
@@ -100,7 +110,7 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
 
 def assembled(name: str, blocks: Iterable[Any], n_rows: int, options: Options) -> Any:
     """Join dense blocks into one matrix with ``bias`` and ``dtype`` applied; store a large one on disk."""
-    made, d, plain = SpillingMatrix(cache_folder() / "streams"), 0, FeatureFit(None, None, None)
+    made, d, plain = SpillingMatrix(cache_folder() / "streams", name), 0, FeatureFit(None, None, None)
     for block in blocks:
         changed = change_features(name, block, plain, options)
         d = changed.shape[1]
@@ -127,7 +137,7 @@ def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any
 
     if _matrix_bytes(X) <= _WHOLE_BYTES:
         return change(X)
-    made = SpillingMatrix(cache_folder() / "streams")
+    made = SpillingMatrix(cache_folder() / "streams", name)
     for block in _blocks(X, None):
         made.append(change(block))
     return made.finish((X.shape[0], X.shape[1] + bool(options["bias"])))
@@ -228,9 +238,9 @@ def _cast(name: str, X: Any, dtype: np.dtype[Any]) -> Any:
         return X
     with np.errstate(over="ignore"):
         made = X.astype(dtype)
-    over = np.flatnonzero(np.isinf(made.data if is_sparse(X) else made))
-    if len(over):
-        feature = X.indices[over[0]] if is_sparse(X) else over[0] % X.shape[1]
+    over = np.isinf(made.data if is_sparse(X) else made)
+    if over.any():
+        feature = first_where(X, over)[1]
         raise InputError(
             f"data set {name!r}: feature {feature + 1} has values that do not fit {dtype.name}; set "
             'dtype = "float64"'

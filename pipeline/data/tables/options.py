@@ -14,25 +14,17 @@ Options: TypeAlias = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Option:
-    """Declare one option: its type, default and range.
+    """Declare one option: its type, default and range."""
 
-    Attributes
-    ----------
-    kind : {"flag", "count", "number", "text", "names"}
-        true/false, an integer, a number, a string, or a list of strings (numbers name columns of files
-        without a header).
-    default : str, int or bool
-        Value if the option is not given; ``""`` and ``-1`` mean "determine it from the data".
-    minimum, maximum : int
-        Range of a "count" or "number"; a maximum of None allows any.
-    choices : tuple of str
-        Accepted texts; empty accepts any. For a "flag": the values accepted besides true and false.
-    """
-
+    #: true/false, an integer, a number, a string, or a list of strings (numbers name columns of files without
+    #: a header).
     kind: Literal["flag", "count", "number", "text", "names"]
+    #: Value if the option is not given; ``""`` and ``-1`` mean "determine it from the data".
     default: Value
+    #: Range of a "count" or "number"; a maximum of None allows any.
     minimum: int = 0
     maximum: int | None = None
+    #: Accepted texts; empty accepts any. For a "flag": the values accepted besides true and false.
     choices: tuple[str, ...] = ()
 
 
@@ -103,7 +95,7 @@ def _checked(owner: str, key: str, value: Value, option: Option) -> Value:
         return _names(owner, key, value)
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str):
-        raise InputError(f"data set {owner!r}: {key} must be a text, not {value!r}")
+        raise InputError(f"data set {owner!r}: {key} must be a string, not {value!r}")
     if option.choices and text not in option.choices:
         raise InputError(f"data set {owner!r}: {key} = {text!r}; {did_you_mean(text, option.choices)}")
     return text

@@ -25,89 +25,59 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Contain all rows of a source with its K classes, before a task is derived from it.
+    """Contain all rows of a source with its K classes, before a task is derived from it."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d) or scipy.sparse.csr_array
-        float32 or float64; C-contiguous, or CSR with int32 indices.
-    y : ndarray of shape (n,), int32
-        Class codes 0..K-1.
-    X_test, y_test : same as X, y, or None
-        The official test part, if the source has one.
-    changes : tuple of int
-        Number of rows before each change of concept, if the source knows them.
-    notes : tuple of str
-        What a user should know about how the features were made, one line each.
-    """
-
+    #: Shape (n, d), float32 or float64; a C-contiguous array, or CSR with int32 indices.
     X: Matrix
+    #: Class codes 0..K-1, shape (n,).
     y: Codes
     classes: tuple[str, ...]
+    #: The official test part, if the source has one.
     X_test: Matrix | None = None
     y_test: Codes | None = None
+    #: Number of rows before each change of concept, if the source knows them.
     changes: tuple[int, ...] = ()
+    #: What a user should know about how the features were made, one line each.
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Contain the labels before a task joined classes: the data set's own classes and codes.
+    """Contain the labels before a task joined classes."""
 
-    Attributes
-    ----------
-    y : ndarray of shape (n,), int32
-        The data set's class code of each row of the task's stream.
-    classes : tuple of str
-        The names of the data set's classes.
-    codes : ndarray of int32
-        For each of these classes, the task's class code.
-    """
-
+    #: The data set's class code of each row of the task's stream.
     y: Codes
+    #: The names of the data set's classes.
     classes: tuple[str, ...]
+    #: For each of these classes, the task's class code.
     codes: Codes
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """One task, ready to be streamed. All arrays are read-only, because threads share them.
+    """One task, ready to be streamed. All arrays are read-only, because threads share them."""
 
-    Attributes
-    ----------
-    name : str
-        Label of the task, such as ``"usps[3-vs-5]"``.
-    X : ndarray of shape (N, d) or scipy.sparse.csr_array
-        float32 or float64; C-contiguous (often memory-mapped), or CSR with int32 indices.
-    y : ndarray of shape (n,), int32
-        Class codes 0..K-1. In a binary task code 1 is the positive class.
-    classes : tuple of str
-        The K class names.
-    X_test, y_test : same as X, y, or None
-        The official test part, if there is one.
-    fingerprint : str
-        sha256 in hex, equal to ``fingerprint(ref)`` of the reference from which the stream was opened.
-    rows : ndarray of shape (n,), int64, or None
-        The rows of X that belong to this task: ``y[i]`` is the label of ``X[rows[i]]``. None means all rows,
-        in order. This lets the 45 pairs of MNIST share one memory-mapped X.
-    rows_test : ndarray of int64 or None
-        The same for the test part.
-    origin : Origin or None
-        The labels from which `y` was made; None for a task that leaves rows out.
-    changes : tuple of int
-        Number of rows of the task before each change of concept.
-    """
-
+    #: Label of the task, such as ``"usps[3-vs-5]"``.
     name: str
+    #: Shape (N, d), float32 or float64; a C-contiguous array (often mapped), or CSR with int32 indices.
     X: Matrix
+    #: Class codes 0..K-1, shape (n,). In a binary task code 1 is the positive class.
     y: Codes
+    #: The K class names.
     classes: tuple[str, ...]
+    #: The official test part, if there is one.
     X_test: Matrix | None
     y_test: Codes | None
+    #: sha256 in hex, equal to ``fingerprint(ref)`` of the reference from which the stream was opened.
     fingerprint: str
+    #: The rows of X that belong to this task: ``y[i]`` is the label of ``X[rows[i]]``. None means all rows,
+    #: in order. This lets the 45 pairs of MNIST share one memory-mapped X.
     rows: Rows | None = None
+    #: The same for the test part.
     rows_test: Rows | None = None
+    #: The labels from which `y` was made; None for a task that leaves rows out.
     origin: Origin | None = None
+    #: Number of rows of the task before each change of concept.
     changes: tuple[int, ...] = ()
 
 
@@ -121,6 +91,18 @@ def arrays_of(X: Any) -> dict[str, npt.NDArray[Any]]:
     if is_sparse(X):
         return {"data": X.data, "indices": X.indices, "indptr": X.indptr}
     return {"dense": X}
+
+
+def first_where(X: Any, mask: npt.NDArray[np.bool_]) -> tuple[int, int, Any]:
+    """Return (row, column, value) of the first stored value for which the mask is true.
+
+    `mask` has the shape of a dense `X`, or of the stored values of a sparse one.
+    """
+    place = np.argwhere(mask)[0]
+    if not is_sparse(X):
+        return int(place[0]), int(place[1]), X[tuple(place)]
+    row = int(np.searchsorted(X.indptr, place[0], side="right")) - 1
+    return row, int(X.indices[place[0]]), X.data[place[0]]
 
 
 def int32_csr(X: Any) -> Any:
@@ -165,11 +147,11 @@ def content_fingerprint(table: Table) -> str:
 class SpillingMatrix:
     """Collect rows block by block into one matrix.
 
-    A large matrix is stored in unnamed files in `folder`.
+    A large matrix is stored in unnamed files in `folder`. `owner` begins the message of an error.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, owner: object) -> None:
+        self._folder, self._owner = folder, owner
         self._parts: list[SpillingArray[Any]] = []
 
     def append(self, X: Any) -> None:
@@ -187,7 +169,9 @@ class SpillingMatrix:
             return
         data, indices, ends = self._parts
         if data.size + X.nnz >= 2**31:
-            raise InputError("2^31 non-zeros or more; the index of a stream is 32 bit, so split the file")
+            raise InputError(
+                f"{self._owner}: 2^31 non-zeros or more, but row offsets have 32 bits; split the file"
+            )
         ends.append(X.indptr[1:] + data.size)
         data.append(X.data)
         indices.append(X.indices)

@@ -23,28 +23,19 @@ _KINDS = ("auto", "binary", "one-vs-rest", "pairs", "multiclass")
 
 @dataclass(frozen=True)
 class TaskRef:
-    """Identify one task, with everything a worker needs to open it; small, hashable and picklable.
+    """Identify one task, with everything a worker needs to open it; small, hashable and picklable."""
 
-    Attributes
-    ----------
-    label : str
-        The task's name in results, such as ``"usps[3-vs-5]"``.
-    source : str
-        Name of a bundled set, generator or public set, or the absolute path of a file.
-    task : str
-        ``"binary"``, ``"binary:POSITIVE"``, ``"one-vs-rest:CLASS"``, ``"pair:POSITIVE,NEGATIVE"``,
-        ``"group:NAME"`` or ``"multiclass"``.
-    parent : str
-        The study's name of the data set from which the task is derived, such as ``"usps"``: its label, its
-        name, or its file name without suffixes. A data set with a single task is its own parent.
-    options : tuple of (name, value)
-        The options that differ from their default, sorted by name.
-    """
-
+    #: The task's name in results, such as ``"usps[3-vs-5]"``.
     label: str
+    #: Name of a bundled set, generator or public set, or the absolute path of a file.
     source: str
+    #: ``"binary"``, ``"binary:POSITIVE"``, ``"one-vs-rest:CLASS"``, ``"pair:POSITIVE,NEGATIVE"``,
+    #: ``"group:NAME"`` or ``"multiclass"``.
     task: str
+    #: The study's name of the data set from which the task is derived, such as ``"usps"``: its label, its
+    #: name, or its file name without suffixes. A data set with a single task is its own parent.
     parent: str
+    #: The options that differ from their default, sorted by name.
     options: tuple[tuple[str, Value], ...] = ()
 
 
@@ -59,27 +50,11 @@ def name_tasks(
 ) -> list[tuple[str, str]]:
     """Return the (label, task) pairs that a study's ``task`` key selects, in the order of the classes.
 
-    Parameters
-    ----------
-    label : str
-        Label of the data set.
-    classes : sequence of str
-        The K class names of the source.
-    task : str
-        ``"auto"`` (binary for two classes, else multi-class), ``"binary"``, ``"one-vs-rest"`` (K tasks),
-        ``"one-vs-rest:CLASS"``, ``"pairs"`` (K(K-1)/2 tasks), ``"pair:A,B"``, a grouping's name with or
-        without ``"group:"``, a task list's name, or ``"multiclass"``.
-    groupings : mapping of str to tuple of str, optional
-        Named sets of classes, each of which together is the positive class.
-    positive : str, default=""
-        Positive class of a binary task; empty takes the last class.
-    task_lists : mapping of str to mapping of str to str, optional
-        Named lists of tasks; each maps the label's suffix to a task.
-
-    Raises
-    ------
-    InputError
-        If the task is unknown or does not fit the classes.
+    `task` is ``"auto"`` (binary for two classes, otherwise multi-class), ``"binary"``, ``"one-vs-rest"`` (K
+    tasks), ``"one-vs-rest:CLASS"``, ``"pairs"`` (K(K-1)/2 tasks), ``"pair:A,B"``, ``"multiclass"``, the name
+    of a task list, or that of a grouping (a set of classes that together are the positive class) with or
+    without ``"group:"``. `positive` is the positive class of a binary task; empty takes the last class. Each
+    task list maps the label's suffix to a task. Raises InputError if the task is unknown or does not fit.
 
     Examples
     --------
@@ -92,7 +67,7 @@ def name_tasks(
     if task == "auto":
         task = "binary" if len(classes) == 2 else "multiclass"
     if positive and task != "binary":
-        raise InputError(f"data set {label!r}: positive = {positive!r} needs task = 'binary', not {task!r}")
+        raise InputError(f"data set {label!r}: positive = {positive!r} needs task = 'binary', found {task!r}")
     if task == "binary":
         _require_two_classes(label, classes)
         if positive:
@@ -195,7 +170,7 @@ def _require_two_classes(label: str, classes: Sequence[str]) -> None:
     if len(classes) != 2:
         raise InputError(
             f"data set {label!r}: a binary task needs two classes, found {len(classes)}: {listed(classes)}; "
-            "take task = 'one-vs-rest' or 'pairs'"
+            "set task = 'one-vs-rest' or 'pairs'"
         )
 
 

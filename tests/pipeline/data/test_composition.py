@@ -111,7 +111,7 @@ def test_what_cannot_be_composed_is_one_line(parts: Any, how: dict[str, Any], me
 
 def test_features_must_agree(tmp_path: Path) -> None:
     parts = [file_of(tmp_path, "two.csv", 0.0, 40), file_of(tmp_path, "three.csv", 0.0, 40, "a,b,c,class")]
-    with pytest.raises(InputError, match=r"equally many features, not \[2, 3\]"):
+    with pytest.raises(InputError, match=r"the same number of features, found \[2, 3\]"):
         composed(parts, base=tmp_path)
 
 

@@ -62,11 +62,11 @@ def test_which_files_train_is_part_of_what_a_table_is(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "line"),
     [
-        ("none/*.parquet", "none/*.parquet: no file is called so"),
-        ("parts/more/*.csv", "parts/more/*.csv: no file is called so"),
+        ("none/*.parquet", "none/*.parquet: no file matches this pattern"),
+        ("parts/more/*.csv", "parts/more/*.csv: no file matches this pattern"),
         ("bare", "bare: no data file in this folder"),
-        ("mixed", 'mixed: files of several formats (csv, parquet); name those that are meant, such as'),
-        ("two/*.svm", "two: 2 svmlight files; one is read"),
+        ("mixed", 'mixed: files of several formats (csv, parquet); select one format, such as'),
+        ("two/*.svm", "two: 2 svmlight files; only one can be read"),
     ],
 )  # fmt: skip
 def test_places_without_files_that_can_be_read(folder: Path, write: Write, place: str, line: str) -> None:
@@ -89,7 +89,7 @@ def test_a_fault_names_the_file_it_is_in(folder: Path) -> None:
         expand(path=folder)
     parquet.write_table(pa.table({"b": [1.0], "label": ["x"]}), folder / "b.parquet")
     with pytest.raises(
-        InputError, match=r"b\.parquet: .* not those of .*a\.parquet: only b\.parquet has b and"
+        InputError, match=r"b\.parquet: .* differ from those of .*a\.parquet: only b\.parquet has b and"
     ):
         expand(path=folder)
     parquet.write_table(pa.table({"a": [1.0], "label": ["x"]}), folder / "b.parquet")
@@ -197,7 +197,7 @@ def test_a_changed_copy_of_openml_is_refused(openml: Callable[..., None], cache:
     expand(openml=151)
     (kept,) = (cache / "data" / "openml-151").glob("*.arff")
     kept.write_text(ARFF.replace("0.25", "0.35"))
-    with pytest.raises(InputError, match=r"not the file that was downloaded of OpenML 151 .* remove "):
+    with pytest.raises(InputError, match=r"not the file that was downloaded from OpenML 151 .* remove "):
         expand(openml=151)
 
 
@@ -205,8 +205,8 @@ def test_a_changed_copy_of_openml_is_refused(openml: Callable[..., None], cache:
     ("changes", "line"),
     [
         ({"md5_checksum": "0" * 32}, "OpenML 151 (toy): the download failed ("),
-        ({"format": "Parquet"}, "OpenML 151 (toy): its file is Parquet; ARFF is read"),
-        ({"url": None}, "OpenML 151: what came is no description of a data set (KeyError: 'url')"),
+        ({"format": "Parquet"}, "OpenML 151 (toy): its file is Parquet; only ARFF can be read"),
+        ({"url": None}, "OpenML 151: the answer does not describe a data set (KeyError: 'url')"),
         ({"default_target_attribute": "clas"}, "toy.arff: no column is called 'clas'"),
         ({"url": "https://api.openml.org/gone.arff"}, "OpenML 151 (toy): the download failed ("),
         (
@@ -227,7 +227,7 @@ def test_what_can_be_wrong_with_openml(
 
 
 def test_a_number_that_openml_does_not_have(openml: Callable[..., None]) -> None:
-    with pytest.raises(InputError, match=r"OpenML 9: its description cannot be had \(.*HTTP 404\)"):
+    with pytest.raises(InputError, match=r"OpenML 9: its description cannot be downloaded \(.*HTTP 404\)"):
         expand(openml=9)
-    with pytest.raises(InputError, match="'x' is no number of a data set of OpenML"):
+    with pytest.raises(InputError, match="'x' is not a number of an OpenML data set"):
         expand(name="openml:x")

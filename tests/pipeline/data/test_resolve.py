@@ -99,7 +99,7 @@ def test_tasks_know_the_data_set_they_were_cut_from(entry: dict[str, Any], paren
         ({"name": "digits.csv"}, "your own file needs path"),
         (
             {"name": "digits", "task": "binary"},
-            "found 10: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9; take task = 'one-vs-rest'",
+            "found 10: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9; set task = 'one-vs-rest'",
         ),
         ({"name": "digits", "task": "ruond"}, "unknown task 'ruond'; did you mean 'round'?"),
         ({"name": "digits", "target": "label"}, "has no option 'target'"),

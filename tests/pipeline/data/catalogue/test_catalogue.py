@@ -269,7 +269,7 @@ def test_a_reordered_copy_is_refused_unless_the_user_takes_it(
     with pytest.raises(
         InputError,
         match=rf"{tmp_path}/vehicle\.scale: not the public data: rows, features and class counts are right, "
-        r"but the content is not .*verify = false takes it as it is",
+        r"but the content is not .*Set verify = false to accept it",
     ):
         open_stream(expand(name="vehicle")[0])
     taken = open_stream(expand(name="vehicle", options={"verify": False})[0])

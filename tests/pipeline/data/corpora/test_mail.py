@@ -49,5 +49,5 @@ def test_enron_folders(pack: Pack) -> None:
     assert table.classes == tuple(f"f{folder:02}" for folder in range(10))
     assert np.bincount(table.y).tolist() == list(range(12, 2, -1))
     assert table.X.shape[1] == 2
-    with pytest.raises(InputError, match="no two folders under maildir/kaminski-v"):
+    with pytest.raises(InputError, match="fewer than two folders under maildir/kaminski-v"):
         mail.mail_folders([path], "kaminski-v")

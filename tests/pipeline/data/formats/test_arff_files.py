@@ -75,7 +75,7 @@ HEADER = "not the header of an ARFF file: "
         ("temperature real", "temperature date", f"line 4: {HEADER}'@attribute temperature date': expected"),
         ("temperature real", "outlook real", "line 4: more than one attribute is called 'outlook'; rename"),
         ("@data", "@dta", f"line 12: {HEADER}expected are @relation"),
-        ("temperature real", "temperature string", "column 'temperature': holds string; a feature must be"),
+        ("temperature real", "temperature string", "column 'temperature': contains string; a feature must"),
     ],
 )  # fmt: skip
 def test_error_lines(write: Write, before: str, after: str, line: str) -> None:

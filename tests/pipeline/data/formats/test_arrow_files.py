@@ -90,7 +90,7 @@ def test_kinds_of_labels(tmp_path: Path, labels: pa.Array, expected: list[Any]) 
         (pa.table({"a": [1, None], "label": [0, 1]}), ", row 2, column 'a': no value"),
         (
             pa.table({"a": ["u", "v"], "label": [0, 1]}),
-            ", column 'a': holds string; a feature must be a number",
+            ", column 'a': contains string; a feature must be a number",
         ),
         (pa.table({"a": [1.0, 2.0], "label": ["x", None]}), ", row 2: the label is missing"),
         (

@@ -43,8 +43,8 @@ def test_one_feature_for_each_value_and_word(write: Write) -> None:
         "column 'job': 2 categories, a feature each",
         "column 'note': 4 words, a feature each",
         "column 'age': 1 of 3 values missing, replaced by the mean of the training part",
-        "column 'job': 1 of 3 values missing: no feature of theirs",
-        "column 'note': 1 of 3 values missing: no feature of theirs",
+        "column 'job': 1 of 3 values missing: these rows have no feature of the column",
+        "column 'note': 1 of 3 values missing: these rows have no feature of the column",
     )
 
 
@@ -168,20 +168,21 @@ def test_blocks_have_the_same_features(write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "line"),
     [
-        (JOBS, {"categorical": ["jb"]}, ": categorical names no column: 'jb'; did you mean 'job'?"),
+        (JOBS, {"categorical": ["jb"]}, ": categorical has an unknown column 'jb'; did you mean 'job'?"),
         (JOBS, {"categorical": ["note"]}, ", column 'note': is both categorical and text"),
         (JOBS, {"ignore": ["label"]}, ", column 'label': is both target and ignore"),
-        (JOBS, {"order_by": "tme"}, ": order_by names no column: 'tme'"),
+        (JOBS, {"order_by": "tme"}, ": order_by has an unknown column 'tme'"),
         (
             JOBS,
             {"categorical": [], "text": [], "missing": "error"},
-            ", line 2 (row 1), column 'job': 'clerk' is not a number; of a category: set categorical = "
+            ", line 2 (row 1), column 'job': 'clerk' is not a number; for categories, set categorical = "
             '["job", "note"], or name them in text or ignore',
         ),
         (
             JOBS,
             {"missing": "error"},
-            ", line 3 (row 2), column 'age': '?' is not a number; of a missing value: set missing = \"mean\"",
+            ", line 3 (row 2), column 'age': '?' is not a number; if it marks a missing value, "
+            'set missing = "mean"',
         ),
         (
             JOBS.replace("?,cook", "1,"),
@@ -203,10 +204,14 @@ def test_blocks_have_the_same_features(write: Write) -> None:
         (
             JOBS.replace("30", "?").replace("50", "NA"),
             {},
-            ", column 'age': no row has a value; set ignore = [\"age\"]",
+            ", column 'age': all values are missing; set ignore = [\"age\"]",
         ),
         (JOBS.replace("job,note", "note,note"), {}, ": more than one column is called 'note' (3 and 4); "),
-        (JOBS, {"ignore": ["when", "age", "job", "note"], "categorical": [], "text": []}, ": no column is"),
+        (
+            JOBS,
+            {"ignore": ["when", "age", "job", "note"], "categorical": [], "text": []},
+            ": no column remains for features; columns: ",
+        ),
     ],
 )  # fmt: skip
 def test_error_lines(write: Write, text: str, options: dict[str, Any], line: str) -> None:

@@ -76,7 +76,8 @@ def test_a_test_file_is_the_official_split(write: Write, tmp_path: Path) -> None
     assert stream.y_test.tolist() == [1]
     write("u.csv", "a,c,label\n7,8,y\n")
     with pytest.raises(
-        InputError, match=r"u\.csv: .* not those of .*f\.csv: only u\.csv has c and only f\.csv has b;"
+        InputError,
+        match=r"u\.csv: .* differ from those of .*f\.csv: only u\.csv has c and only f\.csv has b",
     ):
         expand(path="f.csv", base=tmp_path, options={"test": "u.csv"})
 
@@ -89,6 +90,16 @@ def test_svmlight_takes_its_own_options(write: Write) -> None:
         expand(path=path, target="label")
 
 
+def test_a_test_file_may_have_another_format(write: Write, tmp_path: Path) -> None:
+    parquet.write_table(TABLE, tmp_path / "f.parquet")
+    write("t.csv", CSV)
+    write("t.svm", "1 1:1\n")
+    stream = open_stream(expand(path="f.parquet", base=tmp_path, options={"test": "t.csv"})[0])
+    np.testing.assert_array_equal(np.asarray(stream.X_test), np.asarray(stream.X))
+    with pytest.raises(InputError, match=r"t\.svm: an svmlight file has no columns, but"):
+        expand(path="f.parquet", base=tmp_path, options={"test": "t.svm"})
+
+
 def test_tasks_of_a_file_with_three_classes(write: Write) -> None:
     path = write("f.csv", "a,label\n1,x\n2,y\n3,z\n4,x\n")
     assert [ref.label for ref in expand(path=path, task="pairs")] == ["f[x-vs-y]", "f[x-vs-z]", "f[y-vs-z]"]
@@ -96,7 +107,7 @@ def test_tasks_of_a_file_with_three_classes(write: Write) -> None:
     assert stream.rows is not None
     assert (stream.rows.tolist(), stream.y.tolist()) == ([0, 2, 3], [0, 1, 0])
     with pytest.raises(
-        InputError, match="needs two classes, found 3: x, y, z; take task = 'one-vs-rest' or 'pairs'"
+        InputError, match="needs two classes, found 3: x, y, z; set task = 'one-vs-rest' or 'pairs'"
     ):
         expand(path=path, task="binary")
 
@@ -124,11 +135,11 @@ def test_a_named_format_wins(write: Write) -> None:
         (
             "data.txt",
             {},
-            "the name does not tell the format; set format = 'svmlight', 'csv', 'parquet', 'arrow'",
+            "the format is not clear from the name; set format = 'svmlight', 'csv', 'parquet', 'arrow'",
         ),
-        ("usps.bz2", {}, "the name does not tell the format"),
+        ("usps.bz2", {}, "the format is not clear from the name"),
         ("f.csv", {"format": "cvs"}, "format = 'cvs'; did you mean 'csv'?"),
-        ("f.parquet.gz", {}, "parquet files compress themselves; uncompress this one first"),
+        ("f.parquet.gz", {}, "parquet files are compressed inside; uncompress this one first"),
         ("f.csv", {"delimiter": ";;"}, "delimiter must be one character"),
         ("f.csv", {"targt": "a"}, "has no option 'targt'; did you mean 'target'?"),
         ("f.csv", {"header": "yes"}, "header must be true or false, not 'yes'"),

@@ -31,8 +31,8 @@ def test_reads_plain_and_compressed(write: Write) -> None:
         (b"", "not an idx file of unsigned bytes"),
         (b"\x00\x00\x0d\x01\x00\x00\x00\x00", "not an idx file of unsigned bytes"),
         (GOOD[:9], "not an idx file of unsigned bytes"),
-        (GOOD[:-1], "11 bytes follow the header, which promises 12"),
-        (GOOD + b"\x00", "13 bytes follow the header, which promises 12"),
+        (GOOD[:-1], "11 bytes follow the header, which declares 12"),
+        (GOOD + b"\x00", "13 bytes follow the header, which declares 12"),
     ],
 )
 def test_error_lines(write: Write, content: bytes, line: str) -> None:

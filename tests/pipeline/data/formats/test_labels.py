@@ -81,7 +81,7 @@ def test_the_test_part_uses_the_training_classes() -> None:
         (
             [0.5, 1.25, 3.75, 4.0],
             "f.csv: 4 different labels in 4 rows, such as 0.5: these are numbers to predict, not classes; "
-            "cut them into classes first, such as 0 and 1",
+            "convert them to classes first, such as 0 and 1",
         ),
     ],
 )

@@ -94,7 +94,7 @@ def test_limits_can_be_raised(tmp_path: Path) -> None:
     assert len(read(rows, max_expansion=2000).y) == MB // 2
     sparse = tmp_path / "f.svm"
     sparse.write_text("1 2147483646:1\n-1 1:1\n")
-    with pytest.raises(InputError, match="line 1: index 2147483646 is past max_features = 33,554,432;"):
+    with pytest.raises(InputError, match="line 1: index 2147483646 exceeds max_features = 33,554,432;"):
         read(sparse)
     X = read(sparse, n_features=2147483646).X
     assert X.shape == (2, 2147483646)

@@ -99,7 +99,7 @@ def test_rows_without_features(write: Write) -> None:
         ("1 1:1\n-1 2:1 1:3\n", ", line 2: index 1 follows 2; indices must rise along a line"),
         ("1 1:1 1:2\n-1 1:1\n", ", line 1: index 1 follows 1; indices must rise along a line"),
         ("1 1:1\n-1 0:1\n", ", line 2: index 0, but indices start at 1; set zero_based = true"),
-        ("1 1:1\n-1 9:1\n", ", line 2: index 9 is past n_features = 4"),
+        ("1 1:1\n-1 9:1\n", ", line 2: index 9 exceeds n_features = 4"),
         ("1 1:1\n-1 2:nan\n", ", line 2: feature 2 is nan; every feature must be a finite number"),
         ("1 1:1\n-1 2:-inf\n", ", line 2: feature 2 is -inf; every feature must be a finite number"),
         ("1 1:1\n1 1:2\n", ": all 2 labels are '1'; two classes or more are needed"),
@@ -214,7 +214,7 @@ def test_the_first_and_the_last_index(write: Write, zero_based: bool) -> None:
         expected = [1], [[(0, 1), (width - 1, 2)]]
         assert read(path, n_features=n_features, zero_based=zero_based) == expected
         path = write("f.svm", f"1 1:1\n1 {last + 1}:2\n")
-        with pytest.raises(InputError, match=rf"line 2: index {last + 1} is past {bound};"):
+        with pytest.raises(InputError, match=rf"line 2: index {last + 1} exceeds {bound};"):
             read(path, n_features=n_features, zero_based=zero_based)
 
 

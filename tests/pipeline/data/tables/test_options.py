@@ -34,8 +34,8 @@ def test_defaults_fill_in() -> None:
         ({"n_train": 0}, "data set 'd': n_train must be a whole number >= 1, not 0"),
         ({"n_train": True}, "data set 'd': n_train must be a whole number >= 1, not True"),
         ({"n_train": 2.5}, "data set 'd': n_train must be a whole number >= 1, not 2.5"),
-        ({"target": True}, "data set 'd': target must be a text, not True"),
-        ({"target": ["a"]}, "data set 'd': target must be a text, not ['a']"),
+        ({"target": True}, "data set 'd': target must be a string, not True"),
+        ({"target": ["a"]}, "data set 'd': target must be a string, not ['a']"),
         ({"dtype": "float16"}, "data set 'd': dtype = 'float16'; did you mean 'float64'?"),
     ],
 )

@@ -89,7 +89,7 @@ def test_one_against_the_rest_of_two_is_refused() -> None:
 
 
 def test_positive_needs_a_binary_task() -> None:
-    with pytest.raises(InputError, match="positive = 'a' needs task = 'binary', not 'pairs'"):
+    with pytest.raises(InputError, match="positive = 'a' needs task = 'binary', found 'pairs'"):
         name_tasks("d", ABC, "pairs", positive="a")
     with pytest.raises(InputError, match="has no class 'q': n, p"):
         name_tasks("d", ["n", "p"], "binary", positive="q")
