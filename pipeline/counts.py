@@ -12,77 +12,47 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measure:
-    """Define a number derived from a count, by which algorithms may be compared; lower is better.
+    """Define a number derived from a count, by which algorithms may be compared; lower is better."""
 
-    Attributes
-    ----------
-    name : str
-        Identifier, also the stem of file names.
-    label : str
-        Its name in prose, in lower case.
-    per_example : bool
-        Whether the count is divided by the number of examples.
-    unit : float
-        Divisor of the count, such as 1,000 for kilobytes.
-    percent : bool
-        Whether it is a share, shown as a percentage.
-    decimals : int
-        Digits after the point when shown.
-    """
-
+    # Identifier, also the stem of file names; and its name in prose, in lower case.
     name: str
     label: str
+    # The count is divided by the number of examples, or by a unit such as 1,000 for kilobytes.
     per_example: bool = False
     unit: float = 1.0
+    # Whether it is a share, shown as a percentage; and its digits after the point.
     percent: bool = False
     decimals: int = 1
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Define how the report draws a count along the stream.
+    """Define how the report draws a count along the stream."""
 
-    Attributes
-    ----------
-    title, note : str
-        Heading of the plots, and an explanation of them.
-    log : bool
-        Whether both axes are logarithmic.
-    steps : bool
-        Whether the count keeps its value until it jumps; the axis then need not begin at 0.
-    """
-
+    # Heading of the plots, and an explanation of them.
     title: str
     note: str
+    # Whether both axes are logarithmic.
     log: bool = False
+    # Whether the count keeps its value until it jumps; the axis then need not begin at 0.
     steps: bool = False
 
 
 @dataclass(frozen=True)
 class Count:
-    """Define a whole number that is counted along the stream.
+    """Define a whole number that is counted along the stream."""
 
-    Attributes
-    ----------
-    name : str
-        Its column in the tables of cells and curves, and its name in `counters()`.
-    label : str
-        Its name on axes.
-    attribute : str or None
-        The attribute of a guest learner that contains it; None if the pipeline counts it from the scores.
-    measures : tuple of Measure
-        The numbers derived from it, by which algorithms may be compared.
-    trace : Trace or None
-        How it is drawn along the stream; None if it has no plot.
-    state : bool
-        Whether it is the current size of the model, which does not accumulate along the stream.
-    """
-
+    # Its column in the tables of cells and curves, and its name in `counters()`.
     name: str
+    # Its name on axes.
     label: str
+    # The attribute of a guest learner that contains it; None if the pipeline counts it from the scores.
     attribute: str | None = None
+    # The numbers derived from it, by which algorithms may be compared.
     measures: tuple[Measure, ...] = ()
+    # How it is drawn along the stream; None if it has no plot.
     trace: Trace | None = None
+    # Whether it is the current size of the model, which does not accumulate along the stream.
     state: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Read and write small JSON documents with a checksum, since a flipped digit is still valid JSON.
+"""Read and write small JSON documents with a checksum, because a damaged digit is still valid JSON.
 
 Documents without a checksum were written by earlier versions and are accepted.
 """
@@ -30,16 +30,16 @@ def open_document(text: bytes) -> dict[str, Any]:
     {'planned': 12}
     >>> open_document(seal_document({"planned": 12}).replace(b"2,", b"3,"))
     Traceback (most recent call last):
-    ValueError: not what was written
+    ValueError: wrong checksum
     """
     try:
         content = json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if not isinstance(content, dict):
-        raise ValueError("no JSON object")
+        raise ValueError("not a JSON object")
     if _KEY in content and content.pop(_KEY) != _crc32(content):
-        raise ValueError("not what was written")
+        raise ValueError("wrong checksum")
     return content
 
 

@@ -14,9 +14,9 @@ _MOST_NAMES = 10
 class InputError(Exception):
     """Report wrong input from the user.
 
-    The message is one line that names the file, line, key or parameter and says what would be right. The
-    command line prints it without a traceback and exits with status 2; a notebook shows the line alone. A
-    message may quote a file: if it exceeds `LONGEST` characters, its middle is cut out.
+    The message is one line that names the file, line, key or parameter and says what to change. The command
+    line prints it without a traceback and exits with status 2; a notebook shows the line alone. If a message
+    exceeds `LONGEST` characters, because it quotes a file, its middle is cut out.
     """
 
     def __init__(self, message: str) -> None:
@@ -38,7 +38,7 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     "did you mean 'AROW'? (known: AROW, Perceptron)"
     """
     known = sorted(set(options))
-    # Compared without case: "arow" is as near to "AROW" as a name can be.
+    # Names are compared without case, so that "arow" finds "AROW".
     by_lower = {option.lower(): option for option in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     # A long list hides the hint, so only the most similar names are listed.

@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 
 #: The extra of this package that installs the cone solver.
 EXTRA = "regret"
-# Largest accepted gap between the loss found and its proven lower bound, relative to the loss, or absolute if
-# the loss is below 1 (the hinge loss of one row at margin 0).
+# Largest accepted gap between the loss found and its proven lower bound: relative to the loss, or absolute if
+# the loss is below 1, which is the hinge loss of one row at margin 0.
 TOLERANCE = 1e-6
-# Most bytes that the solver may take: a worker also runs other cells.
+# Most bytes that the solver may take, because a worker also runs other cells.
 MOST_BYTES = 4_000_000_000
 # The solver's memory per nonzero number, per row, and per square of the smaller of rows and features.
 # Measured at up to 9 million numbers (1.4 GB), 93,000 rows, and 8,000 rows of more features (1.6 GB).
 _BYTES_A_NUMBER, _BYTES_A_ROW, _BYTES_A_PAIR = 150, 1000, 25
 # The solver's own tolerance, far below `TOLERANCE`.
 _PRECISION = 1e-9
-# Above it rounding destroys the bound, which is a difference of numbers of this size.
+# With larger scores rounding destroys the bound, which is a difference of numbers of this size.
 _LARGEST_SCORE = 1e15
 
 
@@ -33,16 +33,9 @@ class HindsightError(ValueError):
 
 @dataclass(frozen=True)
 class Hindsight:
-    """Hold the least sum of hinge losses.
+    """Hold the least sum of hinge losses of weights within a norm."""
 
-    Attributes
-    ----------
-    loss : float
-        A loss that weights within the norm attain.
-    bound : float
-        A lower bound for all weights within the norm, by duality.
-    """
-
+    # The loss of the weights found, and a lower bound for all weights, by duality.
     loss: float
     bound: float
 
@@ -79,8 +72,8 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
     needed = _BYTES_A_NUMBER * rows.nnz + _BYTES_A_ROW * len(signs) + _BYTES_A_PAIR * min(rows.shape) ** 2
     if needed > MOST_BYTES:
         raise HindsightError(
-            f"for so many rows and features the solver needs some {needed / 1e9:.1f} GB, more than "
-            f"{MOST_BYTES / 1e9:g} GB"
+            f"the solver needs about {needed / 1e9:.1f} GB for these rows and features, more than the limit "
+            f"of {MOST_BYTES / 1e9:g} GB"
         )
     # First solve for weights of norm 1. If scores can be large, solve again in a unit in which scores are at
     # most 1.
@@ -89,8 +82,8 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
         if best.gap <= TOLERANCE:
             return best
     raise HindsightError(
-        "no weights were proved to be the best to a millionth of their loss; with weights as long as the "
-        f"learner's, scores are up to {longest:.1g}"
+        "the solver found no weights that are provably best to a millionth of their loss; with weights of "
+        f"the learner's norm, scores are up to {longest:.1g}"
     )
 
 
@@ -106,7 +99,7 @@ def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple
     lengths = np.sqrt((rows * rows).sum(axis=1))
     longest = math.exp(min(math.log(radius) + math.log(size) + math.log(lengths.max()), 700.0))
     if longest > _LARGEST_SCORE:
-        raise HindsightError(f"weights as long as its own give scores up to {longest:.1g}, lost in rounding")
+        raise HindsightError(f"weights of its norm give scores up to {longest:.1g}, too large for float64")
     return sp.csr_array(rows * (signs * radius * size)[:, np.newaxis]), longest
 
 

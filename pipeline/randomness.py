@@ -1,7 +1,7 @@
 """Create random streams that depend only on the study's root seed and on their purpose.
 
-Every draw of the pipeline (sample, order, label noise, split) comes from here. The algorithm is never part of
-the key. So all algorithms of a (dataset, noise, seed) see the same rows in the same order with the same
+Every draw of the pipeline (sample, order, noise, split) comes from here. The algorithm is never part of the
+key, so that all algorithms of a (data set, noise, seed) see the same rows in the same order with the same
 flipped labels, and comparisons are paired.
 """
 
@@ -17,7 +17,7 @@ from .noise import CLEAN, Noise
 
 Purpose = Literal["draw", "split", "order", "noise", "learner"]
 
-# A sample or a split depends on (dataset, seed) alone: noise levels are compared on the same test rows.
+# Samples and splits ignore the noise, so that noise levels are compared on the same test rows.
 _WITHOUT_NOISE = ("draw", "split")
 
 
@@ -29,12 +29,11 @@ def _code(text: str) -> int:
 def random_state(
     root: int, dataset: str, *, seed: int, purpose: Purpose, noise: Noise = CLEAN
 ) -> np.random.RandomState:
-    """Return the generator of one (dataset, noise, seed) for one purpose.
+    """Return the generator of one (data set, noise, seed) for one purpose.
 
-    `root` and `seed` are at least 0; `dataset` is the label of the task, such as ``"digits[3-vs-rest]"``.
-    Purposes "draw" and "split" ignore `noise`. The generator is a RandomState, because NumPy never changes
-    its streams (NEP 19). Those of Generator may change with a release, and results must be the same next
-    year.
+    Purposes "draw" and "split" ignore `noise`. `root` and `seed` are at least 0; `dataset` is the label of
+    the task, such as ``"digits[3-vs-rest]"``. The generator is a RandomState, because NumPy never changes its
+    streams (NEP 19), while those of Generator may change with a release.
 
     Examples
     --------

@@ -7,7 +7,7 @@ stream against the given labels (``given_…``); and on the test part (``test_�
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from .counts import COUNTS
@@ -20,16 +20,16 @@ Side: TypeAlias = Literal["clean", "given", "test"]
 
 # Columns of cells and curves. Counts by class are a list with one number per class, in class order: how often
 # the class was predicted and, for given and for clean labels, how often it occurred and how often it was
-# predicted rightly.
+# predicted correctly.
 BY_CLASS: Final = ("predicted", "right_given", "occurred_given", "right_clean", "occurred_clean")
-# Right predictions of two references that ignore features: the most frequent class so far, and the previous
+# Correct predictions of two references that ignore features: the most frequent class so far, and the previous
 # label.
 REFERENCES: Final = ("majority_given", "majority_clean", "before_given", "before_clean")
 #: The learners that are these references, with their labels in a study that sets `baselines`.
 BASELINES: Final[Mapping[str, str]] = {"MajorityClass": "majority class", "NoChange": "no change"}
 LOSSES: Final = ("hinge_loss_given", "hinge_loss_clean", "log_loss_given", "log_loss_clean")
 AREAS: Final = ("auc_given", "auc_clean")
-# Columns of cells only: one such number takes as long as a point of a curve would.
+# Columns of cells only, because every point of a curve would take as long as the whole stream.
 PRECISIONS: Final = ("average_precision_given", "average_precision_clean")
 # Columns of cells only: regret compares with the best weights for the whole stream.
 REGRETS: Final = ("regret_given", "regret_clean")
@@ -44,133 +44,97 @@ TEST_SCORES: Final = ("test_hinge_loss", "test_log_loss", "test_auc", "test_aver
 
 @dataclass(frozen=True)
 class Scoring:
-    """Define a metric that a cell measures only if the study requests it.
+    """Define a metric that a cell measures only if the study requests it, on one of its sides."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in a study, also the stem of file names.
-    measure : str
-        The quantity: the name of the variant along the stream against the clean labels.
-    side : {"clean", "given", "test"}
-        Along the stream against clean or given labels, or on the test part.
-    label : str
-        Its name in prose, in lower case.
-    sentence : str
-        Its definition, for the report.
-    direction : {"lower", "higher"}
-        Which values are better.
-    percent : bool
-        Whether it is a share, shown as a percentage.
-    decimals : int
-        Digits after the point when shown.
-    needs : {"classes", "regret", "scores"}
-        What a cell must store for it.
-    two_classes : bool
-        Whether it is defined for tasks of two classes only.
-    """
-
-    name: str
-    measure: str
-    side: Side
-    label: str
-    sentence: str
-    direction: Direction
-    percent: bool
-    decimals: int
-    needs: Kept
-    two_classes: bool
-
-
-@dataclass(frozen=True)
-class _Family:
+    # The quantity; its name in prose, in lower case; and its definition for the report.
     measure: str
     label: str
     sentence: str
+    # Which values are better.
     direction: Direction = "higher"
+    # Whether it is a share, shown as a percentage; and its digits after the point.
     percent: bool = True
     decimals: int = 1
+    # What a cell must store for it.
     needs: Kept = "classes"
+    # Whether it is defined for tasks of two classes only.
     two_classes: bool = False
+    # The sides on which it exists: along the stream against clean or given labels, and on the test part.
     sides: tuple[Side, ...] = ("clean", "given", "test")
+    side: Side = "clean"
 
-    def scorings(self) -> Iterable[Scoring]:
-        """Yield the metric's variant for each of its sides."""
+    @property
+    def name(self) -> str:
+        """Return the name in a study, also the stem of file names."""
+        return self.measure if self.side == "clean" else f"{self.side}_{self.measure}"
+
+    def variants(self) -> Iterable[Scoring]:
+        """Yield the metric on each of its sides, with a label that says which."""
         for side in self.sides:
-            label = f"test {self.label}" if side == "test" else f"online {self.label}"
-            yield Scoring(
-                name=self.measure if side == "clean" else f"{side}_{self.measure}",
-                measure=self.measure,
-                side=side,
-                label=f"{label} against the given labels" if side == "given" else label,
-                sentence=self.sentence,
-                direction=self.direction,
-                percent=self.percent,
-                decimals=self.decimals,
-                needs=self.needs,
-                two_classes=self.two_classes,
-            )
+            label = f"{'test' if side == 'test' else 'online'} {self.label}"
+            label += " against the given labels" if side == "given" else ""
+            yield replace(self, side=side, label=label)
 
 
 _STREAM: tuple[Side, ...] = ("clean", "given")
 _POSITIVE = "the positive class, which is the second in order"
-_FAMILIES = (
+_METRICS = (
     # These use the predicted class: an exact tie counts as a prediction here, but as a mistake in the counts.
-    _Family("error", "prediction error", "The share of wrong predictions.", "lower"),
+    Scoring("error", "prediction error", "The share of wrong predictions.", "lower"),
     # `test_accuracy` is always measured, so it needs no entry here.
-    _Family("accuracy", "accuracy", "The share of right predictions.", sides=_STREAM),
-    _Family(
+    Scoring("accuracy", "accuracy", "The share of right predictions.", sides=_STREAM),
+    Scoring(
         "balanced_accuracy",
         "balanced accuracy",
         "The mean, over the classes that occurred, of the share of a class's rows that were predicted as it: "
         "rare classes count as much as frequent ones, and a constant prediction gets one class in K.",
     ),
-    _Family(
+    Scoring(
         "macro_f1",
         "macro-F1",
         "The mean F1 of the classes that occurred or were predicted; F1 is the harmonic mean of a class's "
         "precision and recall.",
     ),
-    _Family(
+    Scoring(
         "precision",
         "precision",
-        f"Of the rows predicted as {_POSITIVE}, the share that are; 0 where none was.",
+        f"The share of correct predictions among rows predicted as {_POSITIVE}; 0 if there are none.",
         two_classes=True,
     ),
-    _Family(
+    Scoring(
         "recall",
         "recall",
         f"Of the rows of {_POSITIVE}, the share that were predicted as it.",
         two_classes=True,
     ),
-    _Family(
+    Scoring(
         "f1",
         "F1",
-        f"The harmonic mean of precision and recall of {_POSITIVE}; 0 where none was found.",
+        f"The harmonic mean of precision and recall of {_POSITIVE}; 0 if none of its rows was found.",
         two_classes=True,
     ),
-    _Family(
+    Scoring(
         "g_mean",
         "G-mean",
-        "The geometric mean of the recalls of both classes: 0 for whoever never finds one of them.",
+        "The geometric mean of the recalls of both classes: 0 if one of them is never found.",
         two_classes=True,
     ),
-    _Family(
+    Scoring(
         "mcc",
         "Matthews' φ",
         "Matthews' correlation of prediction and label, from -1 to 1; 0 for a constant prediction.",
         percent=False,
         decimals=3,
     ),
-    _Family(
+    Scoring(
         "kappa",
         "Cohen's κ",
-        "Cohen's κ: agreement of prediction and label beyond what their frequencies alone bring about; 1 is "
-        "best, 0 no better than chance.",
+        "Cohen's κ: agreement of prediction and label beyond the agreement that their frequencies give by "
+        "chance; 1 is best, 0 no better than chance.",
         percent=False,
         decimals=3,
     ),
-    _Family(
+    Scoring(
         "kappa_m",
         "κ-M",
         "κ-M: accuracy compared with that of the most frequent class so far; 1 is best, below 0 that "
@@ -179,7 +143,7 @@ _FAMILIES = (
         decimals=3,
         sides=_STREAM,
     ),
-    _Family(
+    Scoring(
         "kappa_temporal",
         "κ-temporal",
         "κ-temporal: accuracy compared with that of repeating the label before; 1 is best, below 0 that "
@@ -188,18 +152,18 @@ _FAMILIES = (
         decimals=3,
         sides=_STREAM,
     ),
-    _Family(
+    Scoring(
         "auc",
         "AUC",
-        "The area under the ROC curve of the scores: the share of pairs of a positive and a negative row of "
-        "which the positive one has the larger score, ties counting half. Along the stream a score is that "
-        "before the update on its row.",
+        "The area under the ROC curve: among pairs of a positive and a negative row, the share in which the "
+        "positive row has the larger score; ties count half. Along the stream, scores are taken before the "
+        "update on their row.",
         percent=False,
         decimals=3,
         needs="scores",
         two_classes=True,
     ),
-    _Family(
+    Scoring(
         "average_precision",
         "average precision",
         "Precision averaged over the recall that each further score adds, largest scores first.",
@@ -208,31 +172,31 @@ _FAMILIES = (
         needs="scores",
         two_classes=True,
     ),
-    _Family(
+    Scoring(
         "hinge_loss",
         "hinge loss",
-        "The mean of max(0, 1 - margin); scores of learners that differ in scale differ in it too.",
+        "The mean of max(0, 1 - margin); it depends on the scale of a learner's scores.",
         "lower",
         percent=False,
         decimals=3,
         needs="scores",
     ),
-    _Family(
+    Scoring(
         "log_loss",
         "log loss",
-        "The mean negative logarithm of the probability given to the label; learners without probabilities "
-        "have none.",
+        "The mean negative logarithm of the probability given to the label; only for learners with "
+        "probabilities.",
         "lower",
         percent=False,
         decimals=3,
         needs="scores",
     ),
-    _Family(
+    Scoring(
         "regret",
         "regret",
-        "The sum of max(0, 1 - margin) along the stream, less that of the best weights in hindsight, of a "
-        "norm no larger than that of the learner's at the end: each learner is compared with weights of its "
-        "own norm, so that the figures of two learners do not compare, and learning nothing has regret 0.",
+        "The sum of max(0, 1 - margin) along the stream minus the sum for the best weights in hindsight "
+        "whose norm is at most that of the learner's final weights. Each learner has its own norm, so "
+        "regrets of two learners are not comparable, and learning nothing has regret 0.",
         "lower",
         percent=False,
         needs="regret",
@@ -243,7 +207,7 @@ _FAMILIES = (
 
 #: Metrics that a cell measures only if a study requests them, by name.
 SCORINGS: Mapping[str, Scoring] = {
-    scoring.name: scoring for family in _FAMILIES for scoring in family.scorings()
+    scoring.name: scoring for metric in _METRICS for scoring in metric.variants()
 }
 #: Metrics that every cell measures.
 ALWAYS: Final = (

@@ -14,8 +14,8 @@ from rich.filesize import decimal
 from ..pipeline import data
 from ..pipeline.errors import InputError
 from ..pipeline.store.store import Store
+from ..pipeline.study.learner_factory import with_dataset_parameters
 from ..pipeline.study.plan import Plan, make_plan
-from ..pipeline.study.planned_algorithm import with_dataset_parameters
 from ..pipeline.study.specs import DatasetSpec
 from ..pipeline.study.study import Study
 from .running.run import refused_splits

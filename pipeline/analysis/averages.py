@@ -18,17 +18,14 @@ from .ranks import DroppedBlock
 
 
 def asked_metrics(study: Mapping[str, Any]) -> list[Metric]:
-    """Return the metrics that a study requests, the one that ranks first.
-
-    Empty if the study requests none. Metrics unknown to this version are skipped.
-    """
+    """Return the metrics that a study requests, the one that ranks first, without unknown ones."""
     names = [name for name in study.get("metrics") or [] if name in METRICS]
     first = study.get("rank_by")
     return [METRICS[name] for name in sorted(names, key=lambda name: name != first)]
 
 
 def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
-    """Return the metric that ranks: the study's, else test accuracy if measured, else clean error."""
+    """Return the metric that ranks: the study's, or test accuracy if measured, or else the clean error."""
     # Studies of earlier versions may rank by a metric that cannot rank.
     if asked := [metric for metric in asked_metrics(study) if can_rank(metric.name)]:
         return asked[0]
@@ -38,33 +35,24 @@ def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
 
 @dataclass(frozen=True)
 class Scores:
-    """Hold the means over seeds of one metric at one noise rate.
+    """Hold the means over seeds of one metric at one noise rate; each table is data sets by algorithms."""
 
-    Attributes
-    ----------
-    mean, sd : DataFrame of float, shape (data sets, algorithms)
-        Mean and standard deviation (n - 1) over the `shared_seeds` of a data set; NaN without any (sd: fewer
-        than two).
-    count : DataFrame of int, same shape
-        Seeds averaged.
-    complete : DataFrame of bool, same shape
-        Whether the mean covers all shared seeds and no cell failed or was stopped. Only such means are
-        comparable.
-    missing : dict of (dataset, algorithm) to str
-        Which of the study's seeds have no value.
-    """
-
+    # Mean and standard deviation (n - 1) over the `shared_seeds` of a data set; NaN without any (sd: without
+    # two).
     mean: pd.DataFrame
     sd: pd.DataFrame
+    # Number of seeds averaged.
     count: pd.DataFrame
+    # Whether the mean is comparable: it covers all shared seeds, and no cell failed or was stopped.
     complete: pd.DataFrame
+    # For (data set, algorithm): which of the study's seeds have no value, in words.
     missing: dict[tuple[str, str], str]
 
     def complete_blocks(self, algorithms: list[str]) -> tuple[pd.DataFrame, list[DroppedBlock]]:
-        """Split the data sets into those that all `algorithms` finished on the same seeds, and the others.
+        """Return the scores of the data sets that all `algorithms` finished, and the gaps of the other ones.
 
-        Returns the scores of the former and the gaps of the latter. A mean over different seeds is a mean
-        over different orders and flipped labels, so a data set with a failed or stopped cell is dropped.
+        A mean over other seeds is a mean over other orders and flipped labels, so a data set with a failed or
+        stopped cell is dropped.
         """
         complete = self.complete[algorithms].all(axis=1)
         dropped = [
@@ -88,23 +76,18 @@ def _lacking(seeds: list[int], present: set[int]) -> str:
 
 @dataclass(frozen=True)
 class _Tables:
-    """Hold means over seeds of one metric at one noise rate, data sets by algorithms.
-
-    `seeds` are the seeds that have a value.
-    """
+    """Hold the tables of `Scores` for all data sets and some algorithms."""
 
     mean: pd.DataFrame
     sd: pd.DataFrame
     count: pd.DataFrame
     complete: pd.DataFrame
+    # The seeds that have a value.
     seeds: dict[tuple[str, str], set[int]]
 
 
 class Averages:
-    """Average a study's metrics over seeds, each computed once for all parts of the study.
-
-    `cells` is the store's cells table.
-    """
+    """Average the metrics of a cells table over seeds, each once for all parts of the report."""
 
     def __init__(self, cells: pd.DataFrame) -> None:
         # Sorted, because sums of floats depend on the order, and the store's order may vary.
@@ -154,8 +137,7 @@ class Averages:
     def long_table(self, metric: Metric, design: Design) -> pd.DataFrame:
         """Return mean and standard deviation over seeds as one row per (data set, noise, algorithm).
 
-        Columns: dataset, noise, algorithm, seeds (int), mean, sd (float). Combinations without a result are
-        left out.
+        Columns: dataset, noise, algorithm, seeds, mean, sd. Combinations without a result are left out.
         """
         parts = []
         for noise in design.noise:

@@ -13,13 +13,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClassCounts:
-    """Hold counts by class.
-
-    Attributes
-    ----------
-    right, predicted, occurred : ndarray of float64, shape (n, K)
-        How often each class was predicted rightly, was predicted, and occurred; whole numbers.
-    """
+    """Hold how often each of K classes was predicted correctly, was predicted, and occurred, shape (n, K)."""
 
     right: Floats
     predicted: Floats
@@ -39,7 +33,7 @@ def _ratio(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
 
 
 def accuracy(counts: ClassCounts) -> Floats:
-    """Return the share of right predictions."""
+    """Return the share of correct predictions."""
     return _ratio(counts.right.sum(axis=1), counts.total)
 
 
@@ -99,7 +93,7 @@ def kappa(counts: ClassCounts) -> Floats:
 def beyond(right: Floats, reference: Floats, total: Floats) -> Floats:
     """Return (p - p₀)/(1 - p₀) for accuracy p and a reference's p₀; NaN if the reference is always right.
 
-    `right` and `reference` are counts of right predictions, `total` counts rows, each of shape (n,).
+    `right` and `reference` are counts of correct predictions, `total` counts rows, each of shape (n,).
 
     I. Žliobaitė, A. Bifet, J. Read, B. Pfahringer, G. Holmes, "Evaluation methods and decision theory for
     classification of streaming data with temporal dependence", Machine Learning 98 (2015).

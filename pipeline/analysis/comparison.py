@@ -20,32 +20,22 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Comparison:
-    """Hold the ranks of one metric at one noise rate; tests are computed on first use.
-
-    Attributes
-    ----------
-    scores, ranks : DataFrame of float, shape (N, k)
-        Means over seeds and ranks, on complete data sets only.
-    mean_ranks : Series of float, length k
-        Best first; empty if no data set is complete.
-    dropped : list of DroppedBlock
-        Data sets left out, with the seeds that they lack.
-    left_out : list of str
-        Algorithms without any result in the whole study, which would leave no data set complete.
-    bound : list of str, default=[]
-        Algorithms restricted to some of the data sets, which are not ranked among the others.
-    n_sources : int, default=0
-        Base sets of the ranked data sets: tasks of one base set are not independent.
-    """
+    """Hold the ranks of one metric at one noise rate; tests are computed on first use."""
 
     metric: Metric
     noise: Noise
+    # Means over seeds and ranks, shape (N, k), on complete data sets only.
     scores: pd.DataFrame
     ranks: pd.DataFrame
+    # Best first; empty if no data set is complete.
     mean_ranks: pd.Series[float]
+    # Data sets left out, with the seeds that they lack.
     dropped: list[DroppedBlock]
+    # Algorithms without any result in the whole study, which would leave no data set complete.
     left_out: list[str]
+    # Algorithms restricted to some of the data sets, which are not ranked among the others.
     bound: list[str] = field(default_factory=list)
+    # Number of base sets of the ranked data sets: tasks of one base set are not independent.
     n_sources: int = 0
 
     @property
@@ -82,7 +72,7 @@ class Comparison:
 
     @property
     def too_few_sources(self) -> bool:
-        """Return whether tests with one data set per base set could find no pair significant."""
+        """Return whether the base sets are too few for any pair to differ significantly."""
         return 0 < self.n_sources < self.n and smallest_p(self.n_sources, self.k) > ALPHA
 
     @property
@@ -92,7 +82,7 @@ class Comparison:
 
     @property
     def overall(self) -> bool:
-        """Return whether pairs may be tested: Friedman finds differences or does not apply."""
+        """Return whether pairs may be tested: the Friedman test finds differences or does not apply."""
         return self.friedman is None or self.friedman.p <= ALPHA
 
     @cached_property
@@ -134,8 +124,8 @@ def overall_ranks(comparisons: list[Comparison]) -> pd.Series[float]:
     """Average ranks over noise rates within each data set, then over data sets; best first.
 
     `comparisons` has one entry per noise rate, of one metric. Only data sets complete at every rate count;
-    the result is empty without any. It is descriptive only: the noise rates of one data set share its
-    examples, so they are not further blocks, and no test is computed from them.
+    the result is empty without any. No test uses it, because the noise rates of one data set share its
+    examples and are not independent.
     """
     tables = [comparison.ranks for comparison in comparisons]
     if not tables:

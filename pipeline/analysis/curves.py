@@ -18,28 +18,19 @@ _GROUP = ("dataset", "noise", "algorithm")
 
 @dataclass(frozen=True)
 class Curve:
-    """Hold one algorithm's learning curve on one data set at one noise rate.
-
-    Attributes
-    ----------
-    t : ndarray of float64, shape (m,)
-        Examples seen, or another quantity on the x axis.
-    mean, sd : ndarray of float64, shape (m,)
-        Mean and standard deviation (n - 1) over seeds; sd is 0 for a single seed.
-    seeds : int
-        Seeds averaged.
-    marks : tuple of float
-        Values of t to mark.
-    changes : tuple of int
-        Numbers of examples after which the stream changes.
-    """
+    """Hold one algorithm's learning curve on one data set at one noise rate, as arrays of shape (m,)."""
 
     algorithm: str
+    # Examples seen, or another quantity on the x axis.
     t: NDArray[np.float64]
+    # Mean and standard deviation (n - 1) over seeds; sd is 0 for a single seed.
     mean: NDArray[np.float64]
     sd: NDArray[np.float64]
+    # Number of seeds averaged.
     seeds: int
+    # Values of t to mark.
     marks: tuple[float, ...] = ()
+    # Numbers of examples after which the stream changes.
     changes: tuple[int, ...] = ()
 
 

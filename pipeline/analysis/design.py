@@ -32,31 +32,19 @@ def _ordered(found: list[str], given: list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Design:
-    """Hold what a study compares, in the order in which its tables print it.
+    """Hold what a study compares, in the order in which its tables print it."""
 
-    Attributes
-    ----------
-    datasets, sources : list of str
-        Data set labels, and the base set of each.
-    algorithms : list of str
-        Labels in the study's order.
-    noise : list of Noise
-        Noise of the labels, by rising rate.
-    seeds : list of int
-        Repetitions, rising.
-    once : mapping of (str, str) to set of int
-        The only repetition of those (data set label, noise slug) for which all seeds would give the same
-        result.
-    bound : mapping of str to frozenset of str
-        For algorithms restricted to some data sets: the labels of these.
-    """
-
+    # Labels of the data sets, and the base set of each.
     datasets: list[str]
     sources: list[str]
     algorithms: list[str]
+    # Sorted by model and rate.
     noise: list[Noise]
+    # Repetitions, rising.
     seeds: list[int]
+    # The only repetition of each (data set label, noise slug) for which all seeds would give the same result.
     once: Mapping[tuple[str, str], set[int]] = field(default_factory=dict)
+    # For algorithms restricted to some data sets: the labels of these.
     bound: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def runs(self, algorithm: str, dataset: str) -> bool:
@@ -83,23 +71,16 @@ class Design:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Count how much of a study is in the store.
+    """Count how many cells of a study are in the store."""
 
-    Attributes
-    ----------
-    ok, failed, stopped : int
-        Cells on the study's seeds, by status.
-    tuning, lost : int
-        Cells of the tuning grids, and those of them that failed or were stopped.
-    planned, missing : int
-        Cells of the finished study, tuning included, and those not yet in the store.
-    """
-
+    # Cells on the study's seeds, by status.
     ok: int
     failed: int
     stopped: int
+    # Cells of the tuning grids, and those of them that failed or were stopped.
     tuning: int
     lost: int
+    # Cells of the finished study, tuning included, and those not yet in the store.
     planned: int
     missing: int
 
@@ -111,11 +92,11 @@ def evaluation_rows(cells: pd.DataFrame, *, status: str | None = None) -> pd.Dat
 
 
 def shared_seeds(rows: pd.DataFrame) -> pd.Series[bool]:
-    """Mark the leading seeds of each data set and noise level that all algorithms have run.
+    """Mark the first seeds of each data set and noise level, up to the first that an algorithm has not run.
 
     `rows` are the cells on the study's seeds of the compared algorithms, with any status. Studies run seed by
-    seed, so these seeds are what the algorithms of an unfinished study have in common. An algorithm without
-    any row on a data set and noise level is ignored there.
+    seed, so all algorithms of an unfinished study have these seeds in common. An algorithm without any row on
+    a data set and noise level is ignored there.
     """
     block = ["dataset", "noise"]
     begun = rows.groupby(block)["algorithm"].transform("nunique")
@@ -125,7 +106,7 @@ def shared_seeds(rows: pd.DataFrame) -> pd.Series[bool]:
 
 
 def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
-    """Return the design of a study, in the study's order; what it does not name is taken from the cells."""
+    """Return the design of a study, in its order, followed by data sets and algorithms of the cells only."""
     runs = evaluation_rows(cells)
     entries = [entry["label"] for entry in study.get("datasets", [])]
     place = {name: i for i, name in reversed(list(enumerate(entries)))}
@@ -153,7 +134,7 @@ def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
 
 
 def _once(runs: pd.DataFrame) -> dict[tuple[str, str], set[int]]:
-    """Return the only repetition of data sets and noise that seeds do not affect."""
+    """Return the only repetition of each (data set, noise) that seeds do not affect."""
     once: dict[tuple[str, str], set[int]] = {}
     if "repetitions" in runs:
         single = runs[runs["repetitions"].notna()]

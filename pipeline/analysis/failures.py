@@ -17,16 +17,11 @@ _VERBS = {"failed": "failed", "crashed": "crashed", "stopped": "was stopped"}
 
 @dataclass(frozen=True)
 class Failure:
-    """Describe cells of one algorithm that ended with the same error.
-
-    Attributes
-    ----------
-    error : str
-        First line of the first cell's error; the numbers in the other cells' errors may differ.
-    """
+    """Describe cells of one algorithm that ended with the same error."""
 
     algorithm: str
     status: str
+    # First line of the first cell's error; the numbers in the other cells' errors may differ.
     error: str
     cells: int
     datasets: tuple[str, ...]
@@ -52,7 +47,7 @@ def failures(cells: pd.DataFrame) -> list[Failure]:
 
 def _grouped(cells: pd.DataFrame) -> Iterator[Failure]:
     bad = cells[cells["status"] != "ok"]
-    # What is said of row 17 is said of row 18, too.
+    # Errors that differ in numbers only, such as row numbers, count as the same error.
     errors = bad["error"].fillna("")
     kinds = errors.map(lambda error: re.sub(r"0x[0-9a-f]+|\d+", "0", _first_line(error)))
     for (algorithm, status, _), rows in bad.groupby(["algorithm", "status", kinds], sort=False):

@@ -18,35 +18,26 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class Friedman:
-    """Hold the result of the Friedman test and of its Iman–Davenport refinement.
+    """Hold the result of the Friedman test and of its Iman–Davenport refinement."""
 
-    Attributes
-    ----------
-    n, k : int
-        Data sets and algorithms.
-    chi2, chi2_p : float
-        Friedman's statistic, by default corrected for ties, and its p-value (k - 1 degrees of freedom).
-    f, f_p : float
-        Iman and Davenport's F and its p-value; F is infinite if all data sets have the same ranks.
-    df : tuple of int
-        Degrees of freedom of F: (k - 1, (k - 1)(n - 1)).
-    """
-
+    # Numbers of data sets and algorithms.
     n: int
     k: int
+    # Friedman's statistic, by default corrected for ties, and its p-value (k - 1 degrees of freedom).
     chi2: float
     chi2_p: float
+    # Iman and Davenport's F and its p-value; F is infinite if all data sets have the same ranks.
     f: float
     f_p: float
+    # Degrees of freedom of F: (k - 1, (k - 1)(n - 1)).
     df: tuple[int, int]
 
     @property
     def p(self) -> float:
         """Return the p-value that decides: F's, or chi-square's if F is infinite.
 
-        If all data sets agree, F's denominator vanishes and its p-value is 0 however few they are. Yet two
-        data sets agree on three algorithms by chance once in six times, so the more cautious chi-square
-        decides.
+        If all data sets have the same ranks, the p-value of F is 0 for any number of data sets. Yet two data
+        sets agree on three algorithms by chance once in six times, so the more cautious chi-square decides.
         """
         return self.f_p if math.isfinite(self.f) else self.chi2_p
 
@@ -56,8 +47,8 @@ def friedman(ranks: ArrayLike, *, correct_ties: bool = True) -> Friedman:
 
     `ranks` has shape (n, k): ranks within each data set, ties averaged. `correct_ties` divides by the share
     of rank variance that ties leave, as R and SciPy do; without it the statistic is Demšar's formula, which
-    ties make too small. If all algorithms tie everywhere, the statistic is 0 and the p-value 1. Raises
-    ValueError with fewer than two data sets or three algorithms.
+    is too small if there are ties. If all algorithms tie everywhere, the statistic is 0 and the p-value 1.
+    Raises ValueError with fewer than two data sets or three algorithms.
 
     M. Friedman (1937); R. L. Iman and J. M. Davenport (1980); Demšar (2006), section 3.2.2.
 

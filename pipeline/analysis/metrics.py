@@ -16,45 +16,29 @@ from .class_measures import CLASS_MEASURES, REFERENCE_OF, ClassCounts, beyond
 
 @dataclass(frozen=True)
 class Metric:
-    """Define one number per cell, and which direction is better.
+    """Define one number per cell, and which direction is better."""
 
-    Attributes
-    ----------
-    name : str
-        Identifier, also the stem of file names.
-    label : str
-        Its name in prose, in lower case.
-    direction : {"lower", "higher"}
-        Which values are better.
-    of : callable
-        Maps the cells table, shape (n, …), to a Series of n floats; NaN if a cell has no such number.
-    percent : bool
-        Whether values are shares, shown as percentages.
-    decimals : int
-        Digits after the point when shown.
-    sentence : str
-        Its definition, for the report; empty if the label says enough.
-    scientific : bool
-        Whether values are shown with a power of ten.
-    whole : bool
-        Whether a single cell's value is a whole number, such as mistakes.
-    """
-
+    # Identifier, also the stem of file names; and its name in prose, in lower case.
     name: str
     label: str
     direction: Direction
+    # Returns one value for each row of the cells table; NaN if a cell has no such number.
     of: Callable[[pd.DataFrame], pd.Series[float]]
+    # Whether values are shares, shown as percentages; and digits after the point.
     percent: bool = False
     decimals: int = 1
+    # Its definition, for the report; empty if the label is enough.
     sentence: str = ""
+    # Whether values are shown with a power of ten.
     scientific: bool = False
+    # Whether a single cell's value is a whole number, such as mistakes.
     whole: bool = False
 
     def digits(self, values: Iterable[float]) -> int:
         """Return the number of digits after the point for values that are shown together.
 
-        Shares whose best value is within 0.01 of 0 or 1 get one digit more than `decimals`, because a tenth
-        of a point matters there. Whole numbers, such as counts of single runs, get no digits.
+        Shares whose best value is within 0.01 of 0 or 1 get one digit more than `decimals`, because tenths of
+        a percent matter there. Whole numbers, such as counts of single runs, get no digits.
 
         Examples
         --------
@@ -120,8 +104,8 @@ def _columns_of(side: str) -> tuple[str, str, str]:
 def class_counts(rows: pd.DataFrame, side: str) -> Iterable[tuple[NDArray[np.intp], ClassCounts]]:
     """Yield counts by class for rows of cells or curves, together for rows with equally many classes.
 
-    `rows` has the columns of counts by class, None or NaN if a row has none. Each item consists of the
-    positions of the rows in the table and their counts.
+    `rows` has the columns of counts by class; rows in which they are None or NaN are skipped. Each item is
+    the positions of the rows in the table and their counts.
     """
     lists = [rows[name].tolist() for name in _columns_of(side)]
     widths = np.array(
@@ -133,7 +117,10 @@ def class_counts(rows: pd.DataFrame, side: str) -> Iterable[tuple[NDArray[np.int
 
 
 def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
-    """Return a metric's function for rows of cells, or of curves except for average precision and regret."""
+    """Return the function `Metric.of` of a metric.
+
+    It also takes rows of curves, except for average precision and regret.
+    """
     measure, side = scoring.measure, scoring.side
     if scoring.needs != "classes":
         return _column(f"test_{measure}" if side == "test" else f"{measure}_{side}")

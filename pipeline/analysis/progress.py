@@ -1,4 +1,4 @@
-"""Find which cells of a study are comparable, and how far stopped, failed and waiting cells came."""
+"""Find which cells of a study are comparable, and the progress of unfinished algorithms."""
 
 from __future__ import annotations
 
@@ -16,29 +16,22 @@ _BLOCK = ["dataset", "noise"]
 
 @dataclass(frozen=True)
 class Shortfall:
-    """Describe the progress of an algorithm whose cells on a data set and noise rate are not all finished.
+    """Describe the progress of an algorithm whose cells on a data set and noise rate are not all finished."""
 
-    Attributes
-    ----------
-    planned, stopped, failed, waiting : int
-        Cells in all, stopped at the time limit, failed or crashed, not yet run.
-    reached : tuple of int
-        The fewest and the most examples after which cells were stopped; empty if none was.
-    examples : int
-        Length of the longest stream that any cell finished on the data set; 0 if none did.
-    """
-
+    # Cells in all, stopped at the time limit, failed or crashed, not yet run.
     planned: int
     stopped: int = 0
     failed: int = 0
     waiting: int = 0
+    # The fewest and the most examples after which cells were stopped; empty if no cell was stopped.
     reached: tuple[int, ...] = ()
+    # Length of the longest stream that a cell finished on the data set; 0 without such a cell.
     examples: int = 0
 
 
 @dataclass(frozen=True)
 class NotRun:
-    """Describe cells that have not run, of successive seeds that lack the same data sets and algorithms."""
+    """Describe cells that have not run, for successive seeds that lack the same data sets and algorithms."""
 
     seeds: list[int]
     datasets: list[str]
@@ -47,10 +40,9 @@ class NotRun:
 
 
 def finished_rows(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells that enter means over seeds.
+    """Return the cells that enter means over seeds: on shared seeds, of algorithms whose cells all finished.
 
-    Their seeds are shared by all algorithms of the data set and noise level, and no cell of their algorithm
-    there failed or was stopped.
+    Both hold for each data set and noise level separately; see `shared_seeds`.
     """
     rows = evaluation_rows(cells)
     group = [rows[name] for name in (*_BLOCK, "algorithm")]

@@ -15,8 +15,8 @@ from scipy.stats import rankdata
 
 from ..scoring import Direction
 
-# Averages of equal counts taken in another order differ in the 16th digit. Twelve digits keep every real
-# difference (the finest step of a mean over 1,000 seeds of 1e6 examples is 1e-9) and drop those artefacts.
+# Averages of the same counts in another order differ in the 16th digit. Twelve digits keep every real
+# difference (the finest step of a mean over 1,000 seeds of 1e6 examples is 1e-9) and drop rounding errors.
 _DIGITS = 12
 
 
@@ -38,15 +38,10 @@ def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class DroppedBlock:
-    """Describe a data set left out of the ranks.
-
-    Attributes
-    ----------
-    missing : dict of str to str
-        For each algorithm without a complete result, what is missing, such as ``"seeds 3, 4"``.
-    """
+    """Describe a data set left out of the ranks."""
 
     dataset: str
+    # For each algorithm without a complete result, the missing seeds, such as "seeds 3, 4".
     missing: dict[str, str]
 
 

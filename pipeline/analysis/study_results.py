@@ -17,27 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyResults:
-    """Hold the results of a study's current plan.
+    """Hold the results of a study's current plan."""
 
-    Attributes
-    ----------
-    cells, curves : DataFrame
-        The tables of the store, without rows of earlier versions of the study.
-    study : dict
-        The validated study as it was run; later versions of the package may not accept it.
-    planned : int
-        Cells of the plan, tuning included.
-    provenance : dict
-        Environment of the latest run, and the number of runs.
-    tuning : list of Tuned
-        The result of every grid.
-    """
-
+    # The tables of the store, without rows of earlier versions of the study.
     cells: pd.DataFrame
     curves: pd.DataFrame
+    # The validated study as it was run; later versions of the package may not accept it.
     study: dict[str, Any]
+    # Number of cells of the plan, tuning included.
     planned: int
+    # Environment of the latest run, and the number of runs.
     provenance: dict[str, Any] = field(default_factory=dict)
+    # The result of every grid.
     tuning: list[Tuned] = field(default_factory=list)
 
 
@@ -59,7 +50,7 @@ def read_results(url: str) -> StudyResults:
     planned = store.plan()
     keys = planned["key"].to_pylist()
     cells, curves = as_planned(store.cells(keys), planned), store.curves(keys)
-    # The rate of uniform noise. Results of earlier versions have no such column.
+    # Computed again, because results of earlier versions lack this column.
     rates = {noise: noise_of(noise).uniform_rate for noise in cells["noise"].unique()}
     cells["noise_rate"] = cells["noise"].map(rates).astype("float64")
     own_rules = {each["label"]: each["winner"] for each in study.get("algorithms", []) if each.get("winner")}

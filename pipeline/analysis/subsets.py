@@ -39,17 +39,11 @@ def tasks_of(cells: pd.DataFrame, design: Design, entries: Sequence[str]) -> lis
 
 @dataclass(frozen=True)
 class TaskGroup:
-    """Group tasks of one kind cut from one base set.
+    """Group tasks of one kind cut from one base set."""
 
-    Attributes
-    ----------
-    name : str
-        Base set and kind, such as ``"usps pairs"``.
-    datasets : list of str
-        Labels of the tasks.
-    """
-
+    # Base set and kind, such as "usps pairs".
     name: str
+    # Labels of the tasks.
     datasets: list[str]
 
 

@@ -16,36 +16,26 @@ if TYPE_CHECKING:
 
     from ..study.specs import Scalar, WinnerRule
 
-# Words that a rule adds to the criterion.
-_AND: dict[WinnerRule, str] = {"best": "", "sparsest": "; within a standard error, support vectors"}
+# Text that a rule adds to the criterion.
+_RULE_TEXT: dict[WinnerRule, str] = {"best": "", "sparsest": "; within a standard error, support vectors"}
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """Hold the result of one grid, for one (dataset, algorithm, noise).
-
-    Attributes
-    ----------
-    grid : dict of str to list
-        Parameters and the values tried.
-    criterion : str
-        ``"online mistakes"`` or ``"validation mistakes"``, both against the noisy training labels, with the
-        words that the rule adds.
-    scores : list of (params, mistakes) pairs
-        In the grid's order; failed points are left out.
-    winner : dict or None
-        All parameters of the winning point; None if every point failed.
-    at_edge : tuple of str
-        Numeric parameters whose winning value is the smallest or largest tried: a wider grid might do better.
-    """
+    """Hold the result of one grid, for one (data set, algorithm, noise)."""
 
     dataset: str
     algorithm: str
     noise: Noise
+    # Parameters and the values tried.
     grid: dict[str, list[Scalar]]
+    # "online mistakes" or "validation mistakes", both against the noisy labels, with the rule's text.
     criterion: str
+    # Parameters and mistakes of each point in the order of the grid, without failed points.
     scores: list[tuple[dict[str, Scalar], int]]
+    # All parameters of the winning point; None if every point failed.
     winner: dict[str, Scalar] | None
+    # Numeric parameters whose winning value is the smallest or largest tried: a wider grid might do better.
     at_edge: tuple[str, ...]
 
     @property
@@ -141,7 +131,7 @@ def tuned_grids(
     """
     tuned = []
     table = cells.loc[cells["stage"] == "tune", list(_Row._fields)]
-    # A batch baseline makes no online mistakes: its ties go to the first point of the grid.
+    # A batch baseline has no online mistakes, so its ties go to the first point of the grid.
     table = table.astype(dict.fromkeys(_NUMBERS, "float64")).fillna({"mistakes": 0})
     # Plain rows, because a data frame for each of hundreds of grids takes about thirty times as long.
     rows = [_Row(*values) for values in zip(*(table[name].tolist() for name in table), strict=True)]
@@ -159,7 +149,7 @@ def tuned_grids(
                 noise=noise_of(noise),
                 grid=grid,
                 criterion=("validation mistakes" if validated else "online mistakes")
-                + (_AND[own_rule] if any(not math.isnan(point.support) for point in points) else ""),
+                + (_RULE_TEXT[own_rule] if any(not math.isnan(point.support) for point in points) else ""),
                 scores=[(p.params, p.judged) for p in sorted(points, key=lambda point: point.place)],
                 winner=winner,
                 at_edge=_at_edge(winner, grid) if winner else (),

@@ -1,18 +1,16 @@
-"""Noise as a value: what is done to the labels, or the rows, that a learner is given, and how it is called.
+"""Models of noise as values: each knows its rate, its names and its effect on labels or features.
 
-A model of noise is a class derived from `Noise`, uniform label noise, in a file of its own, and a line in
-`parse.MODELS`. Values of noise are small, hashable and picklable; what they need of a task is in
-`Circumstances`.
+A model is a class derived from `Noise`, which is uniform label noise, and has an entry in `parse.MODELS`.
+Values are small, hashable and picklable. What a model needs to know about a task is in `Circumstances`.
 """
 
 from __future__ import annotations
 
 from .by_class import ClassNoise, PairNoise
 from .features import FeatureNoise
-from .margin import MarginNoise
+from .margin import MarginNoise, reference_margins
 from .parse import noise_of, parse_noise
-from .uniform import CLEAN, Circumstances, Noise
-from .window import WindowNoise
+from .uniform import CLEAN, Circumstances, Noise, WindowNoise
 
 __all__ = [
     "CLEAN",
@@ -25,4 +23,5 @@ __all__ = [
     "WindowNoise",
     "noise_of",
     "parse_noise",
+    "reference_margins",
 ]

@@ -13,27 +13,20 @@ from numpy.typing import NDArray
 
 from .uniform import Circumstances, Codes, Level, Noise, percent, plain
 
-# More rates than this are not told one by one where a column is headed.
-_MOST_TOLD = 4
+# The heading of a column lists at most this many rates.
+_MOST_RATES = 4
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]")
 _ESCAPED = re.compile(r"~([0-9a-f]+)~")
 
 
 @dataclass(frozen=True)
 class ClassNoise(Noise):
-    """Label noise that depends on the label alone: what is called class-conditional.
+    """Label noise that depends on the label alone (class-conditional noise).
 
-    Attributes
-    ----------
-    rate : float
-        The mean over `rates`, or over the classes of `matrix`; set by itself.
-    level
-        As in `Noise`.
-    rates : tuple of (str, float)
-        A class, and the probability with which its labels are replaced by any other class; classes that are
-        not named keep theirs. Sorted by name.
-    matrix : tuple of tuple of float
-        Or: in row k, in the order of the classes, the probability of each label that is given for class k.
+    Either `rates`, sorted by name, maps classes to the probability that a label of theirs is replaced by any
+    other class; other classes keep their labels. Or row k of `matrix`, in the order of the classes, has the
+    probability of each label that a row of class k may get. `rate` is the mean over the rates, or over the
+    classes of the matrix, and is computed.
 
     Examples
     --------
@@ -61,53 +54,58 @@ class ClassNoise(Noise):
         object.__setattr__(self, "rate", math.fsum(shares) / len(shares))
 
     @property
-    def named(self) -> tuple[str, ...]:
-        """The classes that it names."""
-        return tuple(name for name, _ in self.rates)
-
-    @property
     def spec(self) -> dict[str, Any]:
-        """The rates, or the matrix, and the level."""
-        told: dict[str, Any] = {"matrix": [list(row) for row in self.matrix]}
+        """Return the table in a study file: the rates or the matrix, and the level."""
+        given: dict[str, Any] = {"matrix": [list(row) for row in self.matrix]}
         if self.rates:
-            told = {"rates": dict(self.rates)}
-        return {"model": self.model, **told, **self.further}
+            given = {"rates": dict(self.rates)}
+        return {"model": self.model, **given, **self.further}
 
     @property
     def slug(self) -> str:
-        """The rates, or the matrix row by row; what could not stand in a file name is written as its code."""
+        """Return the rates, or the matrix row by row, as a file name; special characters become codes."""
         if self.rates:
-            told = ["rates", *(f"{_escaped(name)}={plain(rate)}" for name, rate in self.rates)]
+            given = ["rates", *(f"{_escaped(name)}={plain(rate)}" for name, rate in self.rates)]
         else:
-            told = ["matrix", *(",".join(map(plain, row)) for row in self.matrix)]
-        return "_".join([self.model, *told, *(f"{key}={value}" for key, value in self.further.items())])
+            given = ["matrix", *(",".join(map(plain, row)) for row in self.matrix)]
+        return "_".join([self.model, *given, *(f"{key}={value}" for key, value in self.further.items())])
 
     @property
     def kind(self) -> str:
-        """Its model, as one says it."""
+        """Return the name of the model in words."""
         return "by class" if self.level == "task" else "class-level, by class"
 
     @property
     def amount(self) -> str:
-        """The rates as far as they are few; of a matrix those with which classes lose their label."""
+        """Return the first few rates; for a matrix the rate at which each class is changed, or the mean."""
         if self.rates:
             some = [f"{name} {percent(rate)}" for name, rate in self.rates if rate] or ["0%"]
-            more = f", … ({len(some)} classes)" if len(some) > _MOST_TOLD else ""
-            return ", ".join(some[:_MOST_TOLD]) + more
+            more = f", … ({len(some)} classes)" if len(some) > _MOST_RATES else ""
+            return ", ".join(some[:_MOST_RATES]) + more
         lost = [math.fsum(row[:k] + row[k + 1 :]) for k, row in enumerate(self.matrix)]
-        if len(lost) > _MOST_TOLD:
+        if len(lost) > _MOST_RATES:
             return f"{percent(self.rate)} over {len(lost)} classes"
         return "/".join(map(percent, lost))
 
     @property
     def label(self) -> str:
-        """How titles call it."""
+        """Return the name in titles."""
         return f"{'label' if self.level == 'task' else 'class-level'} noise by class ({self.amount})"
 
     @property
     def opening(self) -> str:
-        """How a sentence about it begins."""
+        """Return the beginning of a sentence about this noise."""
         return f"With {self.label}"
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Return the names of the classes that have a rate."""
+        return tuple(name for name, _ in self.rates)
+
+    @property
+    def n_classes(self) -> int | None:
+        """Return the number of rows of the matrix; None without a matrix."""
+        return len(self.matrix) or None
 
     def chances(self, codes: Codes, about: Circumstances) -> NDArray[np.float64]:
         """Return the rate of each label's class."""
@@ -121,15 +119,15 @@ class ClassNoise(Noise):
         rng: np.random.RandomState,
         about: Circumstances = Circumstances(),  # noqa: B008
     ) -> Codes:
-        """Return the labels as the learner is given them; see `Noise.corrupt`."""
+        """Return the labels that a learner gets; see `Noise.corrupt`."""
         if not self.matrix:
             return super().corrupt(codes, n_classes, rng, about)
         u = rng.random_sample(len(codes))
         given = codes.copy()
         for k, row in enumerate(self.matrix):
             others = [other for other in range(n_classes) if other != k]
-            # Its own class last, with what is left: one that keeps its labels then keeps all, whatever is
-            # lost in rounding.
+            # The class itself comes last and gets the remaining probability. A class that keeps its labels
+            # then keeps all of them, despite rounding.
             ends = list(itertools.accumulate(row[other] for other in others))
             mine = codes == k
             drawn = np.searchsorted(ends, u[mine], side="right")
@@ -138,21 +136,21 @@ class ClassNoise(Noise):
 
 
 def table_of(fields: list[str]) -> dict[str, Any]:
-    """Return what a study file says of what `ClassNoise.slug` writes behind the model.
+    """Return the table in a study file for the parts of a `ClassNoise.slug` after the model.
 
     Examples
     --------
     >>> table_of(["rates", "no~20~spam=0.3", "level=class"])
     {'rates': {'no spam': 0.3}, 'level': 'class'}
     """
-    what, *told = fields
+    form, *given = fields
     table: dict[str, Any] = {}
-    if told[-1] == "level=class":
+    if given[-1] == "level=class":
         table["level"] = "class"
-        told.pop()
-    if what == "matrix":
-        return {"matrix": [[float(share) for share in row.split(",")] for row in told], **table}
-    pairs = (text.rpartition("=") for text in told)
+        given.pop()
+    if form == "matrix":
+        return {"matrix": [[float(share) for share in row.split(",")] for row in given], **table}
+    pairs = (text.rpartition("=") for text in given)
     return {"rates": {_read(name): float(rate) for name, _, rate in pairs}, **table}
 
 
@@ -166,9 +164,9 @@ def _read(text: str) -> str:
 
 @dataclass(frozen=True)
 class PairNoise(Noise):
-    """A label of class k becomes class k + 1, the last one the first, with one probability.
+    """Replace class k by class k + 1, and the last class by the first, with probability `rate`.
 
-    Of two classes it is uniform noise. Attributes are those of `Noise`.
+    With two classes this is uniform noise.
 
     Examples
     --------
@@ -183,5 +181,5 @@ class PairNoise(Noise):
     place: ClassVar[int] = 2
 
     def shifts(self, n: int, n_classes: int, rng: np.random.RandomState) -> int:
-        """Return 1."""
+        """Return 1, the distance to the next class."""
         return 1

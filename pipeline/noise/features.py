@@ -10,21 +10,18 @@ from numpy.typing import NDArray
 
 from .uniform import Circumstances, Codes, Noise
 
-# What is drawn, and the deviations it is scaled by, are rounded to steps far above the last digits that
-# mathematical libraries differ in, and far below anything that matters: rows are the same on every machine.
+# Random values are rounded to these steps: far above the last digits, in which mathematical libraries differ,
+# and far below anything that matters. Rows are then the same on every machine.
 _STEPS = 1 << 20
+# Rows that get noise at a time, so that temporary arrays take little memory.
+_BLOCK = 1 << 12
 
 
 @dataclass(frozen=True)
 class FeatureNoise(Noise):
-    """A training row has, with one probability, normal noise added to its features.
+    """Add normal noise to all features of a training row, with probability `rate` in (0, 1].
 
-    Attributes
-    ----------
-    rate : float in (0, 1]
-        Probability that a row is changed.
-    scale : float > 0, default=1.0
-        Standard deviation of what is added, in standard deviations of the feature.
+    `scale` > 0 is the standard deviation of the noise, in standard deviations of the feature.
 
     Examples
     --------
@@ -40,12 +37,12 @@ class FeatureNoise(Noise):
 
     @property
     def further(self) -> dict[str, Any]:
-        """The scale."""
+        """Return the scale if it is not the default."""
         return {} if self.scale == 1.0 else {"scale": self.scale}
 
     @property
     def kind(self) -> str:
-        """Its model and scale."""
+        """Return the name of the model with its scale."""
         return self.model if self.scale == 1.0 else f"{self.model} ×{self.scale:.6g}"
 
     def corrupt(
@@ -55,27 +52,52 @@ class FeatureNoise(Noise):
         rng: np.random.RandomState,
         about: Circumstances = Circumstances(),  # noqa: B008
     ) -> Codes:
-        """Return a copy of the labels."""
+        """Return a copy of the labels, because this noise does not change them."""
         return codes.copy()
+
+    def change_features(self, X: Any, rng: np.random.RandomState) -> NDArray[np.bool_]:
+        """Add noise to rows of a dense or CSR matrix in place; return which rows were changed, shape (n,)."""
+        changed = self.changed(X.shape[0], rng)
+        spread = feature_spread(X)
+        if isinstance(X, np.ndarray):
+            rows = np.flatnonzero(changed)
+            for start in range(0, len(rows), _BLOCK):
+                some = rows[start : start + _BLOCK]
+                X[some] += self.added(spread, len(some), rng).astype(X.dtype)
+        else:
+            stored = np.repeat(changed, np.diff(X.indptr))
+            X.data[stored] += self.added(spread[X.indices[stored]], 1, rng)[0].astype(X.dtype)
+        return changed
 
     def changed(self, n: int, rng: np.random.RandomState) -> NDArray[np.bool_]:
         """Return which of n rows are changed."""
         return rng.random_sample(n) < self.rate
 
     def added(self, spread: NDArray[np.float64], n: int, rng: np.random.RandomState) -> NDArray[np.float64]:
-        """Return what is added to values.
-
-        Parameters
-        ----------
-        spread : ndarray of float64, shape (d,)
-            Standard deviation of the feature that each value is of.
-        n : int
-            Rows that have these features.
-        rng : numpy.random.RandomState
-
-        Returns
-        -------
-        ndarray of float64, shape (n, d)
-        """
+        """Return the noise for n rows, shape (n, d); `spread` is the standard deviation of each feature."""
         drawn = np.round(rng.standard_normal((n, len(spread))) * _STEPS) / _STEPS
         return drawn * (self.scale * spread)
+
+
+def feature_spread(X: Any) -> NDArray[np.float64]:
+    """Return the standard deviation of each feature over all rows, rounded to single precision, shape (d,).
+
+    The last bits of sums depend on the order of the rows and, on some machines, on the width of vector
+    instructions; single precision drops these bits.
+    """
+    n, d = X.shape
+    if isinstance(X, np.ndarray):
+        mean, squares = np.zeros(d), np.zeros(d)
+        for start in range(0, n, _BLOCK):
+            mean += X[start : start + _BLOCK].sum(axis=0, dtype=np.float64)
+        mean /= n
+        for start in range(0, n, _BLOCK):
+            squares += ((X[start : start + _BLOCK] - mean) ** 2).sum(axis=0)
+    else:
+        values = X.data.astype(np.float64)
+        mean = np.bincount(X.indices, values, minlength=d) / n
+        squares = np.bincount(X.indices, (values - mean[X.indices]) ** 2, minlength=d)
+        # The contribution of the zeros, which are not stored.
+        squares += (n - np.bincount(X.indices, minlength=d)) * mean**2
+    spread: NDArray[np.float64] = np.sqrt(squares / n).astype(np.float32).astype(np.float64)
+    return spread

@@ -1,4 +1,4 @@
-"""Label noise near the boundary of a fixed reference classifier."""
+"""Label noise near the decision boundary of a fixed reference classifier."""
 
 from __future__ import annotations
 
@@ -10,38 +10,28 @@ from numpy.typing import NDArray
 
 from .uniform import Circumstances, Codes, Noise
 
-# The minimum defines the noise, so it is found to more digits than a classifier needs: where the solver ends
-# and how a machine's libraries round then decide no label but one whose draw all but ties. scikit-learn's
-# default solver, asked for the same, ends on a9a with margins that differ by 0.4% of their median when rows
-# come in another order.
+# The minimum of the logistic loss defines the noise, so it is found to more digits than a classifier needs.
+# The last digits, which depend on the machine, then decide only labels whose draw almost ties. With the
+# default solver of scikit-learn and the same tolerance, margins on a9a differ by 0.4% of their median if the
+# rows come in another order.
 _TOLERANCE = 1e-10
 _MOST_STEPS = 10_000
-# Newton's method with the whole Hessian, which has so many rows, finds 12 digits; where that would be large,
-# conjugate gradients find 6.
+# Up to this many weights Newton's method with the full Hessian is used, which finds 12 digits. Above it the
+# Hessian is too large, and conjugate gradients find 6.
 _MOST_WEIGHTS = 1000
+# exp(-700) = 1e-304 is still above zero in float64.
+_FARTHEST = 700.0
 
 
 def reference_margins(X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return the margin of each row under logistic regression fitted to all of them.
+    """Return the margin of each row under logistic regression fitted to all rows and their clean codes.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-    codes : ndarray of int32, shape (n,)
-        Clean class codes.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        Of two classes the score, positive on the side of the larger code; of more the score of the row's
-        class less the best of the others. 0 everywhere if all rows are of one class.
-
-    Notes
-    -----
-    scikit-learn's LogisticRegression with C = 1; features have standard deviation 1 and, where the matrix is
+    For two classes it is the score, positive for the larger code. For more classes it is the score of the
+    row's class minus the best score of another class. All margins are 0 if there is only one class. The model
+    is scikit-learn's LogisticRegression with C = 1 on features of standard deviation 1 and, if the matrix is
     dense, mean 0.
     """
-    # Here: a study without noise by margin does not wait for it.
+    # Imported here, so that studies without this noise do not wait for the import.
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 
@@ -62,23 +52,12 @@ def reference_margins(X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
     return margins
 
 
-# e to the power of minus this is still a number, 1e-304.
-_FARTHEST = 700.0
-
-
 @dataclass(frozen=True)
 class MarginNoise(Noise):
-    """Labels are replaced with a probability that falls with the row's distance from a boundary.
+    """Replace labels with a probability that falls with the row's distance from a decision boundary.
 
-    Attributes
-    ----------
-    rate, level
-        As in `Noise`; the rate is the mean of the probabilities.
-
-    Notes
-    -----
-    p_i = min(1, c exp(-abs(m_i)/q)), with m_i the margin of a fixed reference classifier, q the median of
-    abs(m_i), and c such that the mean of p_i is `rate`.
+    p_i = min(1, c exp(-abs(m_i)/q)), where m_i is the margin under a fixed reference classifier, q is the
+    median of abs(m_i), and c makes the mean of p_i equal to `rate`.
 
     Examples
     --------
@@ -99,15 +78,7 @@ class MarginNoise(Noise):
 def margin_chances(margins: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
     """Return min(1, c exp(-abs(m)/q)), q the median of abs(m), with c such that the mean is `rate`.
 
-    Parameters
-    ----------
-    margins : ndarray of float64, shape (n,)
-    rate : float in (0, 1]
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        All equal where half of the margins or more are 0: then none is nearer than the others.
+    All values equal `rate` if at least half of the margins are 0, because q is then 0.
 
     Examples
     --------
@@ -120,13 +91,14 @@ def margin_chances(margins: NDArray[np.float64], rate: float) -> NDArray[np.floa
     q = float(np.median(distance)) if len(distance) else 0.0
     if not q > 0.0:
         return np.full(len(distance), rate)
-    # A probability of 0 would leave nothing to share.
+    # Bounded, because `rest` must not be 0: it is a divisor below.
     near = np.exp(-np.minimum(distance / q, _FARTHEST))
-    # The nearest first; `rest` is what those from each on add up to, in one order on every machine.
+    # Nearest rows first. `rest` are the sums from each row to the last, added in one order on every machine.
     falling = np.sort(near)[::-1]
     rest = np.cumsum(falling[::-1])[::-1]
     n = len(near)
-    # With the k nearest at 1 the others share what is left. k is the first for which they stay below 1.
+    # If the k nearest rows have probability 1, the others share the rest of the rate. k is the smallest
+    # number for which the others stay below 1.
     shared = (rate * n - np.arange(n)) / rest
     k = int(np.argmax(shared * falling <= 1.0))
     chances: NDArray[np.float64] = np.minimum(1.0, shared[k] * near)

@@ -1,4 +1,4 @@
-"""Noise as a study file says it, and as the store writes it."""
+"""Read noise from a study file and from the store."""
 
 from __future__ import annotations
 
@@ -8,29 +8,16 @@ from typing import Any
 from .by_class import ClassNoise, PairNoise, table_of
 from .features import FeatureNoise
 from .margin import MarginNoise
-from .uniform import Noise
-from .window import WindowNoise
+from .uniform import Noise, WindowNoise
 
-# A matrix is written with some digits: rows that add up to 1 as far as these tell do.
+# Rows of a matrix may miss a sum of 1 by this much, because numbers in files are rounded.
 _ROUNDING = 1e-6
 
 
 def parse_noise(value: object) -> Noise:
-    """Return the noise that a study file asks for.
+    """Return the noise of a study file: a rate of uniform noise, or a table with a ``model`` and its keys.
 
-    Parameters
-    ----------
-    value : object
-        A rate of uniform noise, or a table with a ``model`` and what that takes.
-
-    Returns
-    -------
-    Noise
-
-    Raises
-    ------
-    ValueError
-        It is neither a rate in [0, 1) nor a table of a model; one line.
+    Raises ValueError, with a message of one line, for anything else.
 
     Examples
     --------
@@ -42,24 +29,14 @@ def parse_noise(value: object) -> Noise:
     if isinstance(value, Noise):
         return value
     if isinstance(value, Mapping):
-        return _of_table(value)
+        return _from_table(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
         raise ValueError(f"{value!r} is not a noise rate: give numbers in [0, 1)")
     return Noise(float(value))
 
 
 def noise_of(slug: str) -> Noise:
-    """Return the noise that a row of the store names.
-
-    Parameters
-    ----------
-    slug : str
-        As `Noise.slug` writes it.
-
-    Returns
-    -------
-    Noise
-        Equal to the one that was written.
+    """Return the noise that has this `Noise.slug`.
 
     Examples
     --------
@@ -74,21 +51,21 @@ def noise_of(slug: str) -> Noise:
     if model == ClassNoise.model:
         return parse_noise({"model": model, **table_of(fields)})
     rate, *others = fields
-    told = (field.partition("=") for field in others)
-    further = {key: text if key == "level" else float(text) for key, _, text in told}
+    pairs = (field.partition("=") for field in others)
+    further = {key: text if key == "level" else float(text) for key, _, text in pairs}
     return parse_noise({"model": model, "rate": float(rate), **further})
 
 
-def _number(key: str, value: object, least: float, most: float, words: str) -> float:
+def _number(key: str, value: object, least: float, most: float, kind: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise ValueError(f"'{key}' must be {words}, got {value!r}")
+        raise ValueError(f"'{key}' must be {kind}, got {value!r}")
     return float(value)
 
 
 def _rate(key: str, value: object) -> float:
     found = _number(key, value, 0.0, 1.0, "a probability in (0, 1]")
     if not found:
-        raise ValueError(f"'{key}' must be a probability in (0, 1]; no noise is written 0.0")
+        raise ValueError(f"'{key}' must be a probability in (0, 1]; write 0.0 for no noise")
     return found
 
 
@@ -123,7 +100,7 @@ def _matrix(key: str, value: object) -> tuple[tuple[float, ...], ...]:
     rows = []
     for k, row in enumerate(value, 1):
         if not isinstance(row, list | tuple) or len(row) != len(value):
-            raise ValueError(f"{shape}; row {k} has not {len(value)} of them")
+            raise ValueError(f"{shape}; row {k} does not have {len(value)} of them")
         rows.append(tuple(_number(key, share, 0.0, 1.0, "rows of probabilities") for share in row))
         if abs(sum(rows[-1]) - 1.0) > _ROUNDING:
             raise ValueError(f"{shape}; row {k} adds up to {sum(rows[-1]):g}")
@@ -132,7 +109,7 @@ def _matrix(key: str, value: object) -> tuple[tuple[float, ...], ...]:
 
 _Reader = Callable[[str, object], Any]
 _ANY: dict[str, tuple[str, _Reader]] = {"rate": ("rate", _rate), "level": ("level", _level)}
-# By model: its class, and by key of a study file the attribute and what reads it.
+# For each model: its class; for each key of a study file its attribute and reader; and the required keys.
 MODELS: dict[str, tuple[type[Noise], Mapping[str, tuple[str, _Reader]], tuple[str, ...]]] = {
     "uniform": (Noise, _ANY, ("rate",)),
     "class": (
@@ -151,12 +128,12 @@ MODELS: dict[str, tuple[type[Noise], Mapping[str, tuple[str, _Reader]], tuple[st
 }
 
 
-def _of_table(table: Mapping[Any, Any]) -> Noise:
-    """Return the noise of a table; what is wrong is one line that names the model and the key."""
+def _from_table(table: Mapping[Any, Any]) -> Noise:
+    """Return the noise of a table; raise ValueError with one line that names the model and the key."""
     model = table.get("model")
     if not isinstance(model, str) or model not in MODELS:
-        said = "a table of noise needs a 'model'" if model is None else f"unknown model of noise {model!r}"
-        raise ValueError(f"{said}: one of {', '.join(MODELS)}")
+        wrong = "a table of noise needs a 'model'" if model is None else f"unknown model of noise {model!r}"
+        raise ValueError(f"{wrong}: one of {', '.join(MODELS)}")
     kind, readers, required = MODELS[model]
     try:
         for key in table:
@@ -169,9 +146,9 @@ def _of_table(table: Mapping[Any, Any]) -> Noise:
             attribute: read(key, table[key]) for key, (attribute, read) in readers.items() if key in table
         }
         if kind is ClassNoise and ("rates" in given) == ("matrix" in given):
-            raise ValueError("give 'rates' or a 'matrix', one of the two")
+            raise ValueError("give either 'rates' or a 'matrix'")
         if kind is WindowNoise and not given["start"] < given["stop"]:
-            raise ValueError(f"'from' must lie before 'to', got {given['start']:g} and {given['stop']:g}")
+            raise ValueError(f"'from' must be less than 'to', got {given['start']:g} and {given['stop']:g}")
     except ValueError as error:
         raise ValueError(f"noise of model {model!r}: {error}") from None
     if kind is Noise and given.get("level") != "class":

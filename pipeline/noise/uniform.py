@@ -1,4 +1,4 @@
-"""Uniform label noise, and what every model of noise is derived from."""
+"""Uniform label noise, the base of every noise model, and the same noise in a part of the stream."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 Level: TypeAlias = Literal["task", "class"]
 Codes: TypeAlias = NDArray[np.int32]
 
-# Longer names than this would, with what stands before them, be too long for a file system.
+# Longer names could, with the text before them, exceed the limit of a file system.
 _LONGEST_STEM = 60
 
 
 def plain(number: float) -> str:
-    """Write a number so that it is read back equal, in a few digits where they will do.
+    """Return a number as text that reads back equal, with few digits if they suffice.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def plain(number: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share as a percentage.
+    """Return a share as a percentage.
 
     Examples
     --------
@@ -42,34 +42,21 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Circumstances:
-    """What a model of noise may need to know beside the labels.
+    """What a noise model may need to know besides the labels."""
 
-    Attributes
-    ----------
-    classes : tuple of str
-        Names of the classes, in the order of their codes.
-    margins : callable or None
-        Returns how far each row is from the boundary of a reference classifier: float64, shape (n,).
-    """
-
+    # Names of the classes, in the order of their codes.
     classes: tuple[str, ...] = ()
+    # Returns the distance of each row from the boundary of a reference classifier: float64, shape (n,).
     margins: Callable[[], NDArray[np.float64]] | None = None
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Uniform label noise: every training label is replaced independently with one probability.
+    """Replace every training label independently with probability `rate` in [0, 1): uniform label noise.
 
-    Sorted by model, then by rate, then by name.
-
-    Attributes
-    ----------
-    rate : float in [0, 1), default=0.0
-        Probability that a label is replaced (AROW paper §5.3: flipped, if binary; §5.4: by another class
-        drawn uniformly, if multi-class).
-    level : {"task", "class"}, default="task"
-        Whether labels are replaced among the classes of the task, or among those of the data set that the
-        task joins, before they are joined: one class against the rest, groups.
+    The label becomes one of the other classes, drawn uniformly (AROW paper §5.3 and §5.4). With `level`
+    "task" these are the classes of the task. With "class" they are the classes of the data set before the
+    task joins some of them, as in one class against the rest. Values sort by model, rate and name.
 
     Examples
     --------
@@ -83,10 +70,10 @@ class Noise:
     rate: float = 0.0
     level: Level = "task"
 
-    # How a study file calls the model, and where it stands among the others.
+    # Name of the model in study files, and its place in the order of the models.
     model: ClassVar[str] = "uniform"
     place: ClassVar[int] = 0
-    # Whether labels that are given differ from the clean ones, or rows do.
+    # Whether the noise changes labels; otherwise it changes features.
     relabels: ClassVar[bool] = True
 
     def __lt__(self, other: Noise) -> bool:
@@ -98,7 +85,7 @@ class Noise:
 
     @property
     def further(self) -> dict[str, Any]:
-        """What a study file says of it besides model and rate, where that is not the default."""
+        """Return the keys of a study file besides model and rate, without those that have their default."""
         return {} if self.level == "task" else {"level": self.level}
 
     @property
@@ -107,76 +94,100 @@ class Noise:
 
     @property
     def uniform_rate(self) -> float | None:
-        """The rate of uniform noise among the classes of the task, None of any other noise."""
+        """Return the rate of uniform noise among the classes of the task; None for any other noise."""
         return self.rate if self._is_rate else None
 
     @property
     def spec(self) -> Any:
-        """What a study file says, and what is hashed into a cell's key: plain values, for JSON and TOML."""
+        """Return the value in a study file, which also enters a cell's key: a number or a table."""
         if self._is_rate:
             return self.rate
         return {"model": self.model, "rate": self.rate, **self.further}
 
     @property
     def slug(self) -> str:
-        """How the store and CSV tables write it; `noise_of` reads it back."""
+        """Return the name in the store and in CSV tables; `noise_of` reads it back."""
         if self._is_rate:
             return plain(self.rate)
-        told = [
+        further = (
             f"{key}={value if isinstance(value, str) else plain(value)}"
             for key, value in self.further.items()
-        ]
-        return "_".join([self.model, plain(self.rate), *told])
+        )
+        return "_".join([self.model, plain(self.rate), *further])
 
     @property
     def stem(self) -> str:
-        """How file names write it: as `slug`, or shorter."""
+        """Return the name in file names: the slug, or a shorter name with a digest."""
         slug = self.slug
         return slug if len(slug) <= _LONGEST_STEM else f"{self.model}_{self._digest[:8]}"
 
     @property
     def kind(self) -> str:
-        """What noise of its model is called, whatever the amount."""
+        """Return the name of the noise without its amount; empty for plain uniform noise."""
         name = self.model if self.model != Noise.model or self.level == "task" else ""
         return f"{'' if self.level == 'task' else 'class-level '}{name}".strip()
 
     @property
     def amount(self) -> str:
-        """How much it is, beside others of its kind."""
+        """Return the amount of noise as text."""
         return percent(self.rate)
 
     @property
     def short(self) -> str:
-        """How a column is headed."""
+        """Return the heading of a column."""
         return self.amount if self._is_rate else f"{self.amount} {self.kind}"
 
     @property
     def label(self) -> str:
-        """How titles call it."""
+        """Return the name in titles."""
         return f"{self.short} label noise" if self._is_rate else f"{self.short} noise"
 
     @property
     def opening(self) -> str:
-        """How a sentence about it begins."""
+        """Return the beginning of a sentence about this noise."""
         return f"At {self.label}" if self.rate else "Without label noise"
 
     @property
     def code(self) -> int:
-        """What tells its random numbers from those of other noise: a whole number >= 0."""
-        # Codes of rates end below 2³⁰; those of other noise begin at 2³¹.
+        """Return a whole number ≥ 0 that gives each noise its own random numbers."""
+        # Codes of rates are below 2³⁰; those of other noise start at 2³¹.
         return round(self.rate * 10**9) if self._is_rate else int(self._digest[:8], 16) | 1 << 31
 
     @property
     def _digest(self) -> str:
         return hashlib.sha256(self.slug.encode()).hexdigest()
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Return the names of the classes that the noise depends on, which the task must have."""
+        return ()
+
+    @property
+    def n_classes(self) -> int | None:
+        """Return the number of classes that the task must have; None for any number."""
+        return None
+
+    def largest_rate(self, n_classes: int) -> float:
+        """Return the largest valid rate: with uniform noise a class must keep its label most often.
+
+        A class keeps its label with probability 1 - p; each other label has p / (K - 1). Equality is allowed,
+        as a control. Other models define their own probabilities of labels.
+        """
+        return 1 - 1 / n_classes if type(self) is Noise else 1.0
+
+    @property
+    def asks_classes(self) -> bool:
+        """Return whether the noise is valid for some classes only."""
+        # Uniform rates up to 0.5 are valid for any number of classes.
+        return bool(self.level == "class" or self.named or self.n_classes or self.rate > self.largest_rate(2))
+
     def chances(self, codes: Codes, about: Circumstances) -> NDArray[np.float64] | float:
         """Return the probability with which each label is replaced."""
         return self.rate
 
     def shifts(self, n: int, n_classes: int, rng: np.random.RandomState) -> Codes | int:
-        """Return by how many classes, in the order of their codes, each label moves where it is replaced."""
-        # Any of the other classes: a shift by 1 .. n_classes - 1 never lands on the label itself.
+        """Return how far, in the order of the classes, each of n labels moves if it is replaced."""
+        # A shift by 1 .. n_classes - 1 never returns to the label itself.
         return rng.randint(1, n_classes, size=n).astype(np.int32)
 
     def corrupt(
@@ -186,23 +197,7 @@ class Noise:
         rng: np.random.RandomState,
         about: Circumstances = Circumstances(),
     ) -> Codes:
-        """Return the labels as the learner is given them.
-
-        Parameters
-        ----------
-        codes : ndarray of int32, shape (n,)
-            Clean class codes in 0 .. n_classes - 1, in the order of the stream.
-        n_classes : int
-            Number of classes, at least 2.
-        rng : numpy.random.RandomState
-            The cell's noise generator.
-        about : Circumstances
-            What else is known; some models ask for it.
-
-        Returns
-        -------
-        ndarray of int32, shape (n,)
-            A new array; `codes` itself is never written to.
+        """Return a new array with the labels that a learner gets for the clean codes of a stream.
 
         Examples
         --------
@@ -213,5 +208,52 @@ class Noise:
         shift = self.shifts(len(codes), n_classes, rng)
         return np.where(replaced, (codes + shift) % n_classes, codes).astype(np.int32)
 
+    def change_features(self, X: Any, rng: np.random.RandomState) -> NDArray[np.bool_]:
+        """Change rows of a matrix in place; return which rows were changed: none for label noise."""
+        return np.zeros(X.shape[0], bool)
+
 
 CLEAN = Noise()
+
+
+@dataclass(frozen=True)
+class WindowNoise(Noise):
+    """Uniform label noise between two relative positions of the stream, none before and after.
+
+    Example i of n, counted from 0, is in the window if ``start * n <= i < stop * n``. `rate` applies there.
+
+    Examples
+    --------
+    >>> noise = WindowNoise(0.3, start=0.25, stop=0.5)
+    >>> noise.slug, noise.short, noise.label
+    ('window_0.3_from=0.25_to=0.5', '30% window 25–50%', '30% label noise from 25% to 50% of the stream')
+    """
+
+    start: float = 0.0
+    stop: float = 1.0
+
+    model: ClassVar[str] = "window"
+    place: ClassVar[int] = 4
+
+    @property
+    def further(self) -> dict[str, Any]:
+        """Return both positions, and the level if it is not the default."""
+        return {"from": self.start, "to": self.stop, **super().further}
+
+    @property
+    def kind(self) -> str:
+        """Return the name of the model with its positions."""
+        return f"{super().kind} {100 * self.start:.6g}–{100 * self.stop:.6g}%"
+
+    @property
+    def label(self) -> str:
+        """Return the rate and the positions in words."""
+        noise = "class-level noise" if self.level == "class" else "label noise"
+        between = f"from {100 * self.start:.6g}% to {100 * self.stop:.6g}% of the stream"
+        return f"{100 * self.rate:.6g}% {noise} {between}"
+
+    def chances(self, codes: Codes, about: Circumstances) -> NDArray[np.float64]:
+        """Return the rate within the window, 0 elsewhere."""
+        n = len(codes)
+        place = np.arange(n)
+        return np.where((self.start * n <= place) & (place < self.stop * n), self.rate, 0.0)

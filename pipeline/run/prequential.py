@@ -1,12 +1,14 @@
-"""Stream the examples of a cell through its learner: predict each one, then learn it; or fit a batch learner.
+"""Stream a cell's examples through its learner: predict each one, then learn it; or fit a batch learner.
 
-Also here: the clock of a cell, compilation before the clock starts, and labels that arrive late.
+Also here: how a cell calls learners of other packages, its clock, compilation before the clock starts, and
+labels that arrive late.
 """
 
 from __future__ import annotations
 
 import bisect
 import contextlib
+import functools
 import hashlib
 import itertools
 import platform
@@ -19,20 +21,137 @@ from typing import Any, Protocol
 import filelock
 import numba
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ...learners import BaselineCounts, OnlineClassifier, Passage, References, row_range, take_rows
+from ... import learners
+from ...learners import OnlineClassifier, Passage, References, row_range, take_rows, wrong_predictions
 from ...learners.contract import StreamLearner
 from ...learners.guests.guest import Guest
+from ...learners.guests.kinds import as_guest
 from .. import data
 from ..code import code_digest
 from ..counts import COUNTS
+from ..errors import InputError
 from ..store.schema import CellResult
 from ..study.cell import Cell, Params
 from .recorder import Recorder, Tallies, declared
-from .splits import Fold
-from .stream_learner import batch_counters, begin, blocks_of, has_log_odds, is_own, mistakes_on
+from .shared_inputs import SharedInputs, matrix_bytes
+from .splits import BLOCK_ROWS, Fold
+
+# Attributes in which other packages' learners may count, by column of the store.
+_ATTRIBUTES = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
+
+# Smaller models are not checked: the check takes longer than many cells.
+_SMALL_BYTES = 1 << 28
+
+
+def stream_learner(learner: Any, batch: int = 1) -> StreamLearner:
+    """Return a learner with the methods that a cell calls.
+
+    A learner of this package is returned unchanged. Any other one, including a class derived from one of this
+    package, gets an adapter of `learners.guests`, which predicts `batch` rows before it learns them.
+    """
+    return learner if is_own(learner) else as_guest(learner, batch, _ATTRIBUTES)
+
+
+def is_own(learner: Any) -> bool:
+    """Return whether a learner's class is defined in this package, not merely derived from it elsewhere."""
+    module = type(learner).__module__
+    return isinstance(learner, OnlineClassifier) and module.startswith(f"{learners.__name__}.")
+
+
+def has_log_odds(learner: Any) -> bool:
+    """Return whether a learner declares ``scores_are_log_odds = True``, so that scores give probabilities.
+
+    For two classes the score is then the log odds of the second class. For more classes the scores are log
+    probabilities up to a constant.
+    """
+    return bool(getattr(learner, "scores_are_log_odds", False))
+
+
+def check_room(learner: StreamLearner, part: Fold, n_classes: int) -> None:
+    """Raise InputError if a learner's model would not fit into the free memory.
+
+    Only learners with a method `state_bytes`, which returns the size of the model, are checked.
+    """
+    state_bytes = getattr(learner, "state_bytes", None)
+    if state_bytes is None:
+        return
+    numbered = part.n_occurring if learner.indifferent_to_absent_features else None
+    n_features = part.n_features if numbered is None else numbered
+    needed = state_bytes(n_classes, n_features)
+    if needed < _SMALL_BYTES:
+        return
+    free = psutil.virtual_memory().available
+    if needed > free:
+        raise InputError(
+            f"its model of {n_features:,} features and {n_classes} classes takes {needed / 1e9:.1f} GB, but "
+            f"{free / 1e9:.1f} GB are free: use fewer features (n_features, hash_bits) or a larger machine"
+        )
+
+
+def begin(learner: StreamLearner, classes: NDArray[np.int32], part: Fold) -> None:
+    """Prepare a learner for the rows of a fold; raise InputError if its model would not fit into memory."""
+    check_room(learner, part, len(classes))
+    n_occurring = part.n_occurring if learner.indifferent_to_absent_features else None
+    learner.begin(classes, part.n_features, n_occurring)
+
+
+def blocks_of(learner: StreamLearner, part: Fold) -> Iterator[tuple[int, int, Callable[[int, int], Any]]]:
+    """Yield (start, stop, rows) for each block of a fold, in the form that a learner takes.
+
+    ``rows(first, last)`` returns rows first … last - 1 of the fold, which must lie in the block. For this
+    package's learners they are a read-only view; for other learners they are a copy.
+    """
+    if isinstance(learner, Guest):
+        for start, stop, X in part.blocks():
+            yield start, stop, functools.partial(_rows_of_block, learner.rows_of(X), start)
+        return
+    renumbered = part.renumbered is not None and learner.indifferent_to_absent_features
+    rows = part.in_order_renumbered if renumbered else part.in_order
+    for start in range(0, len(part.rows), BLOCK_ROWS):
+        yield start, min(start + BLOCK_ROWS, len(part.rows)), functools.partial(row_range, rows)
+
+
+def _rows_of_block(X: Any, start: int, first: int, last: int) -> Any:
+    """Return rows first … last - 1 of a fold from its block X, which begins with row `start`."""
+    return X[first - start : last - start]
+
+
+def mistakes_on(learner: Any, part: Fold, codes: NDArray[np.int32]) -> int:
+    """Count a fitted learner's, or batch estimator's, wrong predictions on a fold, judged by `codes`."""
+    wrong = 0
+    if is_own(learner):
+        for start, stop, rows in blocks_of(learner, part):
+            scores = learner.score_rows(rows(start, stop))
+            wrong += wrong_predictions(scores, codes[start:stop])
+        return wrong
+    for start, stop, predicted in predictions(learner, part):
+        wrong += int(np.count_nonzero(predicted != codes[start:stop]))
+    return wrong
+
+
+def predictions(learner: Any, part: Fold) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    """Yield (start, stop, predicted codes) for each block of a fold; for learners of other packages."""
+    for start, stop, X in part.blocks():
+        guest = isinstance(learner, Guest)
+        yield start, stop, learner.predict_codes(learner.rows_of(X)) if guest else learner.predict(X)
+
+
+def batch_counters(learner: Any) -> dict[str, int]:
+    """Return the counts of a fitted batch baseline by column of the store.
+
+    They come from its method `counters` and, if it has some, from its `support_vectors_`.
+    """
+    counters: dict[str, int] = learner.counters() if hasattr(learner, "counters") else {}
+    support = getattr(learner, "support_vectors_", None)
+    if support is None:
+        return counters
+    model_bytes = matrix_bytes(support) + matrix_bytes(learner.dual_coef_)
+    return {"support_vectors": support.shape[0], "model_bytes": model_bytes} | counters
+
 
 # Extra time beyond a cell's time limit for one call of another package's learner on a busy machine; after it
 # the call is assumed never to return.
@@ -40,7 +159,7 @@ GRACE_SECONDS = 10.0
 
 
 class Stopwatch:
-    """Count the seconds within ``with watch:`` blocks; `limit` is the number after which `over` is true.
+    """Count the seconds spent in ``with watch:`` blocks; `over` is true after more than `limit` seconds.
 
     Examples
     --------
@@ -79,11 +198,11 @@ class Patience(Protocol):
     """A callable that a cell calls when its own time begins, and before each step that may take long."""
 
     def __call__(self, seconds: float | None = None) -> None:
-        """Wait `seconds` for the cell's next call; None allows all that is left of the cell's time."""
+        """Allow the cell `seconds` until its next call; None allows all that is left of its time."""
 
 
 def endless(seconds: float | None = None) -> None:
-    """Wait without a limit."""
+    """Set no limit."""
 
 
 _ROWS, _FEATURES = 12, 8
@@ -97,10 +216,10 @@ _compiling = threading.Lock()
 
 
 def compile_loops(learner: Any, key: tuple[str, Params], part: Fold, classes: NDArray[np.int32]) -> None:
-    """Train a copy of a learner on a few synthetic rows, once per process for each kind of learner and rows.
+    """Compile a learner's loops by training a copy on synthetic rows, once per process and kind of rows.
 
-    `learner` itself is not changed. Learners of other packages are skipped, because their classes may count
-    what they are given. `key` holds the learner's name and parameters, `part` rows of the kind to come.
+    Learners of other packages are skipped, because their classes may count the rows that they get. `key` is
+    the learner's name and parameters; `part` has the type of the rows to come.
     """
     X = part.X
     sparse = not isinstance(X, np.ndarray)
@@ -112,10 +231,10 @@ def compile_loops(learner: Any, key: tuple[str, Params], part: Fold, classes: ND
     code = name, [each for each in params if isinstance(each[1], str | bool)], str(kind[1:])
     with _compiling, _alone_on_machine(str(code)):
         if kind not in _compiled:
-            rows = _made_up(X, sparse)
+            rows = _synthetic_rows(X, sparse)
             for each in (learner, *learner.inner_learners()):
                 if is_own(each):
-                    _learn(clone(each), rows, classes)
+                    _learn_all(clone(each), rows, classes)
             _compiled.add(kind)
 
 
@@ -123,7 +242,7 @@ def compile_loops(learner: Any, key: tuple[str, Params], part: Fold, classes: ND
 def _alone_on_machine(code: str) -> Iterator[None]:
     """Let one process per machine compile new code, which other processes then load from the cache.
 
-    A mark file in the cache names compiled code; a process that finds it does not wait.
+    A marker file in the cache names compiled code; a process that finds it does not wait.
     """
     text = f"{code} {code_digest()} {numba.__version__} {platform.python_version()} {platform.node()}"
     mark = data.cache_folder() / "compiled" / hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -140,7 +259,7 @@ def _alone_on_machine(code: str) -> Iterator[None]:
             mark.touch()
 
 
-def _made_up(X: Any, sparse: bool) -> Fold:
+def _synthetic_rows(X: Any, sparse: bool) -> Fold:
     # Small values, because some learners require rows of norm at most 1.
     values = (np.arange(_ROWS * _FEATURES) * 7 % 11 / 100).astype(X.dtype).reshape(_ROWS, _FEATURES)
     order, codes = np.arange(_ROWS), np.zeros(_ROWS, np.int32)
@@ -151,8 +270,8 @@ def _made_up(X: Any, sparse: bool) -> Fold:
     return Fold(type(X)((values.ravel(), features, starts), shape=values.shape), order, codes)
 
 
-def _learn(learner: OnlineClassifier, part: Fold, classes: NDArray[np.int32]) -> None:
-    # The cell itself reports errors of its learner.
+def _learn_all(learner: OnlineClassifier, part: Fold, classes: NDArray[np.int32]) -> None:
+    # Errors are ignored here: the cell itself reports errors of its learner.
     with contextlib.suppress(ValueError):
         begin(learner, classes, part)
         learner.learn_along(part.in_order, np.arange(_ROWS) % len(classes), np.array([_ROWS // 2, _ROWS]))
@@ -161,10 +280,10 @@ def _learn(learner: OnlineClassifier, part: Fold, classes: NDArray[np.int32]) ->
 
 
 class DelayedLearner:
-    """A learner that gets each label `delay` (D ≥ 1) examples after the row.
+    """Give a learner each label `delay` (D ≥ 1) examples late: predict x_t, then learn (x_{t-D}, y_{t-D}).
 
-    It predicts x_t with what it has learned so far, then learns (x_{t-D}, y_{t-D}). It goes row by row,
-    because each learned row may change the next prediction. `learner` has been started by `begin`.
+    Rows are taken one by one, because each learned row may change the next prediction. `learner` has been
+    started by `begin`.
     """
 
     def __init__(self, learner: StreamLearner, delay: int) -> None:
@@ -175,22 +294,19 @@ class DelayedLearner:
         self._waiting: deque[tuple[Any, NDArray[np.int32]]] = deque()
 
     def learn_along(self, X: Any, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> Passage:
-        """Predict rows and learn those whose labels arrive meanwhile; see `StreamLearner.learn_along`.
-
-        The scores are those of the rows of X, each before the labels that arrive after it.
-        """
+        """Predict each row of X, then learn the row whose label arrives; see `StreamLearner.learn_along`."""
         began = time.perf_counter()
         scores: list[NDArray[np.float64]] = []
         seconds: list[float] = []
         counted: list[Mapping[str, int]] = []
-        noted = set(stops.tolist())
+        noted_at = set(stops.tolist())
         for t in range(len(codes)):
             row = row_range(X, t, t + 1)
             scores.append(self._learner.score_rows(row))
             self._waiting.append((row, codes[t : t + 1]))
             if len(self._waiting) > self._delay:
                 self._teach(*self._waiting.popleft())
-            if t + 1 in noted:
+            if t + 1 in noted_at:
                 seconds.append(time.perf_counter() - began)
                 counted.append(self._learner.counters())
         names = dict.fromkeys(name for counts in counted for name in counts)
@@ -212,44 +328,37 @@ _NOWHERE = np.empty(0, np.int64)
 
 def stream_through(
     streamed: StreamLearner,
-    part: Fold,
-    noisy: NDArray[np.int32],
+    inputs: SharedInputs,
     cell: Cell,
-    classes: NDArray[np.int32],
     accuracy: Callable[[], float] | None = None,
     begins: Patience = endless,
-    counted_from: int = 0,
-    followed: dict[tuple[int, bytes], BaselineCounts] | None = None,
 ) -> CellResult:
-    """Predict and learn every row once, in order; record the curve at the checkpoints.
+    """Predict and learn every training row once, in order; record the curve at the checkpoints.
 
-    `streamed` is a fresh learner, `part` the rows with their clean codes. `noisy` (int32, shape (n,)) are the
-    labels that the learner gets. `accuracy` returns the test accuracy for the curve; its time is not counted.
+    `streamed` is a new learner. `accuracy` returns the test accuracy for the curve; its time is not counted.
     `begins` is called when the learner's code is compiled, and with a time limit before each step of a guest.
-    The first `counted_from` rows are learned but not counted. For `followed` see `References`.
 
     The outcome has status "stopped" if the learner took longer than the cell's time limit.
     """
-    course = cell.spec.course
+    spec, part, noisy, counted_from = cell.spec, inputs.train, inputs.noisy, inputs.counted_from
+    course, classes = spec.course, np.arange(len(inputs.stream.classes), dtype=np.int32)
     watch = Stopwatch(cell.execution.time_limit)
-    kept = cell.spec.kept
     tallies = None
-    if kept:
-        log_odds = has_log_odds(streamed)
-        references = References(noisy, part.codes, len(classes), course.delay, followed)
+    if spec.kept:
+        references = References(noisy, part.codes, len(classes), course.delay, inputs.followed)
         tallies = Tallies(
             noisy,
             part.codes,
             len(classes),
-            kept,
-            log_odds,
+            spec.kept,
+            has_log_odds(streamed),
             references,
             counted_from,
             course.window,
             course.fading,
         )
-    recorder = Recorder(noisy, part.codes, cell.spec.checkpoints, course, counted_from, tallies)
-    compile_loops(streamed, (cell.spec.learner, cell.spec.params), part, classes)
+    recorder = Recorder(noisy, part.codes, spec.checkpoints, course, counted_from, tallies)
+    compile_loops(streamed, (spec.learner, spec.params), part, classes)
     begins()
     begin(streamed, classes, part)
     late = DelayedLearner(streamed, course.delay) if course.delay else None
@@ -278,7 +387,7 @@ def _first_pass(
     accuracy: Callable[[], float] | None,
     begins: Patience,
 ) -> str:
-    """Predict and learn every row; return why the pass ended early, or ""."""
+    """Predict and learn every row; return why the pass ended early, or "" if it did not."""
     n, limited = len(part.rows), watch.limit is not None
     stops = recorder.stops
     looks = recorder.shown if accuracy or limited else _NOWHERE
@@ -308,7 +417,7 @@ def _first_pass(
 
 
 def _last_labels(learner: StreamLearner, late: DelayedLearner | None, watch: Stopwatch) -> dict[str, int]:
-    """Let the learner have the last delayed labels; return the increase of its counts, to be left out."""
+    """Give the learner the labels that arrive after the stream; return how much its counts grew meanwhile."""
     if late is None:
         return {}
     before = learner.counters()
@@ -321,7 +430,7 @@ def _last_labels(learner: StreamLearner, late: DelayedLearner | None, watch: Sto
 def _later_passes(learner: StreamLearner, part: Fold, noisy: NDArray[np.int32], watch: Stopwatch) -> str:
     """End the first pass and make the others, if requested; return why they ended early, or "".
 
-    They only affect measures taken afterwards: the online mistakes are those of the first pass.
+    Later passes change only what is measured after them: online mistakes are those of the first pass.
     """
     # Blocks of another package's learner are not cut, because its result may depend on the cuts.
     limited = watch.limit is not None and not isinstance(learner, Guest)
@@ -352,15 +461,12 @@ def _pieces(start: int, stop: int, stops: NDArray[np.int64], limited: bool) -> I
     return itertools.pairwise([start, *sorted(cuts)])
 
 
-def fit_batch(learner: Any, part: Fold, noisy: NDArray[np.int32]) -> CellResult:
-    """Fit a fresh batch baseline to all rows at once; it has no mistakes along the stream and no curve.
-
-    `noisy` (int32, shape (n,)) are the labels that the learner gets.
-    """
-    X = take_rows(part.X, part.rows)
+def fit_batch(learner: Any, inputs: SharedInputs) -> CellResult:
+    """Fit a new batch baseline to all rows at once; it has no mistakes along the stream and no curve."""
+    X = take_rows(inputs.train.X, inputs.train.rows)
     watch = Stopwatch()
     with watch:
         # A copy of the labels, because other cells share them.
-        learner.fit(X, noisy.copy())
-    row: dict[str, Any] = {"n_examples": len(part.rows), "fit_seconds": watch.seconds, "status": "ok"}
+        learner.fit(X, inputs.noisy.copy())
+    row: dict[str, Any] = {"n_examples": X.shape[0], "fit_seconds": watch.seconds, "status": "ok"}
     return CellResult(row | declared(batch_counters(learner)))

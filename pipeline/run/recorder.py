@@ -1,207 +1,29 @@
-"""Record a stream: mistakes, counts and seconds at checkpoints, sums for metrics, latest examples."""
+"""Record a stream: mistakes, counts and seconds at checkpoints, sums for metrics, and the latest examples."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...learners import Passage, References, mistakes_of_both, pairs_in_order, sum_losses, tally_classes
-from ..areas import area_under_curve, average_precision
-from ..counts import COUNTS
-from ..scoring import AREAS, BY_CLASS, LOSSES, PRECISIONS, REFERENCES
+from ..counts import COUNTS, LATEST_ERRORS
+from ..scoring import AREAS, BY_CLASS, BY_FADING, BY_WINDOW, LOSSES, PRECISIONS, REFERENCES
 from ..store.schema import Curve
 from ..study.specs import USUAL, Course
 from .splits import checkpoints
-from .windows import Fading, FadingCounts, window_counts, window_errors
+
+Column = Sequence[Any] | NDArray[Any]
 
 _NOWHERE = np.empty(0, np.int64)
 # Rows with a smaller weight are left out of fading areas, so that a long stream is not sorted repeatedly.
 _LEAST_WEIGHT = 1e-100
-
-
-class Tallies:
-    """Add up counts by class and losses, and keep the scores, which are sorted at the end.
-
-    Parameters
-    ----------
-    given, clean : ndarray of int32, shape (n,)
-        The labels that the learner gets, with noise, and without.
-    kept : collection of str
-        What to keep: "classes", "scores" or both.
-    log_odds : bool, default=False
-        Whether scores are log odds and so have a log loss; see `sum_losses`.
-    references : References, default=None
-        Fresh references for the same labels, if counts by class need them.
-    first : int, default=0
-        Number of rows that do not count; the references still see their labels.
-    window : int, default=None
-        Also compute areas of this many latest rows for the curves. Windowed counts need nothing here: they
-        are differences of other columns.
-    fading : float, default=None
-        Also compute everything for the curves with this fading factor.
-    """
-
-    def __init__(
-        self,
-        given: NDArray[np.int32],
-        clean: NDArray[np.int32],
-        n_classes: int,
-        kept: Collection[str],
-        log_odds: bool = False,
-        references: References | None = None,
-        first: int = 0,
-        window: int | None = None,
-        fading: float | None = None,
-    ) -> None:
-        self._log_odds, self._kept, self._first = log_odds, kept, first
-        self._labels = given, clean
-        self._window, self._fading = window, fading
-        self._faded = FadingCounts(fading) if fading is not None else None
-        self._references = references if "classes" in kept else None
-        self._table = np.zeros((len(BY_CLASS), n_classes), np.int64)
-        self._sums = np.zeros(len(LOSSES))
-        # Only the scores of two classes can be sorted.
-        self._ordered = "scores" in kept and n_classes == 2
-        # Without noise the two kinds of labels are equal, and scores are sorted only once.
-        self._clean_alone = self._ordered and np.array_equal(given, clean)
-        self._scores: list[NDArray[np.float64]] = []
-        # Number of rows added so far.
-        self._seen = 0
-
-    def add(self, scores: NDArray[np.float64], stops: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        """Add the scores of the next rows; return columns of the curve at the stops, except areas.
-
-        `scores`, of shape (n,) or (n, K), are those before the updates. `stops` holds the numbers of these
-        rows after which the curve has a point.
-        """
-        before = min(max(self._first - self._seen, 0), len(scores))
-        if before:
-            self._pass_over(scores[:before])
-            scores, stops = scores[before:], np.maximum(stops - before, 0)
-        start, counted = self._seen, self._counted
-        self._seen += len(scores)
-        given, clean = (labels[start : self._seen] for labels in self._labels)
-        columns: dict[str, NDArray[Any]] = {}
-        if self._faded is not None:
-            counts = (self._table, self._references) if self._references is not None else None
-            losses = (self._sums, self._log_odds) if "scores" in self._kept else None
-            columns |= self._faded.add(scores, (given, clean), stops, counts, losses)
-        if "classes" in self._kept:
-            tables = tally_classes(scores, given, clean, stops, self._table)
-            columns |= {name: tables[:, i] for i, name in enumerate(BY_CLASS)}
-        if self._references is not None:
-            besides = self._references.add(len(scores), stops)
-            columns |= {name: besides[:, i] for i, name in enumerate(REFERENCES)}
-        if "scores" in self._kept:
-            sums = sum_losses(scores, given, clean, self._log_odds, stops, self._sums)
-            # Before the first row that counts, the curve has no points.
-            columns |= self._losses(sums / np.maximum(stops + counted, 1)[:, None])
-        if self._ordered:
-            self._scores.append(scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0])
-        return columns
-
-    @property
-    def _counted(self) -> int:
-        """The number of rows so far that count."""
-        return max(self._seen - self._first, 0)
-
-    def _pass_over(self, scores: NDArray[np.float64]) -> None:
-        """Give the references the labels of rows that do not count."""
-        self._seen += len(scores)
-        if self._references is not None:
-            self._references.add(len(scores), _NOWHERE)
-            self._references.right[:] = 0
-
-    def _losses(self, means: NDArray[np.float64]) -> dict[str, Any]:
-        names = LOSSES if self._log_odds else LOSSES[:2]
-        return {name: means[..., i] for i, name in enumerate(names)}
-
-    def areas(self, stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        """Return the areas under the ROC curves of the rows up to each stop, NaN if a class is missing.
-
-        `stops` (int64, ascending) are numbers of rows, counted from the first row that counts.
-        """
-        if not self._ordered:
-            return {}
-        scores = self._all_scores()
-        if np.isnan(scores).any():
-            return {name: np.full(len(stops), np.nan) for name in AREAS}
-        found: dict[str, NDArray[np.float64]] = {}
-        for name, labels in zip(AREAS, self._counted_labels(), strict=True):
-            if found and self._clean_alone:
-                found[name] = found[AREAS[0]]
-                continue
-            positive = np.concatenate([[0], np.cumsum(labels)])[stops]
-            pairs = 2.0 * positive * (stops - positive)
-            won = pairs_in_order(scores, labels, stops)
-            found[name] = won / np.where(pairs, pairs, np.nan)
-        return found
-
-    def latest_areas(self, stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        """Return areas and average precisions of the latest rows up to each stop, by column of the curves.
-
-        `stops` are as for `areas`.
-        """
-        latest: dict[str, NDArray[np.float64]] = {}
-        if self._window is not None:
-            latest["window"] = np.ones(self._window)
-        if self._fading is not None:
-            rows = 1 + int(np.log(_LEAST_WEIGHT) / np.log(self._fading))
-            latest["fading"] = self._fading ** np.arange(rows - 1, -1, -1.0)
-        found: dict[str, NDArray[np.float64]] = {}
-        for prefix, weights in latest.items() if self._ordered else ():
-            for area, precision, codes in zip(AREAS, PRECISIONS, self._counted_labels(), strict=True):
-                parts = [self._latest_rows(codes, t, weights) for t in stops.tolist()]
-                found[f"{prefix}_{area}"] = np.array([area_under_curve(*part) for part in parts])
-                found[f"{prefix}_{precision}"] = np.array([average_precision(*part) for part in parts])
-        return found
-
-    def _latest_rows(
-        self, codes: NDArray[np.int32], stop: int, weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
-        """Return scores, labels and weights of the latest rows before `stop`, at most one row per weight."""
-        part = slice(max(0, stop - len(weights)), stop)
-        return self._all_scores()[part], codes[part], weights[len(weights) - (part.stop - part.start) :]
-
-    def _counted_labels(self) -> list[NDArray[np.int32]]:
-        return [labels[self._first : max(self._first, self._seen)] for labels in self._labels]
-
-    def _all_scores(self) -> NDArray[np.float64]:
-        if len(self._scores) != 1:
-            self._scores = [np.concatenate([*self._scores, np.empty(0)])]
-        return self._scores[0]
-
-    def counts(self) -> dict[str, Any]:
-        """Return counts and losses of all rows so far that count, by column of the store."""
-        row: dict[str, Any] = {}
-        if "classes" in self._kept:
-            row |= dict(zip(BY_CLASS, self._table.tolist(), strict=True))
-        if self._references is not None:
-            row |= dict(zip(REFERENCES, self._references.right.tolist(), strict=True))
-        if "scores" in self._kept and self._counted:
-            row |= {name: float(mean) for name, mean in self._losses(self._sums / self._counted).items()}
-        return row
-
-    def latest(self) -> dict[str, Any]:
-        """Return the values of the curve after all rows so far, by column, except areas."""
-        return self.counts() | (self._faded.latest() if self._faded is not None else {})
-
-    def totals(self) -> dict[str, Any]:
-        """Return all totals of the rows so far that count, by column of the store."""
-        row = self.counts()
-        if self._counted:
-            row |= {name: float(area[0]) for name, area in self.areas(np.array([self._counted])).items()}
-        if self._ordered and self._counted:
-            scores = self._all_scores()
-            for name, labels in zip(PRECISIONS, self._counted_labels(), strict=True):
-                row[name] = average_precision(scores, labels)
-        return row
-
-
-Column = Sequence[Any] | NDArray[Any]
+# Counts after every row are computed for this many rows at a time: with 26 classes they take 1.3 MB.
+_PIECE = 1024
+# Column of each windowed error, and the count of mistakes from which it is computed.
+_WINDOW_ERRORS = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True))
 
 # Counted here; learners count everything else.
 MISTAKES = ("mistakes", "mistakes_clean", "ties")
@@ -219,27 +41,10 @@ def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
 class Recorder:
     """Record the results of a stream, in total and at checkpoints.
 
-    Parameters
-    ----------
-    noisy, clean : ndarray of int32, shape (n,)
-        The labels that the learner gets, with noise, and without.
-    points : "log", int or tuple of int, default="log"
-        Checkpoints among the counted examples; see `checkpoints`.
-    course : Course
-        Supplies the window and the fading factor.
-    counted_from : int, default=0
-        Number of examples before counting begins.
-    tallies : Tallies, default=None
-        Collects what metrics need in addition.
-
-    Attributes
-    ----------
-    seen : int
-        Rows recorded so far.
-    shown : ndarray of int64
-        Numbers of rows after which the curve has a point.
-    stops : ndarray of int64
-        Numbers of rows after which the learner reports its counts.
+    `noisy` and `clean` (int32, shape (n,)) are the labels that the learner gets and those without noise.
+    `points` are the checkpoints among the counted examples, see `checkpoints`. `course` sets the window and
+    the fading factor. Counting begins after `counted_from` examples. `tallies` collects what metrics need in
+    addition.
     """
 
     def __init__(
@@ -251,6 +56,7 @@ class Recorder:
         counted_from: int = 0,
         tallies: Tallies | None = None,
     ) -> None:
+        # `seen` is the number of rows recorded so far.
         self.seen, self.counted_from = 0, counted_from
         self._tallies = tallies
         self._labels = noisy, clean
@@ -258,9 +64,8 @@ class Recorder:
         # One dict of columns per stretch; they differ, because a learner may start a count along the way.
         self._stretches: list[dict[str, Column]] = []
         self._window = course.window
-        self._fading = (
-            Fading(course.fading, counted_from, self._labels) if course.fading is not None else None
-        )
+        self._fading = None if course.fading is None else Fading(course.fading, counted_from, self._labels)
+        # The curve has points after `shown` rows; the learner reports its counts after `stops` rows.
         self.shown = checkpoints(len(noisy) - counted_from, points)
         self.stops = self.shown
         # Whether some stops are not points of the curve.
@@ -272,10 +77,10 @@ class Recorder:
             self.stops = self.stops[self.stops > 0]
 
     def add(self, passage: Passage, stops: NDArray[np.int64], seconds: float) -> None:
-        """Record the next rows.
+        """Record the next rows from the learner's report on them.
 
-        `passage` is the learner's report on them, `stops` the numbers of these rows after which it reports
-        counts, and `seconds` the learning time before them.
+        `stops` are the numbers of these rows after which the learner reported its counts, and `seconds` is
+        the learning time before them.
         """
         n, seen = len(passage.scores), self.seen
         noisy, clean = (labels[seen : seen + n] for labels in self._labels)
@@ -377,3 +182,404 @@ class Recorder:
         if not len(places):
             return dict(self._totals)
         return {name: values[places[0]] for name, values in columns.items()}
+
+
+class Tallies:
+    """Add up counts by class and losses, and keep the scores, which are sorted at the end.
+
+    `given` and `clean` (int32, shape (n,)) are the labels that the learner gets and those without noise.
+    `kept` contains "classes", "scores" or both. Only scores that are log odds (`log_odds`) have a log loss.
+    `references` must be new and have the same labels. The first `first` rows do not count, but the references
+    see their labels. With `window`, curves get areas of this many latest rows; other windowed values are
+    differences of columns. With `fading`, curves get all measures with this fading factor.
+    """
+
+    def __init__(
+        self,
+        given: NDArray[np.int32],
+        clean: NDArray[np.int32],
+        n_classes: int,
+        kept: Collection[str],
+        log_odds: bool = False,
+        references: References | None = None,
+        first: int = 0,
+        window: int | None = None,
+        fading: float | None = None,
+    ) -> None:
+        self._log_odds, self._kept, self._first = log_odds, kept, first
+        self._labels = given, clean
+        self._window, self._fading = window, fading
+        self._faded = FadingCounts(fading) if fading is not None else None
+        self._references = references if "classes" in kept else None
+        self._table = np.zeros((len(BY_CLASS), n_classes), np.int64)
+        self._sums = np.zeros(len(LOSSES))
+        # Only the scores of two classes can be sorted.
+        self._ordered = "scores" in kept and n_classes == 2
+        # Without noise the two kinds of labels are equal, and scores are sorted only once.
+        self._clean_alone = self._ordered and np.array_equal(given, clean)
+        self._scores: list[NDArray[np.float64]] = []
+        # Number of rows added so far.
+        self._seen = 0
+
+    def add(self, scores: NDArray[np.float64], stops: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """Add the scores of the next rows, shape (n,) or (n, K); return columns of the curve, except areas.
+
+        `stops` are the numbers of these rows after which the curve has a point.
+        """
+        before = min(max(self._first - self._seen, 0), len(scores))
+        if before:
+            self._pass_over(scores[:before])
+            scores, stops = scores[before:], np.maximum(stops - before, 0)
+        start, counted = self._seen, self._counted
+        self._seen += len(scores)
+        given, clean = (labels[start : self._seen] for labels in self._labels)
+        columns: dict[str, NDArray[Any]] = {}
+        if self._faded is not None:
+            counts = (self._table, self._references) if self._references is not None else None
+            losses = (self._sums, self._log_odds) if "scores" in self._kept else None
+            columns |= self._faded.add(scores, (given, clean), stops, counts, losses)
+        if "classes" in self._kept:
+            tables = tally_classes(scores, given, clean, stops, self._table)
+            columns |= {name: tables[:, i] for i, name in enumerate(BY_CLASS)}
+        if self._references is not None:
+            besides = self._references.add(len(scores), stops)
+            columns |= {name: besides[:, i] for i, name in enumerate(REFERENCES)}
+        if "scores" in self._kept:
+            sums = sum_losses(scores, given, clean, self._log_odds, stops, self._sums)
+            # Before the first row that counts, the curve has no points.
+            columns |= self._losses(sums / np.maximum(stops + counted, 1)[:, None])
+        if self._ordered:
+            self._scores.append(scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0])
+        return columns
+
+    @property
+    def _counted(self) -> int:
+        return max(self._seen - self._first, 0)
+
+    def _pass_over(self, scores: NDArray[np.float64]) -> None:
+        """Give the references the labels of rows that do not count."""
+        self._seen += len(scores)
+        if self._references is not None:
+            self._references.add(len(scores), _NOWHERE)
+            self._references.right[:] = 0
+
+    def _losses(self, means: NDArray[np.float64]) -> dict[str, Any]:
+        names = LOSSES if self._log_odds else LOSSES[:2]
+        return {name: means[..., i] for i, name in enumerate(names)}
+
+    def areas(self, stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """Return the areas under the ROC curves of the rows up to each stop, NaN if a class is missing.
+
+        `stops` (int64, ascending) are numbers of rows, counted from the first row that counts.
+        """
+        if not self._ordered:
+            return {}
+        scores = self._all_scores()
+        if np.isnan(scores).any():
+            return {name: np.full(len(stops), np.nan) for name in AREAS}
+        found: dict[str, NDArray[np.float64]] = {}
+        for name, labels in zip(AREAS, self._counted_labels(), strict=True):
+            if found and self._clean_alone:
+                found[name] = found[AREAS[0]]
+                continue
+            positive = np.concatenate([[0], np.cumsum(labels)])[stops]
+            pairs = 2.0 * positive * (stops - positive)
+            won = pairs_in_order(scores, labels, stops)
+            found[name] = won / np.where(pairs, pairs, np.nan)
+        return found
+
+    def latest_areas(self, stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """Return areas and average precisions of the latest rows up to each stop, by column of the curves."""
+        latest: dict[str, NDArray[np.float64]] = {}
+        if self._window is not None:
+            latest["window"] = np.ones(self._window)
+        if self._fading is not None:
+            rows = 1 + int(np.log(_LEAST_WEIGHT) / np.log(self._fading))
+            latest["fading"] = self._fading ** np.arange(rows - 1, -1, -1.0)
+        found: dict[str, NDArray[np.float64]] = {}
+        for prefix, weights in latest.items() if self._ordered else ():
+            for area, precision, codes in zip(AREAS, PRECISIONS, self._counted_labels(), strict=True):
+                parts = [self._latest_rows(codes, t, weights) for t in stops.tolist()]
+                found[f"{prefix}_{area}"] = np.array([area_under_curve(*part) for part in parts])
+                found[f"{prefix}_{precision}"] = np.array([average_precision(*part) for part in parts])
+        return found
+
+    def _latest_rows(
+        self, codes: NDArray[np.int32], stop: int, weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """Return scores, labels and weights of the latest rows before `stop`, one row per weight at most."""
+        part = slice(max(0, stop - len(weights)), stop)
+        return self._all_scores()[part], codes[part], weights[len(weights) - (part.stop - part.start) :]
+
+    def _counted_labels(self) -> list[NDArray[np.int32]]:
+        return [labels[self._first : max(self._first, self._seen)] for labels in self._labels]
+
+    def _all_scores(self) -> NDArray[np.float64]:
+        if len(self._scores) != 1:
+            self._scores = [np.concatenate([*self._scores, np.empty(0)])]
+        return self._scores[0]
+
+    def counts(self) -> dict[str, Any]:
+        """Return counts and losses of all rows so far that count, by column of the store."""
+        row: dict[str, Any] = {}
+        if "classes" in self._kept:
+            row |= dict(zip(BY_CLASS, self._table.tolist(), strict=True))
+        if self._references is not None:
+            row |= dict(zip(REFERENCES, self._references.right.tolist(), strict=True))
+        if "scores" in self._kept and self._counted:
+            row |= {name: float(mean) for name, mean in self._losses(self._sums / self._counted).items()}
+        return row
+
+    def latest(self) -> dict[str, Any]:
+        """Return the values of the curve after all rows so far, by column, except areas."""
+        return self.counts() | (self._faded.latest() if self._faded is not None else {})
+
+    def totals(self) -> dict[str, Any]:
+        """Return all totals of the rows so far that count, by column of the store."""
+        row = self.counts()
+        if self._counted:
+            row |= {name: float(area[0]) for name, area in self.areas(np.array([self._counted])).items()}
+        if self._ordered and self._counted:
+            scores = self._all_scores()
+            for name, labels in zip(PRECISIONS, self._counted_labels(), strict=True):
+                row[name] = average_precision(scores, labels)
+        return row
+
+
+def window_errors(
+    columns: Mapping[str, Sequence[Any] | NDArray[Any]], noted: NDArray[np.int64], window: int, first: int
+) -> dict[str, list[float | None]]:
+    """Return the shares of mistakes among the latest `window` examples, by column of the curves.
+
+    `columns` contains the cumulative mistakes, counted after `noted` examples (int64, ascending); the first
+    `first` examples do not count. Near the beginning fewer examples are used. A value is None if the count at
+    the start of its window was not noted.
+    """
+    errors: dict[str, list[float | None]] = {name: [] for name in _WINDOW_ERRORS}
+    for name, count in _WINDOW_ERRORS.items():
+        mistakes = [*np.asarray(columns[count]).tolist(), 0]
+        for i, start, n in _stretches(noted, window, first):
+            errors[name].append(None if start is None else (mistakes[i] - mistakes[start]) / n)
+    return errors
+
+
+def window_counts(
+    columns: Mapping[str, Sequence[Any] | NDArray[Any]], noted: NDArray[np.int64], window: int, first: int
+) -> dict[str, list[Any]]:
+    """Return counts by class, of references, and mean losses of the latest examples, by column of the curves.
+
+    `columns` contains their cumulative values; the other arguments are those of `window_errors`. A value is
+    None if the one at the start of its window was not noted. Columns that are not stored are left out.
+    """
+    found: dict[str, list[Any]] = {}
+    for name, count in BY_WINDOW.items():
+        if count in columns:
+            counts, mean = np.asarray(columns[count]), count in LOSSES
+            if mean:
+                counts = counts * np.maximum(noted - first, 0)
+            counts = np.concatenate([counts, np.zeros_like(counts[:1])])
+            latest: list[Any] = []
+            for i, start, n in _stretches(noted, window, first):
+                since = None if start is None else counts[i] - counts[start]
+                latest.append(since / n if mean and since is not None else since)
+            found[name] = latest
+    return found
+
+
+def _stretches(noted: NDArray[np.int64], window: int, first: int) -> Iterator[tuple[int, int | None, int]]:
+    """Yield the index of each noted point, the index where its window starts, and the rows between.
+
+    Index -1 is the beginning of the stream; None means that the start was not noted.
+    """
+    place = {0: -1} | {int(t): i for i, t in enumerate(noted)}
+    for i, t in enumerate(noted.tolist()):
+        began = max(first, t - window)
+        yield i, place.get(began) if t > first else None, t - began
+
+
+def are_mistakes(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which rows are mistakes: those whose signed margin is not above 0, as in `count_mistakes`."""
+    if scores.ndim == 1:
+        return ~(np.where(codes == 1, scores, -scores) > 0.0)
+    rows = np.arange(len(codes))
+    others = scores.copy()
+    others[rows, codes] = -np.inf
+    wrong: NDArray[np.bool_] = ~(scores[rows, codes] > others.max(axis=1))
+    return wrong
+
+
+class Fading:
+    """Compute fading errors S_t / N_t, where S_t = 1[mistake] + α S_{t-1} and N_t = 1 + α N_{t-1}.
+
+    `factor` is α in (0, 1). The first `first` rows do not count. Each array of `labels` (int32, shape (n,))
+    gives one error.
+
+    Gama, Sebastião, Rodrigues (2013), "On evaluating stream learning algorithms", Machine Learning 90.
+    """
+
+    def __init__(self, factor: float, first: int, labels: Sequence[NDArray[np.int32]]) -> None:
+        self._factor, self._first, self._labels = factor, first, labels
+        self._seen = 0
+        # S for each kind of labels, then N: N is the sum with the constant term 1.
+        self._sums = np.zeros(len(labels) + 1)
+
+    def errors(self, scores: NDArray[np.float64], stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """Return the errors after some of the next rows, by column of the curves; NaN if no row counts yet.
+
+        `scores` has shape (n,) or (n, K). `stops` are numbers of these rows, ascending, at most n.
+        """
+        n, seen = len(scores), self._seen
+        counts = (np.arange(seen, seen + n) >= self._first).astype(np.float64)
+        mistakes = [are_mistakes(scores, labels[seen : seen + n]) * counts for labels in self._labels]
+        sums = _fading_sums(np.array([*mistakes, counts]).T, self._sums, self._factor)
+        if n:
+            self._sums = sums[-1]
+        self._seen += n
+        return self._shares(np.concatenate([np.full((1, sums.shape[1]), np.nan), sums])[stops].T)
+
+    def latest(self) -> dict[str, float]:
+        """Return the errors after the last row so far."""
+        return {name: float(value[0]) for name, value in self._shares(self._sums[:, np.newaxis]).items()}
+
+    def _shares(self, sums: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        n = np.where(sums[-1] > 0, sums[-1], np.nan)
+        return {name: each / n for name, each in zip(LATEST_ERRORS[2:], sums[:-1], strict=True)}
+
+
+class FadingCounts:
+    """Compute the fading sums that metrics need: each row weighs `factor`, in (0, 1), times the next row."""
+
+    def __init__(self, factor: float) -> None:
+        self._factor = factor
+        # One sum per column, in the order of the terms; the last is N, the sum of the weights.
+        self._sums: NDArray[np.float64] | None = None
+        self._latest: dict[str, Any] = {}
+
+    def add(
+        self,
+        scores: NDArray[np.float64],
+        labels: tuple[NDArray[np.int32], NDArray[np.int32]],
+        stops: NDArray[np.int64],
+        counted: tuple[NDArray[np.int64], References] | None,
+        losses: tuple[NDArray[np.float64], bool] | None,
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return the fading sums and mean losses after some of the next rows, by column of the curves.
+
+        `scores` has shape (n,) or (n, K); `labels` are the given and the clean ones, shape (n,); `stops` are
+        numbers of these rows, ascending, at most n. `counted` is the table of `tally_classes` and the
+        references; `losses` are the sums of `sum_losses` and whether scores are log odds. Both describe the
+        rows before these and are not changed.
+        """
+        found = []
+        own = None if counted is None else counted[0].copy()
+        references = None if counted is None else counted[1].fork()
+        sums = None if losses is None else losses[0].copy()
+        for start in range(0, len(scores), _PIECE):
+            part = slice(start, start + _PIECE)
+            here, (given, clean) = scores[part], (each[part] for each in labels)
+            every = np.arange(1, len(here) + 1)
+            terms = [np.ones((len(here), 1))]
+            if losses is not None and sums is not None:
+                before = sums.copy()
+                terms.insert(0, _steps(before, sum_losses(here, given, clean, losses[1], every, sums)))
+            if own is not None and references is not None:
+                right, before_table = references.right.copy(), own.copy()
+                besides = references.add(len(here), every)[:, : len(REFERENCES)]
+                terms.insert(0, _steps(right, besides))
+                by_class = _steps(before_table, tally_classes(here, given, clean, every, own))
+                terms.insert(0, by_class.reshape(len(here), -1))
+            each = np.concatenate(terms, axis=1)
+            sums_before = np.zeros(each.shape[1]) if self._sums is None else self._sums
+            found.append(_fading_sums(each, sums_before, self._factor))
+            self._sums = found[-1][-1]
+        if not found:
+            return {}
+        after = np.concatenate([np.full_like(found[0][:1], np.nan), *found])
+        n_classes = counted[0].shape[1] if counted is not None else 0
+        named = (n_classes, losses is not None, losses is not None and losses[1])
+        self._latest = {name: values[0] for name, values in _named(after[-1:], *named).items()}
+        return _named(after[stops], *named)
+
+    def latest(self) -> dict[str, Any]:
+        """Return the fading sums after the last row so far."""
+        return self._latest
+
+
+def _fading_sums(
+    terms: NDArray[np.float64], before: NDArray[np.float64], factor: float
+) -> NDArray[np.float64]:
+    """Return the fading sums of each column of `terms` after every row; `before` are the sums so far."""
+    # Imported here, because the import takes as long as a small cell.
+    from scipy.signal import lfilter
+
+    sums, _ = lfilter([1.0], [1.0, -factor], terms, axis=0, zi=factor * before[np.newaxis])
+    return np.asarray(sums)
+
+
+def _steps(before: NDArray[Any], so_far: NDArray[Any]) -> NDArray[np.float64]:
+    """Return what each row adds to cumulative sums."""
+    return np.diff(so_far, axis=0, prepend=before[np.newaxis]).astype(np.float64)
+
+
+def _named(
+    sums: NDArray[np.float64], n_classes: int, losses: bool, log_odds: bool
+) -> dict[str, NDArray[np.float64]]:
+    """Return columns of the curves from fading sums: counts as they are, losses divided by the weights."""
+    names = dict(zip(BY_FADING.values(), BY_FADING, strict=True))
+    found: dict[str, NDArray[np.float64]] = {}
+    place = 0
+    for name in BY_CLASS if n_classes else ():
+        found[names[name]] = sums[:, place : place + n_classes]
+        place += n_classes
+    for name in REFERENCES if n_classes else ():
+        found[names[name]] = sums[:, place]
+        place += 1
+    for i, name in enumerate(LOSSES if losses else ()):
+        if log_odds or i < 2:
+            found[names[name]] = sums[:, place + i] / sums[:, -1]
+    return found
+
+
+def area_under_curve(
+    scores: NDArray[np.float64], codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None
+) -> float:
+    """Return the area under the ROC curve, NaN if a class does not occur or a score is NaN.
+
+    `codes` are 0 or 1, `weights` weight the rows. Ties count half, as in scikit-learn.
+
+    Examples
+    --------
+    >>> area_under_curve(np.array([0.9, 0.5, 0.5]), np.array([1, 1, 0], np.int32))
+    0.75
+    """
+    if not codes.any() or codes.all() or np.isnan(scores).any():
+        return float("nan")
+    values, places = np.unique(scores, return_inverse=True)
+    each = np.ones(len(scores)) if weights is None else weights
+    positive = np.bincount(places, each * codes, len(values))
+    negative = np.bincount(places, each * (1 - codes), len(values))
+    won = np.sum(positive * (np.cumsum(negative) - negative / 2))
+    return float(won / (positive.sum() * negative.sum()))
+
+
+def average_precision(
+    scores: NDArray[np.float64], codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None
+) -> float:
+    """Return the average precision as scikit-learn defines it, NaN if class 1 is missing or a score is NaN.
+
+    `codes` are 0 or 1, `weights` weight the rows.
+
+    Examples
+    --------
+    >>> average_precision(np.array([0.9, 0.5, 0.5]), np.array([1, 1, 0], np.int32))
+    0.8333333333333333
+    """
+    if not codes.any() or np.isnan(scores).any():
+        return float("nan")
+    order = np.argsort(-scores, kind="stable")
+    falling = scores[order]
+    # Rows with equal scores count as one step.
+    last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(scores) - 1)
+    seen = last + 1 if weights is None else np.cumsum(weights[order])[last]
+    found = np.cumsum(codes[order] if weights is None else (weights * codes)[order])[last]
+    return float(np.sum(np.diff(found, prepend=0) * (found / seen)) / found[-1])

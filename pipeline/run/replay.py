@@ -16,13 +16,13 @@ from ..study.learner_factory import is_known
 from ..study.plan import make_plan
 from ..study.specs import DatasetSpec
 from ..study.study import Study
-from .task import Learnt, learn_cell
+from .task import TrainedCell, learn_cell
 
 # Integer counts that must agree if the model is the same.
 _COUNTS = ("mistakes", "updates", "support_vectors")
 
 
-def learn_again(study: Study, row: Mapping[str, Any]) -> Learnt:
+def learn_again(study: Study, row: Mapping[str, Any]) -> TrainedCell:
     """Train the model of a finished cell again; `row` is the cell's row of the cells table.
 
     Raises InputError if the data cannot be opened or have changed, the learner is missing or has another

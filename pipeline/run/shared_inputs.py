@@ -1,7 +1,7 @@
 """The inputs that all cells of one (data, noise, seed) share: rows, labels, noisy labels, test part.
 
-They are made once per process. Small tasks read a compact copy of their rows; feature noise and online
-scaling make a copy of the rows in the order of the stream.
+They are made once per process. Small tasks read a compact copy of their rows. Feature noise and online
+scaling copy the rows in the order of the stream.
 """
 
 from __future__ import annotations
@@ -21,48 +21,40 @@ from numpy.typing import NDArray
 from ...learners import BaselineCounts, RunningScale, take_rows
 from .. import data
 from ..errors import InputError
-from ..noise import Circumstances, FeatureNoise
-from ..noise.margin import reference_margins
+from ..noise import Circumstances, Noise, reference_margins
 from ..randomness import random_state
 from ..study.cell import CellSpec
 from .splits import Fold, chosen_rows, split
 
-# Larger parts are not copied: the copy would take longer than it saves, and memory that a stream larger than
-# memory does not leave.
+# Larger parts are not copied: the copy would take longer than it saves, and a stream larger than memory
+# leaves no memory for it.
 _MOST_BYTES = 1 << 26
-# Approximate bytes of the objects around an array.
-_LITTLE = 1 << 12
+# Approximate bytes of the Python objects around arrays.
+_OBJECTS = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
-class Excerpt:
-    """A compact copy of rows of one or two matrices, with the features that occur in them renumbered.
+class CompactCopy:
+    """A copy of the rows that are used of one or two matrices, with the features that occur renumbered."""
 
-    Attributes
-    ----------
-    parts : tuple of (rows, X, renumbered)
-        For the training and the test matrix: its row numbers, ascending (None: all); the rows; for CSR
-        matrices the rows with renumbered features.
-    n_bytes : int
-        Bytes that it takes or keeps from being freed.
-    """
-
+    # For the training and the test matrix: row numbers, ascending (None: all), the rows, and for CSR matrices
+    # the rows with renumbered features.
     parts: tuple[tuple[NDArray[np.int64] | None, Any, Any], ...]
+    # Bytes that the copy takes or keeps from being freed.
     n_bytes: int
 
     def fold(self, fold: Fold, part: int) -> Fold:
-        """Return a fold of the training (part 0) or test matrix (part 1) as a fold of the compact copy."""
+        """Return a fold of the training matrix (part 0) or test matrix (part 1) as a fold of the copy."""
         rows, X, renumbered = self.parts[part]
         places = fold.rows if rows is None else np.searchsorted(rows, fold.rows)
         # Blocks keep the size of the whole matrix: results of other packages' learners may depend on it.
         return Fold(X, places, fold.codes, renumbered, fold.block_rows())
 
 
-def excerpt(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> Excerpt:
-    """Copy the rows that are read of the training matrix and, if given, the test matrix.
+def compact_copy(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> CompactCopy:
+    """Copy the given rows (ascending numbers, None for all) of the training and, if given, the test matrix.
 
-    Each comes with its row numbers, ascending; None stands for all. A matrix of which all or much is read is
-    used without a copy.
+    A matrix of which all or many rows are used is not copied.
     """
     parts: list[tuple[NDArray[np.int64] | None, Any, Any]] = []
     n_bytes = 0
@@ -73,7 +65,7 @@ def excerpt(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> Excerpt:
             parts.append((rows, take_rows(X, rows), None))
         n_bytes += held_bytes(X) + (0 if parts[-1][1] is X else held_bytes(parts[-1][1]))
     if all(not isinstance(X, np.ndarray) and matrix_bytes(X) <= _MOST_BYTES for _, X, _ in parts):
-        # Over both parts: a learner knows a feature by one number.
+        # Training and test rows share the numbering, because a learner knows each feature by one number.
         occurs = np.zeros(parts[0][1].shape[1], bool)
         for _, X, _ in parts:
             occurs[X.indices] = True
@@ -86,7 +78,7 @@ def excerpt(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> Excerpt:
             renumbered = type(X)((X.data, indices, X.indptr), shape=(X.shape[0], len(occurring)))
             parts[i] = rows, X, renumbered
             n_bytes += indices.nbytes
-    return Excerpt(tuple(parts), n_bytes)
+    return CompactCopy(tuple(parts), n_bytes)
 
 
 def held_bytes(X: Any) -> int:
@@ -94,9 +86,9 @@ def held_bytes(X: Any) -> int:
     array = X if isinstance(X, np.ndarray) else X.data
     while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap):
-            return _LITTLE
+            return _OBJECTS
         array = array.base
-    return matrix_bytes(X) + _LITTLE
+    return matrix_bytes(X) + _OBJECTS
 
 
 def matrix_bytes(X: Any) -> int:
@@ -106,57 +98,18 @@ def matrix_bytes(X: Any) -> int:
     return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
 
 
-# Rows per block: temporary arrays then take little memory beyond the copy.
-_BLOCK = 1 << 12
-
-
-def disturbed(part: Fold, noise: FeatureNoise, rng: np.random.RandomState) -> tuple[Fold, NDArray[np.bool_]]:
-    """Return a copy of the training rows with feature noise, and which rows it changed (bool, shape (n,)).
-
-    `part` holds the clean rows in their order, `rng` is the cell's noise generator.
-    """
+def with_feature_noise(
+    part: Fold, noise: Noise, rng: np.random.RandomState
+) -> tuple[Fold, NDArray[np.bool_]]:
+    """Return a copy of the training rows with feature noise, and which rows it changed (bool, shape (n,))."""
     X = take_rows(part.X, part.rows)
-    order = np.arange(len(part.rows))
-    changed = noise.changed(len(order), rng)
-    spread = feature_spread(X)
-    if isinstance(X, np.ndarray):
-        rows = np.flatnonzero(changed)
-        for start in range(0, len(rows), _BLOCK):
-            some = rows[start : start + _BLOCK]
-            X[some] += noise.added(spread, len(some), rng).astype(X.dtype)
-        return Fold(X, order, part.codes, None, part.block_rows()), changed
-    stored = np.repeat(changed, np.diff(X.indptr))
-    X.data[stored] += noise.added(spread[X.indices[stored]], 1, rng)[0].astype(X.dtype)
+    changed = noise.change_features(X, rng)
     renumbered = part.renumbered
     if renumbered is not None:
         # The same values and places, but renumbered features.
         numbers = take_rows(renumbered, part.rows)
         renumbered = type(X)((X.data, numbers.indices, numbers.indptr), shape=numbers.shape)
-    return Fold(X, order, part.codes, renumbered, part.block_rows()), changed
-
-
-def feature_spread(X: Any) -> NDArray[np.float64]:
-    """Return the standard deviation of each feature over all rows, rounded to single precision, shape (d,).
-
-    The last bits of sums depend on the order of the rows and, on some machines, on the width of vector
-    instructions; single precision leaves these bits out.
-    """
-    n, d = X.shape
-    if isinstance(X, np.ndarray):
-        mean, squares = np.zeros(d), np.zeros(d)
-        for start in range(0, n, _BLOCK):
-            mean += X[start : start + _BLOCK].sum(axis=0, dtype=np.float64)
-        mean /= n
-        for start in range(0, n, _BLOCK):
-            squares += ((X[start : start + _BLOCK] - mean) ** 2).sum(axis=0)
-    else:
-        values = X.data.astype(np.float64)
-        mean = np.bincount(X.indices, values, minlength=d) / n
-        squares = np.bincount(X.indices, (values - mean[X.indices]) ** 2, minlength=d)
-        # The contribution of the zeros, which are not stored.
-        squares += (n - np.bincount(X.indices, minlength=d)) * mean**2
-    spread: NDArray[np.float64] = np.sqrt(squares / n).astype(np.float32).astype(np.float64)
-    return spread
+    return Fold(X, np.arange(len(part.rows)), part.codes, renumbered, part.block_rows()), changed
 
 
 def shares_by_class(
@@ -181,7 +134,7 @@ def standardised_along(task: data.TaskRef, part: Fold, test: Fold | None) -> tup
                 yield scale.standardised(X).astype(X.dtype)
             except OverflowError as error:
                 raise InputError(
-                    f"data set {task.label!r}: {error}; divide it by a constant, or leave standardize out"
+                    f"data set {task.label!r}: {error}; divide them by a constant, or remove standardize"
                 ) from None
 
     X = data.along_stream(task, blocks(), len(part.rows))
@@ -201,55 +154,38 @@ _SHARED_BYTES = 1 << 28
 _ORDERS, _ORDERS_BYTES = 256, 1 << 24
 # Repetitions of a small task whose features are cached, and their total bytes.
 _REPETITIONS, _FEATURES_BYTES = 10, 1 << 26
-# Bytes of cached margins of a task's rows, for noise that depends on them: eight bytes per row and
-# repetition.
+# Bytes for the cached margins of a task's rows, on which some noise depends: eight per row and repetition.
 _MARGINS_BYTES = 1 << 24
 _ALONG = "standardised along the stream"
-# Approximate bytes of the objects around the arrays.
-_OBJECTS = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
-    """The inputs that the cells of one (data set, noise, seed) share, whatever the algorithm.
-
-    Attributes
-    ----------
-    train : Fold
-        The training rows in their order, with their clean codes.
-    noisy : ndarray of int32, shape (n,)
-        The labels of these rows that a learner gets.
-    noise_realised : float
-        Share of examples with a changed label or changed features.
-    noise_by_class : list of (float or None), or None
-        The same share for each class, None for a class without examples; None without noise.
-    held_out : tuple of (Fold, ndarray of int32) or None
-        The rows that judge a grid, with their noisy labels.
-    test : Fold or None
-        The clean test part; None for cells that judge a grid, which are never tested.
-    own_bytes : int
-        Bytes of rows that only these inputs use: fitted to the training rows, or changed by noise.
-    counted_from : int
-        Number of training rows that are learned before counting begins.
-    changes : tuple of int
-        Numbers of counted examples after which the stream changes, if it is in its own order.
-    followed : dict
-        See `References`.
-    """
+class SharedInputs:
+    """The inputs that the cells of one (data set, noise, seed) share, whatever the algorithm."""
 
     stream: data.Stream
+    # The training rows in their order, with their clean codes.
     train: Fold
+    # The labels of these rows that a learner gets: int32, shape (n,).
     noisy: NDArray[np.int32]
+    # Share of examples with a changed label or changed features, in all and for each class: None for a class
+    # without examples, and None for all classes without noise.
     noise_realised: float
     noise_by_class: list[float | None] | None
+    # The rows that judge a grid, with their noisy labels.
     held_out: tuple[Fold, NDArray[np.int32]] | None
+    # The clean test part; None for cells that judge a grid, which are never tested.
     test: Fold | None
+    # Bytes of rows that only these inputs use: fitted to the training rows, or changed by noise.
     own_bytes: int = 0
+    # Number of training rows that are learned before counting begins.
     counted_from: int = 0
+    # Numbers of counted examples after which the stream changes, if its order is the given one.
     changes: tuple[int, ...] = ()
+    # Cached counts of the reference classifiers; see `References`.
     followed: dict[tuple[int, bytes], BaselineCounts] = field(default_factory=dict)
 
-    def with_all_features(self) -> Material:
+    def with_all_features(self) -> SharedInputs:
         """Return the same inputs with the original numbers of all features."""
         held_out = self.held_out
         if held_out is not None:
@@ -259,7 +195,7 @@ class Material:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of its arrays (views count as the whole arrays they belong to) and of the objects."""
+        """Return the bytes of the arrays and objects; a view counts as the whole array it belongs to."""
         folds = [self.train, *([self.test] if self.test is not None else [])]
         arrays = [self.noisy, *(array for fold in folds for array in (fold.rows, fold.codes))]
         held = _OBJECTS + self.own_bytes
@@ -273,7 +209,7 @@ def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
 
 
 def _fit_of(_: object, task: data.TaskRef, rows: NDArray[np.int64]) -> Hashable:
-    # Only the rows decide: all noise levels of a repetition learn from the same rows.
+    # The rows alone are the key, because all noise levels of a repetition learn from the same rows.
     return sha256(rows.tobytes()).digest()
 
 
@@ -287,7 +223,7 @@ class _Source:
         matrices = [(stream.X, rows)]
         if _tests(spec) and stream.X_test is not None:
             matrices.append((stream.X_test, stream.rows_test))
-        self.stream, self.excerpt = stream, excerpt(matrices)
+        self.stream, self.copy = stream, compact_copy(matrices)
         arrays = [stream.y, stream.rows, stream.y_test, stream.rows_test]
         arrays += [stream.origin.y] if stream.origin is not None else []
         own = sum(array.nbytes for array in arrays if array is not None)
@@ -296,49 +232,46 @@ class _Source:
         n += 0 if stream.y_test is None else len(stream.y_test)
         room = min(_ORDERS * (16 * n + _OBJECTS), _ORDERS_BYTES)
         # Fitted features differ between repetitions; they are cached only if they take few bytes.
-        size = (
-            min(_REPETITIONS * matrix_bytes(self.excerpt.parts[0][1]), _FEATURES_BYTES)
-            if spec.features
-            else 0
-        )
+        bytes_of_features = matrix_bytes(self.copy.parts[0][1]) if spec.features else 0
+        size = min(_REPETITIONS * bytes_of_features, _FEATURES_BYTES)
         if spec.features == _ALONG:
             # Each order has its own features, which are stored with it.
             room, size = room + size, 0
         self.features: LRUCache[Hashable, Any] = LRUCache(size, held_bytes)
         self.fitting = Condition()
-        self.n_bytes = own + self.excerpt.n_bytes + room + size
-        self.materials: LRUCache[Hashable, Material] = LRUCache(room, lambda made: made.n_bytes)
-        # At least a long stream's margins fit: no cell takes as long as their computation.
+        self.n_bytes = own + self.copy.n_bytes + room + size
+        self.inputs: LRUCache[Hashable, SharedInputs] = LRUCache(room, lambda made: made.n_bytes)
+        # The margins of one long stream always fit, because computing them takes longer than a cell.
         self.margins: LRUCache[Hashable, NDArray[np.float64]] = LRUCache(
             max(_MARGINS_BYTES, 8 * n), attrgetter("nbytes")
         )
         self.making = Condition()
 
-    @cachedmethod(attrgetter("materials"), _cuts_of, condition=attrgetter("making"))
-    def material(self, spec: CellSpec) -> Material:
+    @cachedmethod(attrgetter("inputs"), _cuts_of, condition=attrgetter("making"))
+    def inputs_of(self, spec: CellSpec) -> SharedInputs:
         """Return the inputs of the cells of one repetition, noise level and stage."""
-        stream, near = self.stream, self.excerpt
+        stream, copy = self.stream, self.copy
         part, test = split(spec, stream)
         test = None if spec.stage == "tune" else test
         rng = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
         )
-        # Row numbers in the whole stream; the classes before joining are looked up by them.
-        rows, part = part.rows, near.fold(part, 0)
+        # Row numbers in the whole stream: class-level noise needs the classes of these rows before joining.
+        rows, part = part.rows, copy.fold(part, 0)
         if test is not None:
-            test = near.fold(test, 1 if test.X is stream.X_test else 0)
+            test = copy.fold(test, 1 if test.X is stream.X_test else 0)
         if spec.features == _ALONG:
             part, test = standardised_along(spec.dataset, part, test)
         elif spec.features:
-            # Sorted, because neither the order nor a held-out part decides which rows features are fitted to.
+            # Sorted, because features are fitted to all training rows, whatever their order.
             X = self.fitted(spec.dataset, np.sort(part.rows))
             part = replace(part, X=X, renumbered=None)
             test = None if test is None else replace(test, X=X, renumbered=None)
         # Label noise sees the features before feature noise is added.
         noisy = self._given_labels(spec, part, rows, rng)
         touched, own = noisy != part.codes, held_bytes(part.X) if spec.features else 0
-        if isinstance(spec.noise, FeatureNoise):
-            part, touched = disturbed(part, spec.noise, rng)
+        if not spec.noise.relabels:
+            part, touched = with_feature_noise(part, spec.noise, rng)
             own += held_bytes(part.X)
         n, held_out = len(part.rows), None
         prefix = spec.course.prefix(n)
@@ -353,7 +286,7 @@ class _Source:
         known = stream.changes if spec.course.order == "given" else ()
         changes = tuple(t - prefix for t in known if prefix < t < n)
         realised = float(np.mean(touched))
-        return Material(stream, train, given, realised, by_class, held_out, test, own, prefix, changes)
+        return SharedInputs(stream, train, given, realised, by_class, held_out, test, own, prefix, changes)
 
     def _given_labels(
         self, spec: CellSpec, part: Fold, rows: NDArray[np.int64], rng: np.random.RandomState
@@ -365,7 +298,7 @@ class _Source:
             origin = stream.origin
             if origin is None:
                 raise InputError(
-                    f"data set {spec.dataset.label!r} joins no classes: noise has level = 'task'"
+                    f"data set {spec.dataset.label!r} joins no classes: set level = 'task' for its noise"
                 )
             codes, classes = origin.y[rows], origin.classes
         along = spec.features == _ALONG
@@ -377,7 +310,7 @@ class _Source:
         return noisy if origin is None else origin.codes[noisy]
 
     def _margins(self, part: Fold, codes: NDArray[np.int32], level: str) -> NDArray[np.float64]:
-        """Return the margins of rows, in their order, under a reference model that is fitted to them."""
+        """Return the margins of rows, in their order, under a reference model fitted to them."""
         order = np.argsort(part.rows)
         margins = np.empty(len(order))
         margins[order] = self._sorted_margins(part.X, part.rows[order], codes[order], level)
@@ -398,7 +331,7 @@ class _Source:
     @cachedmethod(attrgetter("features"), _fit_of, condition=attrgetter("fitting"))
     def fitted(self, task: data.TaskRef, rows: NDArray[np.int64]) -> Any:
         """Return the features of the compact copy, transformed by a fit to the given rows."""
-        return data.fitted(task, self.excerpt.parts[0][1], rows)
+        return data.fitted(task, self.copy.parts[0][1], rows)
 
 
 def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
@@ -413,16 +346,16 @@ def _tests(spec: CellSpec) -> bool:
 
 _source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)
 
-# Live sources by name, so that a stream need not be looked up for every cell.
+# Sources in use, by name, so that a cell need not open its stream to find its source.
 _known: LRUCache[Hashable, ReferenceType[_Source]] = LRUCache(1024)
 _looking = Lock()
 
 
 class _Last(local):
-    """The inputs of a thread's last cell, while they are cached: usually the next cell shares them."""
+    """The inputs of a thread's last cell, as long as they are cached: usually the next cell shares them."""
 
     name: tuple[Hashable, ...] = ()
-    reference: ReferenceType[Material] | None = None
+    reference: ReferenceType[SharedInputs] | None = None
 
 
 _last = _Last()
@@ -433,7 +366,7 @@ def _name_of(spec: CellSpec) -> tuple[Hashable, ...]:
     return spec.dataset, spec.fingerprint, *read
 
 
-def material(spec: CellSpec) -> Material:
+def inputs_of(spec: CellSpec) -> SharedInputs:
     """Return the inputs of a cell, which threads share: their arrays must not be changed.
 
     Raises InputError if the data are missing, have changed, or cannot be split as requested; see `split`.
@@ -444,7 +377,7 @@ def material(spec: CellSpec) -> Material:
         last = _last.reference()
         if last is not None:
             return last
-    made = _source_of(spec, name).material(spec)
+    made = _source_of(spec, name).inputs_of(spec)
     _last.name, _last.reference = name + cuts, ref(made)
     return made
 
@@ -459,7 +392,9 @@ def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
     if source is None:
         stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=bool(spec.features))
         if stream.fingerprint != spec.fingerprint:
-            raise InputError(f"{spec.dataset.label}: its data have changed since the study began; run again")
+            raise InputError(
+                f"data set {spec.dataset.label!r}: its data have changed since the study began: run it again"
+            )
         source = _source(spec, stream)
         with _looking:
             _known[name] = ref(source)

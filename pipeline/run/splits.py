@@ -26,47 +26,40 @@ BLOCK_ROWS = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Rows of a matrix in reading order, with their clean codes.
+    """The rows of a matrix that have the numbers `rows`, in this order, with their clean class codes."""
 
-    Attributes
-    ----------
-    X : ndarray or CSR matrix
-        The matrix; the fold has the rows numbered `rows` of it.
-    renumbered : CSR matrix or None
-        X with only the features that occur in the task's parts, renumbered in ascending order.
-    given_block_rows : int or None
-        Number of rows per block, if it does not follow from X.
-    """
-
+    # Dense or CSR.
     X: Any
     rows: NDArray[np.int64]
     codes: NDArray[np.int32]
+    # X as CSR with only the features that occur in the task's parts, renumbered in ascending order; or None.
     renumbered: Any = None
+    # Number of rows per block, if it does not follow from X.
     given_block_rows: int | None = None
 
     @property
     def n_occurring(self) -> int | None:
-        """The number of features of `renumbered`."""
+        """Return the number of features of `renumbered`."""
         return None if self.renumbered is None else int(self.renumbered.shape[1])
 
     @functools.cached_property
     def class_counts(self) -> NDArray[np.intp]:
-        """The number of rows of each class, up to the last class that occurs."""
+        """Return the number of rows of each class, up to the last class that occurs."""
         return np.bincount(self.codes)
 
     @property
     def n_features(self) -> int:
-        """The number of features of X."""
+        """Return the number of features of X."""
         return int(self.X.shape[1])
 
     @functools.cached_property
     def in_order(self) -> Any:
-        """The rows in the form that kernels take, without a copy."""
+        """Return the rows in the form that the learners' loops take, without a copy."""
         return ordered_rows(self.X, self.rows)
 
     @functools.cached_property
     def in_order_renumbered(self) -> Any:
-        """The rows of `renumbered` in the form that kernels take, without a copy."""
+        """Return the rows of `renumbered` in the form that the learners' loops take, without a copy."""
         return ordered_rows(self.renumbered, self.rows)
 
     def part(self, start: int, stop: int | None = None) -> Fold:
@@ -97,8 +90,8 @@ def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> NDArray[np.int64]:
     """Return the numbers of examples after which a learning curve has a point, for a stream of length n.
 
     `spec` is "log" (about 12 points per factor of ten, from 10 on), a number of equal steps, or a tuple of
-    numbers of examples, to which n is added. The array is strictly increasing and ends with n. It is
-    read-only, because cells of one length share it.
+    numbers of examples, to which n is added. The array rises strictly, ends with n and is read-only, because
+    cells share it.
 
     Examples
     --------
@@ -123,8 +116,8 @@ def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> NDArray[np.int64]:
 def chosen_rows(spec: CellSpec, stream: data.Stream) -> NDArray[np.int64] | None:
     """Return the row numbers from which a cell's parts are cut, ascending; None for all rows.
 
-    All repetitions share one choice, so that folds are folds of one set. With the given order, these are the
-    first rows.
+    They are the first rows in the given order, otherwise a random choice that all repetitions share, so that
+    their folds are folds of one set.
     """
     n = len(stream.y)
     if spec.max_examples is None or spec.max_examples >= n:
@@ -134,7 +127,7 @@ def chosen_rows(spec: CellSpec, stream: data.Stream) -> NDArray[np.int64] | None
     return _chosen(spec.root_seed, spec.dataset.label, n, spec.max_examples)
 
 
-# Cached, because every noise level of a task needs it, one task after the other.
+# Cached, because every noise level of a task needs it and tasks run one after the other.
 @functools.lru_cache(maxsize=4)
 def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> NDArray[np.int64]:
     chosen = np.sort(random_state(root_seed, label, seed=0, purpose="split").permutation(n)[:n_chosen])
@@ -145,8 +138,8 @@ def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> NDArray[np.int
 def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
     """Return the training part in its order, seeded or given, and the clean test part or None.
 
-    The part held out to judge a grid is cut from the end of the training part later, because it carries
-    noise. Raises InputError if a class has fewer rows than folds, or all its rows fall into the test part.
+    The part that judges a grid is cut from the end of the training part later, because it carries noise.
+    Raises InputError if a class has fewer rows than folds, or all its rows fall into the test part.
     """
     given = spec.course.order == "given"
     chosen = chosen_rows(spec, stream)
@@ -176,14 +169,11 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
 
 
 def check_splits(cells: Iterable[Cell]) -> None:
-    """Raise InputError if a split leaves a class out, before a study's first cell runs.
-
-    `cells` holds one cell for every task and repetition, see `Plan.split_cells`.
-    """
+    """Raise InputError if a split leaves a class out; `cells` are those of `Plan.split_cells`."""
     folded: set[str] = set()
     for cell in cells:
         spec = cell.spec
-        # Whether every fold has every class does not depend on the repetition.
+        # One repetition is enough, because all repetitions share one partition into folds.
         if spec.protocol == "prequential" or spec.dataset.label in folded:
             continue
         stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=bool(spec.features))
@@ -202,17 +192,17 @@ def _seeded_split(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) 
     n_test = max(1, round(len(rows) * spec.test_fraction))
     if spec.course.order == "given":
         train, test = rows[:-n_test], rows[-n_test:]
-        cut = "and the last ones, which test, have them all"
+        cut = "all of them among the last ones, which are the test part"
     else:
         shuffled = rows[_permutation(spec, spec.seed, len(rows))]
         train, test = shuffled[n_test:], shuffled[:n_test]
-        cut = f"and the seeded split of repetition {spec.seed} puts them all into the test part"
+        cut = f"and the seeded split of repetition {spec.seed} puts all of them into the test part"
     lost = np.setdiff1d(stream.y[test], stream.y[train])
     if len(lost):
         n_rows = np.count_nonzero(stream.y[test] == lost[0])
         raise InputError(
             f"data set {spec.dataset.label!r}: class {stream.classes[lost[0]]!r} has {n_rows:,} of "
-            f"{len(rows):,} rows, {cut}; leave the class out, or take a smaller "
+            f"{len(rows):,} rows, {cut}; leave the class out, or set a smaller "
             "test_fraction or protocol = 'prequential'"
         )
     return train, test
@@ -226,11 +216,11 @@ def _fold(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) -> Halve
         remedy = f"set folds to {counts.min()} or fewer, or " if counts.min() > 1 else ""
         raise InputError(
             f"data set {spec.dataset.label!r}: class {stream.classes[rarest]!r} has {counts.min()} of "
-            f"{len(rows):,} rows, too few for {spec.folds} folds: some would have none of them; "
+            f"{len(rows):,} rows, too few for {spec.folds} folds, some of which would lack the class; "
             f"{remedy}leave the class out"
         )
     tuning = spec.stage == "tune"
-    # Tuning has a separate partition, as it has a separate seed.
+    # Tuning has its own partition, as it has its own seed.
     shuffled = rows[_permutation(spec, spec.seed if tuning else 0, len(rows))]
     # Deal out the rows class by class, so that every fold has its share of each class.
     shuffled = shuffled[np.argsort(stream.y[shuffled], kind="stable")]

@@ -1,4 +1,9 @@
-"""Compute one cell, the task that Dask runs: stream its data through its learner, test the learner."""
+"""Run one cell: stream its data through its learner, test the learner, and return the row of results.
+
+A row of data passes the modules of this folder in this order: `splits` chooses it, `shared_inputs` adds noise
+and caches it, `prequential` gives it to the learner, `recorder` counts the outcome, and `task` tests the
+learner at the end.
+"""
 
 from __future__ import annotations
 
@@ -31,25 +36,35 @@ from ..store.schema import CellResult
 from ..study.cell import Cell, CellSpec, sorted_json
 from ..study.learner_factory import ResolvedLearner, resolve_learner
 from ..study.specs import Scalar
-from .prequential import Patience, endless, fit_batch, stream_through
+from .prequential import (
+    Patience,
+    blocks_of,
+    endless,
+    fit_batch,
+    has_log_odds,
+    is_own,
+    mistakes_on,
+    predictions,
+    stream_learner,
+    stream_through,
+)
 from .recorder import Tallies
-from .shared_inputs import Material, material
+from .shared_inputs import SharedInputs, inputs_of
 from .splits import Fold
-from .stream_learner import blocks_of, has_log_odds, is_own, mistakes_on, predictions, stream_learner
 
 _NOWHERE = np.empty(0, np.int64)
-# A test has one kind of labels; it uses the columns of the clean ones.
+# A test has one kind of labels, so `Tallies` counts it as clean labels.
 _BY_CLASS = dict(zip(("predicted", "right_clean", "occurred_clean"), TEST_BY_CLASS, strict=True))
 _SCORES = dict(zip((LOSSES[1], LOSSES[3], AREAS[1], PRECISIONS[1]), TEST_SCORES, strict=True))
 
 
-def examined(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
-    """Test a fitted learner, or a batch baseline's estimator; return columns of the cells table.
+def final_test(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
+    """Test a fitted learner or batch estimator; return columns of the cells table.
 
-    `kept` says what metrics need: "classes", "scores", both or neither.
+    `kept` is what metrics need: "classes", "scores", both or neither.
     """
     n = len(test.codes)
-    row = (_own if is_own(learner) else _other)(learner, test, n_classes, kept)
+    row = (_test_own if is_own(learner) else _test_other)(learner, test, n_classes, kept)
     row["test_occurred"] = class_counts(test, n_classes)
     return row | {"test_examples": n, "test_accuracy": 1 - row["test_mistakes"] / n}
 
@@ -60,7 +75,7 @@ def class_counts(part: Fold, n_classes: int) -> list[int]:
     return counts + [0] * (n_classes - len(counts))
 
 
-def _own(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
+def _test_own(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
     tallies = Tallies(test.codes, test.codes, n_classes, kept, has_log_odds(learner))
     wrong = tied = 0
     for start, stop, rows in blocks_of(learner, test):
@@ -72,8 +87,8 @@ def _own(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dic
     return {"test_mistakes": wrong, "test_ties": tied} | _columns(tallies)
 
 
-def _other(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
-    """Test a learner by its own predictions, which may differ from its scores; get scores only if needed."""
+def _test_other(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
+    """Test a learner of another package by its predictions; they may disagree with its scores."""
     guest = isinstance(learner, Guest)
     wanted = "scores" in kept and (learner.gives_scores if guest else hasattr(learner, "decision_function"))
     tallies = Tallies(test.codes, test.codes, n_classes, ["scores"] if wanted else [], has_log_odds(learner))
@@ -81,7 +96,11 @@ def _other(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> d
     for start, stop, codes in predictions(learner, test):
         predicted[start:stop] = codes
     for _, _, X in test.blocks() if wanted else ():
-        scores = learner.score_rows(learner.rows_of(X)) if guest else _scores(learner, X, n_classes)
+        if guest:
+            scores = learner.score_rows(learner.rows_of(X))
+        else:
+            found = learner.decision_function(X)
+            scores = checked_scores(found, "decision_function()", X.shape[0], n_classes)
         tallies.add(scores, _NOWHERE)
     right = predicted == test.codes
     row: dict[str, Any] = {"test_mistakes": len(right) - int(np.count_nonzero(right))}
@@ -91,76 +110,48 @@ def _other(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> d
     return row | _columns(tallies)
 
 
-def _scores(learner: Any, X: Any, n_classes: int) -> NDArray[np.float64]:
-    return checked_scores(learner.decision_function(X), "decision_function()", X.shape[0], n_classes)
-
-
 def _columns(tallies: Tallies) -> dict[str, Any]:
     names = _BY_CLASS | _SCORES
     return {names[name]: value for name, value in tallies.totals().items() if name in names}
 
 
 class RegretWarning(UserWarning):
-    """A cell has no regret: the best weights in hindsight were not found, or do not exist."""
+    """Report that a cell has no regret: the best weights in hindsight were not found, or do not exist."""
 
 
 @dataclass(frozen=True)
-class Learnt:
-    """A cell's learner at the end of its stream, with its inputs.
-
-    Attributes
-    ----------
-    learner : object
-        The learner as it was created.
-    streamed : StreamLearner or estimator
-        The learner behind the adapter that the cell calls; for a batch baseline the learner itself.
-    material : Material
-        The inputs that it learned from and is tested on.
-    outcome : CellResult
-        What was counted along the stream.
-    """
+class TrainedCell:
+    """A cell's learner at the end of its stream, with its inputs and what was counted along the stream."""
 
     learner: Any
+    # What the cell calls: the adapter around another package's learner, otherwise the learner itself.
     streamed: Any
-    material: Material
+    inputs: SharedInputs
     outcome: CellResult
 
 
-def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endless) -> Learnt:
+def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endless) -> TrainedCell:
     """Create a cell's learner and train it on the cell's stream; the result is bitwise reproducible.
 
-    With `all_features` the learner numbers all features as the data do, which a caller needs who inspects it
-    or predicts with it. Otherwise absent features may be left out, which changes no count. `begins` is called
+    With `all_features` the learner numbers features as the data do, so that the caller can inspect it or
+    predict with it. Otherwise absent features may be left out, which changes no count. `begins` is called
     when the data are loaded and the code is compiled: the cell's own time starts then.
     """
     _limit_blas()
     spec = cell.spec
-    given = material(spec)
+    inputs = inputs_of(spec)
     if all_features:
-        given = given.with_all_features()
+        inputs = inputs.with_all_features()
     resolved = _resolved(cell)
-    state = functools.partial(_state_of, spec)
-    learner = resolved.make(dict(spec.params), state, given.stream.classes)
+    learner = resolved.make(dict(spec.params), functools.partial(_draw_seed, spec), inputs.stream.classes)
     if registry.is_batch(learner):
         begins()
-        return Learnt(learner, learner, given, fit_batch(learner, given.train, given.noisy))
+        return TrainedCell(learner, learner, inputs, fit_batch(learner, inputs))
     streamed = stream_learner(learner, resolved.batch_size(dict(spec.params)))
-    classes = np.arange(len(given.stream.classes), dtype=np.int32)
     accuracy = None
-    if given.test is not None and spec.test_curve and spec.stage == "run":
-        accuracy = functools.partial(_accuracy, streamed, given.test)
-    outcome = stream_through(
-        streamed,
-        given.train,
-        given.noisy,
-        cell,
-        classes,
-        accuracy,
-        begins,
-        given.counted_from,
-        given.followed,
-    )
-    return Learnt(learner, streamed, given, outcome)
+    if inputs.test is not None and spec.test_curve and spec.stage == "run":
+        accuracy = functools.partial(_accuracy, streamed, inputs.test)
+    return TrainedCell(learner, streamed, inputs, stream_through(streamed, inputs, cell, accuracy, begins))
 
 
 def _resolved(cell: Cell) -> ResolvedLearner:
@@ -168,11 +159,11 @@ def _resolved(cell: Cell) -> ResolvedLearner:
     name, own = cell.spec.learner, _own_learners(cell.execution.plugins)
     resolved = ResolvedLearner(name, own[name]) if name in own else resolve_learner(name)
     if resolved.package and resolved.version != cell.spec.algorithm_version:
-        raise GuestError(f"planned with {cell.spec.algorithm_version}, and {resolved.version} is here")
+        raise GuestError(f"planned with {cell.spec.algorithm_version}, but {resolved.version} is installed")
     return resolved
 
 
-def _state_of(spec: CellSpec) -> int:
+def _draw_seed(spec: CellSpec) -> int:
     """Return the seed of a guest's or a strategy's random draws, the same on every machine."""
     drawn = random_state(
         spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="learner", noise=spec.noise
@@ -185,35 +176,35 @@ def _accuracy(learner: StreamLearner, test: Fold) -> float:
 
 
 def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
-    learnt = learn_cell(cell, all_features=False, begins=begins)
-    given, row = learnt.material, learnt.outcome.row
-    if given.held_out is not None:
-        # Judged by the labels that the learner is given, noise included, never by clean labels.
-        rest, noisy = given.held_out
-        row["validation_mistakes"] = mistakes_on(learnt.streamed, rest, noisy)
+    trained = learn_cell(cell, all_features=False, begins=begins)
+    inputs, row = trained.inputs, trained.outcome.row
+    if inputs.held_out is not None:
+        # Judged by the labels that the learner gets, noise included, never by clean labels.
+        rest, noisy = inputs.held_out
+        row["validation_mistakes"] = mistakes_on(trained.streamed, rest, noisy)
         row["validation_examples"] = len(noisy)
-    n_classes, counted, first = len(given.stream.classes), row["n_examples"], given.counted_from
+    n_classes, counted, first = len(inputs.stream.classes), row["n_examples"], inputs.counted_from
     # Counts of the whole training part are cached for all cells that share it.
-    whole = counted == len(given.train.rows)
-    counted_part = given.train if whole else given.train.part(first, first + counted)
+    whole = counted == len(inputs.train.rows)
+    counted_part = inputs.train if whole else inputs.train.part(first, first + counted)
     row["occurred_clean"] = class_counts(counted_part, n_classes)
-    if given.test is not None and cell.spec.stage == "run":
-        row |= examined(learnt.streamed, given.test, n_classes, cell.spec.kept)
-    if "regret" in cell.spec.kept and registry.is_weighted(learnt.learner):
-        row |= _regrets(learnt.learner, counted_part, given.noisy[first : first + counted], row, cell)
+    if inputs.test is not None and cell.spec.stage == "run":
+        row |= final_test(trained.streamed, inputs.test, n_classes, cell.spec.kept)
+    if "regret" in cell.spec.kept and registry.is_weighted(trained.learner):
+        row |= _regrets(trained.learner, counted_part, inputs.noisy[first : first + counted], row, cell)
     row["drawn"] = data.is_drawn(cell.spec.dataset)
     if cell.spec.protocol == "holdout":
-        row["own_test"] = given.stream.y_test is not None
+        row["own_test"] = inputs.stream.y_test is not None
     row["scaling"] = _scaling(cell.spec)
-    row["n_features"] = given.train.n_features
-    row["changes"] = list(given.changes) or None
-    row["noise_realised"] = given.noise_realised
-    row["noise_by_class"] = given.noise_by_class
-    return learnt.outcome
+    row["n_features"] = inputs.train.n_features
+    row["changes"] = list(inputs.changes) or None
+    row["noise_realised"] = inputs.noise_realised
+    row["noise_by_class"] = inputs.noise_by_class
+    return trained.outcome
 
 
 def _scaling(spec: CellSpec) -> str | None:
-    """Return which rows determine scaling and imputation of features: "so far", "learnt", "all" or None."""
+    """Return which rows determine the scaling and imputation of features, as in column ``scaling``."""
     if spec.features:
         return "so far" if spec.features == "standardised along the stream" else "learnt"
     return "all" if data.feature_fit(spec.dataset) else None
@@ -231,13 +222,13 @@ def _regrets(
         for column, mean, codes in zip(REGRETS, LOSSES[:2], (noisy, part.codes), strict=True):
             total = (losses.get(mean) or 0.0) * len(codes)
             if not math.isfinite(total):
-                raise HindsightError("its scores are no numbers")
+                raise HindsightError("its scores are NaN or infinite")
             key = codes.tobytes()
             if key not in best:
                 signs = np.where(codes == 1, 1.0, -1.0).astype(np.float64)
                 best[key] = best_in_hindsight(X, signs, radius).loss
             found[column] = total - best[key]
-    except Exception as error:  # any error: the cell keeps its other results
+    except Exception as error:  # Whatever the error, the cell keeps its other results.
         why = str(error) if isinstance(error, HindsightError) else f"{type(error).__name__}: {error}"
         spec = cell.spec
         warnings.warn(
@@ -257,12 +248,12 @@ def _length_of_weights(learner: Any) -> float:
     # Scaled first, because squares overflow float64 sooner than weights do.
     length = largest * float(np.linalg.norm(w / largest)) if 0.0 < largest < math.inf else largest
     if not math.isfinite(length):
-        raise HindsightError("its weights are no numbers")
+        raise HindsightError("its weights are NaN or infinite")
     return length
 
 
 def _own_learners(paths: tuple[str, ...]) -> dict[str, type]:
-    """Return the learners of this cell's plug-in files only, whatever else this process has loaded."""
+    """Return the learners of these plug-in files, by name; other plug-ins of this process do not matter."""
     return {name: learner for path in paths for name, learner in _learners_in(path, _state(path)).items()}
 
 
@@ -286,8 +277,7 @@ def _limit_blas() -> None:
 def run_cell(cell: Cell, begins: Patience = endless) -> CellResult:
     """Run one cell; an error becomes a row with status "failed", so that it never stops other cells.
 
-    For `begins` see `learn_cell`. `row` has every column of the cells table, `curve` every column of the
-    curves table except the key.
+    For `begins` see `learn_cell`.
     """
     started = datetime.now(UTC)
     began = time.perf_counter()
@@ -339,7 +329,7 @@ def crashed(cell: Cell, reason: str) -> CellResult:
     return CellResult(describe(cell) | {"status": "crashed", "error": reason})
 
 
-# Cached, because few cells have distinct parameters. Typed, because 1, 1.0 and True are equal keys with
+# Cached, because many cells have the same parameters. Typed, because 1, 1.0 and True are equal keys with
 # different texts.
 @functools.lru_cache(maxsize=1024, typed=True)
 def _as_json(*params: str | Scalar) -> str:

@@ -1,4 +1,4 @@
-"""A cell: what its key names and how it is executed; groups of cells that differ in seed and parameters."""
+"""Define cells, the units of work: what a cell computes, its key, how it is executed, and groups of cells."""
 
 from __future__ import annotations
 
@@ -23,45 +23,30 @@ sorted_json = json.JSONEncoder(sort_keys=True).encode
 
 StageName = Literal["tune", "run"]
 FeatureWork = Literal["", "fitted on the training part", "standardised along the stream"]
-# (dataset, algorithm, noise), by label.
+# The labels of data set and algorithm, and the noise.
 Group = tuple[str, str, Noise]
+# A cell's parameters, sorted by name: those of the learner and of the active strategy around it.
+Params = tuple[tuple[str, Scalar], ...]
 
 
 @dataclass(frozen=True)
 class CellSpec:
-    """Describe what a cell computes; two cells with equal `document` have equal integer results.
+    """Describe what a cell computes; two cells with equal `document` have equal integer results."""
 
-    Attributes
-    ----------
-    dataset : data.TaskRef
-        The task. Only its label and kind are hashed; `fingerprint` stands for its content.
-    algorithm, learner : str
-        The algorithm's label in the study, which is not hashed, and the name of its learner.
-    params : tuple of (name, value)
-        Parameters of the learner and of the active strategy around it, sorted by name.
-    stage : {"tune", "run"}
-        "tune" if the cell judges a point of a grid, "run" if the report counts it.
-    protocol, judge, checkpoints, test_fraction, validation_fraction, folds, max_examples, max_train, max_test
-        As in `Study`, after the data set's overrides.
-    test_curve : bool
-        Whether test accuracy is measured at every checkpoint.
-    kept : tuple of {"classes", "regret", "scores"}
-        What the metrics need besides mistakes; see `kept_for`.
-    features : {"", "fitted on the training part", "standardised along the stream"}
-        How the cell itself transforms features (`standardize`, missing values): fitted on its training rows,
-        because the data have no test part, or on the rows so far.
-    """
-
+    # Only the label and the kind of the task are hashed; the fingerprint stands for its content.
     dataset: data.TaskRef
     fingerprint: str
+    # The algorithm's label in the study, which is not hashed, and the name and version of its learner.
     algorithm: str
     learner: str
     algorithm_version: int | str
-    params: tuple[tuple[str, Scalar], ...]
+    params: Params
     noise: Noise
     seed: int
     root_seed: int
+    # "tune" if the cell judges a point of a grid, "run" if the report counts it.
     stage: StageName
+    # The following are keys of `Study`, after the data set's overrides.
     protocol: ProtocolName
     judge: str
     checkpoints: str | int | tuple[int, ...]
@@ -73,15 +58,18 @@ class CellSpec:
     max_test: int | None
     test_curve: bool = False
     course: Course = USUAL
+    # What the metrics need besides mistakes; see `kept_for`.
     kept: tuple[Kept, ...] = ()
+    # How the cell itself transforms features (`standardize`, missing values): fitted to its training rows,
+    # because the data have no test part, or to the rows so far.
     features: FeatureWork = ""
 
     @property
     def group(self) -> Group:
-        """Return the (dataset, algorithm, noise) for which a grid is tuned."""
+        """Return the (data set, algorithm, noise) for which a grid is tuned."""
         return self.dataset.label, self.algorithm, self.noise
 
-    def at(self, seed: int, params: tuple[tuple[str, Scalar], ...]) -> CellSpec:
+    def at(self, seed: int, params: Params) -> CellSpec:
         """Return a copy with another seed and other parameters, faster than `dataclasses.replace`."""
         other = object.__new__(CellSpec)
         vars(other).update(vars(self), seed=seed, params=params)
@@ -89,15 +77,12 @@ class CellSpec:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the dictionary that is hashed.
-
-        Its keys are fixed: they stay the same if a field or a module is renamed.
-        """
+        """Return the dictionary that is hashed; its keys must not change if a field is renamed."""
         document = {
             "cell_version": CELL_VERSION,
             "task": [self.dataset.label, self.dataset.task],
             "fingerprint": self.fingerprint,
-            # The label only names the algorithm in reports: renaming it must not recompute its cells.
+            # Not the label, which only reports use: a new label must not recompute the cells.
             "algorithm": self.learner,
             "learner": self.learner,
             "learner_version": self.algorithm_version,
@@ -126,32 +111,23 @@ class CellSpec:
 
 @dataclass(frozen=True)
 class Execution:
-    """Describe how a cell runs; nothing here changes its results.
+    """Describe how a cell runs; nothing here changes its results."""
 
-    Attributes
-    ----------
-    grid : str or None
-        The grid that the cell judges or won, as JSON; for the store.
-    plugins : tuple of str
-        Python files with learners, loaded where the cell runs.
-    time_limit : float or None
-        Seconds of learning after which the cell is stopped.
-    repetitions : int or None
-        Number of repetitions if it is lower than the study's; for the store.
-    given : Given or None
-        The learner itself, if it is a notebook object or class: it is pickled with the cell.
-    """
-
+    # The grid that the cell judges or won, as JSON; for the store.
     grid: str | None = None
+    # Python files with learners, loaded where the cell runs.
     plugins: tuple[str, ...] = ()
+    # Seconds of learning after which the cell is stopped.
     time_limit: float | None = None
+    # Number of repetitions if it is lower than the study's; for the store.
     repetitions: int | None = None
+    # The learner itself, if it is a notebook object or class: it is pickled with the cell.
     given: Given | None = None
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Hold all that a worker needs to run one cell: a few hundred bytes, no data."""
+    """Hold everything that a worker needs to run one cell: a few hundred bytes, without the data."""
 
     spec: CellSpec
     execution: Execution = Execution()
@@ -162,13 +138,10 @@ class Cell:
         return hashlib.sha256(sorted_json(self.spec.document).encode()).hexdigest()[:32]
 
     def with_key(self, key: str) -> Cell:
-        """Store a precomputed `key`, which is slow to compute, and return the cell itself."""
+        """Set the key, which is slow to compute, to a known value, and return the cell itself."""
         vars(self)["key"] = key
         return self
 
-
-# A cell's parameters, sorted by name.
-Params = tuple[tuple[str, Scalar], ...]
 
 # Placeholder for the seed in the hashed text; larger than any seed.
 _SEED = 1 << 70
@@ -176,18 +149,11 @@ _SEED = 1 << 70
 
 @dataclass(frozen=True)
 class CellGroup:
-    """Hold consecutive cells of one stage of a study.
-
-    Attributes
-    ----------
-    spec : CellSpec
-        Common to all cells, except for seed and parameters.
-    members : list of (int, Params)
-        Seed and parameters of each cell.
-    """
+    """Hold consecutive cells of one stage of a study, which differ in seed and parameters only."""
 
     spec: CellSpec
     execution: Execution
+    # Seed and parameters of each cell.
     members: list[tuple[int, Params]]
 
     def __len__(self) -> int:
@@ -195,7 +161,7 @@ class CellGroup:
 
     @property
     def name(self) -> tuple[str, str]:
-        """Return the labels of data set and algorithm; cells with equal names take similar time."""
+        """Return the labels of data set and algorithm; cells with equal names take similar times."""
         return self.spec.dataset.label, self.spec.algorithm
 
     def cell(self, seed: int, params: Params) -> Cell:

@@ -1,4 +1,4 @@
-"""Check a study before its first cell; each error is one line that says what would be right."""
+"""Check a study before its first cell runs; each error is one line that says what to change."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from .. import data
 from ..errors import InputError, did_you_mean
 from ..hindsight import EXTRA, has_solver
-from ..noise import ClassNoise
+from ..noise import Noise
 from ..scoring import BASELINES, SCORINGS
-from .key_checks import check_noise_rates, misplaced
-from .learner_factory import ResolvedLearner
-from .planned_algorithm import grid_points, with_dataset_parameters
+from .learner_factory import ResolvedLearner, grid_points, with_dataset_parameters
 from .specs import CLASS_WEIGHT, STRATEGIES, AlgorithmSpec, weights_of
-from .study import Study
+from .study import Study, misplaced
 
 # Limits the class names in an error, so that it stays one line.
 _MOST_NAMED = 10
@@ -23,7 +21,7 @@ Learners = Mapping[str, ResolvedLearner]
 
 
 def check_study(study: Study, learners: Learners) -> None:
-    """Raise InputError for unknown parameters or values and for algorithms that do not suit the protocol."""
+    """Raise InputError for unknown parameters or values, and for algorithms that do not suit the protocol."""
     for algorithm in study.algorithms:
         _check_algorithm(algorithm, learners[algorithm.label])
     _check_dataset_parameters(study, learners)
@@ -33,7 +31,7 @@ def check_study(study: Study, learners: Learners) -> None:
     _check_regret(study, learners)
 
 
-def draws_anew(study: Study, learners: Learners) -> bool:
+def draws_randomly(study: Study, learners: Learners) -> bool:
     """Return whether repetitions differ by random draws of a guest learner or an active strategy."""
     given = ((each, learners[each.label]) for each in study.algorithms)
     return any(
@@ -58,9 +56,9 @@ def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
         try:
             learner.check({**point, **spec.strategy})
         except (TypeError, ValueError) as error:
-            # The error already names the label; drop the learner's class name from the message.
-            words = str(error).removeprefix(f"{getattr(learner.factory, '__name__', '')}: ")
-            raise InputError(f"algorithm {spec.label!r}: {words}") from None
+            # The label replaces the learner's class name.
+            message = str(error).removeprefix(f"{getattr(learner.factory, '__name__', '')}: ")
+            raise InputError(f"algorithm {spec.label!r}: {message}") from None
 
 
 def _on(study: Study, dataset: str) -> list[AlgorithmSpec]:
@@ -72,12 +70,12 @@ def _check_dataset_parameters(study: Study, learners: Learners) -> None:
     """Refuse a data set's parameter that no algorithm has, or a value that an algorithm does not accept."""
     known = {name for learner in learners.values() for name in learner.parameters}
     for dataset in study.datasets:
-        there = [algorithm.label for algorithm in _on(study, dataset.label)]
+        labels = [algorithm.label for algorithm in _on(study, dataset.label)]
         for key, value in dataset.parameters.items():
-            if isinstance(value, dict) and key not in there:
+            if isinstance(value, dict) and key not in labels:
                 raise InputError(
-                    f"data set {dataset.label!r}: parameters of {key!r}, which is no algorithm there: "
-                    f"{did_you_mean(key, there)}"
+                    f"data set {dataset.label!r}: parameters of {key!r}, but no algorithm with this label "
+                    f"runs on it: {did_you_mean(key, labels)}"
                 )
             if not isinstance(value, dict) and key not in known:
                 raise InputError(
@@ -100,7 +98,7 @@ def _check_shared_grids(study: Study, learners: Learners) -> None:
             grid = with_dataset_parameters(model, dataset, learners[model.label]).grid
             if not grid:
                 raise InputError(
-                    f"algorithm {algorithm.label!r}: it is tuned as {model.label!r}, which has no grid on "
+                    f"algorithm {algorithm.label!r} is tuned as {model.label!r}, which has no grid on "
                     f"data set {dataset.label!r}: give one of its parameters as a list"
                 )
             own = algorithm.model_copy(update={"tuned_as": None}).with_parameters(grid)
@@ -114,12 +112,14 @@ def _check_batch(study: Study, learners: Learners) -> None:
         for dataset in study.datasets if learner.batch else ():
             if not algorithm.runs_on(dataset.label):
                 continue
-            what = f"algorithm {algorithm.label!r} is fitted in batch and predicts nothing along the stream"
+            reason = f"algorithm {algorithm.label!r} is fitted in batch and predicts nothing along the stream"
             if study.protocol_of(dataset) == "prequential":
-                raise InputError(f"{what}: data set {dataset.label!r} needs protocol 'holdout' or 'crossval'")
+                raise InputError(
+                    f"{reason}: data set {dataset.label!r} needs protocol 'holdout' or 'crossval'"
+                )
             grid = with_dataset_parameters(algorithm, dataset, learner).grid
             if grid and study.judge_of(dataset) == "online":
-                raise InputError(f"{what}: its grid needs tune_by = 'validation'")
+                raise InputError(f"{reason}: its grid needs tune_by = 'validation'")
 
 
 def _check_support_sizes(study: Study, learners: Learners) -> None:
@@ -145,18 +145,18 @@ def _check_regret(study: Study, learners: Learners) -> None:
         raise InputError(f"metrics: 'regret' needs the package clarabel: pip install 'singlepass[{EXTRA}]'")
     for algorithm in study.algorithms:
         learner = learners[algorithm.label]
-        instead = "leave it out of metrics, or the algorithm out of the study"
+        instead = "remove 'regret' from metrics, or the algorithm from the study"
         if not (learner.linear or learner.batch or algorithm.name in BASELINES):
             raise InputError(
-                f"algorithm {algorithm.label!r}: 'regret' is of this package's linear learners, which have "
+                f"algorithm {algorithm.label!r}: 'regret' needs a linear learner of this package, which has "
                 f"weights: {instead}"
             )
         for dataset in study.datasets if learner.linear else ():
             own = with_dataset_parameters(algorithm, dataset, learner)
             if not all(learner.scores_linearly(point) for point in grid_points(own)):
                 raise InputError(
-                    f"algorithm {algorithm.label!r}: 'regret' compares with one vector of weights, and this "
-                    f"does not score all rows by one: {instead}"
+                    f"algorithm {algorithm.label!r}: 'regret' compares with one vector of weights, but this "
+                    f"algorithm does not score all rows with one vector: {instead}"
                 )
 
 
@@ -165,11 +165,10 @@ def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef])
     _check_class_counts(study, learners, tasks)
     _check_class_weights(study, learners, tasks)
     _check_noise(study, tasks)
-    check_noise_rates(study, tasks)
     many = next((task.label for task in tasks if task.task == "multiclass"), None)
     if many is not None and _asks_regret(study):
         raise InputError(
-            f"data set {many!r} has more than two classes and 'regret' is of two: leave it out of metrics, "
+            f"data set {many!r} has more than two classes, but 'regret' needs two: remove it from metrics, "
             "or give the data set task = 'one-vs-rest'"
         )
     _check_ranking(study, tasks)
@@ -180,33 +179,38 @@ def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef])
 
 
 def _check_noise(study: Study, tasks: Sequence[data.TaskRef]) -> None:
-    """Refuse noise that names a missing class, or class-level noise on a task that leaves classes out."""
+    """Refuse noise that does not suit the classes of a task."""
     for noise in study.noise:
-        for task in tasks if noise.level == "class" or isinstance(noise, ClassNoise) else ():
+        for task in tasks if noise.asks_classes else ():
             own, joined = data.task_classes(task)
             classes = own if noise.level == "task" else joined
             if classes is None:
                 raise InputError(
                     f"data set {task.label!r}: level = 'class' is noise among all classes before some are "
-                    "joined, and this task leaves classes out: take task = 'one-vs-rest' or a grouping"
+                    "joined, but this task leaves classes out: set task = 'one-vs-rest' or a grouping"
                 )
-            if isinstance(noise, ClassNoise):
-                _check_class_noise(noise, task, classes)
+            _check_classes(noise, task, classes)
 
 
-def _check_class_noise(noise: ClassNoise, task: data.TaskRef, classes: Sequence[str]) -> None:
-    """Refuse a class that the task lacks, or a matrix of another size."""
+def _check_classes(noise: Noise, task: data.TaskRef, classes: Sequence[str]) -> None:
+    """Refuse noise with a missing class, another number of classes, or too large a rate for the classes."""
+    n_classes = len(classes)
+    place = f"data set {task.label!r}: noise of model {noise.model!r}"
     for name in noise.named:
         if name not in classes:
             raise InputError(
-                f"data set {task.label!r}: noise of model 'class' names class {name!r}, which it has not: "
+                f"{place} names class {name!r}, which the data set does not have: "
                 f"{did_you_mean(name, classes)}"
             )
-    if noise.matrix and len(noise.matrix) != len(classes):
+    if noise.n_classes not in (None, n_classes):
         raise InputError(
-            f"data set {task.label!r}: noise of model 'class' has a matrix of {len(noise.matrix)} rows, and "
-            f"there are {len(classes)} classes: {', '.join(classes[:_MOST_NAMED])}"
-            f"{', …' if len(classes) > _MOST_NAMED else ''}"
+            f"{place} has a matrix of {noise.n_classes} rows, but there are {n_classes} classes: "
+            f"{', '.join(classes[:_MOST_NAMED])}{', …' if n_classes > _MOST_NAMED else ''}"
+        )
+    if noise.rate > noise.largest_rate(n_classes):
+        raise InputError(
+            f"noise: at {noise.rate:g} the {n_classes} classes of data set {task.label!r} keep their label "
+            f"less often than they get another one; give rates up to {noise.largest_rate(n_classes):.4g}"
         )
 
 
@@ -216,9 +220,9 @@ def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.T
         for algorithm in _on(study, task.parent) if task.task == "multiclass" else ():
             if not learners[algorithm.label].takes_many_classes(algorithm.strategy):
                 raise InputError(
-                    f"data set {task.label!r} has more than two classes and algorithm {algorithm.label!r} "
-                    "takes two: give the data set task = 'one-vs-rest' or 'pairs', or the algorithm the "
-                    "datasets that suit it"
+                    f"data set {task.label!r} has more than two classes, but algorithm {algorithm.label!r} "
+                    "takes two: give the data set task = 'one-vs-rest' or 'pairs', or restrict the algorithm "
+                    "with datasets"
                 )
 
 
@@ -238,7 +242,7 @@ def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.
                     elsewhere = f"; for one data set: {table} in its table" if len(datasets) > 1 else ""
                     raise InputError(
                         f"algorithm {algorithm.label!r}: class_weight names class {name!r}, which data set "
-                        f"{task.label!r} has not: {did_you_mean(name, classes)}{elsewhere}"
+                        f"{task.label!r} does not have: {did_you_mean(name, classes)}{elsewhere}"
                     )
 
 
@@ -250,7 +254,6 @@ def _check_ranking(study: Study, tasks: Sequence[data.TaskRef]) -> None:
     many = next((task.label for task in tasks if task.task == "multiclass"), None)
     if many is not None:
         raise InputError(
-            f"data set {many!r} has more than two classes and {name!r}, which ranks, is of two: rank by "
-            "another of its metrics with rank_by, such as 'balanced_accuracy', or give the data set "
-            "task = 'one-vs-rest'"
+            f"data set {many!r} has more than two classes, but {name!r}, which ranks, needs two: set rank_by "
+            "to another metric, such as 'balanced_accuracy', or give the data set task = 'one-vs-rest'"
         )

@@ -1,14 +1,17 @@
-"""Find the learners that a study names, describe them, make them, and explain missing ones."""
+"""Find the learners that a study names, describe and make them, and give them their parameters."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from pydantic import ValidationError
 
 from ...learners import registry
 from ...learners.guests.given import find_given, names_given
@@ -17,32 +20,25 @@ from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
 from ...learners.guests.template import STATES, Template
 from ..errors import InputError, did_you_mean
-from .specs import KEYS, STRATEGIES, by_code
+from .specs import KEYS, STRATEGIES, AlgorithmSpec, DatasetSpec, Scalar, by_code
 from .study import Study
 
 
 @dataclass(frozen=True)
 class ResolvedLearner:
-    """Describe a learner named in a study, with what the plan must know about it.
-
-    Attributes
-    ----------
-    factory : type, Template or None
-        Its class, or the template of an object; None if it cannot be loaded.
-    package : str
-        For a class named as ``module:Class``: its package with the version; otherwise "".
-    problem : str
-        Why its cells cannot be computed; "" if they can.
-    """
+    """Describe a learner named in a study, with what the plan must know about it."""
 
     name: str
+    # Its class, or the template of an object; None if it cannot be loaded.
     factory: type | Template | None
+    # For a class named as ``module:Class``: its package with the version; otherwise "".
     package: str = ""
+    # Why its cells cannot be computed; "" if they can.
     problem: str = ""
 
     @cached_property
     def built_in(self) -> bool:
-        """Return whether the learner is in this package's table, rather than in a plug-in or a library."""
+        """Return whether this package defines the learner, rather than a plug-in or a library."""
         return not self.package and registry.is_built_in(self.factory)
 
     @cached_property
@@ -56,7 +52,7 @@ class ResolvedLearner:
     @cached_property
     def _own_parameters(self) -> frozenset[str]:
         if hasattr(self.factory, "get_params"):
-            # A class whose constructor needs an argument cannot be asked for its parameters.
+            # This fails for a class whose constructor needs an argument.
             with contextlib.suppress(TypeError, ValueError, GuestError):
                 return frozenset(self._constructed({}).get_params())
         return frozenset(name for name, each in self._signature.items() if each.kind != each.VAR_KEYWORD)
@@ -78,10 +74,11 @@ class ResolvedLearner:
 
     def batch_size(self, params: Mapping[str, Any]) -> int:
         """Return how many rows the learner predicts before it learns them."""
-        return int(params.get("batch", 1)) if self._batch_is_ours else 1
+        return int(params.get("batch", 1)) if self._takes_our_batch else 1
 
     @property
-    def _batch_is_ours(self) -> bool:
+    def _takes_our_batch(self) -> bool:
+        """Return whether a parameter ``batch`` is meant for the adapter and not for the learner."""
         return not self.built_in and "batch" not in self._own_parameters
 
     def state_parameter(self, params: Mapping[str, Any]) -> str | None:
@@ -102,8 +99,8 @@ class ResolvedLearner:
     def version(self) -> int | str:
         """Return the version that enters the cell's key; for a plug-in it includes a hash of its content.
 
-        Authors rarely raise a version while they write a learner. Without the hash, results of the old code
-        would count as results of the new code.
+        Without the hash, results of old code would count as results of the new code, because authors rarely
+        raise a version while they write a learner.
         """
         if self.package or not isinstance(self.factory, type):
             return self.package
@@ -113,7 +110,7 @@ class ResolvedLearner:
 
     @property
     def batch(self) -> bool:
-        """Return whether it is fitted to the whole training part at once and makes no online predictions."""
+        """Return whether the learner is a batch baseline, which makes no online predictions."""
         return self.built_in and registry.is_batch(self.factory)
 
     @property
@@ -134,15 +131,15 @@ class ResolvedLearner:
         """Return a new learner, inside its active strategy if `params` name one; see `make_learner`.
 
         `state` returns the seed of the strategy's draws, and of a guest's draws if `params` do not set it.
-        `classes` are the class names in code order, by which class weights are translated. Raises GuestError
-        if the learner cannot be loaded or its constructor fails.
+        `classes` are the class names in code order, for class weights. Raises GuestError if the learner
+        cannot be loaded or its constructor fails.
         """
         if self.problem:
             raise GuestError(self.problem)
         own = by_code(params, classes)
         query = own.pop("query", None)
         asking = {key: own.pop(key) for key in KEYS if query is not None and key in own}
-        if self._batch_is_ours:
+        if self._takes_our_batch:
             own.pop("batch", None)
         name = self.state_parameter(own)
         if name is not None and state is not None:
@@ -163,22 +160,22 @@ class ResolvedLearner:
     def check(self, params: Mapping[str, Any]) -> None:
         """Raise TypeError or ValueError for parameters that the learner does not accept.
 
-        If a guest's constructor raises another exception, nothing is raised here; its cells then fail.
+        Other exceptions of a guest's constructor are ignored here; its cells then fail.
         """
         if self.problem:
             return
         if self.package and "query" in params:
-            raise ValueError("query is a strategy around learners of this package")
+            raise ValueError("query works with learners of this package only: remove query")
         if "query" in params and getattr(self.factory, "asks_for_labels", False):
-            raise ValueError(f"{self.name} decides itself which labels to ask for: leave query out")
-        batch = params.get("batch", 1) if self._batch_is_ours else 1
+            raise ValueError(f"{self.name} decides itself which labels to ask for: remove query")
+        batch = params.get("batch", 1) if self._takes_our_batch else 1
         if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
             raise ValueError(f"batch must be a whole number of rows, 1 or more, got {batch!r}")
         try:
             made = self.make(params)
         except GuestError:
             return
-        # A user's learner may declare no checks: its cells then report what is wrong.
+        # If a user's learner declares no checks, its cells report wrong parameters.
         if hasattr(made, "check_parameters"):
             made.check_parameters()
         elif hasattr(made, "_parameter_constraints"):
@@ -194,10 +191,10 @@ class ResolvedLearner:
             return True
         tags = getattr(made, "__sklearn_tags__", None)
         if tags is None:
-            # River declares it this way.
+            # River's attribute.
             return bool(getattr(made, "_multiclass", True))
-        told = tags().classifier_tags
-        return told is None or bool(told.multi_class)
+        declared = tags().classifier_tags
+        return declared is None or bool(declared.multi_class)
 
 
 def resolve_learner(name: str) -> ResolvedLearner:
@@ -220,13 +217,13 @@ def resolve_learner(name: str) -> ResolvedLearner:
             raise InputError(f"algorithm {name!r} is a strategy: name the learner, with query = {query!r}")
         module, dot, last = name.rpartition(".")
         if dot:
-            hint = f"a class elsewhere is named by 'module:Class', '{module}:{last}'"
+            hint = f"write a class of another package as 'module:Class', '{module}:{last}'"
         raise InputError(f"algorithm {name!r} is unknown: {hint}; your own ones need --plugin FILE")
     factory: Any = known[name]
     return _resolved(name, factory)
 
 
-# Every cell asks for its learner: the facts about a class are computed once.
+# Cached, because every cell needs its learner.
 @functools.lru_cache(maxsize=128)
 def _resolved(name: str, factory: type | Template, package: str = "") -> ResolvedLearner:
     return ResolvedLearner(name, factory, package)
@@ -238,7 +235,7 @@ def _given_learner(name: str) -> ResolvedLearner:
     if given is None:
         raise InputError(
             f"algorithm {name!r} is an object or a class of a notebook, which this session does not have: "
-            "run the cell that makes it, and the study with it"
+            "run the cell that makes it, then make the study again"
         )
     try:
         return _resolved(name, given.factory, given.package)
@@ -255,10 +252,7 @@ def is_known(name: str) -> bool:
 
 
 def make_learner(name: str, params: Mapping[str, Any]) -> Any:
-    """Return a new learner with these parameters.
-
-    With ``query`` (a name of `STRATEGIES`) and its key among `params`, the learner is wrapped in the active
-    strategy that asks for its labels.
+    """Return a new learner, inside an active strategy if `params` contain ``query``, a name of `STRATEGIES`.
 
     Examples
     --------
@@ -271,7 +265,7 @@ def make_learner(name: str, params: Mapping[str, Any]) -> Any:
 
 
 def known_learners(study: Study) -> dict[str, ResolvedLearner]:
-    """Return the learners of a study's algorithms by label, without the algorithms whose name is unknown."""
+    """Return the learners of a study's algorithms by label, except those with an unknown name."""
     found = {}
     for each in study.algorithms:
         with contextlib.suppress(InputError):
@@ -289,7 +283,7 @@ def missing_learners(learners: Mapping[str, ResolvedLearner]) -> list[str]:
 
 
 def left_out(plugins: Sequence[str]) -> list[str]:
-    """Return a line for each class of the loaded plug-ins that predicts or learns but is not a learner."""
+    """Return a line for each class of the loaded plug-ins that looks like a learner but is not one."""
     return [
         f"plugin file {path}: left out: {reason}"
         for path in plugins
@@ -316,3 +310,76 @@ def refuse_changed(study: Study) -> None:
                 f"algorithm {algorithm.label!r}: code or values that it uses have changed since the study "
                 "was made: make the Study again"
             )
+
+
+def grid_points(spec: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
+    """Yield the parameter settings of an algorithm: the product of its lists, the last one fastest.
+
+    Examples
+    --------
+    >>> spec = AlgorithmSpec.model_validate({"name": "AROW", "loss": "hinge", "r": [0.1, 1.0]})
+    >>> list(grid_points(spec))
+    [{'loss': 'hinge', 'r': 0.1}, {'loss': 'hinge', 'r': 1.0}]
+    """
+    fixed, grid = spec.fixed, spec.grid
+    for values in itertools.product(*grid.values()):
+        yield {**fixed, **dict(zip(grid, values, strict=True))}
+
+
+def with_dataset_parameters(
+    algorithm: AlgorithmSpec, dataset: DatasetSpec, learner: ResolvedLearner
+) -> AlgorithmSpec:
+    """Return an algorithm with those of the data set's parameters that its learner has.
+
+    Parameters under the algorithm's label override those for all algorithms. An algorithm with `tuned_as`
+    ignores the data set's grids, because it uses the winner of the other algorithm.
+    """
+    given: dict[str, Scalar | list[Scalar]] = {}
+    for key, value in dataset.parameters.items():
+        if not isinstance(value, dict) and key in learner.parameters:
+            given[key] = value
+    named = dataset.parameters.get(algorithm.label)
+    given |= named if isinstance(named, dict) else {}
+    own = {key: value for key, value in given.items() if not (algorithm.tuned_as and isinstance(value, list))}
+    if not own:
+        return algorithm
+    with _named(f"algorithm {algorithm.label!r} on data set {dataset.label!r}"):
+        return algorithm.with_parameters({key: _canonical(value, key, learner) for key, value in own.items()})
+
+
+def with_canonical_numbers(algorithm: AlgorithmSpec, learner: ResolvedLearner) -> AlgorithmSpec:
+    """Return an algorithm with floats instead of whole numbers where the learner's parameters are floats.
+
+    ``C = 1`` and ``C = 1.0`` are then the same cell, and a grid that contains both is refused.
+
+    Examples
+    --------
+    >>> spec = AlgorithmSpec.model_validate({"name": "AROW", "r": [1, 2.5], "epochs": 2})
+    >>> spec = with_canonical_numbers(spec, resolve_learner("AROW"))
+    >>> spec.grid, spec.fixed
+    ({'r': [1.0, 2.5]}, {'epochs': 2})
+    """
+    given = algorithm.grid | algorithm.fixed
+    found = {key: _canonical(value, key, learner) for key, value in given.items()}
+    # Compare by repr, because 1 == 1.0 in Python.
+    if all(repr(found[key]) == repr(value) for key, value in given.items()):
+        return algorithm
+    with _named(f"algorithm {algorithm.label!r}"):
+        return AlgorithmSpec.model_validate({**algorithm.model_dump(), **found})
+
+
+def _canonical(value: Any, key: str, learner: ResolvedLearner) -> Any:
+    if isinstance(value, list):
+        return [_canonical(each, key, learner) for each in value]
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if whole and key in learner.float_parameters else value
+
+
+@contextlib.contextmanager
+def _named(place: str) -> Iterator[None]:
+    """Turn a ValidationError of the block into an InputError that starts with `place`."""
+    try:
+        yield
+    except ValidationError as error:
+        message = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise InputError(f"{place}: {message}") from None

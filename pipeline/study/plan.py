@@ -1,4 +1,4 @@
-"""Plan a study into cells, one per (dataset, algorithm, noise, seed), stage by stage, with stable keys."""
+"""Plan a study as cells, one per (data set, algorithm, noise, seed), stage by stage, with stable keys."""
 
 from __future__ import annotations
 
@@ -17,12 +17,17 @@ from ..errors import InputError
 from ..noise import Noise
 from ..scoring import kept_for
 from .cell import Cell, CellGroup, CellSpec, Execution, FeatureWork, Group, Params, StageName
-from .checks import Learners, check_study, check_tasks, draws_anew
-from .keys import TUNING_SEED
-from .learner_factory import refuse_changed, refuse_left_out, resolve_learner
-from .planned_algorithm import PlannedAlgorithm, with_canonical_numbers, with_dataset_parameters
+from .checks import Learners, check_study, check_tasks, draws_randomly
+from .learner_factory import (
+    grid_points,
+    refuse_changed,
+    refuse_left_out,
+    resolve_learner,
+    with_canonical_numbers,
+    with_dataset_parameters,
+)
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
-from .study import Study
+from .study import TUNING_SEED, Study
 
 # Parameters that won a grid, and final sizes of support sets by seed.
 Winners = Mapping[Group, dict[str, Scalar]]
@@ -30,23 +35,36 @@ SupportSizes = Mapping[tuple[Group, int], int]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Hold a study with its names resolved: its tasks, their data set entries and its learners.
+class PlannedAlgorithm:
+    """Hold what all cells of an algorithm share."""
 
-    Attributes
-    ----------
-    datasets : dict of str to DatasetSpec
-        By the label of the task.
-    fingerprints : dict of str to str
-        By the label of the task.
-    learners : mapping of str to ResolvedLearner
-        By the label of the algorithm.
-    """
+    algorithm: AlgorithmSpec
+    # The version of its learner.
+    version: int | str
+    # The active strategy around the learner, as parameters.
+    strategy: dict[str, Scalar]
+    execution: Execution
+
+    @cached_property
+    def points(self) -> list[Params]:
+        """Return the points of the grid, each with the strategy's parameters."""
+        return [self.with_strategy(point) for point in grid_points(self.algorithm)]
+
+    def with_strategy(self, params: dict[str, Scalar]) -> Params:
+        """Return the parameters of a cell: these and the strategy's, sorted by name."""
+        return tuple(sorted({**params, **self.strategy}.items()))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Hold a study with its names resolved: its tasks, their data set entries and its learners."""
 
     study: Study
     tasks: tuple[data.TaskRef, ...]
+    # By the label of the task.
     datasets: dict[str, DatasetSpec]
     fingerprints: dict[str, str]
+    # By the label of the algorithm.
     learners: Learners
     plugins: tuple[str, ...]
 
@@ -61,8 +79,8 @@ class Plan:
     def evaluation_groups(self, winners: Winners) -> Iterator[CellGroup]:
         """Yield the cells of the study's seeds, except those of `matched_groups`.
 
-        `winners` are the parameters that won each grid, by `CellSpec.group`. Groups with a grid but no winner
-        are left out.
+        `winners` are the parameters that won each grid, by `CellSpec.group`. Groups with a grid but without
+        a winner are left out.
         """
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
@@ -78,10 +96,9 @@ class Plan:
             yield self._group(task, entry, noise, "run", members)
 
     def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
-        """Yield the cells of the study's seeds whose parameters are the support sizes of other cells.
+        """Yield the cells of the study's seeds that use the final support sizes of other cells as parameters.
 
-        `sizes` are the support vectors at the end, by `CellSpec.group` and seed. A cell is left out if the
-        cell that it is matched with has no size.
+        `sizes` are these sizes, by `CellSpec.group` and seed. A cell without such a size is left out.
         """
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
@@ -110,7 +127,7 @@ class Plan:
         return _cells(self.matched_groups(sizes))
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
-        """Count the cells that `matched_cells` leaves out, by (algorithm, algorithm it is matched with)."""
+        """Count the cells that `matched_cells` leaves out, by (algorithm, algorithm whose size it needs)."""
         missing: dict[tuple[str, str], int] = {}
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
@@ -123,7 +140,7 @@ class Plan:
         return missing
 
     def split_cells(self) -> Iterator[Cell]:
-        """Yield one cell for every split of a task's rows: one per seed, including the reserved seed."""
+        """Yield one cell for every split of every task: one per seed, including the reserved seed."""
         entry, noise = self._entries[0], self.study.noise[0]
         for task in self.tasks:
             if self.n_tuning_cells:
@@ -143,7 +160,7 @@ class Plan:
         return sum(len(self.seeds_of(task, noise)) for task, noise, _ in self._groups())
 
     def n_by_name(self, *, matched: bool = False) -> Counter[tuple[Hashable, str]]:
-        """Count the cells on the study's seeds, or only the `matched` ones, by data set and algorithm."""
+        """Count the cells on the study's seeds, or those of `matched_cells`, by data set and algorithm."""
         found: Counter[tuple[Hashable, str]] = Counter()
         for task, noise, entry in self._groups():
             if entry.algorithm.support_of or not matched:
@@ -151,13 +168,13 @@ class Plan:
         return found
 
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
-        """Return the seeds of a task: only the first if the other repetitions would be identical."""
+        """Return the seeds of a task: only the first one if the other repetitions would be identical."""
         return self.repetitions(self.datasets[task.label], noise, drawn=data.is_drawn(task))
 
     def repetitions(self, dataset: DatasetSpec, noise: Noise, *, drawn: bool = False) -> list[int]:
-        """Return the seeds of a data set; `drawn` means that a generator makes new rows for each of them."""
-        moved = self.study.order_of(dataset) != "given" or noise.rate or drawn
-        if moved or draws_anew(self.study, self.learners):
+        """Return the seeds of a data set; `drawn` says that a generator makes new rows for each seed."""
+        differ = self.study.order_of(dataset) != "given" or noise.rate or drawn
+        if differ or draws_randomly(self.study, self.learners):
             return self.study.seeds
         return self.study.seeds[:1]
 
@@ -169,7 +186,7 @@ class Plan:
     def _as_tuned(
         self, algorithm: AlgorithmSpec, task: data.TaskRef, winner: dict[str, Scalar] | None
     ) -> dict[str, Scalar] | None:
-        """Return parameters with those that won the grid of `tuned_as`, or None if there is no winner."""
+        """Return an algorithm's parameters with the winning ones of `tuned_as`; None without a winner."""
         if winner is None:
             return None
         model = next(each for each in self.study.algorithms if each.label == algorithm.tuned_as)
@@ -198,7 +215,7 @@ class Plan:
         return [self._entry(algorithm) for algorithm in self.study.algorithms]
 
     def _groups(self) -> Iterator[tuple[data.TaskRef, Noise, PlannedAlgorithm]]:
-        # Tasks are the outermost loop: a worker then runs the cells of one data set in succession.
+        # Tasks are the outermost loop, so that a worker runs the cells of one data set in succession.
         for task in self.tasks:
             dataset = self.datasets[task.label]
             entries = []

@@ -1,4 +1,4 @@
-"""The tables of a study file: data set, algorithm (with class weights and query strategy), order, ranking."""
+"""Define the tables of a study file: data sets, algorithms, class weights, active strategies and rankings."""
 
 from __future__ import annotations
 
@@ -30,21 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Strategy:
-    """Describe an active strategy, which asks for labels.
+    """Describe an active strategy, which asks for labels."""
 
-    Attributes
-    ----------
-    name : str
-        The name of its class.
-    key : str, default=""
-        The study key of its parameter, "" if it has none. No learner has a parameter of this name.
-    parameter : str, default=""
-        The class's name for this parameter.
-    default : int or float, default=0
-        The default of the parameter.
-    """
-
+    # The name of its class.
     name: str
+    # Its parameter: the key in a study (no parameter of a learner), the name in the class, the default.
     key: str = ""
     parameter: str = ""
     default: int | float = 0
@@ -63,10 +53,7 @@ class Strategy:
     def around(
         self, learner: Any, settings: Mapping[str, Any], state: Callable[[], int] | None = None
     ) -> QueryAll:
-        """Return the strategy around a learner.
-
-        `settings` contain the strategy's key, if it has one. `state` returns the seed of its draws.
-        """
+        """Return the strategy around a learner; `state` returns the seed of the strategy's draws."""
         given = {self.parameter: settings.get(self.key, self.default)} if self.key else {}
         if self.draws and state is not None:
             given["random_state"] = state()
@@ -90,8 +77,8 @@ CLASS_WEIGHT = "class_weight"
 def with_weights_as_text(parameters: Any) -> Any:
     """Return parameters with class weights, alone or in a list, as JSON text.
 
-    Text is hashed, stored and plotted like any other value. Sorted labels make equal weights equal texts.
-    Anything but a dictionary is returned unchanged.
+    Text is hashed, stored and plotted like any other value. Labels are sorted, so that equal weights give
+    equal texts. Anything but a dictionary is returned unchanged.
 
     Examples
     --------
@@ -101,8 +88,8 @@ def with_weights_as_text(parameters: Any) -> Any:
     if not (isinstance(parameters, dict) and CLASS_WEIGHT in parameters):
         return parameters
     given = parameters[CLASS_WEIGHT]
-    made = [_as_text(each) for each in given] if isinstance(given, list) else _as_text(given)
-    return {**parameters, CLASS_WEIGHT: made}
+    text = [_as_text(each) for each in given] if isinstance(given, list) else _as_text(given)
+    return {**parameters, CLASS_WEIGHT: text}
 
 
 def _as_text(value: Any) -> Any:
@@ -124,8 +111,8 @@ def weights_of(value: Any) -> Any:
 def by_code(parameters: Mapping[str, Any], classes: Sequence[str] | None) -> dict[str, Any]:
     """Return a cell's parameters with class weights keyed by class code instead of class name.
 
-    `classes` are the class names in code order; with None the weights stay keyed by name. A weight for an
-    unknown class raises ValueError.
+    `classes` are the class names in code order; with None the weights stay keyed by name. Raises ValueError
+    for a weight of an unknown class.
 
     Examples
     --------
@@ -139,7 +126,9 @@ def by_code(parameters: Mapping[str, Any], classes: Sequence[str] | None) -> dic
     if classes is not None and isinstance(weights, dict):
         for name in weights:
             if name not in classes:
-                raise ValueError(f"class_weight names class {name!r}, which is none of {', '.join(classes)}")
+                raise ValueError(
+                    f"class_weight names class {name!r}, which is not one of {', '.join(classes)}"
+                )
         weights = {classes.index(name): weight for name, weight in weights.items()}
     return {**found, CLASS_WEIGHT: weights}
 
@@ -149,26 +138,16 @@ Order = Literal["shuffled", "given"]
 
 @dataclass(frozen=True)
 class Course:
-    """Describe how a cell's stream runs.
+    """Describe how a cell's stream runs."""
 
-    Attributes
-    ----------
-    order : {"shuffled", "given"}
-        Whether rows come in a seeded order or in the order of their source.
-    delay : int
-        Examples between a row and its label.
-    window : int or None
-        Number of latest examples in the windowed errors of the curve.
-    fading : float or None
-        Factor of the fading errors of the curve.
-    tune_fraction : float
-        Share of the stream, from its start, that judges grids and is not counted; 0 if there is no such part.
-    """
-
+    # Rows come in a seeded order or in the order of their source.
     order: Order = "shuffled"
+    # Number of examples between a row and its label.
     delay: int = 0
+    # Curves also have errors over this many latest examples, and with this fading factor.
     window: int | None = None
     fading: float | None = None
+    # Share of the stream, from its start, that judges grids and is not counted; 0 without such a part.
     tune_fraction: float = 0.0
 
     @property
@@ -197,7 +176,7 @@ Scalar = str | bool | int | float
 Count = Annotated[int, Field(strict=True, ge=1)]
 Positive = Annotated[float, Field(strict=True, gt=0)]
 Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
-# In a study file a rate or a table of another model; serialized the same way.
+# A rate, or the table of another model, in a study file and when serialized.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
 # Parameters that a data set gives to one algorithm.
@@ -210,15 +189,10 @@ SUPPORT_OF = "support_of"
 class DatasetSpec(BaseModel):
     """Describe one ``[[datasets]]`` table: a catalogue name, a path, an OpenML number, or a composition.
 
-    `label` names it in tables; the default is its name, or its file's name without suffixes.
-    `protocol`, `order`, `max_examples`, `test_fraction` and `max_tune` override the study's.
-    `parameters` go to every algorithm that has such a parameter and does not set it, lists as grids, because
-    a kernel's width, for example, depends on the data. Those in a table under an algorithm's label go to that
-    algorithm only.
-    `compose` lists tables of sources (`name` or `path`, and options) that make one stream. It changes from
-    each source to the next `at` these relative positions (by default equally spaced), within `width`
-    examples.
-    All other keys are options of the data set (``n_train``, ``bias``, ...), which the data layer checks.
+    docs/study.md describes the keys. `protocol`, `order`, `max_examples`, `test_fraction` and `max_tune`
+    override the study's. `parameters` go to every algorithm that has such a parameter and does not set it;
+    those in a table under an algorithm's label go to that algorithm only. All other keys are options of the
+    data set (``n_train``, ``bias``, ...), which the data layer checks.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -257,9 +231,9 @@ class DatasetSpec(BaseModel):
     @model_validator(mode="after")
     def _one_origin(self) -> DatasetSpec:
         if self.compose and (self.name or self.path or self.target):
-            raise ValueError("compose: its sources have names, paths and targets, the composition has none")
+            raise ValueError("compose: move name, path and target into the tables of its sources")
         if not self.compose and (self.at or self.width):
-            raise ValueError("at and width say where sources of 'compose' change, which is missing")
+            raise ValueError("at and width need 'compose', because they say where its sources change")
         return self
 
     @model_validator(mode="before")
@@ -275,12 +249,12 @@ class DatasetSpec(BaseModel):
             )
         if len(given) > 1:
             raise ValueError(
-                f"has both '{given[0]}' and '{given[1]}': write one; what tables call it is 'label'"
+                f"has both '{given[0]}' and '{given[1]}': write one; its name in tables is 'label'"
             )
         if table.get("label"):
             return table
         if given == ["compose"]:
-            raise ValueError("a composition needs a 'label', which tables call it by")
+            raise ValueError("a composition needs a 'label', its name in tables")
         called = data.label_of(str(table["path"])) if given == ["path"] else table.get("name")
         return {**table, "label": str(called or f"openml-{table['openml']}").replace(":", "-")}
 
@@ -300,15 +274,10 @@ class DatasetSpec(BaseModel):
 class AlgorithmSpec(BaseModel):
     """Describe one ``[[algorithms]]`` table: a learner, its label in the report, and its parameters.
 
-    Every other key is a constructor parameter, and a list is a grid.
-    ``{ support_of = "LABEL" }`` sets a parameter to the final support size of the algorithm with that label
-    on the same data set, noise and seed, so that learners are compared at equal support sizes.
-    `class_weight` is a table of weights by class name.
-    `query` puts an active strategy around the learner: "all" (counts all labels), "greedy" (one label of
-    every `h` rows), "selective" (by chance with `query_b`), "selective-adaptive" (with `query_beta`), or
-    "random" (a share `query_q`).
-    `tuned_as` is the label of an algorithm whose winning parameters this one uses.
-    `winner` overrides the study's. `datasets` restricts the algorithm to data sets with these labels.
+    docs/study.md describes the keys. All other keys are constructor parameters, lists are grids, and
+    ``{ support_of = "LABEL" }`` is the final support size of the algorithm with that label on the same data
+    set, noise and seed. `query` puts an active strategy of `STRATEGIES` around the learner. `tuned_as` is the
+    label of an algorithm whose winning parameters this one uses.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -326,10 +295,10 @@ class AlgorithmSpec(BaseModel):
     @model_validator(mode="after")
     def _keys_are_of_the_strategy(self) -> AlgorithmSpec:
         own = STRATEGIES[self.query].key if self.query is not None else ""
-        here = "there is none" if self.query is None else f"this one has query = {self.query!r}"
+        here = "no query" if self.query is None else f"query = {self.query!r}"
         for name, strategy in STRATEGIES.items():
             if strategy.key not in ("", own) and getattr(self, strategy.key) is not None:
-                raise ValueError(f"{strategy.key} belongs to query = {name!r}, and {here}")
+                raise ValueError(f"{strategy.key} belongs to query = {name!r}, but this algorithm has {here}")
         return self
 
     @property
@@ -360,7 +329,7 @@ class AlgorithmSpec(BaseModel):
         return {key: value for key, value in (self.model_extra or {}).items() if isinstance(value, list)}
 
     def with_parameters(self, given: Mapping[str, Scalar | list[Scalar]]) -> AlgorithmSpec:
-        """Return the entry with further parameters; those that it sets itself stay unchanged."""
+        """Return the entry with further parameters, without changing those that it sets itself."""
         extra = {key: value for key, value in given.items() if key not in (self.model_extra or {})}
         return AlgorithmSpec.model_validate({**self.model_dump(), **extra}) if extra else self
 
@@ -396,7 +365,7 @@ class AlgorithmSpec(BaseModel):
     def _one_grid(self) -> AlgorithmSpec:
         if self.tuned_as is not None and self.grid:
             raise ValueError(
-                f"'{next(iter(self.grid))}' is a grid, and tuned_as takes what won that of "
+                f"'{next(iter(self.grid))}' is a grid, but tuned_as takes the winner of the grid of "
                 f"{self.tuned_as!r}: give one of the two"
             )
         return self
@@ -408,19 +377,18 @@ class AlgorithmSpec(BaseModel):
                 raise ValueError(f"the grid of '{key}' is empty: give at least one value")
             if any(isinstance(value, dict) for value in values):
                 raise ValueError(
-                    f"the grid of '{key}' holds a table: {SUPPORT_OF} stands alone, not in a list"
+                    f"the grid of '{key}' contains a table: write {SUPPORT_OF} alone, not in a list"
                 )
             if len({repr(value) for value in values}) < len(values):
-                raise ValueError(f"the grid of '{key}' names a value twice: {values}")
+                raise ValueError(f"the grid of '{key}' contains a value twice: {values}")
         return self
 
 
 class RankingSpec(BaseModel):
     """Describe one ``[[rankings]]`` table: algorithms that the report also ranks among themselves.
 
-    `datasets` restricts the ranking to tasks of the data sets with these labels; empty means all.
-    `focus` is the algorithm that is plotted against each of the others, task by task, at the noise rates
-    `focus_noise` (three of the study's when empty).
+    `datasets` restricts the ranking to these data sets; empty means all. `focus` is plotted against each
+    other algorithm, task by task, at the noise rates `focus_noise` (if empty: three of the study's).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -438,9 +406,10 @@ class RankingSpec(BaseModel):
     @model_validator(mode="after")
     def _focus_takes_part(self) -> RankingSpec:
         if self.focus is None and self.focus_noise:
-            raise ValueError("focus_noise says where to draw the 'focus', which is missing")
+            raise ValueError("focus_noise needs a 'focus', because it says where to draw it")
         if self.focus is not None and self.focus not in self.algorithms:
             raise ValueError(
-                f"focus {self.focus!r} does not take part: {did_you_mean(self.focus, self.algorithms)}"
+                f"focus {self.focus!r} is not one of the ranking's algorithms: "
+                f"{did_you_mean(self.focus, self.algorithms)}"
             )
         return self

@@ -1,26 +1,205 @@
-"""Validate a study as a whole: its data sets, algorithms, noise and seeds."""
+"""Define the keys of a study file, and validate a study: each key, and the keys against each other."""
 
 from __future__ import annotations
 
-from typing import Literal
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal
 
-from pydantic import model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
 from ..errors import did_you_mean
-from ..scoring import METRIC_NAMES, can_rank, is_of_test_part
-from .keys import StudyKeys
-from .specs import Course, DatasetSpec, Order, ProtocolName, WinnerRule
+from ..noise import CLEAN, parse_noise
+from ..scoring import BASELINES, METRIC_NAMES, can_rank, is_of_test_part
+from .specs import (
+    AlgorithmSpec,
+    Count,
+    Course,
+    DatasetSpec,
+    NoiseSpec,
+    Order,
+    Positive,
+    ProtocolName,
+    RankingSpec,
+    Share,
+    WinnerRule,
+)
+
+# Far above any plausible list of seeds, so that tuning never sees a draw that is reported.
+TUNING_SEED = 1_000_000
+DEFAULT_FOLDS = 10
+# Limit on the points of a learning curve: each is a row of the store.
+_MOST_CHECKPOINTS = 10_000
 
 
-class Study(StudyKeys):
-    """Hold a whole study, whose keys are checked against each other."""
+def _is_count(value: Any) -> bool:
+    """Return whether a value is a whole number of at least 1."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _rising_counts(values: Sequence[Any]) -> tuple[int, ...]:
+    """Return the checkpoints of a list as a tuple; raise ValueError if they are not rising counts."""
+    for value in values:
+        if not _is_count(value):
+            raise ValueError(f"{value!r} is not a number of examples: give whole numbers from 1 on")
+    for before, after in itertools.pairwise(values):
+        if not before < after:
+            raise ValueError(f"the list must rise, but {after:,} follows {before:,}")
+    if not 1 <= len(values) <= _MOST_CHECKPOINTS:
+        raise ValueError(f"a list of {len(values)} is not 1 to {_MOST_CHECKPOINTS} numbers of examples")
+    return tuple(values)
+
+
+def _check_labels(key: str, kind: str, labels: Iterable[str], known: Sequence[str]) -> None:
+    """Raise ValueError if a key of the study names an algorithm or data set that the study does not have."""
+    for label in labels:
+        if label not in known:
+            raise ValueError(f"{key}: no {kind} is called {label!r}: {did_you_mean(label, known)}")
+
+
+class Study(BaseModel):
+    """Hold the keys of a study; docs/study.md describes each of them for users."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Also the name of the results folder.
+    name: Annotated[str, Field(max_length=100)]
+    # Heading of the report; the name if empty.
+    title: str = ""
+    description: str = ""
+    protocol: ProtocolName = "prequential"
+    # A number is a rate of uniform label noise, a table is another model.
+    noise: Annotated[list[NoiseSpec], Field(min_length=1)] = [CLEAN]
+    # Repetitions; a number n stands for 0 .. n-1. With "crossval" they are fold numbers, by default all.
+    seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
+    root_seed: Annotated[int, Field(strict=True, ge=0)] = 0
+    # "log", this many equal steps, or after these numbers of examples and at the end of the stream.
+    checkpoints: Literal["log"] | int | tuple[int, ...] = "log"
+    order: Order = "shuffled"
+    # In the given order this first part of a stream judges grids and is not counted.
+    tune_fraction: Share = 0.1
+    # x_t is predicted, then (x_{t-delay}, y_{t-delay}) is learned. "before": the due label comes just before
+    # x_t is predicted, as in River. Labels due after the stream are learned and not counted.
+    delay: Annotated[int, Field(strict=True, ge=0)] = 0
+    label_due: Literal["after", "before"] = "after"
+    # Curves also have measures of this many latest examples, and with this fading factor.
+    window: Count | None = None
+    fading: Share | None = None
+    # Adds the classifiers that use labels only.
+    baselines: StrictBool = False
+    # Share of the rows that a seeded split holds out for testing.
+    test_fraction: Share = 0.3
+    folds: Annotated[int, Field(strict=True, ge=2, le=TUNING_SEED)] = DEFAULT_FOLDS
+    # Rows of the training part that are used at all, the same in every repetition.
+    max_examples: Count | None = None
+    # Rows that one repetition uses; the order, seeded or given, decides which.
+    max_train: Count | None = None
+    max_test: Count | None = None
+    # None: "online" for protocol "prequential" or the given order, otherwise "validation".
+    tune_by: Literal["online", "validation"] | None = None
+    validation_fraction: Share = 0.2
+    # "sparsest": the smallest support set within one standard error of the best point (Breiman et al. 1984,
+    # section 3.4.3).
+    winner: WinnerRule = "best"
+    # Seconds that a cell's learner may take. Batch baselines are not interrupted.
+    time_limit: Positive | None = None
+    # Like `max_train`, for the cells that tune grids.
+    max_tune: Count | None = None
+    test_curve: StrictBool = False
+    # From `METRIC_NAMES`; the first one ranks unless `rank_by` names another.
+    metrics: list[str] = []
+    rank_by: str | None = None
+    # Labels of the algorithms whose learning curves (empty: all) and decision boundaries the report draws.
+    curves: list[str] = []
+    solutions: list[str] = []
+    datasets: Annotated[list[DatasetSpec], Field(min_length=1)]
+    algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
+    rankings: list[RankingSpec] = []
+
+    @field_validator("name")
+    @classmethod
+    def _name_of_a_folder(cls, name: str) -> str:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+            raise ValueError(f"{name!r} is not a usable name: letters, digits, '.', '_' and '-' only")
+        return name
+
+    @field_validator("checkpoints", mode="before")
+    @classmethod
+    def _points_of_curves(cls, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return _rising_counts(value)
+        if value != "log" and not (_is_count(value) and value <= _MOST_CHECKPOINTS):
+            raise ValueError(
+                f'{value!r} is not a number of checkpoints: give "log", a whole number in '
+                f"1..{_MOST_CHECKPOINTS} or a list of example counts"
+            )
+        return value
+
+    @field_validator("noise", mode="before")
+    @classmethod
+    def _noise_rates(cls, value: Any) -> Any:
+        given = [parse_noise(each) for each in (value if isinstance(value, list) else [value])]
+        if len(set(given)) < len(given):
+            raise ValueError(f"a rate is given twice: {[noise.spec for noise in given]}")
+        return given
+
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _metric_list(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("seeds", mode="before")
+    @classmethod
+    def _seed_list(cls, value: Any) -> Any:
+        if isinstance(value, int) and not isinstance(value, bool):
+            if value < 1:
+                raise ValueError(f"{value} repetitions are too few: give at least 1")
+            if value > TUNING_SEED:
+                raise ValueError(f"{value} repetitions are more than the limit of {TUNING_SEED:,}")
+            return list(range(value))
+        if isinstance(value, list):
+            for seed in value:
+                if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < TUNING_SEED:
+                    raise ValueError(f"{seed!r} is not a seed: give whole numbers in [0, {TUNING_SEED:,})")
+            if len(set(value)) < len(value):
+                raise ValueError("a seed is given twice")
+            return value
+        raise ValueError(f"{value!r} is neither a number of repetitions nor a list of seeds")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _folds_are_seeds(cls, table: Any) -> Any:
+        if not isinstance(table, dict) or "seeds" in table:
+            return table
+        datasets = table.get("datasets")
+        parts = [table, *(datasets if isinstance(datasets, list) else [])]
+        crossval = any(isinstance(part, dict) and part.get("protocol") == "crossval" for part in parts)
+        folds = table.get("folds", DEFAULT_FOLDS)
+        # Invalid folds are reported by their own field check.
+        sound = isinstance(folds, int) and not isinstance(folds, bool) and 2 <= folds <= TUNING_SEED
+        return {**table, "seeds": list(range(folds))} if crossval and sound else table
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_baselines(cls, table: Any) -> Any:
+        if not (isinstance(table, dict) and table.get("baselines") is True):
+            return table
+        entries = table.get("algorithms")
+        if not isinstance(entries, list):
+            return table
+        # A study that is read back already contains its baselines.
+        names = {entry.get("name") for entry in entries if isinstance(entry, dict)}
+        names |= {entry.name for entry in entries if isinstance(entry, AlgorithmSpec)}
+        added = [{"name": name, "label": label} for name, label in BASELINES.items() if name not in names]
+        return {**table, "algorithms": [*entries, *added]}
 
     @model_validator(mode="after")
     def _seeds_are_folds(self) -> Study:
         crossval = "crossval" in (self.protocol, *(entry.protocol for entry in self.datasets))
         if crossval and max(self.seeds) >= self.folds:
             raise ValueError(
-                f"seeds: of crossval they are folds, 0 .. {self.folds - 1}, so {max(self.seeds)} is none"
+                f"seeds: with protocol 'crossval', seeds are fold numbers 0 to {self.folds - 1}; got "
+                f"{max(self.seeds)}"
             )
         return self
 
@@ -31,27 +210,28 @@ class Study(StudyKeys):
             if self.protocol_of(entry) == "crossval":
                 raise ValueError(
                     f"order: data set {entry.label!r} is read in the given order, which folds of crossval "
-                    "would break: take protocol 'prequential' or 'holdout', or order 'shuffled'"
+                    "would break: set protocol 'prequential' or 'holdout', or order 'shuffled'"
                 )
         if given and (self.max_tune is not None or any(entry.max_tune for entry in given)):
             raise ValueError(
-                "max_tune: in the given order grids are judged on the first tune_fraction instead"
+                'max_tune: with order = "given" the first tune_fraction of the stream judges grids; remove '
+                "max_tune"
             )
         # A study that is read back contains the default explicitly.
         if not given and self.tune_fraction != type(self).model_fields["tune_fraction"].default:
-            raise ValueError("tune_fraction: is of order 'given', which no data set is read in")
+            raise ValueError('tune_fraction needs order = "given", which no data set here uses')
         return self
 
     @model_validator(mode="after")
     def _due_labels_are_delayed(self) -> Study:
         if self.label_due == "before" and not self.delay:
-            raise ValueError("label_due: says when late labels come, and there is no delay: give one")
+            raise ValueError("label_due needs a delay, because it says when late labels come: set delay")
         return self
 
     @model_validator(mode="after")
     def _test_curve_has_tests(self) -> Study:
         if self.test_curve and all(self.protocol_of(entry) == "prequential" for entry in self.datasets):
-            raise ValueError("test_curve: needs a test part, which protocol 'holdout' or 'crossval' has")
+            raise ValueError("test_curve needs a test part: set protocol 'holdout' or 'crossval'")
         return self
 
     @model_validator(mode="after")
@@ -59,21 +239,19 @@ class Study(StudyKeys):
         tested = any(self.protocol_of(entry) != "prequential" for entry in self.datasets)
         for place, name in enumerate(self.metrics):
             if name not in METRIC_NAMES:
-                raise ValueError(f"metrics: {name!r} is none: {did_you_mean(name, METRIC_NAMES)}")
+                raise ValueError(f"metrics: unknown metric {name!r}: {did_you_mean(name, METRIC_NAMES)}")
             if name in self.metrics[:place]:
-                raise ValueError(f"metrics: names {name!r} twice")
+                raise ValueError(f"metrics: {name!r} is given twice")
             if is_of_test_part(name) and not tested:
-                raise ValueError(
-                    f"metrics: {name!r} needs a test part, which protocol 'holdout' or 'crossval' has"
-                )
+                raise ValueError(f"metrics: {name!r} needs a test part: set protocol 'holdout' or 'crossval'")
         if self.rank_by is not None and self.rank_by not in self.metrics:
-            hint = did_you_mean(self.rank_by, self.metrics) if self.metrics else "there are none"
-            raise ValueError(f"rank_by: {self.rank_by!r} is none of the study's metrics: {hint}")
+            hint = did_you_mean(self.rank_by, self.metrics) if self.metrics else "it sets none"
+            raise ValueError(f"rank_by: {self.rank_by!r} is not one of the study's metrics: {hint}")
         if self.ranked_by is not None and not can_rank(self.ranked_by):
             raise ValueError(
                 f"rank_by: {self.ranked_by!r} cannot rank: it compares each learner with weights of that "
-                "learner's own norm, so that learning nothing has regret 0; name another metric first, or "
-                "set rank_by to one"
+                "learner's own norm, so that learning nothing has regret 0; list another metric first, or "
+                "set rank_by to another one"
             )
         return self
 
@@ -92,8 +270,8 @@ class Study(StudyKeys):
             for key, label in entry.support_of.items():
                 if label not in free:
                     raise ValueError(
-                        f"algorithms: '{key}' of {entry.label!r} is the support size of {label!r}, which "
-                        f"is no other algorithm with a size of its own: {did_you_mean(label, free)}"
+                        f"algorithms: '{key}' of {entry.label!r} is the support size of {label!r}, which is "
+                        f"not an algorithm without support_of: {did_you_mean(label, free)}"
                     )
         return self
 
@@ -103,8 +281,8 @@ class Study(StudyKeys):
         for entry in self.algorithms:
             if entry.tuned_as is not None and entry.tuned_as not in own:
                 raise ValueError(
-                    f"algorithms: {entry.label!r} is tuned as {entry.tuned_as!r}, which is no other "
-                    f"algorithm with a grid of its own: {did_you_mean(entry.tuned_as, own)}"
+                    f"algorithms: {entry.label!r} is tuned as {entry.tuned_as!r}, which is not an algorithm "
+                    f"without tuned_as: {did_you_mean(entry.tuned_as, own)}"
                 )
         return self
 
@@ -113,19 +291,14 @@ class Study(StudyKeys):
         datasets = [entry.label for entry in self.datasets]
         models = {entry.label: entry for entry in self.algorithms}
         for entry in self.algorithms:
-            for name in entry.datasets:
-                if name not in datasets:
-                    raise ValueError(
-                        f"algorithms: datasets of {entry.label!r}: no data set is called {name!r}: "
-                        f"{did_you_mean(name, datasets)}"
-                    )
+            _check_labels(f"algorithms: datasets of {entry.label!r}", "data set", entry.datasets, datasets)
             needed = [*entry.support_of.values(), *([entry.tuned_as] if entry.tuned_as else [])]
             for name in filter(entry.runs_on, datasets):
                 for label in needed:
                     if not models[label].runs_on(name):
                         raise ValueError(
-                            f"algorithms: {entry.label!r} needs what {label!r} comes to on data set "
-                            f"{name!r}, to which that one is not bound: give both the same datasets"
+                            f"algorithms: {entry.label!r} depends on {label!r}, which does not run on data "
+                            f"set {name!r}: give both the same datasets"
                         )
         return self
 
@@ -134,36 +307,24 @@ class Study(StudyKeys):
         for i, entry in enumerate(self.datasets, 1):
             if entry.test_fraction is not None and self.protocol_of(entry) != "holdout":
                 raise ValueError(
-                    f"datasets[{i}]: test_fraction is the share of a seeded split, which protocol "
-                    f"{self.protocol_of(entry)!r} has not: give the data set protocol = 'holdout'"
+                    f"datasets[{i}]: test_fraction needs a seeded split, but protocol "
+                    f"{self.protocol_of(entry)!r} makes none: give the data set protocol = 'holdout'"
                 )
         return self
 
     @model_validator(mode="after")
-    def _rankings_name_parts(self) -> Study:
+    def _labels_are_known(self) -> Study:
         labels = [entry.label for entry in self.algorithms]
         datasets = [entry.label for entry in self.datasets]
-        for key, drawn in (("curves", self.curves), ("solutions", self.solutions)):
-            for label in drawn:
-                if label not in labels:
-                    raise ValueError(
-                        f"{key}: no algorithm is called {label!r}: {did_you_mean(label, labels)}"
-                    )
+        _check_labels("curves", "algorithm", self.curves, labels)
+        _check_labels("solutions", "algorithm", self.solutions, labels)
         for ranking in self.rankings:
-            for label in ranking.algorithms:
-                if label not in labels:
-                    raise ValueError(
-                        f"rankings: no algorithm is called {label!r}: {did_you_mean(label, labels)}"
-                    )
-            for name in ranking.datasets:
-                if name not in datasets:
-                    raise ValueError(
-                        f"rankings: no data set is called {name!r}: {did_you_mean(name, datasets)}"
-                    )
+            _check_labels("rankings", "algorithm", ranking.algorithms, labels)
+            _check_labels("rankings", "data set", ranking.datasets, datasets)
             for noise in ranking.focus_noise:
                 if noise not in self.noise:
                     raise ValueError(
-                        f"rankings: focus_noise {noise.spec} is none of the study's noise rates "
+                        f"rankings: focus_noise {noise.spec} is not one of the study's noise rates "
                         f"{[each.spec for each in self.noise]}"
                     )
         return self
@@ -199,8 +360,16 @@ class Study(StudyKeys):
         )
 
     def judge_of(self, entry: DatasetSpec) -> Literal["online", "validation"]:
-        """Return what judges grids on a data set, with the default resolved."""
+        """Return whether online mistakes or a held-out part judge grids on a data set."""
         if self.tune_by is not None:
             return self.tune_by
         online = self.protocol_of(entry) == "prequential" or self.order_of(entry) == "given"
         return "online" if online else "validation"
+
+
+def misplaced(key: str) -> str:
+    """Return advice for a study key found inside a table, or "" for any other key.
+
+    TOML assigns every key below a ``[[table]]`` to that table.
+    """
+    return f"'{key}' is a key of the study: put it above the first [[…]]" if key in Study.model_fields else ""

@@ -1,4 +1,4 @@
-"""Read studies from TOML files and dictionaries; an error is one line that names the key."""
+"""Read studies from TOML files and dictionaries; report an error in one line that names the key."""
 
 from __future__ import annotations
 
@@ -10,11 +10,48 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..errors import InputError, did_you_mean
-from .key_checks import check_keys, check_tables, check_tests_are_read
-from .study import Study
+from .specs import DatasetSpec, RankingSpec
+from .study import Study, misplaced
+
+# Keys whose values are lists of tables.
+_TABLES = ("datasets", "algorithms", "rankings")
 
 # Values that become valid without their quotes, by the expected kind.
 _BARE = {"int": r"[+-]?[\d_]+", "float": r"[+-]?[\d_]*\.?\d+(e[+-]?\d+)?", "bool": "true|false"}
+
+
+def _check_keys(table: dict[str, Any], source: str) -> None:
+    """Raise InputError for unknown keys, and for single brackets around a table of a list."""
+    for key, value in table.items():
+        if key not in Study.model_fields:
+            hint = did_you_mean(key, Study.model_fields)
+            near = next((each for each in _TABLES if hint.startswith(f"did you mean {each!r}")), None)
+            if near is not None and isinstance(value, dict | list):
+                raise InputError(f"{source}: unknown key '{key}': did you mean [[{near}]]?")
+            raise InputError(f"{source}: unknown key '{key}': {hint}")
+        if key in _TABLES and isinstance(value, dict):
+            raise InputError(f"{source}: [{key}] is one table of a list: write [[{key}]], in double brackets")
+
+
+def _check_tables(table: dict[str, Any], source: str) -> None:
+    """Raise InputError for study keys inside tables of data sets and rankings."""
+    for name, model in (("datasets", DatasetSpec), ("rankings", RankingSpec)):
+        entries = table.get(name)
+        for place, entry in enumerate(entries if isinstance(entries, list) else (), start=1):
+            for key in entry if isinstance(entry, dict) else ():
+                if key not in model.model_fields and misplaced(key):
+                    raise InputError(f"{source}: {name}[{place}]: {misplaced(key)}")
+
+
+def _check_tests_are_read(study: Study, source: str) -> None:
+    """Raise InputError for a test file that the protocol never reads."""
+    for number, entry in enumerate(study.datasets, start=1):
+        protocol = study.protocol_of(entry)
+        if entry.options.get("test") and protocol != "holdout":
+            raise InputError(
+                f"{source}: datasets[{number}].test: protocol '{protocol}' never reads a test part: set "
+                'protocol = "holdout", or remove test'
+            )
 
 
 def _one_line(error: ValidationError, source: str) -> str:
@@ -31,7 +68,9 @@ def _one_line(error: ValidationError, source: str) -> str:
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "model_type":
         given = first["input"]
-        return f"{source}: {place}: {given!r} is no table: write [[{first['loc'][0]}]] and name = {given!r}"
+        return (
+            f"{source}: {place}: {given!r} is not a table: write [[{first['loc'][0]}]] and name = {given!r}"
+        )
     message = message.replace("Input should be", f"{first['input']!r} should be", 1)
     kind = first["type"].removesuffix("_type")
     if kind in _BARE and isinstance(first["input"], str) and re.fullmatch(_BARE[kind], first["input"]):
@@ -55,13 +94,13 @@ def parse_study(table: dict[str, Any], source: str = "study") -> Study:
     >>> study.seeds
     [0, 1, 2]
     """
-    check_keys(table, source)
-    check_tables(table, source)
+    _check_keys(table, source)
+    _check_tables(table, source)
     try:
         study = Study.model_validate(table)
     except ValidationError as error:
         raise InputError(_one_line(error, source)) from None
-    check_tests_are_read(study, source)
+    _check_tests_are_read(study, source)
     return study
 
 
@@ -81,7 +120,7 @@ def read_study(path: Path) -> Study:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not TOML: {error}") from None
     except RecursionError:
-        raise InputError(f"{path}: tables or lists within each other, more than a study has") from None
+        raise InputError(f"{path}: tables or lists are nested too deeply for a study") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     return parse_study(table, str(path))

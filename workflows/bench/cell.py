@@ -11,7 +11,7 @@ import numpy as np
 
 from ...learners import take_rows
 from ...pipeline.errors import InputError
-from ...pipeline.run.shared_inputs import material
+from ...pipeline.run.shared_inputs import inputs_of
 from ...pipeline.run.task import run_cell
 from ...pipeline.study.cell import Cell
 from ...pipeline.study.learner_factory import resolve_learner
@@ -70,7 +70,7 @@ def _compare(cell: Cell) -> Measurement:
     bare = _bare_pass(cell)
     works: tuple[Callable[[], float], Callable[[], float]] = (lambda: _whole(cell), bare)
     whole_seconds, bare_seconds = np.min([[work() for work in works] for _ in range(_REPEATS)], axis=0)
-    task = f"{cell.spec.dataset.parent}, {' or '.join(material(cell.spec).stream.classes)}"
+    task = f"{cell.spec.dataset.parent}, {' or '.join(inputs_of(cell.spec).stream.classes)}"
     return Measurement(
         f"{task}, {cell.spec.algorithm} ({row['n_examples']:,} rows of {row['n_features']:,})",
         milliseconds(whole_seconds),
@@ -88,7 +88,7 @@ def _whole(cell: Cell) -> float:
 
 def _bare_pass(cell: Cell) -> Callable[[], float]:
     """Return a function that times learning and scoring on rows gathered beforehand, after `begin`."""
-    given = material(cell.spec).with_all_features()
+    given = inputs_of(cell.spec).with_all_features()
     assert given.test is not None
     rows, held_out = (take_rows(fold.X, fold.rows) for fold in (given.train, given.test))
     classes = np.arange(len(given.stream.classes), dtype=np.int32)

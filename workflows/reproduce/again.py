@@ -18,7 +18,7 @@ from .evidence import NotThere, StudyEvidence
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ...pipeline.run.task import Learnt
+    from ...pipeline.run.task import TrainedCell
 
 # The norms at which a competitor is evaluated, as fractions of the largest.
 _SCALES = np.linspace(0.02, 1.0, 50)
@@ -35,7 +35,7 @@ class Again:
     """
 
     row: dict[str, Any]
-    learnt: Learnt
+    learnt: TrainedCell
 
     @property
     def mistakes(self) -> int:
@@ -45,7 +45,7 @@ class Again:
     @property
     def flipped(self) -> NDArray[np.bool_]:
         """Whether the given label of each row differs from its clean label, in the order of the stream."""
-        given = self.learnt.material
+        given = self.learnt.inputs
         flipped: NDArray[np.bool_] = given.noisy != given.train.codes
         return flipped
 
@@ -103,7 +103,7 @@ class Competitor:
 def competitor(study: StudyEvidence, algorithm: str, dataset: str) -> Competitor:
     """Return the final function of a two-class kernel learner as a competitor, or raise `NotThere`."""
     learnt = learn_again(study, algorithm, dataset).learnt
-    learner, given = learnt.learner, learnt.material
+    learner, given = learnt.learner, learnt.inputs
     alpha = learner.dual_coef_[0]
     norm = np.sqrt(alpha @ learner.decision_function(learner.support_vectors_))
     signs = np.where(given.noisy == 1, 1.0, -1.0)
@@ -131,7 +131,7 @@ class Removals:
 
 def removals(again: Again) -> Removals:
     """Stream a cell through a fresh copy of its learner, row by row; record removals from the support set."""
-    learner, given = again.learnt.learner, again.learnt.material
+    learner, given = again.learnt.learner, again.learnt.inputs
     fresh = type(learner)(**learner.get_params())
     classes = np.arange(len(given.stream.classes))
     noted: list[tuple[int, int, float]] = []

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from singlepass.pipeline.analysis.signed_rank import SignedRank, signed_rank
+from singlepass.pipeline.analysis.pairwise import SignedRank, signed_rank
 
 DIFFERENCES = st.lists(st.integers(-4, 4), min_size=1, max_size=8)
 

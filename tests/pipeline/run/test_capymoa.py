@@ -36,7 +36,7 @@ def by_capymoa(name: str, params: dict[str, Any], cell: Cell) -> int:
     from capymoa.evaluation import prequential_evaluation
     from capymoa.stream import NumpyStream
 
-    given = learn_cell(cell).material
+    given = learn_cell(cell).inputs
     X, y = given.stream.X[given.train.rows], given.noisy
     stream = NumpyStream(np.asarray(X, float), y.astype(int), target_type="categorical")
     model = getattr(classifier, name)(schema=stream.get_schema(), **params)

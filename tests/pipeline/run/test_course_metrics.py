@@ -13,7 +13,7 @@ from singlepass.learners import AROW, Passage, References
 from singlepass.pipeline import data
 from singlepass.pipeline.analysis.metrics import METRICS, faded, has_windows, windowed
 from singlepass.pipeline.run.recorder import Recorder, Tallies
-from singlepass.pipeline.run.shared_inputs import material
+from singlepass.pipeline.run.shared_inputs import inputs_of
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.scoring import BY_CLASS, METRIC_NAMES, REFERENCES, SCORINGS
 from singlepass.pipeline.store.schema import CELLS, CURVES
@@ -114,7 +114,7 @@ def of_scores(scores: np.ndarray, labels: np.ndarray, part: slice) -> dict[str, 
 def test_what_counts_is_measured_by_the_scores_at_prediction(first: int, delay: int) -> None:
     cell = cells_of({"name": "AROW"}, first=first, delay=delay, noise=0.2, window=90, checkpoints=8)[0]
     rows, curves = frames(cell)
-    made = material(cell.spec)
+    made = inputs_of(cell.spec)
     X = data.open_stream(cell.spec.dataset, root=0, seed=0).X
     scores = scores_at_prediction(X, made.noisy, delay)
     assert (rows["n_examples"].item(), curves["t"].iloc[-1]) == (N - first, N - first)
@@ -161,7 +161,7 @@ def test_every_metric_fades_as_scikit_learn_weighs(first: int, delay: int) -> No
     alpha = 0.97
     cell = cells_of({"name": "AROW"}, first=first, delay=delay, noise=0.2, fading=alpha, checkpoints=8)[0]
     curves = frames(cell)[1]
-    made = material(cell.spec)
+    made = inputs_of(cell.spec)
     X = data.open_stream(cell.spec.dataset, root=0, seed=0).X
     scores = scores_at_prediction(X, made.noisy, delay)
     for side, labels in (("", made.train.codes), ("given_", made.noisy)):
@@ -195,7 +195,7 @@ def test_what_fades_is_a_plain_sum(name: str) -> None:
     alpha = 0.9
     cell = cells_of({"name": "AROW"}, name=name, fading=alpha, noise=0.1, checkpoints=5)[0]
     curves = frames(cell)[1]
-    made, n_classes = material(cell.spec), 2 if name == "gauss" else 3
+    made, n_classes = inputs_of(cell.spec), 2 if name == "gauss" else 3
     for place, t in enumerate(curves["t"]):
         sums = np.zeros(n_classes)
         for code in made.noisy[:t]:

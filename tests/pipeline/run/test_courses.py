@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from singlepass.learners import AROW, KernelPerceptron, Passage, PassiveAggressive
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.run.recorder import Recorder
-from singlepass.pipeline.run.shared_inputs import material
+from singlepass.pipeline.run.recorder import Recorder, are_mistakes
+from singlepass.pipeline.run.shared_inputs import inputs_of
 from singlepass.pipeline.run.task import run_cell
-from singlepass.pipeline.run.windows import are_mistakes
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import Plan, make_plan
 from singlepass.pipeline.study.specs import Course
@@ -91,18 +90,18 @@ def test_limits_and_splits_take_rows_as_they_come(tmp_path: Path) -> None:
     [cell] = cells_of(
         dataset, algorithm, max_examples=200, protocol="holdout", test_fraction=0.25, max_test=7
     )
-    given = material(cell.spec)
+    given = inputs_of(cell.spec)
     assert given.train.rows.tolist() == list(range(150))
     assert given.test is not None
     assert given.test.rows.tolist() == list(range(150, 157))
     [cell] = cells_of(dataset, algorithm, max_train=30)
-    assert material(cell.spec).train.rows.tolist() == list(range(30))
+    assert inputs_of(cell.spec).train.rows.tolist() == list(range(30))
 
 
 def test_an_official_test_part_keeps_its_order() -> None:
     dataset = {"name": "gauss", "n_train": 50, "n_test": 40}
     cell = cells_of(dataset, {"name": "Perceptron"}, protocol="holdout", max_test=10)[0]
-    given = material(cell.spec)
+    given = inputs_of(cell.spec)
     assert given.train.rows.tolist() == list(range(50))
     assert given.test is not None
     assert given.test.rows.tolist() == list(range(10))
@@ -168,7 +167,10 @@ def test_grids_are_judged_on_what_nobody_is_counted_on(tmp_path: Path) -> None:
         ({"window": 0}, "window"),
         ({"fading": 1.0}, "fading"),
         ({"delay": -1}, "delay"),
-        ({"label_due": "before"}, "label_due: says when late labels come, and there is no delay: give one"),
+        (
+            {"label_due": "before"},
+            "label_due needs a delay, because it says when late labels come: set delay",
+        ),
         ({"label_due": "now", "delay": 1}, "label_due: 'now' should be 'after' or 'before'"),
     ],
 )
@@ -187,7 +189,7 @@ def test_noise_in_a_stretch_falls_where_the_order_has_it(tmp_path: Path) -> None
     dataset, _, y = written(tmp_path)
     noise = {"model": "window", "rate": 0.4, "from": 0.5, "to": 0.75}
     [cell] = cells_of(dataset, {"name": "Perceptron"}, noise=[noise], seeds=1)
-    given = material(cell.spec)
+    given = inputs_of(cell.spec)
     changed = np.flatnonzero(given.noisy != y)
     assert len(changed) > 0
     assert N // 2 <= changed.min() <= changed.max() < 3 * N // 4

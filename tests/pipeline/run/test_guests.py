@@ -97,7 +97,7 @@ def by_river(model: Any, cell: Cell, delay: int | None) -> int:
     """Return the mistakes that River counts on a cell's stream."""
     from river import evaluate, metrics
 
-    given = learn_cell(cell).material
+    given = learn_cell(cell).inputs
     X, y = given.stream.X[given.train.rows], given.noisy
     stream = [(dict(enumerate(x)), bool(code)) for x, code in zip(X.tolist(), y, strict=True)]
     metric = metrics.Accuracy()
@@ -143,7 +143,7 @@ def test_a_model_of_river_makes_the_mistakes_that_river_counts(
     assert row["status"] == "ok", row["error"]
     theirs = by_river(model, cell, of_river)
     # For a row without a prediction River counts no mistake; this package predicts the first class.
-    unsaid = learn_cell(cell).material.noisy[: of_river or 1].sum() if silent else 0
+    unsaid = learn_cell(cell).inputs.noisy[: of_river or 1].sum() if silent else 0
     assert row["mistakes"] == theirs + unsaid
     assert row["updates"] is None
 
@@ -184,7 +184,7 @@ def test_a_batch_is_predicted_then_learnt(delay: int) -> None:
     [cell] = cells(
         {"name": SGD, "batch": 7, "loss": "log_loss", "random_state": 1}, delay=delay, checkpoints=23
     )
-    given = learn_cell(cell).material
+    given = learn_cell(cell).inputs
     X, y = given.stream.X[given.train.rows], given.noisy
     model, wrong, taught = SGDClassifier(loss="log_loss", random_state=1), 0, 0
     for t in range(len(y)):
@@ -223,7 +223,7 @@ def test_another_version_than_planned_is_not_run() -> None:
     other = Cell(replace(cell.spec, algorithm_version="scikit-learn 0.1"))
     row = run_cell(other).row
     assert row["status"] == "failed"
-    assert row["error"].startswith(f"algorithm '{SGD}': planned with scikit-learn 0.1, and scikit-learn ")
+    assert row["error"].startswith(f"algorithm '{SGD}': planned with scikit-learn 0.1, but scikit-learn ")
 
 
 def test_what_a_guest_draws_begins_with_the_repetition() -> None:
@@ -320,7 +320,7 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"name": "sklearn.linear_model.SGDClassifier"}, "'sklearn.linear_model:SGDClassifier'"),
         ({"name": SGD, "alfa": 1.0}, "has no parameter 'alfa': did you mean 'alpha'"),
         ({"name": SGD, "loss": "hinged"}, "The 'loss' parameter of SGDClassifier must be"),
-        ({"name": SGD, "query": "all"}, "query is a strategy around learners of this package"),
+        ({"name": SGD, "query": "all"}, "query works with learners of this package only: remove query"),
         pytest.param({"name": "vw", "args": "--nosuch"}, "unrecognised option '--nosuch'", marks=vw),
     ],
 )

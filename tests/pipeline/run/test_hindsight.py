@@ -146,7 +146,7 @@ def test_it_is_the_loss_along_the_stream_less_the_least(noise: float) -> None:
     row = run_cell(cell).row
     assert row["status"] == "ok", row["error"]
     learnt = learn_cell(cell)
-    given = learnt.material
+    given = learnt.inputs
     X = given.stream.X[given.train.rows]
     learner = AROW()
     scores = learner.learn(X, given.noisy, classes=[0, 1])
@@ -165,7 +165,7 @@ def test_rows_before_counting_begins_are_left_out() -> None:
     [cell] = cells({"name": "PassiveAggressive"}, {"name": "AROW", "r": [0.1, 1.0]}, order="given")[:1]
     outcome = run_cell(cell)
     assert outcome.row["counted_from"] == 30
-    given = learn_cell(cell).material
+    given = learn_cell(cell).inputs
     part = given.train.part(30)
     assert len(part.rows) == outcome.row["n_examples"]
     assert outcome.row["regret_clean"] < outcome.row["hinge_loss_clean"] * 270
@@ -197,7 +197,11 @@ def test_strategies_have_that_of_the_learner_within_and_references_none() -> Non
 @pytest.mark.parametrize(
     ("algorithm", "dataset", "words"),
     [
-        ({"name": "KernelPerceptron"}, GAUSS, "algorithm 'KernelPerceptron': 'regret' is of this package's"),
+        (
+            {"name": "KernelPerceptron"},
+            GAUSS,
+            "algorithm 'KernelPerceptron': 'regret' needs a linear learner of this",
+        ),
         ({"name": "sklearn.naive_bayes:GaussianNB", "label": "NB"}, GAUSS, "algorithm 'NB': 'regret' is of"),
         ({"name": "ALMA"}, GAUSS, "algorithm 'ALMA': 'regret' compares with one vector of weights"),
         ({"name": "NAROW"}, GAUSS, "algorithm 'NAROW': 'regret' compares with one"),
@@ -205,7 +209,7 @@ def test_strategies_have_that_of_the_learner_within_and_references_none() -> Non
         ({"name": "KT", "scale": ["running", "instance"]}, GAUSS, "'KT': 'regret' compares with one"),
         ({"name": "MarginPerceptron", "output": "voted"}, GAUSS, "'regret' compares with one"),
         ({"name": "KT"}, GAUSS | {"parameters": {"scale": "instance"}}, "'KT': 'regret' compares with one"),
-        ({"name": "AROW"}, {"name": "digits"}, "'digits' has more than two classes and 'regret' is of two"),
+        ({"name": "AROW"}, {"name": "digits"}, "'digits' has more than two classes, but 'regret' needs two"),
     ],
 )
 def test_what_has_no_regret_is_refused_in_a_line(

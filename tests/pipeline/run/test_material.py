@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from singlepass.pipeline.run import shared_inputs
-from singlepass.pipeline.run.shared_inputs import excerpt, held_bytes
+from singlepass.pipeline.run.shared_inputs import compact_copy, held_bytes
 from singlepass.pipeline.run.splits import Fold
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import PROVENANCE
@@ -61,7 +61,7 @@ def sparse_file(tmp_path: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("protocol", ["crossval", "holdout", "prequential"])
-def test_an_excerpt_changes_no_integer(
+def test_a_compact_copy_changes_no_integer(
     protocol: str, sparse_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for dataset in (sparse_file, {"name": "digits", "task": "pair:3,5", "max_examples": 150}):
@@ -79,7 +79,7 @@ def test_an_excerpt_changes_no_integer(
 def test_learners_know_no_features_that_do_not_occur(sparse_file: dict[str, Any]) -> None:
     forget()
     cell = cells_of(sparse_file)[0]
-    given = shared_inputs.material(cell.spec)
+    given = shared_inputs.inputs_of(cell.spec)
     assert given.train.n_features > 4000 > 2500 > given.train.n_occurring
     assert given.with_all_features().train.n_occurring is None
     # The bytes of a model are those of all features.
@@ -89,12 +89,14 @@ def test_learners_know_no_features_that_do_not_occur(sparse_file: dict[str, Any]
 def test_algorithms_share_what_does_not_depend_on_them() -> None:
     forget()
     cells = cells_of({"name": "digits", "task": "round"})
-    made = {id(shared_inputs.material(cell.spec)) for cell in cells}
+    made = {id(shared_inputs.inputs_of(cell.spec)) for cell in cells}
     assert len(made) == 2 * 2
     spec = cells[0].spec
-    assert shared_inputs.material(replace(spec, algorithm="other", params=())) is shared_inputs.material(spec)
+    assert shared_inputs.inputs_of(replace(spec, algorithm="other", params=())) is shared_inputs.inputs_of(
+        spec
+    )
     for change in ({"max_train": 50}, {"max_test": 9}, {"folds": 5}, {"root_seed": 3}, {"stage": "tune"}):
-        assert shared_inputs.material(replace(spec, **change)) is not shared_inputs.material(spec)  # type: ignore[arg-type]
+        assert shared_inputs.inputs_of(replace(spec, **change)) is not shared_inputs.inputs_of(spec)  # type: ignore[arg-type]
 
 
 def test_repetitions_look_a_stream_up_once(
@@ -112,7 +114,7 @@ def test_repetitions_look_a_stream_up_once(
     for dataset, times in ((sparse_file, 1), ({"name": "gauss", "n_train": 50}, 3)):
         looked_up.clear()
         for cell in cells_of(dataset, seeds=3):
-            shared_inputs.material(cell.spec)
+            shared_inputs.inputs_of(cell.spec)
         assert len(looked_up) == times
     forget()
 
@@ -120,8 +122,8 @@ def test_repetitions_look_a_stream_up_once(
 def test_cells_that_judge_a_grid_have_no_test_part() -> None:
     forget()
     spec = cells_of({"name": "digits", "task": "pair:3,5"}, protocol="holdout")[0].spec
-    assert shared_inputs.material(spec).test is not None
-    assert shared_inputs.material(replace(spec, stage="tune", judge="validation")).test is None
+    assert shared_inputs.inputs_of(spec).test is not None
+    assert shared_inputs.inputs_of(replace(spec, stage="tune", judge="validation")).test is None
     forget()
 
 
@@ -130,18 +132,18 @@ def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     # A stream that is drawn for each repetition is cached, although few of its rows are read.
     gauss = {"name": "gauss", "n_train": 20_000, "max_examples": 50}
     cells = cells_of(gauss, seeds=12, algorithms=ALGORITHMS[:1])
-    drawn = shared_inputs.material(cells[0].spec).stream.X.nbytes
+    drawn = shared_inputs.inputs_of(cells[0].spec).stream.X.nbytes
     kept = shared_inputs._source.cache
     assert kept.maxsize == 2**28
     one = kept.currsize
     assert one > drawn
     monkeypatch.setattr(kept, "_Cache__maxsize", 3.5 * one)
     for cell in cells:
-        shared_inputs.material(cell.spec)
+        shared_inputs.inputs_of(cell.spec)
     assert 1 <= len(kept) <= 3
     assert kept.currsize <= 3.5 * one
     for source in kept.values():
-        assert source.materials.currsize <= source.materials.maxsize <= shared_inputs._ORDERS_BYTES
+        assert source.inputs.currsize <= source.inputs.maxsize <= shared_inputs._ORDERS_BYTES
     gc.collect()
     # What is no longer kept is not known either.
     known = {id(reference()) for reference in shared_inputs._known.values() if reference() is not None}
@@ -154,9 +156,9 @@ def test_many_repetitions_share_too(seeds: int) -> None:
     forget()
     cells = cells_of({"name": "digits", "task": "round", "max_examples": 90}, seeds=seeds, noise=0.1)
     first = {
-        cell.spec.seed: shared_inputs.material(cell.spec) for cell in cells if cell.spec.algorithm == "AROW"
+        cell.spec.seed: shared_inputs.inputs_of(cell.spec) for cell in cells if cell.spec.algorithm == "AROW"
     }
-    shared = [shared_inputs.material(cell.spec) is first[cell.spec.seed] for cell in cells]
+    shared = [shared_inputs.inputs_of(cell.spec) is first[cell.spec.seed] for cell in cells]
     assert all(shared[-2 * 60 :])
     assert len(shared_inputs._source.cache) == 1
 
@@ -171,12 +173,12 @@ def test_a_map_of_a_file_takes_next_to_nothing(tmp_path: Any) -> None:
     assert held_bytes(sp.csr_matrix(X)) >= 1000 * 50 * 12
 
 
-def test_an_excerpt_has_the_rows_of_its_matrices() -> None:
+def test_a_compact_copy_has_the_rows_of_its_matrices() -> None:
     rng = np.random.RandomState(0)
     X = sp.random(40, 300, 0.02, "csr", random_state=rng)
     X_test = sp.random(30, 300, 0.02, "csr", random_state=rng)
     rows = np.sort(rng.permutation(40)[:15])
-    made = excerpt([(X, rows), (X_test, None)])
+    made = compact_copy([(X, rows), (X_test, None)])
     fold = Fold(X, rng.permutation(rows), np.zeros(15, np.int32))
     near = made.fold(fold, 0)
     np.testing.assert_array_equal(near.X[near.rows].toarray(), X[fold.rows].toarray())

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 
 from singlepass.learners import AROW, Forgetron, Perceptron
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.run.prequential import check_room
 from singlepass.pipeline.run.splits import Fold
-from singlepass.pipeline.run.stream_learner import check_room
 
 WIDE = 2**31 - 1
 

@@ -16,11 +16,12 @@ from singlepass.learners import Perceptron
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import FeatureNoise, MarginNoise, Noise, margin, parse_noise
+from singlepass.pipeline.noise.features import feature_spread
 from singlepass.pipeline.noise.margin import margin_chances
 from singlepass.pipeline.randomness import random_state
 from singlepass.pipeline.run import shared_inputs
 from singlepass.pipeline.run import task as cell_module
-from singlepass.pipeline.run.shared_inputs import disturbed, feature_spread
+from singlepass.pipeline.run.shared_inputs import with_feature_noise
 from singlepass.pipeline.run.splits import Fold, split
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import CELLS, PROVENANCE
@@ -97,7 +98,7 @@ def test_a_learner_is_told_what_is_noisy_only(
         Watched.told.clear()
         row = run_cell(cell).row
         assert row["status"] == "ok", row
-        given = shared_inputs.material(cell.spec)
+        given = shared_inputs.inputs_of(cell.spec)
         told = np.concatenate([y for _, y in Watched.told])
         np.testing.assert_array_equal(told, given.noisy)
         # Recompute the inputs from the stream: the learner must get nothing else of it.
@@ -131,7 +132,7 @@ def test_a_learner_is_told_what_is_noisy_only(
 
 @pytest.mark.parametrize("noise", NOISE, ids=str)
 @pytest.mark.parametrize("protocol", ["crossval", "holdout", "prequential"])
-def test_an_excerpt_changes_no_integer(
+def test_a_compact_copy_changes_no_integer(
     noise: Any, protocol: str, sparse_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A compact copy with renumbered features changes no count of a learner."""
@@ -170,7 +171,7 @@ def test_noise_among_the_classes_that_a_task_joins() -> None:
 def test_level_class_is_noise_of_the_data_sets_own_labels(task: str) -> None:
     noise = parse_noise({"model": "class", "rates": {"3": 0.5, "8": 1.0}, "level": "class"})
     cell = cell_of(noise, {"name": "digits", "task": task})
-    given = shared_inputs.material(cell.spec)
+    given = shared_inputs.inputs_of(cell.spec)
     stream = data.open_stream(cell.spec.dataset)
     own = data.open_stream(data.expand(name="digits", task="multiclass")[0])
     part, _ = split(cell.spec, stream)
@@ -198,7 +199,7 @@ def test_margin_noise_is_that_of_the_reference(monkeypatch: pytest.MonkeyPatch) 
     p = margin_chances(m, 0.2)
     sure = np.abs(u - p) > 1e-4
     assert sure.mean() > 0.99
-    given = shared_inputs.material(cell.spec)
+    given = shared_inputs.inputs_of(cell.spec)
     np.testing.assert_array_equal((given.noisy != part.codes)[sure], (u < p)[sure])
 
 
@@ -259,7 +260,9 @@ def test_rows_are_changed_where_they_have_values(layout: str, dtype: Any) -> Non
     before = X.copy()
     rows = rng.permutation(5000)[:4000]
     noise = FeatureNoise(0.25, scale=0.5)
-    made, changed = disturbed(Fold(X, rows, np.zeros(4000, np.int32)), noise, np.random.RandomState(1))
+    made, changed = with_feature_noise(
+        Fold(X, rows, np.zeros(4000, np.int32)), noise, np.random.RandomState(1)
+    )
     assert (before != X).sum() == 0
     clean = np.asarray(before[rows].todense() if layout == "sparse" else before[rows], np.float64)
     found = made.X[made.rows]
@@ -280,9 +283,9 @@ def test_rows_are_changed_where_they_have_values(layout: str, dtype: Any) -> Non
 
 def test_rows_that_noise_changed_are_counted_in_what_is_kept() -> None:
     cell = cell_of({"model": "features", "rate": 0.5}, DIGITS)
-    given = shared_inputs.material(cell.spec)
+    given = shared_inputs.inputs_of(cell.spec)
     assert given.n_bytes > given.train.X.nbytes
-    other = shared_inputs.material(replace(cell.spec, noise=Noise()))
+    other = shared_inputs.inputs_of(replace(cell.spec, noise=Noise()))
     assert other.n_bytes < given.train.X.nbytes
 
 
@@ -292,18 +295,18 @@ def test_rows_that_noise_changed_are_counted_in_what_is_kept() -> None:
         (
             {"model": "class", "rates": {"benin": 0.1}},
             {"name": "breast-cancer"},
-            "data set 'breast-cancer': noise of model 'class' names class 'benin', which it has not: did you "
-            "mean 'benign'?",
+            "data set 'breast-cancer': noise of model 'class' names class 'benin', which the data set does "
+            "not have: did you mean 'benign'?",
         ),
         (
             {"model": "class", "rates": {"8": 0.1}},
             DIGITS,
-            "noise of model 'class' names class '8', which it has not: known: 3, rest",
+            "noise of model 'class' names class '8', which the data set does not have: known: 3, rest",
         ),
         (
             {"model": "class", "matrix": [[1.0, 0.0], [0.0, 1.0]]},
             {"name": "digits"},
-            "data set 'digits': noise of model 'class' has a matrix of 2 rows, and there are 10 classes: 0,",
+            "data set 'digits': noise of model 'class' has a matrix of 2 rows, but there are 10 classes: 0,",
         ),
         (
             {"model": "pair", "rate": 0.1, "level": "class"},

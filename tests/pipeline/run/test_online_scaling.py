@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.run.shared_inputs import material
+from singlepass.pipeline.run.shared_inputs import inputs_of
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
@@ -58,7 +58,7 @@ def order_of(path: str, protocol: str, cell: Cell) -> Any:
     """Return the file's row numbers in a cell's order, taken from the same cell without scaling."""
     plain = cells_of(path, protocol, dataset={"standardize": False})
     same = next(each for each in plain if each.spec.seed == cell.spec.seed)
-    found = material(same.spec)
+    found = inputs_of(same.spec)
     return found.train.rows, None if found.test is None else found.test.rows
 
 
@@ -68,7 +68,7 @@ def test_each_row_by_itself_and_those_before_it(tmp_path: Path, protocol: str, d
     X = numbers()
     path = write(tmp_path / "f.csv", X)
     for cell in cells_of(path, protocol, dataset={"bias": True, "dtype": dtype}):
-        given = material(cell.spec)
+        given = inputs_of(cell.spec)
         rows, tests = order_of(path, protocol, cell)
         assert given.train.X.dtype == dtype
         expected = [scaled(X, rows, t + 1, X[row]) for t, row in enumerate(rows)]
@@ -84,10 +84,10 @@ def test_each_row_by_itself_and_those_before_it(tmp_path: Path, protocol: str, d
 def test_later_rows_change_nothing(tmp_path: Path) -> None:
     X = numbers()
     first = cells_of(write(tmp_path / "f.csv", X), "prequential", order="given")[0]
-    before = material(first.spec).train.X.copy()
+    before = inputs_of(first.spec).train.X.copy()
     X[40:] *= 7.0
     second = cells_of(write(tmp_path / "f.csv", X), "prequential", order="given")[0]
-    after = material(second.spec).train.X
+    after = inputs_of(second.spec).train.X
     assert before[:40].tolist() == after[:40].tolist()
     assert before[40:].tolist() != after[40:].tolist()
 
@@ -96,7 +96,7 @@ def test_an_official_test_part_is_scaled_by_the_training_part(tmp_path: Path) ->
     X = numbers()
     test = write(tmp_path / "t.csv", X[:9])
     cell = cells_of(write(tmp_path / "f.csv", X), "holdout", dataset={"test": test})[0]
-    given = material(cell.spec)
+    given = inputs_of(cell.spec)
     assert given.test is not None
     expected = [scaled(X, np.arange(N), N, row) for row in X[:9]]
     np.testing.assert_allclose(given.test.X[given.test.rows], expected, atol=1e-12)
@@ -116,14 +116,14 @@ def test_the_same_in_blocks_of_any_size(tmp_path: Path, monkeypatch: pytest.Monk
     cell = cells_of(
         write(tmp_path / "f.csv", numbers()), "holdout", noise=[{"model": "margin", "rate": 0.2}]
     )[0]
-    whole = material(cell.spec)
+    whole = inputs_of(cell.spec)
     monkeypatch.setattr("singlepass.pipeline.run.splits.BLOCK_ROWS", 7)
     from singlepass.pipeline.run import shared_inputs as module
 
     module._source.cache.clear()
     module._known.clear()
     monkeypatch.setattr(module._last, "reference", None)
-    pieces = material(cell.spec)
+    pieces = inputs_of(cell.spec)
     assert pieces is not whole
     assert pieces.train.X.tolist() == whole.train.X.tolist()
     assert pieces.noisy.tolist() == whole.noisy.tolist()
@@ -134,6 +134,6 @@ def test_what_cannot_be_scaled_is_refused(tmp_path: Path) -> None:
     X[5, 2] = 1e300
     cell = cells_of(write(tmp_path / "f.csv", X), "prequential")[0]
     with np.errstate(over="ignore"), pytest.raises(InputError, match="feature 3 has values too large"):
-        material(cell.spec)
+        inputs_of(cell.spec)
     with pytest.raises(InputError, match="standardize must be true or false or \"online\", not 'onlin'"):
         cells_of(str(tmp_path / "f.csv"), "prequential", dataset={"standardize": "onlin"})

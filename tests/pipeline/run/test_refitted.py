@@ -14,7 +14,7 @@ from singlepass.pipeline import data
 from singlepass.pipeline.noise import FeatureNoise, MarginNoise
 from singlepass.pipeline.noise.margin import margin_chances, reference_margins
 from singlepass.pipeline.randomness import random_state
-from singlepass.pipeline.run.shared_inputs import Material, material
+from singlepass.pipeline.run.shared_inputs import SharedInputs, inputs_of
 from singlepass.pipeline.run.splits import split
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.study.cell import Cell
@@ -52,7 +52,7 @@ def cells_of(
     return list(make_plan(parse_study(table)).evaluation_cells({}))
 
 
-def rows_of(given: Material) -> tuple[Any, Any]:
+def rows_of(given: SharedInputs) -> tuple[Any, Any]:
     assert given.test is not None
     parts = [fold.X[fold.rows] for fold in (given.train, given.test)]
     return tuple(part if isinstance(part, np.ndarray) else part.toarray() for part in parts)  # type: ignore[return-value]
@@ -63,8 +63,8 @@ def test_standardised_on_the_rows_that_are_learnt(tmp_path: Path, protocol: str)
     X = numbers()
     path = write(tmp_path / "f.csv", X)
     for cell in cells_of(path, protocol, standardize=True, bias=True):
-        plain = material(cells_of(path, protocol)[0].spec if cell.spec.seed == 0 else cell.spec)
-        given = material(cell.spec)
+        plain = inputs_of(cells_of(path, protocol)[0].spec if cell.spec.seed == 0 else cell.spec)
+        given = inputs_of(cell.spec)
         assert given.test is not None
         rows, held_out = given.train.rows, given.test.rows
         assert sorted([*rows, *held_out]) == list(range(N))
@@ -98,13 +98,13 @@ def test_other_test_rows_change_nothing_that_is_learnt(
         X[np.random.RandomState(1).uniform(size=X.shape) < 0.2] = np.nan
     text = "red," if "categorical" in options else ""
     cell = cells_of(write(tmp_path / "f.csv", X, text), protocol, **options)[0]
-    train, test = rows_of(material(cell.spec))
-    held_out = material(cell.spec).test
+    train, test = rows_of(inputs_of(cell.spec))
+    held_out = inputs_of(cell.spec).test
     assert held_out is not None
     X[held_out.rows] *= 7.0
     other = cells_of(write(tmp_path / "f.csv", X, text), protocol, **options)[0]
     assert other.spec.fingerprint != cell.spec.fingerprint
-    others, changed = rows_of(material(other.spec))
+    others, changed = rows_of(inputs_of(other.spec))
     assert others.tolist() == train.tolist()
     assert not np.isnan(changed).any()
     assert changed.tolist() != test.tolist()
@@ -114,7 +114,7 @@ def test_filled_by_the_means_of_the_rows_that_are_learnt(tmp_path: Path) -> None
     X = numbers()
     X[::4, 1] = np.nan
     cell = cells_of(write(tmp_path / "f.csv", X), "holdout", missing="mean")[0]
-    given = material(cell.spec)
+    given = inputs_of(cell.spec)
     assert given.test is not None
     mean = np.nanmean(X[given.train.rows], axis=0)
     for found, fold in zip(rows_of(given), (given.train, given.test), strict=True):
@@ -143,7 +143,7 @@ def test_the_whole_training_part_where_the_data_have_a_test_part(tmp_path: Path)
     test = write(tmp_path / "t.csv", X[:9])
     cell = cells_of(write(tmp_path / "f.csv", X), "holdout", standardize=True, test=test)[0]
     scaler = StandardScaler().fit(X)
-    given = material(cell.spec)
+    given = inputs_of(cell.spec)
     train, tested = rows_of(given)
     np.testing.assert_allclose(train, scaler.transform(X[given.train.rows]), atol=1e-12)
     np.testing.assert_allclose(tested, scaler.transform(X[:9]), atol=1e-12)
@@ -180,7 +180,7 @@ def test_the_reference_of_noise_by_margin_is_fitted_to_the_same_features(
     cells = cells_of(path, protocol, missing="mean", standardize=True, noise=levels)
     touched = 0
     for cell in cells:
-        spec, given = cell.spec, material(cell.spec)
+        spec, given = cell.spec, inputs_of(cell.spec)
         assert isinstance(spec.noise, MarginNoise)
         rows, codes = given.train.rows, given.train.codes
         filled = np.where(np.isnan(X[rows]), np.nanmean(X[rows], axis=0), X[rows])
@@ -210,14 +210,14 @@ def test_noise_in_features_comes_after_what_the_clean_rows_decide(
     assert isinstance(cell.spec.noise, FeatureNoise)
     assert cell.spec.features
     rows = split_rows(cell)
-    train, test = rows_of(material(cell.spec))
+    train, test = rows_of(inputs_of(cell.spec))
     held_out = sorted(set(range(N)) - set(rows))
     clean, of_test = cleaned(X, rows, rows, options), cleaned(X, held_out, rows, options)
     # About a quarter of the rows are changed, and in them only the numeric features.
     changed = (np.abs(train[:, :3] - clean) > 1e-9).any(axis=1)
     assert 0 < changed.sum() < len(rows) / 2
-    assert float(np.mean(changed)) == material(cell.spec).noise_realised
-    found = material(cell.spec).test
+    assert float(np.mean(changed)) == inputs_of(cell.spec).noise_realised
+    found = inputs_of(cell.spec).test
     assert found is not None
     places = [held_out.index(row) for row in found.rows]
     np.testing.assert_allclose(test[:, :3], of_test[places], atol=1e-9)
@@ -238,7 +238,7 @@ def test_each_data_set_has_its_own_share_of_test_rows_and_its_own_fit(tmp_path: 
     X = numbers()
     path = write(tmp_path / "f.csv", X)
     for share, n_test in ((0.5, 30), (0.2, 12)):
-        given = material(cells_of(path, "holdout", standardize=True, test_fraction=share)[0].spec)
+        given = inputs_of(cells_of(path, "holdout", standardize=True, test_fraction=share)[0].spec)
         train, test = rows_of(given)
         assert (len(train), len(test)) == (N - n_test, n_test)
         scaler = StandardScaler().fit(X[given.train.rows])

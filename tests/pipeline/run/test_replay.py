@@ -75,11 +75,11 @@ def test_the_model_is_the_cells(study: Study, rows: list[dict[str, Any]]) -> Non
     for row in rows:
         if row["seed"] == 1 and row["noise"] == "0.2":
             learnt = learn_again(study, row)
-            test = learnt.material.test
+            test = learnt.inputs.test
             assert test is not None
             wrong = learnt.learner.predict(test.X[test.rows]) != test.codes
             assert wrong.sum() == row["test_mistakes"]
-            assert np.mean(learnt.material.noisy != learnt.material.train.codes) == row["noise_realised"]
+            assert np.mean(learnt.inputs.noisy != learnt.inputs.train.codes) == row["noise_realised"]
             if row["learner"] == "SVC":
                 assert len(learnt.learner.support_vectors_) == row["support_vectors"]
                 assert learnt.learner.gamma == (0.1 if row["dataset"] == "wide" else 0.5)
@@ -88,9 +88,9 @@ def test_the_model_is_the_cells(study: Study, rows: list[dict[str, Any]]) -> Non
 def test_a_cells_model_has_not_seen_what_judges_a_grid(study: Study) -> None:
     cell = next(make_plan(study).tuning_cells())
     learnt = learn_cell(cell)
-    assert learnt.material.held_out is not None
-    assert (len(learnt.material.train.rows), len(learnt.material.held_out[0].rows)) == (48, 12)
-    assert not {*learnt.material.train.rows} & {*learnt.material.held_out[0].rows}
+    assert learnt.inputs.held_out is not None
+    assert (len(learnt.inputs.train.rows), len(learnt.inputs.held_out[0].rows)) == (48, 12)
+    assert not {*learnt.inputs.train.rows} & {*learnt.inputs.held_out[0].rows}
     assert learnt.learner.shape_fit_ == (48, 2)
 
 

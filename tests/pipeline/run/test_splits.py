@@ -141,8 +141,8 @@ def test_a_class_with_fewer_rows_than_folds_is_named(tmp_path: Path) -> None:
         with pytest.raises(InputError) as error:
             split(replace(cell.spec, seed=fold), stream)
         assert str(error.value) == (
-            "data set 'rare': class 'rare' has 2 of 22 rows, too few for 5 folds: some would have none of "
-            "them; set folds to 2 or fewer, or leave the class out"
+            "data set 'rare': class 'rare' has 2 of 22 rows, too few for 5 folds, some of which would lack "
+            "the class; set folds to 2 or fewer, or leave the class out"
         )
     two = cell_of({"path": str(path)}, protocol="crossval", folds=2)
     for fold in range(2):

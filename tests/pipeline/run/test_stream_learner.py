@@ -14,8 +14,8 @@ from singlepass.learners import AROW, Perceptron, registry
 from singlepass.learners.contract import StreamLearner
 from singlepass.learners.guests.chunkwise import ChunkwiseGuest
 from singlepass.pipeline.counts import COUNTS
+from singlepass.pipeline.run.prequential import blocks_of, stream_learner
 from singlepass.pipeline.run.splits import Fold
-from singlepass.pipeline.run.stream_learner import blocks_of, stream_learner
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.store import Store
 from singlepass.pipeline.study.plan import make_plan

@@ -12,9 +12,9 @@ from singlepass.learners import AROW, LASVM, ConfidenceWeighted, registry
 from singlepass.pipeline import data
 from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.randomness import random_state
-from singlepass.pipeline.run import splits, stream_learner
+from singlepass.pipeline.run import prequential, splits
 from singlepass.pipeline.run import task as cell_module
-from singlepass.pipeline.run.shared_inputs import material
+from singlepass.pipeline.run.shared_inputs import inputs_of
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import CELLS, PROVENANCE
 from singlepass.pipeline.study.cell import Cell
@@ -82,14 +82,14 @@ def test_no_block_size_changes_an_integer(
 ) -> None:
     cell = cell_of(algorithm, dataset, protocol="holdout")
     expected = integers(run_cell(cell))
-    monkeypatch.setattr(stream_learner, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(prequential, "BLOCK_ROWS", block_rows)
     assert integers(run_cell(cell)) == expected
 
 
 def test_rows_are_gone_once_they_are_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = cell_of({"name": "ConfidenceWeighted"})
     expected = integers(run_cell(cell))
-    given = material(cell.spec)
+    given = inputs_of(cell.spec)
     values = given.train.X.copy()
     mine = replace(given, train=replace(given.train, X=values))
     learn_along, handed_over = ConfidenceWeighted.learn_along, []
@@ -102,8 +102,8 @@ def test_rows_are_gone_once_they_are_learnt(monkeypatch: pytest.MonkeyPatch) -> 
         return passage
 
     monkeypatch.setattr(ConfidenceWeighted, "learn_along", learn_and_ruin)
-    monkeypatch.setattr(stream_learner, "BLOCK_ROWS", 10)
-    monkeypatch.setattr(cell_module, "material", lambda spec: mine)
+    monkeypatch.setattr(prequential, "BLOCK_ROWS", 10)
+    monkeypatch.setattr(cell_module, "inputs_of", lambda spec: mine)
     assert integers(run_cell(cell)) == expected
     assert max(handed_over) == 10
     assert sum(handed_over) == len(given.train.rows)

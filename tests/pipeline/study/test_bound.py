@@ -38,7 +38,9 @@ def test_its_grid_and_its_parameters_are_asked_for_there_alone() -> None:
 
 
 def test_a_learner_of_two_classes_is_still_refused_where_it_is_bound_to_more() -> None:
-    with pytest.raises(InputError, match=r"'KernelPerceptron' takes two: .* or the algorithm the datasets"):
+    with pytest.raises(
+        InputError, match=r"'KernelPerceptron' takes two: .* or restrict the algorithm with datasets"
+    ):
         plan_of({"name": "KernelPerceptron", "query": "greedy", "datasets": ["digits"]})
     plan_of({"name": "AROW"}, {"name": "KernelPerceptron", "query": "greedy", "datasets": ["gauss"]})
 
@@ -56,8 +58,8 @@ def test_a_learner_of_two_classes_is_still_refused_where_it_is_bound_to_more() -
                 {"name": "Projectron", "datasets": ["gauss"]},
                 {"name": "Forgetron", "budget": {"support_of": "Projectron"}},
             ],
-            "algorithms: 'Forgetron' needs what 'Projectron' comes to on data set 'digits', to which that "
-            "one is not bound: give both the same datasets",
+            "algorithms: 'Forgetron' depends on 'Projectron', which does not run on data set 'digits': "
+            "give both the same datasets",
         ),
     ],
 )

@@ -41,7 +41,7 @@ def test_cells_weigh_the_classes_by_their_names() -> None:
     assert learnt["weighted"].learner.class_weight == {1: 8}
     assert learnt["theirs"].learner.class_weight == {1: 8}
     assert learnt["asked"].learner.learner_.coef_.tolist() == learnt["weighted"].learner.coef_.tolist()
-    given = learnt["weighted"].material
+    given = learnt["weighted"].inputs
     by_hand = AROW(class_weight={1: 8.0}).fit(given.train.X[given.train.rows], given.noisy)
     assert learnt["weighted"].learner.coef_.tolist() == by_hand.coef_.tolist()
     row = run_cell(cells["weighted"]).row
@@ -104,7 +104,10 @@ def test_every_class_of_many_may_have_one() -> None:
         ({"class_weight": "{3"}, "algorithm 'AROW': class_weight must be None or a dict"),
         ({"class_weight": 2.0}, "algorithm 'AROW': class_weight must be None or a dict"),
         ({"name": "ALMA", "class_weight": {"3": 2}}, "algorithm 'ALMA' has no parameter 'class_weight'"),
-        ({"class_weight": [{"3": 1}, {"3": 1}]}, "study: algorithms[1]: the grid of 'class_weight' names a"),
+        (
+            {"class_weight": [{"3": 1}, {"3": 1}]},
+            "study: algorithms[1]: the grid of 'class_weight' contains a",
+        ),
     ],
 )
 def test_one_line_for_what_is_wrong(algorithm: dict[str, Any], said: str) -> None:
@@ -115,7 +118,7 @@ def test_one_line_for_what_is_wrong(algorithm: dict[str, Any], said: str) -> Non
 
 
 def test_a_cell_whose_data_have_changed() -> None:
-    with pytest.raises(ValueError, match="class_weight names class 'b', which is none of a, c"):
+    with pytest.raises(ValueError, match="class_weight names class 'b', which is not one of a, c"):
         by_code({"class_weight": '{"b": 2}'}, ["a", "c"])
     assert by_code({"class_weight": "balanced"}, ["a", "c"]) == {"class_weight": "balanced"}
     assert by_code({"r": 1, "class_weight": '{"c": 2}'}, ["a", "c"]) == {"r": 1, "class_weight": {1: 2}}

@@ -14,8 +14,8 @@ from singlepass.pipeline.data import TaskRef
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.study.cell import Cell, CellSpec, Execution
-from singlepass.pipeline.study.keys import TUNING_SEED
 from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study import TUNING_SEED
 from singlepass.pipeline.study.study_file import parse_study
 
 STUDY: dict[str, Any] = {
@@ -244,7 +244,8 @@ def test_a_cell_is_small_and_travels() -> None:
         ),
         (
             {"datasets": [{"name": "gauss", "parameters": {"AROv": {"r": 1.0}}}]},
-            "data set 'gauss': parameters of 'AROv', which is no algorithm there: did you mean 'AROW'?",
+            "data set 'gauss': parameters of 'AROv', but no algorithm with this label runs on it: "
+            "did you mean 'AROW'?",
         ),
         (
             {"datasets": [{"name": "gauss", "parameters": {"AROW": {"s": 1.0}}}]},
@@ -304,11 +305,11 @@ def test_a_cell_is_small_and_travels() -> None:
                 "algorithms": [{"name": "KernelPerceptron", "query": "greedy"}],
                 "datasets": [{"name": "digits", "task": "multiclass"}],
             },
-            "has more than two classes and algorithm 'KernelPerceptron' takes two",
+            "has more than two classes, but algorithm 'KernelPerceptron' takes two",
         ),
         (
             {"algorithms": [{"name": "Projectron"}, {"name": "Forgetron", "tuned_as": "Projectron"}]},
-            "algorithm 'Forgetron': it is tuned as 'Projectron', which has no grid on data set 'gauss'",
+            "algorithm 'Forgetron' is tuned as 'Projectron', which has no grid on data set 'gauss'",
         ),
         (
             {
@@ -325,11 +326,11 @@ def test_a_cell_is_small_and_travels() -> None:
         ),
         (
             {"algorithms": [{"name": "BBQ", "query": "all"}]},
-            "algorithm 'BBQ': BBQ decides itself which labels to ask for: leave query out",
+            "algorithm 'BBQ': BBQ decides itself which labels to ask for: remove query",
         ),
         (
             {"algorithms": [{"name": "ActiveRampSVM", "label": "A", "query": "greedy", "h": 2}]},
-            "algorithm 'A': ActiveRampSVM decides itself which labels to ask for: leave query out",
+            "algorithm 'A': ActiveRampSVM decides itself which labels to ask for: remove query",
         ),
         (
             {"algorithms": [{"name": "OnlineModelSelection", "gamma_init": "auto"}]},
@@ -357,7 +358,7 @@ def test_many_classes_for_a_learner_of_two_are_one_line(monkeypatch: pytest.Monk
     make_plan(parse_study(study))
     with pytest.raises(InputError) as caught:
         make_plan(parse_study({**study, "algorithms": [{"name": "Perceptron"}, {"name": "TwoOnly"}]}))
-    assert "more than two classes and algorithm 'TwoOnly' takes two" in str(caught.value)
+    assert "more than two classes, but algorithm 'TwoOnly' takes two" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -424,7 +425,7 @@ def test_an_edited_plugin_has_other_cells(tmp_path: Path) -> None:
 
 def test_a_metric_of_two_classes_ranks_no_task_of_many() -> None:
     study = {**STUDY, "datasets": [{"name": "digits"}], "metrics": ["f1", "balanced_accuracy"]}
-    with pytest.raises(InputError, match="more than two classes and 'f1', which ranks, is of two"):
+    with pytest.raises(InputError, match="more than two classes, but 'f1', which ranks, needs two"):
         make_plan(parse_study(study))
     make_plan(parse_study({**study, "rank_by": "balanced_accuracy"}))
     make_plan(parse_study({**study, "datasets": [{"name": "digits", "task": "one-vs-rest:3"}]}))

@@ -45,7 +45,7 @@ def test_one_bracket_and_one_letter(tmp_path: Path) -> None:
 
 
 def test_where_rows_come_from_is_said_once() -> None:
-    both = "has both 'name' and 'path': write one; what tables call it is 'label'"
+    both = "has both 'name' and 'path': write one; its name in tables is 'label'"
     assert said(datasets=[{"name": "digits", "path": "f.csv"}]) == f"s.toml: datasets[1]: {both}"
     assert "has both 'path' and 'openml'" in said(datasets=[{"path": "f.csv", "openml": 3}])
     assert "needs a 'name' from `singlepass list datasets`, the 'path' of a file" in said(datasets=[{}])
@@ -62,10 +62,10 @@ def test_a_test_part_that_is_never_read(protocol: str) -> None:
 def test_noise_at_which_labels_mislead() -> None:
     two = [{"name": "digits", "task": "pair:3,5"}]
     assert said(datasets=two, noise=[0.1, 0.6]) == (
-        "noise: at 0.6 the 2 classes of data set 'digits[3-vs-5]' are each called by their own name less "
-        "often than by another one's; give rates up to 0.5"
+        "noise: at 0.6 the 2 classes of data set 'digits[3-vs-5]' keep their label less often "
+        "than they get another one; give rates up to 0.5"
     )
-    assert "at 0.95 the 10 classes of data set 'digits' are" in said(noise=0.95)
+    assert "at 0.95 the 10 classes of data set 'digits' keep" in said(noise=0.95)
     # If all labels are equally likely, nothing can be learned: a control.
     make_plan(parse_study({**STUDY, "datasets": two, "noise": 0.5}))
     make_plan(parse_study({**STUDY, "noise": 0.6}))
@@ -105,6 +105,6 @@ def test_labels_of_places() -> None:
 def test_a_name_where_a_table_belongs(key: str) -> None:
     table = {"name": "s", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}], key: ["digits"]}
     with pytest.raises(
-        InputError, match=rf"{key}\[1\]: 'digits' is no table: write \[\[{key}\]\] and name = 'digits'"
+        InputError, match=rf"{key}\[1\]: 'digits' is not a table: write \[\[{key}\]\] and name = 'digits'"
     ):
         parse_study(table, "s.toml")

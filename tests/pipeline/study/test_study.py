@@ -9,9 +9,8 @@ import pytest
 
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import Noise
-from singlepass.pipeline.study.keys import TUNING_SEED
 from singlepass.pipeline.study.specs import AlgorithmSpec, DatasetSpec
-from singlepass.pipeline.study.study import Study
+from singlepass.pipeline.study.study import TUNING_SEED, Study
 from singlepass.pipeline.study.study_file import parse_study, read_study
 
 MINIMAL = {"name": "mine", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}
@@ -72,13 +71,16 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ({"noise": [0.0, 1.0]}, "noise: 1.0 is not a noise rate: give numbers in [0, 1)"),
         ({"noise": -0.1}, "noise: -0.1 is not a noise rate"),
         ({"noise": "much"}, "noise: 'much' is not a noise rate"),
-        ({"noise": [0.1, 0.1]}, "noise: names a rate twice"),
-        ({"seeds": 0}, "seeds: 0 repetitions make no study"),
-        ({"seeds": [1, 1]}, "seeds: names a seed twice"),
+        ({"noise": [0.1, 0.1]}, "noise: a rate is given twice"),
+        ({"seeds": 0}, "seeds: 0 repetitions are too few"),
+        ({"seeds": [1, 1]}, "seeds: a seed is given twice"),
         ({"seeds": [TUNING_SEED]}, "is not a seed: give whole numbers in [0, 1,000,000)"),
         ({"seeds": "many"}, "seeds: 'many' is neither a number of repetitions nor a list of seeds"),
         ({"protocol": "crossvall"}, "protocol: 'crossvall' should be 'prequential', 'holdout' or 'crossval'"),
-        ({"protocol": "crossval", "seeds": 11}, "seeds: of crossval they are folds, 0 .. 9, so 10 is none"),
+        (
+            {"protocol": "crossval", "seeds": 11},
+            "seeds: with protocol 'crossval', seeds are fold numbers 0 to 9; got 10",
+        ),
         ({"checkpoints": "linear"}, "checkpoints: 'linear' is not a number of checkpoints"),
         ({"checkpoints": True}, "checkpoints: True is not a number of checkpoints"),
         ({"checkpoints": []}, "checkpoints: a list of 0 is not 1 to 10000 numbers of examples"),
@@ -94,7 +96,7 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ({"algorithms": [{"label": "x"}]}, "algorithms[1].name: this key is required"),
         ({"algorithms": [{"name": "AROW"}, {"name": "AROW"}]}, "two entries are called 'AROW'"),
         ({"algorithms": [{"name": "AROW", "r": []}]}, "the grid of 'r' is empty"),
-        ({"algorithms": [{"name": "AROW", "r": [1.0, 1.0]}]}, "the grid of 'r' names a value twice"),
+        ({"algorithms": [{"name": "AROW", "r": [1.0, 1.0]}]}, "the grid of 'r' contains a value twice"),
         (
             {"algorithms": [{"name": "Forgetron", "budget": {"size": "A"}}]},
             "algorithms[1]: 'budget' must be a value, a list of values or { support_of = \"LABEL\" }",
@@ -105,31 +107,33 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ),
         (
             {"algorithms": [{"name": "A"}, {"name": "Forgetron", "budget": {"support_of": "Forgetron"}}]},
-            "algorithms: 'budget' of 'Forgetron' is the support size of 'Forgetron', which is no other",
+            "algorithms: 'budget' of 'Forgetron' is the support size of 'Forgetron', "
+            "which is not an algorithm without",
         ),
         (
             {"algorithms": [{"name": "Forgetron", "budget": [{"support_of": "A"}, 10]}]},
-            "algorithms[1]: the grid of 'budget' holds a table: support_of stands alone",
+            "algorithms[1]: the grid of 'budget' contains a table: write support_of alone",
         ),
         (
             {"algorithms": [{"name": "AROW"}, {"name": "PA", "C": [1.0, 2.0], "tuned_as": "AROW"}]},
-            "algorithms[2]: 'C' is a grid, and tuned_as takes what won that of 'AROW': give one of the two",
+            "algorithms[2]: 'C' is a grid, but tuned_as takes the winner of the grid of 'AROW': "
+            "give one of the two",
         ),
         (
             {"algorithms": [{"name": "AROW", "r": [1.0, 2.0]}, {"name": "PA", "tuned_as": "AORW"}]},
-            "algorithms: 'PA' is tuned as 'AORW', which is no other algorithm with a grid of its own: did "
+            "algorithms: 'PA' is tuned as 'AORW', which is not an algorithm without tuned_as: did "
             "you mean 'AROW'?",
         ),
         (
             {"datasets": [{"name": "a", "test_fraction": 0.1}]},
-            "datasets[1]: test_fraction is the share of a seeded split, which protocol 'prequential' has not",
+            "datasets[1]: test_fraction needs a seeded split, but protocol 'prequential' makes none",
         ),
         (
             {"datasets": [{"name": "a", "test_fraction": 1.0}], "protocol": "holdout"},
             "datasets[1].test_fraction: 1.0 should be less than 1",
         ),
         ({"datasets": [{"name": "a", "max_tune": 0}]}, "datasets[1].max_tune: 0 should be greater than or"),
-        ({"test_curve": True}, "test_curve: needs a test part"),
+        ({"test_curve": True}, "test_curve needs a test part"),
         ({"curves": ["AORW"], "algorithms": [{"name": "AROW"}]}, "curves: no algorithm is called 'AORW'"),
         (
             {"algorithms": [{"name": "A", "query": "most"}]},
@@ -138,11 +142,11 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ),
         (
             {"algorithms": [{"name": "A", "h": 3}]},
-            "algorithms[1]: h belongs to query = 'greedy', and there is none",
+            "algorithms[1]: h belongs to query = 'greedy', but this algorithm has no query",
         ),
         (
             {"algorithms": [{"name": "A", "query": "random", "query_b": 3}]},
-            "algorithms[1]: query_b belongs to query = 'selective', and this one has query = 'random'",
+            "algorithms[1]: query_b belongs to query = 'selective', but this algorithm has query = 'random'",
         ),
         (
             {"algorithms": [{"name": "A", "query": "random", "query_q": 1.5}]},
@@ -171,15 +175,15 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ),
         (
             {"rankings": [{"title": "t", "algorithms": ["AROW", "PA"], "focus": "AORW"}]},
-            "focus 'AORW' does not take part: did you mean 'AROW'?",
+            "focus 'AORW' is not one of the ranking's algorithms: did you mean 'AROW'?",
         ),
         (
             {"rankings": [{"title": "t", "algorithms": ["AROW"] * 2, "focus": "AROW", "focus_noise": 0.7}]},
-            "focus_noise 0.7 is none of the study's noise rates",
+            "focus_noise 0.7 is not one of the study's noise rates",
         ),
         (
             {"rankings": [{"title": "t", "algorithms": ["AROW"] * 2, "focus_noise": [0.0]}]},
-            "rankings[1]: focus_noise says where to draw the 'focus', which is missing",
+            "rankings[1]: focus_noise needs a 'focus', because it says where to draw it",
         ),
     ],
 )
@@ -219,13 +223,13 @@ def test_every_key_is_documented() -> None:
 @pytest.mark.parametrize(
     ("keys", "line"),
     [
-        ({"metrics": ["balanced_acuracy"]}, "metrics: 'balanced_acuracy' is none: did you mean"),
+        ({"metrics": ["balanced_acuracy"]}, "metrics: unknown metric 'balanced_acuracy': did you mean"),
         ({"metrics": ["f1", "regret"], "rank_by": "regret"}, "rank_by: 'regret' cannot rank"),
         ({"metrics": ["given_regret", "f1"]}, "rank_by: 'given_regret' cannot rank"),
-        ({"metrics": ["f1", "f1"]}, "metrics: names 'f1' twice"),
+        ({"metrics": ["f1", "f1"]}, "metrics: 'f1' is given twice"),
         ({"metrics": ["test_f1"]}, "metrics: 'test_f1' needs a test part"),
-        ({"metrics": ["f1"], "rank_by": "kappa"}, "rank_by: 'kappa' is none of the study's metrics"),
-        ({"rank_by": "kappa"}, "rank_by: 'kappa' is none of the study's metrics: there are none"),
+        ({"metrics": ["f1"], "rank_by": "kappa"}, "rank_by: 'kappa' is not one of the study's metrics"),
+        ({"rank_by": "kappa"}, "rank_by: 'kappa' is not one of the study's metrics: it sets none"),
     ],
 )
 def test_a_metric_that_cannot_be_is_one_line(keys: dict[str, Any], line: str) -> None:

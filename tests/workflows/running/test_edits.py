@@ -133,7 +133,7 @@ def test_whole_numbers_are_floats_where_the_parameter_is_one(tmp_path: Path) -> 
     after = changed(grid([0.1, 1]))
     assert run(after, tmp_path / "out").computed == 0
     assert_as_fresh(STUDY, tmp_path / "out", tmp_path)
-    with pytest.raises(InputError, match="algorithm 'AROW': the grid of 'r' names a value twice"):
+    with pytest.raises(InputError, match="algorithm 'AROW': the grid of 'r' contains a value twice"):
         run(changed(grid([1, 1.0])), tmp_path / "out")
 
 

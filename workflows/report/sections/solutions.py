@@ -18,7 +18,7 @@ from ..words.wording import count, enumerate_names
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ....pipeline.run.task import Learnt
+    from ....pipeline.run.task import TrainedCell
     from ....pipeline.study.study import Study
 
 # Each panel adds 15 to 50 kB to the page.
@@ -67,8 +67,8 @@ def section(view: StudyView) -> Section | None:
         if drawn:
             some = models[drawn[0].name]
             at = f"{noise.label}, seed {seed}"
-            blocks += _group(place, dataset, drawn, models, some.material.stream.classes, at)
-            learnt_from = max(learnt_from, len(some.material.train.rows))
+            blocks += _group(place, dataset, drawn, models, some.inputs.stream.classes, at)
+            learnt_from = max(learnt_from, len(some.inputs.train.rows))
     if blocks:
         blocks.insert(0, Text(_note(f"{noise.label} with seed {seed}", learnt_from, len(datasets)), "soft"))
     if problems:
@@ -95,7 +95,7 @@ def _note(at: str, learnt_from: int, datasets: int) -> str:
     return note
 
 
-def _model(study: Study, row: dict[Any, Any]) -> Learnt | str:
+def _model(study: Study, row: dict[Any, Any]) -> TrainedCell | str:
     """Return a cell's trained model, or the reason why it cannot be drawn."""
     from ....pipeline.run.replay import learn_again
 
@@ -105,7 +105,7 @@ def _model(study: Study, row: dict[Any, Any]) -> Learnt | str:
         )
     try:
         learnt = learn_again(study, row)
-        if len(learnt.material.stream.classes) != 2:
+        if len(learnt.inputs.stream.classes) != 2:
             return "it has more than two classes"
         if not hasattr(learnt.learner, "decision_function"):
             return "its learner has no decision_function"
@@ -131,29 +131,29 @@ def _some(values: NDArray[Any]) -> NDArray[Any]:
     return some
 
 
-def _support(learnt: Learnt) -> NDArray[np.float64] | None:
+def _support(learnt: TrainedCell) -> NDArray[np.float64] | None:
     # The model of an active strategy is that of its inner learner.
     learner = getattr(learnt.learner, "learner_", learnt.learner)
     vectors = getattr(learner, "support_vectors_", None)
     return None if vectors is None else _dense(vectors).reshape(-1, 2)
 
 
-def _codes_of(support: NDArray[np.float64], learnt: Learnt) -> NDArray[np.int32]:
+def _codes_of(support: NDArray[np.float64], learnt: TrainedCell) -> NDArray[np.int32]:
     """Return the labels given to the learner for its support vectors, -1 if not a training point."""
     # As complex numbers the coordinate pairs have a total order, so that one binary search finds a row.
     wanted, place = np.unique(support[:, 0] + 1j * support[:, 1], return_inverse=True)
     codes = np.full(len(wanted), -1, np.int32)
-    for start, stop, X in learnt.material.train.blocks() if len(wanted) else ():
+    for start, stop, X in learnt.inputs.train.blocks() if len(wanted) else ():
         rows = _dense(X)
         values = rows[:, 0] + 1j * rows[:, 1]
         at = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
         same = wanted[at] == values
-        codes[at[same]] = learnt.material.noisy[start:stop][same]
+        codes[at[same]] = learnt.inputs.noisy[start:stop][same]
     found: NDArray[np.int32] = codes[place]
     return found
 
 
-def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[str, str]]]:
+def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tuple[str, str]]]:
     """Return what to draw of one data set's models, all on one scale, and the models whose scores fail."""
     from ....learners import take_rows
 
@@ -161,7 +161,7 @@ def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[st
     drawn: list[Solution] = []
     failed: list[tuple[str, str]] = []
     for name, learnt in models.items():
-        train = learnt.material.train
+        train = learnt.inputs.train
         points = _dense(take_rows(train.X, train.rows[:_MOST_POINTS]))
         try:
             vectors = _support(learnt)
@@ -180,7 +180,7 @@ def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[st
         except Exception as error:  # raised by a user's learner
             failed.append((name, _reason(error)))
             continue
-        codes = learnt.material.noisy[: len(points)]
+        codes = learnt.inputs.noisy[: len(points)]
         # Draw support vectors only as such, not as points too.
         others = ~np.isin(points[:, 0] + 1j * points[:, 1], support[:, 0] + 1j * support[:, 1])
         support_codes = _codes_of(support, learnt)
@@ -188,10 +188,10 @@ def _solutions(models: dict[str, Learnt]) -> tuple[list[Solution], list[tuple[st
     return drawn, failed
 
 
-def _scores(learnt: Learnt, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scores(learnt: TrainedCell, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return f on a grid whose rows have the training rows' type, so that no other kernel needs compiling."""
     across, up = np.meshgrid(x, y)
-    X: Any = learnt.material.train.X
+    X: Any = learnt.inputs.train.X
     grid: Any = np.column_stack([across.ravel(), up.ravel()]).astype(X.dtype)
     if not isinstance(X, np.ndarray):
         grid = type(X)(grid)
@@ -205,7 +205,7 @@ def _group(
     place: int,
     dataset: str,
     drawn: list[Solution],
-    models: dict[str, Learnt],
+    models: dict[str, TrainedCell],
     classes: tuple[str, ...],
     at: str,
 ) -> list[Block]:

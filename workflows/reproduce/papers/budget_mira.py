@@ -144,7 +144,7 @@ def _old_ones_go(evidence: Evidence) -> Verdict:
             continue
         again = learn_again(study, "MIRA", name)
         gone = removals(again)
-        n = len(again.learnt.material.noisy)
+        n = len(again.learnt.inputs.noisy)
         tenths = np.bincount(np.minimum(10 * (gone.when - 1) // n, 9), minlength=10)
         age, mean = gone.age.mean(), gone.mean_age.mean()
         cases[name] = bool(age > mean and tenths.min() > 0)
