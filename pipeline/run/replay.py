@@ -1,4 +1,4 @@
-"""Train the models of a finished study again: the results hold counts, not models."""
+"""Train the models of a finished study again, because its results contain counts but no models."""
 
 from __future__ import annotations
 
@@ -28,33 +28,31 @@ def learn_again(study: Study, row: Mapping[str, Any]) -> TrainedCell:
     Raises InputError if the data cannot be opened or have changed, the learner is missing or has another
     version, or the outcome differs from the row.
     """
-    # Without a time limit, which could stop it earlier than the cell, and without the costly test curve.
-    learnt = learn_cell(_unwatched(planned_cell(study, row)))
+    cell = planned_cell(study, row)
+    # A time limit could stop the learner earlier than before, and a test curve takes time.
+    cell = Cell(replace(cell.spec, test_curve=False), replace(cell.execution, time_limit=None))
+    trained = learn_cell(cell)
     for name in _COUNTS:
-        then, now = row.get(name), learnt.outcome.row.get(name)
+        then, now = row.get(name), trained.outcome.row.get(name)
         # A missing count is None or NaN in a table; NaN differs from itself.
         if now is not None and then is not None and then == then and int(then) != now:
             raise InputError(
-                f"{row['algorithm']!r} comes out with {name.replace('_', ' ')} {now:,}, not {int(then):,} "
-                "as in the results: run the study anew"
+                f"algorithm {row['algorithm']!r}: training it again gives {name.replace('_', ' ')} {now:,}, but "
+                f"the results have {int(then):,}: run the study again"
             )
-    return learnt
-
-
-def _unwatched(cell: Cell) -> Cell:
-    return Cell(replace(cell.spec, test_curve=False), replace(cell.execution, time_limit=None))
+    return trained
 
 
 def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
-    """Return the cell whose outcome is a row of the cells table; both have the same key.
+    """Return the cell with the key of a row of the cells table.
 
-    Raises InputError if the study, its data and its learners no longer yield such a cell.
+    Raises InputError if the study, its data and its learners no longer give such a cell.
     """
     entry = next((entry for entry in study.algorithms if entry.label == row["algorithm"]), None)
     if entry is None or not is_known(entry.name):
-        raise InputError(f"learner {row['learner']!r} is not there: your own ones need --plugin FILE")
+        raise InputError(f"learner {row['learner']!r} is unknown: your own ones need --plugin FILE")
     noise = noise_of(row["noise"])
-    # The winning parameters of the grid are in the row, whichever algorithm was tuned.
+    # The row has the winning parameters, even if another algorithm was tuned.
     group = row["dataset"], entry.tuned_as or row["algorithm"], noise
     params = json.loads(row["params"])
     supports = {
@@ -69,7 +67,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
         part = study.model_copy(
             update={
                 "datasets": [dataset],
-                # Other algorithms affect the parameters that the data set decides, so all stay.
+                # All other algorithms stay: the cell depends on them, for example on whether one has a grid.
                 "algorithms": [each for each in study.algorithms if is_known(each.name)],
                 "noise": [noise],
                 "seeds": [row["seed"]],
@@ -87,5 +85,5 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
 
 
 def _base(dataset: DatasetSpec, source: str) -> Path | None:
-    """Return the folder to which a data set's path was relative: its full path was then `source`."""
+    """Return the folder to which a data set's path was relative, given its full path `source`."""
     return None if dataset.path is None else Path(source.removesuffix(str(Path(dataset.path))))

@@ -134,7 +134,7 @@ def test_ages_are_judged_by_models_learnt_again(finished: StudyResults) -> None:
     assert "deletions" in before.figures
     assert before.outcome is not Outcome.UNTESTED
     assert after.outcome is Outcome.UNTESTED
-    assert "comes out with support vectors" in after.figures
+    assert "training it again gives support vectors" in after.figures
 
 
 def noisy(fixed: float) -> Evidence:

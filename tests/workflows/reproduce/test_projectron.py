@@ -170,7 +170,7 @@ def test_nothing_is_said_of_a_model_that_comes_out_otherwise(finished: StudyResu
     cells.loc[cells["algorithm"] == "Projectron++, U of B = 1000", "mistakes"] += 1
     found = verdicts(replace(finished, cells=cells))["proj-8"]
     assert found.outcome is Outcome.UNTESTED
-    assert "comes out with mistakes" in found.figures
+    assert "training it again gives mistakes" in found.figures
     with pytest.raises(NotThere, match="Nobody on breast-cancer with seed 0 is not there"):
         learn_again(StudyEvidence("projectron", finished), "Nobody", "breast-cancer")
 
