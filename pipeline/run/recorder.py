@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ _LEAST_WEIGHT = 1e-100
 # Counts after every row are computed for this many rows at a time: with 26 classes they take 1.3 MB.
 _PIECE = 1024
 # Column of each windowed error, and the count of mistakes from which it is computed.
-_WINDOW_ERRORS = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True))
+_WINDOW_ERRORS: dict[str, str] = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True))
 
 # Counted here; learners count everything else.
 MISTAKES = ("mistakes", "mistakes_clean", "ties")
@@ -151,8 +151,7 @@ class Recorder:
         """Return only the curve's points, with counts since counting began."""
         noted = np.asarray(columns["t"])
         if self._window is not None:
-            columns = columns | window_errors(columns, noted, self._window, self.counted_from)
-            columns = columns | window_counts(columns, noted, self._window, self.counted_from)
+            columns = columns | window_measures(columns, noted, self._window, self.counted_from)
         before = self._before()
         places = np.flatnonzero(np.isin(noted, self.shown) & (noted > self.counted_from)).tolist()
         curve: dict[str, Column] = {name: [values[i] for i in places] for name, values in columns.items()}
@@ -346,55 +345,33 @@ class Tallies:
         return row
 
 
-def window_errors(
-    columns: Mapping[str, Sequence[Any] | NDArray[Any]], noted: NDArray[np.int64], window: int, first: int
-) -> dict[str, list[float | None]]:
-    """Return the shares of mistakes among the latest `window` examples, by column of the curves.
-
-    `columns` contains the cumulative mistakes, counted after `noted` examples (int64, ascending); the first
-    `first` examples do not count. Near the beginning fewer examples are used. A value is None if the count at
-    the start of its window was not noted.
-    """
-    errors: dict[str, list[float | None]] = {name: [] for name in _WINDOW_ERRORS}
-    for name, count in _WINDOW_ERRORS.items():
-        mistakes = [*np.asarray(columns[count]).tolist(), 0]
-        for i, start, n in _stretches(noted, window, first):
-            errors[name].append(None if start is None else (mistakes[i] - mistakes[start]) / n)
-    return errors
-
-
-def window_counts(
-    columns: Mapping[str, Sequence[Any] | NDArray[Any]], noted: NDArray[np.int64], window: int, first: int
+def window_measures(
+    columns: Mapping[str, Column], noted: NDArray[np.int64], window: int, first: int
 ) -> dict[str, list[Any]]:
-    """Return counts by class, of references, and mean losses of the latest examples, by column of the curves.
+    """Return errors, counts by class and mean losses of the latest `window` examples, by column of curves.
 
-    `columns` contains their cumulative values; the other arguments are those of `window_errors`. A value is
-    None if the one at the start of its window was not noted. Columns that are not stored are left out.
+    `columns` contains the cumulative values after `noted` examples (int64, ascending); the first `first`
+    examples do not count. Near the beginning fewer examples are used. A value is None if the one at the start
+    of its window was not noted. Columns that are not stored are left out.
     """
+    # The beginning of the stream has index -1.
+    index = {0: -1} | {int(t): i for i, t in enumerate(noted)}
+    starts = np.maximum(first, noted - window).tolist()
     found: dict[str, list[Any]] = {}
-    for name, count in BY_WINDOW.items():
-        if count in columns:
-            counts, mean = np.asarray(columns[count]), count in LOSSES
-            if mean:
-                counts = counts * np.maximum(noted - first, 0)
-            counts = np.concatenate([counts, np.zeros_like(counts[:1])])
-            latest: list[Any] = []
-            for i, start, n in _stretches(noted, window, first):
-                since = None if start is None else counts[i] - counts[start]
-                latest.append(since / n if mean and since is not None else since)
-            found[name] = latest
+    for name, count in {**_WINDOW_ERRORS, **BY_WINDOW}.items():
+        if count not in columns:
+            continue
+        counts, mean = np.asarray(columns[count]), count in LOSSES
+        if mean:
+            counts = counts * np.maximum(noted - first, 0)
+        counts = np.concatenate([counts, np.zeros_like(counts[:1])])
+        found[name] = []
+        for i, (t, start) in enumerate(zip(noted.tolist(), starts, strict=True)):
+            before = index.get(start) if t > first else None
+            since = None if before is None else counts[i] - counts[before]
+            divided = since is not None and (mean or name in _WINDOW_ERRORS)
+            found[name].append(since / (t - start) if divided else since)
     return found
-
-
-def _stretches(noted: NDArray[np.int64], window: int, first: int) -> Iterator[tuple[int, int | None, int]]:
-    """Yield the index of each noted point, the index where its window starts, and the rows between.
-
-    Index -1 is the beginning of the stream; None means that the start was not noted.
-    """
-    place = {0: -1} | {int(t): i for i, t in enumerate(noted)}
-    for i, t in enumerate(noted.tolist()):
-        began = max(first, t - window)
-        yield i, place.get(began) if t > first else None, t - began
 
 
 def are_mistakes(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -37,8 +37,8 @@ def learn_again(study: Study, row: Mapping[str, Any]) -> TrainedCell:
         # A missing count is None or NaN in a table; NaN differs from itself.
         if now is not None and then is not None and then == then and int(then) != now:
             raise InputError(
-                f"algorithm {row['algorithm']!r}: training it again gives {name.replace('_', ' ')} {now:,}, but "
-                f"the results have {int(then):,}: run the study again"
+                f"algorithm {row['algorithm']!r}: training it again gives {name.replace('_', ' ')} {now:,}, "
+                f"but the results have {int(then):,}: run the study again"
             )
     return trained
 

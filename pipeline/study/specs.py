@@ -346,7 +346,7 @@ class AlgorithmSpec(BaseModel):
         return {key: value[SUPPORT_OF] for key, value in values.items() if isinstance(value, dict)}
 
     @model_validator(mode="after")
-    def _tables_are_support_sizes(self) -> AlgorithmSpec:
+    def _parameters_are_valid(self) -> AlgorithmSpec:
         for key, value in (self.model_extra or {}).items():
             if isinstance(value, dict) and not (
                 list(value) == [SUPPORT_OF] and isinstance(value[SUPPORT_OF], str)
@@ -359,19 +359,11 @@ class AlgorithmSpec(BaseModel):
                 f"'{next(iter(self.support_of))}' is a support size, so '{next(iter(self.grid))}' "
                 "cannot be tuned: give one value"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _one_grid(self) -> AlgorithmSpec:
         if self.tuned_as is not None and self.grid:
             raise ValueError(
                 f"'{next(iter(self.grid))}' is a grid, but tuned_as takes the winner of the grid of "
                 f"{self.tuned_as!r}: give one of the two"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _grids_hold_values(self) -> AlgorithmSpec:
         for key, values in self.grid.items():
             if not values:
                 raise ValueError(f"the grid of '{key}' is empty: give at least one value")

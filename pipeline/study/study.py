@@ -194,17 +194,13 @@ class Study(BaseModel):
         return {**table, "algorithms": [*entries, *added]}
 
     @model_validator(mode="after")
-    def _seeds_are_folds(self) -> Study:
+    def _protocol_and_order_agree(self) -> Study:
         crossval = "crossval" in (self.protocol, *(entry.protocol for entry in self.datasets))
         if crossval and max(self.seeds) >= self.folds:
             raise ValueError(
                 f"seeds: with protocol 'crossval', seeds are fold numbers 0 to {self.folds - 1}; got "
                 f"{max(self.seeds)}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _order_suits(self) -> Study:
         given = [entry for entry in self.datasets if self.order_of(entry) == "given"]
         for entry in given:
             if self.protocol_of(entry) == "crossval":
@@ -220,16 +216,8 @@ class Study(BaseModel):
         # A study that is read back contains the default explicitly.
         if not given and self.tune_fraction != type(self).model_fields["tune_fraction"].default:
             raise ValueError('tune_fraction needs order = "given", which no data set here uses')
-        return self
-
-    @model_validator(mode="after")
-    def _due_labels_are_delayed(self) -> Study:
         if self.label_due == "before" and not self.delay:
             raise ValueError("label_due needs a delay, because it says when late labels come: set delay")
-        return self
-
-    @model_validator(mode="after")
-    def _test_curve_has_tests(self) -> Study:
         if self.test_curve and all(self.protocol_of(entry) == "prequential" for entry in self.datasets):
             raise ValueError("test_curve needs a test part: set protocol 'holdout' or 'crossval'")
         return self
@@ -256,15 +244,11 @@ class Study(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _labels_differ(self) -> Study:
+    def _algorithms_agree(self) -> Study:
         labels = [entry.label for entry in self.algorithms]
         twice = sorted({label for label in labels if labels.count(label) > 1})
         if twice:
             raise ValueError(f"algorithms: two entries are called {twice[0]!r}: give one of them a 'label'")
-        return self
-
-    @model_validator(mode="after")
-    def _support_sizes_name_algorithms(self) -> Study:
         free = [entry.label for entry in self.algorithms if not entry.support_of]
         for entry in self.algorithms:
             for key, label in entry.support_of.items():
@@ -273,10 +257,6 @@ class Study(BaseModel):
                         f"algorithms: '{key}' of {entry.label!r} is the support size of {label!r}, which is "
                         f"not an algorithm without support_of: {did_you_mean(label, free)}"
                     )
-        return self
-
-    @model_validator(mode="after")
-    def _grids_are_those_of_algorithms(self) -> Study:
         own = [entry.label for entry in self.algorithms if entry.tuned_as is None]
         for entry in self.algorithms:
             if entry.tuned_as is not None and entry.tuned_as not in own:
