@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from types import TracebackType
 from typing import Any, Self
 
 from rich.console import Console
@@ -107,9 +106,7 @@ class Bar(RunProgress):
         self.bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.bar.stop()
 
 
@@ -197,9 +194,7 @@ class NotebookBar(RunProgress):
         else:
             self._handle.update(content)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         # A refused study has nothing to show.
         if self.total or self._notes:
             self._draw()

@@ -1,4 +1,4 @@
-"""Test error messages for users' slips: one line, the same from every command, and no traceback."""
+"""Test error messages for common mistakes: one line, the same from every command, and no traceback."""
 
 from __future__ import annotations
 
