@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from singlepass.learners.table import TABLE
+from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.pages import PAGES, learners_table, studies_table, written
 from singlepass.workflows.shipped import shipped_studies
 
@@ -37,6 +39,13 @@ def test_examples_run(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(examples) == 1
     exec(compile(examples[0], page, "exec"), {})
     assert capsys.readouterr().out
+
+
+def test_the_study_of_the_readme_is_valid() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    [study] = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    found = parse_study(tomllib.loads(study))
+    assert [algorithm.grid.keys() for algorithm in found.algorithms] == [{"r"}, {"C"}]
 
 
 def test_the_architecture_names_every_folder_and_existing_files() -> None:
