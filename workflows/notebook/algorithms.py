@@ -125,13 +125,11 @@ def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
 
 
 def _same(value: Any, default: Any) -> bool:
-    # Estimators and arrays have no simple equality, so their representations are compared.
-    return value is default or repr(plain(value)) == repr(plain(default)) or _equal_numbers(value, default)
-
-
-def _equal_numbers(value: Any, default: Any) -> bool:
     pair = plain(value), plain(default)
-    return all(isinstance(each, int | float) for each in pair) and pair[0] == pair[1]
+    if all(isinstance(each, int | float) for each in pair):
+        return bool(pair[0] == pair[1]) or repr(pair[0]) == repr(pair[1])
+    # Estimators and arrays have no simple equality, so their representations are compared.
+    return value is default or repr(pair[0]) == repr(pair[1])
 
 
 def _importable_name(cls: type) -> str | None:
