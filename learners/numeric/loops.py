@@ -103,7 +103,7 @@ def learning_loop(function: Callable[..., Any]) -> Any:
     updates)``. For `rows_to_check` it also checks labels and scores, and sets `refused` if a label is no
     class code or a score is not finite.
     """
-    learn = register_jitable(function)
+    learn = register_jitable(no_cfunc_wrapper=True)(function)
 
     def loop(X, codes, scores, stops, updates, seconds, *state):
         began = seconds_now()

@@ -228,7 +228,7 @@ def by_types(**jit_options):
         def compiled_only(*_arguments):
             raise in_kernels_only(choose.__name__)
 
-        overload(compiled_only, jit_options=jit_options)(choose)
+        overload(compiled_only, jit_options={"no_cfunc_wrapper": True, **jit_options})(choose)
         return compiled_only
 
     return decorate

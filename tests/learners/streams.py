@@ -51,12 +51,26 @@ REPRESENTATIVES = {
 }
 
 
+def is_representative(learner):
+    """Return whether the fast tier tests a learner in full."""
+    return repr(learner) in REPRESENTATIVES
+
+
 def tiered(learners):
     """Return learners as test parameters; all except the representatives are marked slow."""
     return [
-        pytest.param(each, id=repr(each), marks=[] if repr(each) in REPRESENTATIVES else [pytest.mark.slow])
+        pytest.param(each, id=repr(each), marks=[] if is_representative(each) else [pytest.mark.slow])
         for each in learners
     ]
+
+
+def representatives_of(learners):
+    """Parametrize a test of a dtype with the representatives.
+
+    Each dtype compiles a learner's loop again. The other learners read float32 rows in `test_orders`, where
+    their outcome is compared with that of float64 rows to the last bit.
+    """
+    return pytest.mark.parametrize("learner", list(filter(is_representative, learners)), ids=repr)
 
 
 every_multiclass_learner = pytest.mark.parametrize("learner", tiered(OF_MANY_CLASSES + SEVERAL_CONSTRAINTS))

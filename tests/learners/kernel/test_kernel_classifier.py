@@ -40,6 +40,7 @@ from ..streams import (
     as_csr,
     every_kernel_learner,
     every_kernel_learner_but_ramp_svms,
+    is_representative,
     noisy_stream,
     state,
 )
@@ -59,6 +60,8 @@ def test_blocks_chunks_and_storage_change_nothing(learner, seed, rows, cuts, spa
     """Scores, coefficients and counters agree to the last bit."""
     X, y = noisy_stream(seed, density=0.7)
     X = X.astype(dtype)
+    # Loops are compiled for each kind of rows; the representatives read all of them.
+    sparse = sparse and (is_representative(learner) or dtype == np.float64)
     usual, other = clone(learner), clone(learner)
     scores = usual.learn(X, y, classes=[0, 1])
     other._block_rows = rows
@@ -76,7 +79,7 @@ def test_rows_of_another_kind_are_converted(learner):
     X, y = noisy_stream(1, density=0.5)
     X = X.astype(np.float32)
     kinds = [as_csr(X), X, as_csr(X).astype(np.float64), X.astype(np.float64)]
-    for first in kinds:
+    for first in kinds if is_representative(learner) else kinds[1:]:
         mixed, plain = clone(learner), clone(learner)
         plain.learn(first, y)
         for k, (a, b) in enumerate([(0, 40), (40, 80), (80, 120), (120, 150)]):

@@ -30,6 +30,7 @@ from ..streams import (
     every_multiclass_learner,
     noisy_classes,
     noisy_stream,
+    representatives_of,
     state,
     wild_stream,
 )
@@ -83,7 +84,7 @@ def test_dense_and_sparse_agree(learner, n_classes, density):
     assert dense.coef_.shape == (n_classes, X.shape[1])
 
 
-@every_multiclass_learner
+@representatives_of(OF_MANY_CLASSES)
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_precision_and_index_width_do_not_matter(learner, convert):
     X, y = noisy_classes(5, density=0.6)
