@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from distributed import Client, LocalCluster
 
 from singlepass.pipeline.analysis.study_results import read_results
@@ -19,7 +20,7 @@ from .poison import slow
 from .processes import Processes, Running, free_port
 from .studies import doubled, narrow_study, stored_keys
 
-LONGEST = 120.0
+LONGEST = 300.0
 # Seconds without a heartbeat after which a worker is silent in these tests.
 SILENT = 3.0
 RUN = """
@@ -42,7 +43,7 @@ def _cluster(processes: Processes) -> str:
 
 def _worker(processes: Processes, address: str, env: dict[str, str] | None = None) -> tuple[Running, str]:
     worker = processes.worker(address, env=env)
-    worker.wait_for(lambda: "Registered to:" in worker.said, 30, "registration")
+    worker.wait_for(lambda: "Registered to:" in worker.said, 120, "registration")
     return worker, worker.said.partition("Start worker at:")[2].split()[0]
 
 
@@ -55,6 +56,7 @@ def _command(address: str) -> list[str]:
     return ["run", "study.toml", "--out", "out", "--plugin", "slow.py", "--scheduler", address]
 
 
+@pytest.mark.slow
 def test_a_full_disk(processes: Processes, tmp_path: Path) -> None:
     """The worker is reported with host and path and gets no cell; the run ends if no other worker is left."""
     address = _cluster(processes)
@@ -77,6 +79,7 @@ def test_a_full_disk(processes: Processes, tmp_path: Path) -> None:
     assert "no worker is left" in client.stderr
 
 
+@pytest.mark.slow
 def test_a_full_disk_that_joins_later(processes: Processes, tmp_path: Path) -> None:
     """The cells that it got before its preparation failed go to the other worker."""
     address = _cluster(processes)
@@ -119,15 +122,18 @@ def _frozen(processes: Processes, folder: Path, writes: bool | None) -> None:
     assert not any(doubled(folder / "out").values())
 
 
+@pytest.mark.slow
 def test_a_frozen_worker(processes: Processes, tmp_path: Path) -> None:
     """Its cells go to the other worker; after it wakes up, each cell's outcome is used once."""
     _frozen(processes, tmp_path, writes=False)
 
 
+@pytest.mark.slow
 def test_a_frozen_worker_that_writes(processes: Processes, tmp_path: Path) -> None:
     _frozen(processes, tmp_path, writes=None)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_counted(processes: Processes, tmp_path: Path) -> None:
     address = _cluster(processes)
     killed, _ = _worker(processes, address)

@@ -92,6 +92,7 @@ def test_workers_that_come_late_and_end(processes: Processes, tmp_path: Path) ->
     assert "Traceback" not in client.said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cluster", "word"),
     [
@@ -117,7 +118,7 @@ def test_what_is_wrong_with_a_file(processes: Processes, tmp_path: Path, cluster
     """The client prints exactly one line, which names the error."""
     (tmp_path / "study.toml").write_text(narrow_study('name = "Perceptron"'))
     client = _run(processes, tmp_path, cluster)
-    assert client.wait(60) == 2, client.said
+    assert client.wait(LONGEST) == 2, client.said
     lines = client.stderr.strip().splitlines()
     assert len(lines) == 1, client.stderr
     assert lines[0].startswith("singlepass: error:")
@@ -129,7 +130,7 @@ def test_what_is_wrong_with_a_file(processes: Processes, tmp_path: Path, cluster
 def test_a_file_that_is_not_there(processes: Processes, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(narrow_study('name = "Perceptron"'))
     client = processes.client("run", str(tmp_path / "study.toml"), "--cluster", str(tmp_path / "none.toml"))
-    assert client.wait(60) == 2, client.said
+    assert client.wait(LONGEST) == 2, client.said
     assert len(client.stderr.strip().splitlines()) == 1
     assert "none.toml" in client.stderr
 
@@ -139,7 +140,7 @@ def test_an_argument_that_the_class_does_not_take(processes: Processes, tmp_path
     """The class and its processes may print anything; the last line is the client's, and names the file."""
     (tmp_path / "study.toml").write_text(narrow_study('name = "Perceptron"'))
     client = _run(processes, tmp_path, LOCAL.replace("n_workers", "n_wokers"))
-    assert client.wait(60) == 2, client.said
+    assert client.wait(LONGEST) == 2, client.said
     last = client.stderr.strip().splitlines()[-1]
     assert last.startswith("singlepass: error:")
     assert "cluster.toml" in last

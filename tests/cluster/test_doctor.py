@@ -7,6 +7,8 @@ import re
 from importlib import metadata
 from pathlib import Path
 
+import pytest
+
 from .disguises import with_cache, with_file, with_full_disk, with_version, without
 from .processes import Processes, Running, free_port
 
@@ -23,12 +25,13 @@ name = "Perceptron"
 
 def _registered(worker: Running) -> str:
     """Wait until a worker is registered; return its address."""
-    worker.wait_for(lambda: "Registered to:" in worker.said, 30, "registration")
+    worker.wait_for(lambda: "Registered to:" in worker.said, 120, "registration")
     found = re.search(r"Start worker at:\s+(\S+)", worker.said)
     assert found
     return found.group(1)
 
 
+@pytest.mark.slow
 def test_workers_that_are_unlike_this_process(processes: Processes, tmp_path: Path) -> None:
     mine = tmp_path / "mine.csv"
     mine.write_text("u,v,label\n1,2,a\n3,4,b\n5,6,a\n7,8,b\n")
@@ -48,7 +51,7 @@ def test_workers_that_are_unlike_this_process(processes: Processes, tmp_path: Pa
     ]
     bare, old, empty, full = (_registered(processes.worker(address, env=env)) for env in kinds)
     doctor = processes.client("doctor", str(tmp_path / "own.toml"), "--scheduler", address)
-    assert doctor.wait(60) == 1, doctor.said
+    assert doctor.wait(300) == 1, doctor.said
     wrong = {
         line.split()[2].rstrip(":"): line for line in doctor.stdout.splitlines() if line.startswith("wrong:")
     }

@@ -23,7 +23,7 @@ from .studies import assert_same, narrow_study, stored_keys
 
 # Seconds from the client's start until it must have reported the error.
 PROMPT = 30.0
-LONGEST = 120.0
+LONGEST = 300.0
 ALGORITHMS = ['name = "AROW"\nr = [0.1, 1.0]', 'name = "Perceptron"']
 # Only the last part of the version differs, because packages built on NumPy check the first two.
 _MAJOR_MINOR = ".".join(metadata.version("numpy").split(".")[:2])
@@ -46,7 +46,7 @@ def worker(processes: Processes, port: int) -> Start:
 
     def start(env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Running:
         started = processes.worker(f"tcp://127.0.0.1:{port}", env=env, cwd=cwd)
-        started.wait_for(lambda: "Registered to:" in started.said, 30, "registration")
+        started.wait_for(lambda: "Registered to:" in started.said, 120, "registration")
         return started
 
     return start
@@ -80,6 +80,7 @@ def _check_refused(client: Running, *words: str) -> None:
         assert word in client.stderr, client.stderr
 
 
+@pytest.mark.slow
 def test_a_worker_without_singlepass(processes: Processes, port: int, worker: Start, tmp_path: Path) -> None:
     bad = worker(without(tmp_path / "without", "singlepass"))
     client = processes.client(*_arguments(_study(tmp_path), port))
@@ -87,6 +88,7 @@ def test_a_worker_without_singlepass(processes: Processes, port: int, worker: St
     assert stored_keys(tmp_path / "out") == []
 
 
+@pytest.mark.slow
 def test_a_worker_with_another_numpy(processes: Processes, port: int, worker: Start, tmp_path: Path) -> None:
     """Such a worker gets no cells and is listed in a table; alone, it ends the run.
 
@@ -119,6 +121,7 @@ def test_a_worker_with_another_numpy(processes: Processes, port: int, worker: St
     assert metadata.version("numpy") in told
 
 
+@pytest.mark.slow
 def test_a_worker_with_other_code(processes: Processes, port: int, worker: Start, tmp_path: Path) -> None:
     """The version may be equal: a worker may run an edited checkout, so the code's digest is compared."""
     bad = worker(with_code(tmp_path / "copy", "pipeline/run/splits.py", "EDITED = True"))
@@ -189,6 +192,7 @@ def _run_at_home(processes: Processes, home: Path, port: int) -> Running:
     return client
 
 
+@pytest.mark.slow
 def test_a_worker_in_another_folder(
     processes: Processes, port: int, worker: Start, tmp_path: Path, home: Path
 ) -> None:
@@ -199,6 +203,7 @@ def test_a_worker_in_another_folder(
     assert "mine.csv" not in client.stderr
 
 
+@pytest.mark.slow
 def test_a_worker_without_the_plugin(
     processes: Processes, port: int, worker: Start, tmp_path: Path, home: Path
 ) -> None:
@@ -216,6 +221,7 @@ def test_a_worker_without_the_data(
     _check_named_once(client, worker_without)
 
 
+@pytest.mark.slow
 def test_a_worker_with_edited_data(
     processes: Processes, port: int, worker: Start, tmp_path: Path, home: Path
 ) -> None:
@@ -242,12 +248,14 @@ def test_workers_that_never_appear(processes: Processes, port: int, tmp_path: Pa
     assert stored_keys(tmp_path / "out") == []
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_never_appears(processes: Processes, tmp_path: Path) -> None:
     port = free_port()
     client = processes.client(*_arguments(_study(tmp_path), port), "--patience", "3")
     _check_refused(client, str(port))
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_for_good(processes: Processes, tmp_path: Path) -> None:
     """Finished cells are kept, and the same command continues once a scheduler exists again."""
     port = free_port()

@@ -86,7 +86,7 @@ def _check_crashed(client: Running, out: Path, *reasons: str) -> None:
 def _check_second_run(processes: Processes, arguments: list[str], out: Path) -> None:
     before = _poisoned(out)
     client = processes.client(*arguments)
-    assert client.wait(60) == 1, client.said
+    assert client.wait(LONGEST) == 1, client.said
     assert f" 0 cells computed, {PLANNED} reused" in client.stdout
     after = _poisoned(out)
     assert (after["status"], after["error"]) == (before["status"], before["error"])
@@ -171,6 +171,7 @@ def test_threads_that_never_return(processes: Processes, tmp_path: Path, out: Pa
     _check_second_run(processes, arguments, out)
 
 
+@pytest.mark.slow
 def test_memory_in_threads(processes: Processes, tmp_path: Path, out: Path) -> None:
     """A refused allocation is an ordinary error of the cell."""
     arguments = [*_prepare(tmp_path, "array"), "--threads", "2"]

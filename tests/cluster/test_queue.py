@@ -17,7 +17,7 @@ from . import batch_queue
 from .processes import Processes, Running
 from .studies import narrow_study
 
-LONGEST = 60.0
+LONGEST = 300.0
 # Seconds within which a cancelled job must have ended.
 GONE = 10.0
 pytestmark = pytest.mark.skipif(
@@ -64,6 +64,7 @@ def _client(
     )
 
 
+@pytest.mark.slow
 def test_a_refused_job(processes: Processes, tmp_path: Path, queue: Path) -> None:
     """The run ends long before `wait`, and reports what sbatch printed."""
     (queue / "refusal").write_text(INVALID)
@@ -86,6 +87,7 @@ def test_jobs_that_wait(processes: Processes, tmp_path: Path, queue: Path) -> No
     assert [line.startswith("singlepass: error") for line in lines] == [False, True], client.stderr
 
 
+@pytest.mark.slow
 def test_a_prologue_that_fails(processes: Processes, tmp_path: Path, queue: Path) -> None:
     """The run stops waiting when all jobs have ended; the log shows why."""
     client = _client(processes, tmp_path, "run", prologue='"echo no such module: cuda >&2; exit 1"')
@@ -94,6 +96,7 @@ def test_a_prologue_that_fails(processes: Processes, tmp_path: Path, queue: Path
     assert "slurm-1.out ends with: no such module: cuda" in client.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refused", [True, False])
 def test_the_doctor(processes: Processes, tmp_path: Path, queue: Path, refused: bool) -> None:
     """The doctor starts one worker, and ends it."""

@@ -18,9 +18,9 @@ from .processes import Processes, Running, free_port
 from .studies import narrow_study, stored_keys
 
 # A busy machine takes four times as long as an idle one.
-LONGEST = 100.0
+LONGEST = 300.0
 # Seconds within which every process of a stopped run must be gone.
-GONE = 10.0
+GONE = 30.0
 SLURM = """
 class = "dask_jobqueue.SLURMCluster"
 {workers}
@@ -74,7 +74,7 @@ def _stops(client: Running, folder: Path, how: signal.Signals) -> str:
     kept, started = stored_keys(folder / "out"), psutil.Process(client.popen.pid).children(recursive=True)
     said = len(client.stderr)
     os.killpg(client.popen.pid, how)
-    assert client.wait(30) == 128 + how
+    assert client.wait(LONGEST) == 128 + how
     assert set(kept) <= set(stored_keys(folder / "out"))
     _wait_until(lambda: not any(each.is_running() for each in started), GONE)
     # A progress line may still appear.
@@ -95,12 +95,14 @@ def test_threads(processes: Processes, tmp_path: Path, how: signal.Signals) -> N
     )
 
 
+@pytest.mark.slow
 @both
 def test_processes_of_this_machine(processes: Processes, tmp_path: Path, how: signal.Signals) -> None:
     line = _stops(_start(processes, tmp_path, "--cluster", "local:2"), tmp_path, how)
     assert line.endswith("run the same command to continue")
 
 
+@pytest.mark.slow
 @needs_jobqueue
 @both
 def test_jobs_of_slurm(processes: Processes, tmp_path: Path, spool: Path, how: signal.Signals) -> None:
@@ -112,6 +114,7 @@ def test_jobs_of_slurm(processes: Processes, tmp_path: Path, spool: Path, how: s
     assert not (tmp_path / "out" / "cluster.json").exists()
 
 
+@pytest.mark.slow
 @both
 def test_a_scheduler_that_runs_already(processes: Processes, tmp_path: Path, how: signal.Signals) -> None:
     address = f"tcp://127.0.0.1:{free_port()}"
@@ -123,6 +126,7 @@ def test_a_scheduler_that_runs_already(processes: Processes, tmp_path: Path, how
     assert worker.alive
 
 
+@pytest.mark.slow
 def test_in_the_background_of_a_script(processes: Processes, tmp_path: Path) -> None:
     """In the background SIGINT is ignored, but SIGTERM is not."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -135,13 +139,14 @@ def test_in_the_background_of_a_script(processes: Processes, tmp_path: Path) -> 
     _stops(client, tmp_path, signal.SIGTERM)
 
 
+@pytest.mark.slow
 @needs_jobqueue
 @pytest.mark.parametrize("spool", [0], indirect=True)
 def test_before_the_first_job_starts(processes: Processes, tmp_path: Path, spool: Path) -> None:
     client = _start(processes, tmp_path, *_slurm(tmp_path))
     client.wait_for(lambda: len(batch_queue.jobs(spool)) == 4, LONGEST, "jobs in the queue")
     client.popen.terminate()
-    assert client.wait(30) == 143
+    assert client.wait(LONGEST) == 143
     _wait_until(lambda: not batch_queue.jobs(spool), GONE)
 
 
@@ -164,6 +169,7 @@ def test_a_client_that_is_killed(processes: Processes, tmp_path: Path, spool: Pa
     _wait_until(lambda: not batch_queue.jobs(spool), LONGEST)
 
 
+@pytest.mark.slow
 @needs_jobqueue
 def test_jobs_for_little_work(processes: Processes, tmp_path: Path, spool: Path) -> None:
     """An adaptive cluster with a minimum of 0 and a maximum of 64 jobs requests one."""

@@ -6,6 +6,8 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.store import MARK, Store
@@ -16,7 +18,7 @@ from .poison import slow
 from .processes import Processes, free_port
 from .studies import assert_same, doubled, narrow_study, stored_keys
 
-LONGEST = 120.0
+LONGEST = 300.0
 
 
 def _slow_study(folder: Path, seeds: int = 120) -> list[str]:
@@ -70,6 +72,7 @@ def test_the_client_leaves_and_comes_back(processes: Processes, tmp_path: Path) 
     assert not (out / MARK).exists()
 
 
+@pytest.mark.slow
 def test_an_interrupted_client_says_who_goes_on(processes: Processes, tmp_path: Path) -> None:
     """Workers go on writing; a later run in threads has the same results, even if rows exist twice."""
     run = _slow_study(tmp_path, seeds=60)
@@ -100,6 +103,7 @@ def test_an_interrupted_client_says_who_goes_on(processes: Processes, tmp_path: 
     _assert_as_in_threads(processes, run, tmp_path, out)
 
 
+@pytest.mark.slow
 def test_a_client_that_is_to_write_leaves_nothing_to_workers(processes: Processes, tmp_path: Path) -> None:
     run = _slow_study(tmp_path, seeds=60)
     port, out = free_port(), tmp_path / "out"
@@ -114,6 +118,7 @@ def test_a_client_that_is_to_write_leaves_nothing_to_workers(processes: Processe
     assert "run the same command to continue" in client.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_an_output_that_workers_do_not_see(processes: Processes, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text(narrow_study('name = "Perceptron"'))
@@ -135,6 +140,7 @@ def test_an_output_that_workers_do_not_see(processes: Processes, tmp_path: Path)
         assert f"{option} needs a cluster" in local.stderr
 
 
+@pytest.mark.slow
 def test_a_worker_that_does_not_see_the_output_beside_one_that_does(
     processes: Processes, tmp_path: Path
 ) -> None:

@@ -33,7 +33,7 @@ OF_MANY_CLASSES = _made("linear", classes="many")
 SEVERAL_CONSTRAINTS = _made("linear", classes="many", further=True)
 # One learner of each family, with the loops that the others share: plain updates, updates with variances, a
 # full covariance, several constraints, gradient steps, coin betting; support vectors with and without a
-# budget, a projection, random features. Compiling the others takes minutes, so the fast tier has only golden
+# budget, random features. Compiling the others takes minutes, so the fast tier has only golden
 # runs of them.
 REPRESENTATIVES = {
     "Perceptron()",
@@ -44,8 +44,6 @@ REPRESENTATIVES = {
     "OnlineGradientDescent(eta=0.5)",
     "KT()",
     "KernelPerceptron(gamma=0.1)",
-    "DistillCachePerceptron(beta=0.5, budget=12, gamma=0.1)",
-    "Projectron(eta=0.5, gamma=0.1)",
     "BSGD(budget=12, gamma=0.1)",
     "FOGD(D=50, gamma=0.1)",
 }
@@ -61,6 +59,15 @@ def tiered(learners):
     return [
         pytest.param(each, id=repr(each), marks=[] if is_representative(each) else [pytest.mark.slow])
         for each in learners
+    ]
+
+
+def tiered_runs(names):
+    """Return names of golden runs as test parameters; those of classes without a representative are slow."""
+    classes = {each.partition("(")[0] for each in REPRESENTATIVES}
+    return [
+        pytest.param(name, marks=[] if type(golden_learner(name)).__name__ in classes else [pytest.mark.slow])
+        for name in names
     ]
 
 

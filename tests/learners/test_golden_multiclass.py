@@ -47,7 +47,7 @@ def test_all_runs_are_covered():
     assert sorted({*RUNS} - {*REFERENCE}) == ["mc_cw_var_diag.sol__s4_digits10"]
 
 
-@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+@pytest.mark.parametrize("convert", [np.asarray, pytest.param(as_csr, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", REFERENCE)
 def test_reference(name, convert):
     run = RUNS[name]

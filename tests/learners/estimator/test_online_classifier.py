@@ -39,6 +39,7 @@ from singlepass.learners import (
 from ..streams import any_learner, every_learner, every_multiclass_learner, noisy_stream, state
 
 X, Y = noisy_stream(0, n=20, d=3)
+OTHERS_OF_FULL_COVARIANCE = [ConfidenceWeighted, NHERD, SoftConfidenceWeighted, NAROW]
 
 BAD_PARAMETERS = [
     (Perceptron(average="yes"), "Perceptron: average must be True or False, got 'yes'"),
@@ -366,7 +367,10 @@ def test_the_bytes_of_a_model_of_many_classes(learner):
     assert model.model_bytes_ == sum(array.nbytes for array in arrays if array is not model.classes_)
 
 
-@pytest.mark.parametrize("Learner", [AROW, ConfidenceWeighted, NHERD, SoftConfidenceWeighted, NAROW])
+@pytest.mark.parametrize(
+    "Learner",
+    [AROW, *(pytest.param(each, marks=pytest.mark.slow) for each in OTHERS_OF_FULL_COVARIANCE)],
+)
 def test_a_full_covariance_is_part_of_the_model(Learner):
     rows = np.random.RandomState(0).standard_normal((20, 200))
     # Σ with 16 pending updates and one row of data about it; the weights; Σx, x and its non-zeros.

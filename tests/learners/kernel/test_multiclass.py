@@ -36,7 +36,11 @@ LEARNERS = [
     DistillCacheMIRA(beta=0.3, gamma=0.1),
     DistillCacheMIRA(beta=0.3, budget=15, gamma=0.1),
 ]
-every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+every_learner = pytest.mark.parametrize(
+    "learner",
+    [*LEARNERS[:1], *(pytest.param(each, marks=pytest.mark.slow) for each in LEARNERS[1:])],
+    ids=repr,
+)
 
 
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])

@@ -135,7 +135,14 @@ RULES = [
 
 
 @pytest.mark.parametrize(
-    ("learner", "rule"), RULES, ids=lambda each: repr(each) if not callable(each) else ""
+    ("learner", "rule"),
+    [
+        pytest.param(
+            *each, marks=[pytest.mark.slow] if each[1] in (margin_perceptron, gradient_descent) else []
+        )
+        for each in RULES
+    ],
+    ids=lambda each: repr(each) if not callable(each) else "",
 )
 @n_classes
 @streams
@@ -168,6 +175,7 @@ def test_a_weight_of_all_classes_is_a_longer_step(n_classes, settings):
     np.testing.assert_allclose(weighted.fit(X, y).coef_, plain.fit(X, y).coef_, rtol=1e-9)
 
 
+@pytest.mark.slow
 @n_classes
 @pytest.mark.parametrize("output", ["last", "average", "longest", "voted"])
 def test_an_equal_weight_scales_a_perceptron(n_classes, output):

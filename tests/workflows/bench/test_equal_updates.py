@@ -33,6 +33,7 @@ def test_losses_are_those_of_scikit_learn(update: equal_updates.Update, stream: 
         assert loss.ratio == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_losses_are_those_of_vowpal_wabbit(stream: NamedStream) -> None:
     if not equal_updates.WABBIT.is_installed:
         pytest.skip(f"not installed: pip install {equal_updates.WABBIT.package}")

@@ -18,6 +18,7 @@ def test_every_row_updates() -> None:
         assert learner.n_updates_ == learner.n_examples_ == 40 * full.ROWS
 
 
+@pytest.mark.slow
 def test_every_line_has_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     def untimed(works: dict[str, Any], repeats: int) -> dict[str, float]:
         for work in works.values():

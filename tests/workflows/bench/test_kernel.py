@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from singlepass.learners import KernelPerceptron
 from singlepass.workflows.bench import kernel
@@ -35,6 +36,7 @@ def untimed(works, repeats):  # type: ignore[no-untyped-def]
     return dict.fromkeys(works, 1.0)
 
 
+@pytest.mark.slow
 def test_every_line_has_a_figure(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(kernel, "streams", dict)
     monkeypatch.setattr(kernel, "measure_growth", list)

@@ -7,6 +7,7 @@ import pytest
 from singlepass.workflows.bench import BENCHMARKS, metrics
 
 
+@pytest.mark.slow
 def test_every_line_has_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     small = {"name": "arow-synthetic", "n_train": 50, "n_test": 0}
     monkeypatch.setattr(metrics, "DATASETS", (small, {"name": "a9a"}))

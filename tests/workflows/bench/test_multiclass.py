@@ -11,6 +11,7 @@ from singlepass.workflows.bench import multiclass
 from .untimed import untimed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
 def test_every_line_has_a_figure(convert, monkeypatch):  # type: ignore[no-untyped-def]
     monkeypatch.setattr(multiclass, "best_times", untimed)

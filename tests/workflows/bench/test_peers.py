@@ -23,6 +23,7 @@ def nothing_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "best_times", untimed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("library", libraries.LIBRARIES, ids=lambda library: library.name)
 def test_every_line_has_a_figure(library, convert, stream):  # type: ignore[no-untyped-def]

@@ -86,6 +86,7 @@ def grid(values: list[float]) -> Callable[[Table], object]:
     return lambda table: table["algorithms"][1].update(r=values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protocol", "values"),
     [

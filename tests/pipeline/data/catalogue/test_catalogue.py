@@ -135,6 +135,7 @@ QUICK = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_real_sets_open(name: str, real: Path) -> None:
     need(real, name)
@@ -158,6 +159,7 @@ def test_real_sample_of_covtype_says_so(real: Path) -> None:
         assert row.state == "present (a stratified 16 % sample: 92,962 of the 581,012 rows)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["letter", "dna", "amazon-5000/dvd"])
 def test_real_sets_dense_and_sparse(name: str, real: Path) -> None:
     need(real, name)

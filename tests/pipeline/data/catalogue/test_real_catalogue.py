@@ -105,6 +105,7 @@ def plain(X: Any) -> Any:
     return X.toarray() if is_sparse(X) else X
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 def test_rows_features_and_classes(name: str, real: Path) -> None:
     entry = CATALOGUE[name]
