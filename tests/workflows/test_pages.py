@@ -59,7 +59,8 @@ def test_the_architecture_names_every_folder_and_existing_files() -> None:
     # One row describes the folders of all papers.
     papers = {room for room in rooms if room.startswith("workflows/reproduce/papers/")}
     assert rooms - papers - set(re.findall(r"`([\w/]+)`", table)) == set()
-    named = re.findall(r"`((?:learners|pipeline|workflows|tests)/[\w/.]+)`", text)
+    text += (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = re.findall(r"`((?:learners|pipeline|workflows|tests|docs)/[\w/.]+)`", text)
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
