@@ -11,7 +11,7 @@ from ..hindsight import EXTRA, has_solver
 from ..noise import Noise
 from ..scoring import BASELINES, SCORINGS
 from .learner_factory import ResolvedLearner, grid_points, with_dataset_parameters
-from .specs import CLASS_WEIGHT, STRATEGIES, AlgorithmSpec, weights_of
+from .specs import CLASS_WEIGHT, STRATEGIES, AlgorithmSpec, DatasetSpec, weights_of
 from .study import Study, misplaced
 
 # Limits the class names in an error, so that it stays one line.
@@ -66,6 +66,11 @@ def _on(study: Study, dataset: str) -> list[AlgorithmSpec]:
     return [algorithm for algorithm in study.algorithms if algorithm.runs_on(dataset)]
 
 
+def _datasets_of(study: Study, algorithm: AlgorithmSpec) -> list[DatasetSpec]:
+    """Return the data sets on which an algorithm runs."""
+    return [dataset for dataset in study.datasets if algorithm.runs_on(dataset.label)]
+
+
 def _check_dataset_parameters(study: Study, learners: Learners) -> None:
     """Refuse a data set's parameter that no algorithm has, or a value that an algorithm does not accept."""
     known = {name for learner in learners.values() for name in learner.parameters}
@@ -91,9 +96,7 @@ def _check_shared_grids(study: Study, learners: Learners) -> None:
     """Refuse `tuned_as` if that algorithm has no grid, or a grid with a parameter that the learner lacks."""
     models = {each.label: each for each in study.algorithms}
     for algorithm in study.algorithms:
-        for dataset in study.datasets if algorithm.tuned_as is not None else ():
-            if not algorithm.runs_on(dataset.label):
-                continue
+        for dataset in _datasets_of(study, algorithm) if algorithm.tuned_as is not None else ():
             model, learner = models[algorithm.tuned_as or ""], learners[algorithm.label]
             grid = with_dataset_parameters(model, dataset, learners[model.label]).grid
             if not grid:
@@ -109,9 +112,7 @@ def _check_batch(study: Study, learners: Learners) -> None:
     """Refuse a batch baseline without a test part, or with a grid judged by online mistakes."""
     for algorithm in study.algorithms:
         learner = learners[algorithm.label]
-        for dataset in study.datasets if learner.batch else ():
-            if not algorithm.runs_on(dataset.label):
-                continue
+        for dataset in _datasets_of(study, algorithm) if learner.batch else ():
             reason = f"algorithm {algorithm.label!r} is fitted in batch and predicts nothing along the stream"
             if study.protocol_of(dataset) == "prequential":
                 raise InputError(
@@ -165,13 +166,7 @@ def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef])
     _check_class_counts(study, learners, tasks)
     _check_class_weights(study, learners, tasks)
     _check_noise(study, tasks)
-    many = next((task.label for task in tasks if task.task == "multiclass"), None)
-    if many is not None and _asks_regret(study):
-        raise InputError(
-            f"data set {many!r} has more than two classes, but 'regret' needs two: remove it from metrics, "
-            "or give the data set task = 'one-vs-rest'"
-        )
-    _check_ranking(study, tasks)
+    _check_metrics(study, tasks)
     labels = [task.label for task in tasks]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:
@@ -246,13 +241,18 @@ def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.
                     )
 
 
-def _check_ranking(study: Study, tasks: Sequence[data.TaskRef]) -> None:
-    """Refuse to rank a multiclass task by a metric that is defined for a positive class only."""
-    name = study.ranked_by
-    if name is None or name not in SCORINGS or not SCORINGS[name].two_classes:
-        return
+def _check_metrics(study: Study, tasks: Sequence[data.TaskRef]) -> None:
+    """Refuse regret on a multiclass task, and a ranking by a metric that needs a positive class."""
     many = next((task.label for task in tasks if task.task == "multiclass"), None)
-    if many is not None:
+    if many is None:
+        return
+    if _asks_regret(study):
+        raise InputError(
+            f"data set {many!r} has more than two classes, but 'regret' needs two: remove it from metrics, "
+            "or give the data set task = 'one-vs-rest'"
+        )
+    name = study.ranked_by or ""
+    if name in SCORINGS and SCORINGS[name].two_classes:
         raise InputError(
             f"data set {many!r} has more than two classes, but {name!r}, which ranks, needs two: set rank_by "
             "to another metric, such as 'balanced_accuracy', or give the data set task = 'one-vs-rest'"

@@ -139,9 +139,7 @@ def test_the_same_rows_are_kept_once(cache: Path) -> None:
 def test_rows_that_have_gone_are_asked_for_again(cache: Path, make: Any) -> None:
     ref = make(ROWS * 2, LABELS)
     shutil.rmtree(cache)
-    with pytest.raises(
-        InputError, match="given in memory and are no longer in the cache; give them again"
-    ):
+    with pytest.raises(InputError, match="given in memory and are no longer in the cache; give them again"):
         data.fingerprint(ref)
 
 

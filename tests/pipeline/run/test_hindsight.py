@@ -121,7 +121,7 @@ def test_the_unit_of_rows_is_no_matter(scale: float) -> None:
 @pytest.mark.parametrize("radius", [1e20, 1e150, 1e308])
 def test_norms_that_no_number_can_hold_are_a_line(radius: float) -> None:
     X, signs = drawn(7, 80, 5)
-    with pytest.raises(HindsightError, match="weights as long as its own give scores up to"):
+    with pytest.raises(HindsightError, match="weights of its norm give scores up to"):
         best_in_hindsight(X, signs, radius)
 
 
@@ -129,7 +129,9 @@ def test_too_many_rows_and_features_are_a_line(monkeypatch: pytest.MonkeyPatch) 
     X, signs = drawn(1, 10, 5)
     # Enough memory for about ten rows of four numbers.
     monkeypatch.setattr(hindsight, "MOST_BYTES", 17_000)
-    with pytest.raises(HindsightError, match=r"the solver needs some .* GB, more than"):
+    with pytest.raises(
+        HindsightError, match=r"the solver needs about .* GB for these rows and features, more than the limit"
+    ):
         best_in_hindsight(X, signs, 5.0)
     # Features that never occur are not counted.
     best_in_hindsight(np.c_[X[:, :4], np.zeros((10, 5))], signs, 5.0)
@@ -202,7 +204,7 @@ def test_strategies_have_that_of_the_learner_within_and_references_none() -> Non
             GAUSS,
             "algorithm 'KernelPerceptron': 'regret' needs a linear learner of this",
         ),
-        ({"name": "sklearn.naive_bayes:GaussianNB", "label": "NB"}, GAUSS, "algorithm 'NB': 'regret' is of"),
+        ({"name": "sklearn.naive_bayes:GaussianNB", "label": "NB"}, GAUSS, "algorithm 'NB': 'regret' needs"),
         ({"name": "ALMA"}, GAUSS, "algorithm 'ALMA': 'regret' compares with one vector of weights"),
         ({"name": "NAROW"}, GAUSS, "algorithm 'NAROW': 'regret' compares with one"),
         ({"name": "SecondOrderPerceptron", "query": "all"}, GAUSS, "'regret' compares with one"),
