@@ -42,25 +42,17 @@ LOCK, HOLDER, LEASE = ".lock", ".lock-holder.json", "lease.json"
 
 @dataclass(frozen=True)
 class Holder:
-    """The process that has a store's lock or lease.
-
-    Attributes
-    ----------
-    since : str
-        Start in UTC, to the second.
-    machine : str
-        Identifies a boot of a system and its process namespace; empty if unknown.
-    token : str
-        Random text of this lock or lease only.
-    renewed : int
-        Number of renewals of the lease.
-    """
+    """The process that has a store's lock or lease."""
 
     host: str
     pid: int
+    # Start in UTC, to the second.
     since: str
+    # Identifies a boot of a system and its process namespace; empty if unknown.
     machine: str = ""
+    # Random text of this lock or lease only.
     token: str = ""
+    # Number of renewals of the lease.
     renewed: int = 0
 
     def __str__(self) -> str:

@@ -236,21 +236,14 @@ MOST_ROWS = {"cells": 1 << 17, "curves": 1 << 20}
 
 @dataclass(frozen=True)
 class Compaction:
-    """The result of a merge.
+    """The result of a merge."""
 
-    Attributes
-    ----------
-    before, after : int
-        Number of parts before and after.
-    cells : int
-        Cells in the store.
-    repeats : int
-        Rows of the cells table that were dropped for better ones.
-    """
-
+    # before, after: Number of parts before and after.
     before: int
     after: int
+    # Cells in the store.
     cells: int
+    # Rows of the cells table that were dropped for better ones.
     repeats: int
 
 

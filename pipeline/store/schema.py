@@ -214,24 +214,16 @@ _TOLD = ("key", "dataset", "algorithm", "params", "status", "n_examples", "fit_s
 
 @dataclass
 class CellResult:
-    """The outcome of one cell.
+    """The outcome of one cell."""
 
-    Attributes
-    ----------
-    row : dict
-        The cell's row of the cells table, by column; missing columns are null.
-    curve : mapping of str to list or ndarray
-        Its rows of the curves table, by column without the key; empty for a failed cell.
-    stored : bool
-        Whether the worker that ran the cell stores it itself; the row then has only what progress needs, and
-        the curve is empty.
-    again : bool
-        Whether the outcome was reported before, but lost before it was stored.
-    """
-
+    # The cell's row of the cells table, by column; missing columns are null.
     row: dict[str, Any]
+    # Its rows of the curves table, by column without the key; empty for a failed cell.
     curve: Curve = field(default_factory=dict)
+    # Whether the worker that ran the cell stores it itself; the row then has only what progress needs, and
+    # the curve is empty.
     stored: bool = False
+    # Whether the outcome was reported before, but lost before it was stored.
     again: bool = False
 
     def receipt(self) -> CellResult:

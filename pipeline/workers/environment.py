@@ -21,24 +21,17 @@ _TOLD = ("scikit-learn", "dask", "distributed", "pandas", "pyarrow")
 
 @dataclass(frozen=True)
 class Environment:
-    """The software and hardware of a process.
+    """The software and hardware of a process."""
 
-    Attributes
-    ----------
-    versions : dict of str to str or None
-        Version by package name, and of "python"; None if a package is missing.
-    code : str
-        Digest of this package's sources: in an editable install they change under one version.
-    cache : str
-        Cache folder: processes on one host with the same folder share their tables.
-    """
-
+    # Version by package name, and of "python"; None if a package is missing.
     versions: dict[str, str | None]
+    # Digest of this package's sources: in an editable install they change under one version.
     code: str
     platform: str
     cpu: str
     host: str = field(compare=False)
     pid: int = field(compare=False)
+    # Cache folder: processes on one host with the same folder share their tables.
     cache: str = field(compare=False)
 
     @property

@@ -43,27 +43,19 @@ _THREADS = WorkerOptions()
 
 @dataclass(frozen=True)
 class Summary:
-    """Summarize a run.
+    """Summarize a run."""
 
-    Attributes
-    ----------
-    results : StudyResults
-        All results of the study in the store.
-    computed, reused : int
-        Cells computed by this run, and cells found in the store.
-    failed, crashed, stopped : int
-        Among both: cells that raised an error, that crashed their process or never ended, and that were
-        stopped at their time limit.
-    seconds : float
-        Wall time.
-    """
-
+    # All results of the study in the store.
     results: StudyResults
+    # computed, reused: Cells computed by this run, and cells found in the store.
     computed: int
     reused: int
+    # failed, crashed, stopped: Among both: cells that raised an error, that crashed their process or never
+    # ended, and that were stopped at their time limit.
     failed: int
     crashed: int
     stopped: int
+    # Wall time.
     seconds: float
 
 

@@ -44,44 +44,30 @@ CELL_LIMIT = 86_400.0
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """Configure what runs cells, and how long to wait for it.
+    """Configure what runs cells, and how long to wait for it."""
 
-    Attributes
-    ----------
-    threads : int or None
-        Threads of this process; None: one per core that it may use. Ignored if a cluster is named.
-    cluster : str or None
-        ``"local:N"``, or the path of a TOML file that describes the cluster to start.
-    scheduler : str or None
-        Address of a running Dask scheduler, such as ``"tcp://10.0.0.1:8786"``.
-    scheduler_file : str or None
-        JSON file that ``dask scheduler --scheduler-file`` wrote.
-    patience : float or None
-        Seconds to wait for a scheduler, or for a first worker; None: the value of the cluster's file, or
-        `PATIENCE`.
-    cell_limit : float
-        Seconds after which an unfinished cell is marked "crashed".
-    allow_mismatch : bool
-        Whether workers may have other versions than this process.
-    workers_write : bool or None
-        Whether workers write their own results, into a shared folder or to a URL, so that cells already
-        handed out finish even if this process ends. True: all workers must. False: this process writes. None:
-        on a cluster that outlives this process (`scheduler`, `scheduler_file`), workers that can write do.
-    security : distributed.Security or None
-        For a running scheduler; None: Dask's own configuration.
-    silent_seconds : float
-        Seconds without a heartbeat after which a worker's cells go to others.
-    """
-
+    # Threads of this process; None: one per core that it may use. Ignored if a cluster is named.
     threads: int | None = None
+    # ``"local:N"``, or the path of a TOML file that describes the cluster to start.
     cluster: str | None = None
+    # Address of a running Dask scheduler, such as ``"tcp://10.0.0.1:8786"``.
     scheduler: str | None = None
+    # JSON file that ``dask scheduler --scheduler-file`` wrote.
     scheduler_file: str | None = None
+    # Seconds to wait for a scheduler, or for a first worker; None: the value of the cluster's file, or
+    # `PATIENCE`.
     patience: float | None = None
+    # Seconds after which an unfinished cell is marked "crashed".
     cell_limit: float = CELL_LIMIT
+    # Whether workers may have other versions than this process.
     allow_mismatch: bool = False
+    # Whether workers write their own results, into a shared folder or to a URL, so that cells already handed
+    # out finish even if this process ends. True: all workers must. False: this process writes. None: on a
+    # cluster that outlives this process (`scheduler`, `scheduler_file`), workers that can write do.
     workers_write: bool | None = None
+    # For a running scheduler; None: Dask's own configuration.
     security: Any = None
+    # Seconds without a heartbeat after which a worker's cells go to others.
     silent_seconds: float = SILENT_SECONDS
 
     @property
@@ -102,20 +88,13 @@ class WorkerOptions:
 
 @dataclass(frozen=True)
 class Workers:
-    """Give access to what runs cells.
+    """Give access to what runs cells."""
 
-    Attributes
-    ----------
-    compute : callable
-        Takes an iterable of cells, which it reads lazily, and a callback for each batch of results.
-    environments : callable
-        Returns the environments of the workers, by address; "" is this process.
-    remaining : Remaining
-        The work left, which the caller keeps up to date: adaptive clusters scale by it.
-    """
-
+    # Takes an iterable of cells, which it reads lazily, and a callback for each batch of results.
     compute: Compute
+    # Returns the environments of the workers, by address; "" is this process.
     environments: Callable[[], dict[str, Environment]]
+    # The work left, which the caller keeps up to date: adaptive clusters scale by it.
     remaining: Remaining = field(default_factory=Remaining)
 
 

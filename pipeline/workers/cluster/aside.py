@@ -21,23 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Attendance:
-    """The numbers of workers in a run.
+    """The numbers of workers in a run."""
 
-    Attributes
-    ----------
-    now : int
-        Connected workers, including silent and unfit ones.
-    lost : int
-        Workers that left without notice since the run began: killed, preempted, out of memory.
-    silent : int
-        Connected workers that have sent no heartbeat for some time.
-    unfit : int
-        Connected workers that get no cells: they cannot be prepared, or have other versions.
-    """
-
+    # Connected workers, including silent and unfit ones.
     now: int = 0
+    # Workers that left without notice since the run began: killed, preempted, out of memory.
     lost: int = 0
+    # Connected workers that have sent no heartbeat for some time.
     silent: int = 0
+    # Connected workers that get no cells: they cannot be prepared, or have other versions.
     unfit: int = 0
 
     def __str__(self) -> str:

@@ -36,59 +36,40 @@ _PAUSE_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class WorkerCheckup:
-    """The state of a worker.
-
-    Attributes
-    ----------
-    memory : int
-        Memory limit in bytes; 0 if there is no limit.
-    environment : Environment or str
-        Its versions and machine; a text says why they are unknown.
-    lacking : list of data.Lack, or str
-        Tables that must be sent to it; a text says why they are unknown.
-    cache_free : int or str
-        Free bytes on the disk of its cache; a text says why the cache cannot be written.
-    """
+    """The state of a worker."""
 
     threads: int
+    # Memory limit in bytes; 0 if there is no limit.
     memory: int
+    # Its versions and machine; a text says why they are unknown.
     environment: Environment | str
+    # Tables that must be sent to it; a text says why they are unknown.
     lacking: list[data.Lack] | str
+    # Free bytes on the disk of its cache; a text says why the cache cannot be written.
     cache_free: int | str
 
 
 @dataclass(frozen=True)
 class Checkup:
-    """The state of a cluster.
+    """The state of a cluster."""
 
-    Attributes
-    ----------
-    scheduler : str
-        Address of the scheduler.
-    versions : dict of str to str or None
-        Versions of Python and of `SCHEDULER_PACKAGES` on the scheduler; None if a package is missing.
-    settings : dict of str to object
-        The scheduler's values of `SCHEDULER_SETTINGS`; None if a setting is unknown there.
-    dashboard : str
-        URL, or "" if there is none.
-    encrypted : bool
-        Whether connections use TLS.
-    workers : dict of str to WorkerCheckup
-        By address; empty if no worker came.
-    first_task, a_task : float
-        Seconds until the first task returned, and mean seconds of a task among many; NaN without workers.
-    no_worker : str
-        Why no worker came, or "".
-    """
-
+    # Address of the scheduler.
     scheduler: str
+    # Versions of Python and of `SCHEDULER_PACKAGES` on the scheduler; None if a package is missing.
     versions: dict[str, str | None]
+    # The scheduler's values of `SCHEDULER_SETTINGS`; None if a setting is unknown there.
     settings: dict[str, object]
+    # URL, or "" if there is none.
     dashboard: str
+    # Whether connections use TLS.
     encrypted: bool
+    # By address; empty if no worker came.
     workers: dict[str, WorkerCheckup]
+    # first_task, a_task: Seconds until the first task returned, and mean seconds of a task among many; NaN
+    # without workers.
     first_task: float
     a_task: float
+    # Why no worker came, or "".
     no_worker: str = ""
 
 

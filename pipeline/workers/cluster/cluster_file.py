@@ -56,28 +56,19 @@ class Adapt(BaseModel):
 
 
 class ClusterFile(BaseModel):
-    """A cluster to start.
-
-    Attributes
-    ----------
-    class_ : str
-        Import path of the class, such as ``"dask_jobqueue.SLURMCluster"``; key ``class``.
-    kwargs : dict
-        Its keyword arguments.
-    scale : int or None
-        Workers (jobs) to request.
-    adapt : Adapt or None
-        Bounds for an adaptive number of workers, instead of `scale`.
-    wait : float
-        Longest wait for a worker in minutes.
-    """
+    """A cluster to start."""
 
     model_config = ConfigDict(extra="forbid")
 
+    # Import path of the class, such as ``"dask_jobqueue.SLURMCluster"``; key ``class``.
     class_: str = Field(alias="class")
+    # Its keyword arguments.
     kwargs: dict[str, Any] = {}
+    # Workers (jobs) to request.
     scale: int | None = Field(default=None, ge=1)
+    # Bounds for an adaptive number of workers, instead of `scale`.
     adapt: Adapt | None = None
+    # Longest wait for a worker in minutes.
     wait: float = Field(default=10.0, gt=0)
 
 

@@ -127,27 +127,18 @@ class Lost(Exception):
 
 @dataclass(frozen=True)
 class SchedulerPlace:
-    """The address of a scheduler, or the file that holds it.
+    """The address of a scheduler, or the file that holds it."""
 
-    Attributes
-    ----------
-    address : str or None
-        URL such as ``"tcp://10.0.0.1:8786"``; None if `file` is given.
-    file : str or None
-        JSON file that ``dask scheduler --scheduler-file`` wrote.
-    security : distributed.Security or None
-        TLS settings; None uses Dask's own configuration.
-    starting : Starting or None
-        The workers requested from a cluster of this process; None if they are started elsewhere.
-    leftovers : dict of str to str
-        What survives if this process is killed, noted in the store: the cluster's class, and the name of its
-        jobs or the address of a remote scheduler. Empty if nothing survives.
-    """
-
+    # URL such as ``"tcp://10.0.0.1:8786"``; None if `file` is given.
     address: str | None = None
+    # JSON file that ``dask scheduler --scheduler-file`` wrote.
     file: str | None = None
+    # TLS settings; None uses Dask's own configuration.
     security: Any = None
+    # The workers requested from a cluster of this process; None if they are started elsewhere.
     starting: Starting | None = None
+    # What survives if this process is killed, noted in the store: the cluster's class, and the name of its
+    # jobs or the address of a remote scheduler. Empty if nothing survives.
     leftovers: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:

@@ -38,27 +38,18 @@ _MOST_LOST = 50
 
 @dataclass
 class Try:
-    """A cell that has no stored outcome yet.
-
-    Attributes
-    ----------
-    lost : int
-        Losses that were not the cell's fault.
-    alone : int or None
-        Workers that crashed since the cell runs in a subprocess; None if it does not run in one.
-    not_before : float
-        Time of the next try on the monotonic clock.
-    given_away : int
-        Times that the cell's worker fell silent.
-    told : bool
-        Whether its outcome was already reported, by a worker that left before it wrote it.
-    """
+    """A cell that has no stored outcome yet."""
 
     cell: Cell
+    # Losses that were not the cell's fault.
     lost: int = 0
+    # Workers that crashed since the cell runs in a subprocess; None if it does not run in one.
     alone: int | None = None
+    # Time of the next try on the monotonic clock.
     not_before: float = 0.0
+    # Times that the cell's worker fell silent.
     given_away: int = 0
+    # Whether its outcome was already reported, by a worker that left before it wrote it.
     told: bool = False
 
     @property

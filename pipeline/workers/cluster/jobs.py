@@ -144,17 +144,11 @@ WORTH_SECONDS = 30.0
 
 @dataclass
 class Remaining:
-    """The work that is left, written by the run and read by its cluster.
+    """The work that is left, written by the run and read by its cluster."""
 
-    Attributes
-    ----------
-    cells : int
-        Number of cells; initially 1, so that the cluster starts a worker.
-    seconds : float or None
-        Expected time of all of them in one thread; None until a cell has finished.
-    """
-
+    # Number of cells; initially 1, so that the cluster starts a worker.
     cells: int = 1
+    # Expected time of all of them in one thread; None until a cell has finished.
     seconds: float | None = None
 
     def workers(self, threads: float, elapsed: float) -> int:

@@ -114,59 +114,38 @@ class NotPrepared(RuntimeError):
 
 @dataclass(frozen=True)
 class Plugin:
-    """A file that defines learners.
+    """A file that defines learners."""
 
-    Attributes
-    ----------
-    path : str
-        Path on the client's machine, as cells name it.
-    content : bytes
-        The file's bytes.
-    """
-
+    # Path on the client's machine, as cells name it.
     path: str
+    # The file's bytes.
     content: bytes
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """Everything that a worker needs for a run.
+    """Everything that a worker needs for a run."""
 
-    Attributes
-    ----------
-    run : str
-        Name of the run.
-    pins : tuple of data.Pin
-        The tables of the study's data sets.
-    cell_limit : float
-        Timeout of a cell in seconds.
-    output : str or None
-        Folder or URL of the results, for workers that can write there; None if the client writes everything.
-    must_write : bool
-        Whether a worker that cannot write is refused; otherwise the client writes its outcomes.
-    """
-
+    # Name of the run.
     run: str
     plugins: tuple[Plugin, ...]
+    # The tables of the study's data sets.
     pins: tuple[data.Pin, ...]
+    # Timeout of a cell in seconds.
     cell_limit: float
+    # Folder or URL of the results, for workers that can write there; None if the client writes everything.
     output: str | None = None
+    # Whether a worker that cannot write is refused; otherwise the client writes its outcomes.
     must_write: bool = False
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A worker's answer to a preparation.
+    """A worker's answer to a preparation."""
 
-    Attributes
-    ----------
-    lacking : list of data.Lack
-        Tables that must be sent before the worker is prepared again.
-    writes : bool
-        Whether the worker writes its outcomes itself.
-    """
-
+    # Tables that must be sent before the worker is prepared again.
     lacking: list[data.Lack]
+    # Whether the worker writes its outcomes itself.
     writes: bool = False
 
 
