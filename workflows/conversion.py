@@ -28,7 +28,7 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
         if Path(name).suffix == ".toml" or (name in shipped_studies() and name not in data.dataset_names()):
             if given or target is not None:
                 raise InputError(
-                    f"{name}: a study says itself how its data sets are read: leave --option out"
+                    f"{name}: a study has its own options for its data sets; leave --option and --target out"
                 )
             yield from _of_study(name)
             continue
@@ -55,7 +55,7 @@ def _of_study(name: str) -> Iterator[str]:
                 cut = protocol == "crossval" or (protocol == "holdout" and not data.has_test(ref))
                 fit = data.feature_fit(ref)
                 if fit == "online" or (fit and cut):
-                    # Cells fit the feature changes on their own rows then, so they need the unchanged
+                    # Cells change features by statistics of their own rows, so they need the unchanged
                     # features.
                     data.open_stream(ref, raw=True)
         yield from map(_line, streams)
@@ -81,7 +81,7 @@ def _option(text: str) -> tuple[str, Any]:
 def _line(stream: Stream) -> str:
     shown = f"{stream.name}: {len(stream.y):,} rows"
     if stream.y_test is not None:
-        shown += f" and {len(stream.y_test):,} of a test part"
+        shown += f" and {len(stream.y_test):,} in a test part"
     classes = ", ".join([*stream.classes[:5], *(["…"] if len(stream.classes) > 5 else [])])
     shown += f", {stream.X.shape[1]:,} features, {len(stream.classes)} classes ({classes})"
     return f"{shown}, fingerprint {stream.fingerprint[:16]}"

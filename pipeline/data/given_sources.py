@@ -122,9 +122,9 @@ def _marked(table: Table) -> Table:
     if is_sparse(table.X):
         raise InputError('missing = "indicator" needs dense rows; give a dense array, or set "mean"')
     X: Any = table.X
-    lacking = np.flatnonzero(np.isnan(X).any(axis=0))
+    incomplete = np.flatnonzero(np.isnan(X).any(axis=0))
 
     def marked(rows: Any) -> Any:
-        return np.hstack([rows, np.isnan(rows[:, lacking]).astype(rows.dtype)])
+        return np.hstack([rows, np.isnan(rows[:, incomplete]).astype(rows.dtype)])
 
     return replace(table, X=marked(X), X_test=None if table.X_test is None else marked(table.X_test))

@@ -338,8 +338,8 @@ class OpenMLSource(ConvertedSource):
 
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
         entry, _ = openml_set(self.number, download=False)
-        told = {"target": entry.target, "ignored": list(entry.ignored)}
-        return {"openml": self.number, "version": entry.version, "told": told} | {
+        described = {"target": entry.target, "ignored": list(entry.ignored)}
+        return {"openml": self.number, "version": entry.version, "told": described} | {
             "files": [file_sha256(path) for path in files],
             "options": _plain(options),
         }
@@ -348,8 +348,8 @@ class OpenMLSource(ConvertedSource):
         entry, path = openml_set(self.number)
         target = str(options["target"]) or entry.target
         named = {target, *(name for key in ("categorical", "text") for name in names_of(options, key))}
-        kept = names_of(options, "ignore")
-        ignored = (*kept, *(name for name in entry.ignored if name not in {*named, *kept}))
+        asked = names_of(options, "ignore")
+        ignored = (*asked, *(name for name in entry.ignored if name not in {*named, *asked}))
         given = {**options, "target": target, "ignore": ignored, "format": "arff", "test": ""}
         table = read_files((path,), (), given)
         checksum = f"md5 {entry.md5}" if entry.md5 else f"sha256 {entry.sha256}"

@@ -1,4 +1,4 @@
-"""Pin data sets to tables, for machines that lack the files or have other versions of them."""
+"""Pin data sets to tables, for machines that do not have the files or have other versions of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _pinned: dict[tuple[str, tuple[tuple[str, Value], ...]], Pin] = {}
 
 
 def pin(pins: Iterable[Pin]) -> None:
-    """Make this process use these tables for their data sets, in place of its own files."""
+    """Make this process use these tables for their data sets instead of its own files."""
     _pinned.update(((each.source, each.options), each) for each in pins)
 
 

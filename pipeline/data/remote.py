@@ -42,7 +42,7 @@ def absolute(path: str | Path, base: str | Path) -> str:
 def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
     """Return the names of the files at a URL, as its file system calls them.
 
-    Raises InputError if there are none or the URL cannot be read.
+    Raises InputError if there are no files or the URL cannot be read.
     """
     if not download:
         noted = _folder(url) / "names"

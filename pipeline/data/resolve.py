@@ -65,7 +65,7 @@ def main_name(name: str) -> str:
 def find_dataset(name: str) -> Dataset:
     """Return the data set of a name in a study.
 
-    Raises InputError, with the nearest name, if there is none.
+    Raises InputError, which suggests the nearest name, if the name is unknown.
     """
     name = main_name(name)
     return FamilyDataset(FAMILIES[name]) if name in FAMILIES else find_source(name)
@@ -74,7 +74,7 @@ def find_dataset(name: str) -> Dataset:
 def find_source(name: str) -> Source:
     """Return the source of a reference: by name or absolute path, or composed of others.
 
-    Raises InputError, with the nearest name, if there is none.
+    Raises InputError, which suggests the nearest name, if the name is unknown.
     """
     if name.startswith(COMPOSED):
         parts = json.loads(name.removeprefix(COMPOSED))["parts"]
@@ -250,8 +250,8 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False
 
 
 # A stream is a few label arrays that refer to the shared table; one of a generator is its drawn rows (2.4 MB
-# for the defaults of arow-synthetic). The cache holds the 45 pairs of a digit set, so that a study that runs
-# every algorithm on all pairs derives each stream once.
+# for the defaults of arow-synthetic). The cache has room for the 45 pairs of a digit set, so that a study of
+# several algorithms on all pairs derives each stream once.
 @cached(
     LRUCache(maxsize=64),
     lambda source, ref, draw, raw: (ref, raw, source.identity(_options(source, ref, raw), draw)),

@@ -1,4 +1,4 @@
-"""Send tables to machines that lack them."""
+"""Send tables to machines that do not have them."""
 
 from __future__ import annotations
 

@@ -26,8 +26,7 @@ from singlepass.learners.guests.returned import (
     checked_scores,
     scores_of_probabilities,
 )
-from singlepass.pipeline.data.corpora.newsgroups import MAIL
-from singlepass.pipeline.data.corpora.reuters import REUTERS
+from singlepass.pipeline.data.catalogue.public import CATALOGUE
 from singlepass.pipeline.data.formats.arrays import read_idx
 from singlepass.pipeline.data.formats.files import file_options, read_files
 from singlepass.pipeline.data.io.archives import tar_texts
@@ -285,7 +284,7 @@ def test_tar(folder: Path, chunk: int) -> None:
 
 @chunks
 def test_mail(folder: Path, chunk: int) -> None:
-    part = next(each for each in MAIL if each.name == "enron-a")
+    part = CATALOGUE["enron-a"]
 
     def read(path: Path) -> Table:
         return part.parse([path])
@@ -322,7 +321,7 @@ _REUTERS = b"".join(
 
 @chunks
 def test_reuters(folder: Path, chunk: int) -> None:
-    part = next(each for each in REUTERS if each.name.endswith("wheat"))
+    part = CATALOGUE["reuters21578/wheat"]
     # What an archive holds is damaged here, not the archive.
     valid = [_REUTERS]
 

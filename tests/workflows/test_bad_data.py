@@ -206,7 +206,7 @@ def test_convert_describes_a_file(singlepass: Call, tmp_path: Path) -> None:
     assert "  column 'day': 2 categories, a feature each" in result.stdout
     assert "  column 'a': 1 of 2 values missing, replaced by the mean of the training part" in result.stdout
     wide = singlepass("data", "convert", "g.svm", "--option", "n_features=9", "--option", "test=t.svm")
-    assert wide.stdout.startswith("g: 2 rows and 2 of a test part, 9 features, 2 classes (-1, 1), ")
+    assert wide.stdout.startswith("g: 2 rows and 2 in a test part, 9 features, 2 classes (-1, 1), ")
 
 
 @pytest.mark.parametrize(

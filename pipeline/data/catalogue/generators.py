@@ -193,9 +193,9 @@ def draw_random_rbf(
     bounds = np.cumsum(weights)
     drawn = random_state.random_sample(n) * bounds[-1]
     chosen = np.minimum(np.searchsorted(bounds, drawn, side="right"), centres - 1)
-    gone = places[chosen] + np.arange(n)[:, np.newaxis] * moves[chosen]
+    moved = places[chosen] + np.arange(n)[:, np.newaxis] * moves[chosen]
     # A reflected path has period 2: once across the unit interval and back.
-    X = 1.0 - np.abs(np.mod(gone, 2.0) - 1.0)
+    X = 1.0 - np.abs(np.mod(moved, 2.0) - 1.0)
     lengths = widths[chosen] * random_state.standard_normal(n)
     X += lengths[:, np.newaxis] * _directions(random_state, n)
     return X, classes[chosen]

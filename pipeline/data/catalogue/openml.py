@@ -33,7 +33,7 @@ class OpenMLSet:
     md5: str
     #: Checksum of the downloaded file.
     sha256: str
-    #: Default label column; empty if there is none or several.
+    #: Default label column; empty if the description names no column or several.
     target: str
     #: Columns that are not features: row numbers, and those that the description excludes.
     ignored: tuple[str, ...]
@@ -87,21 +87,23 @@ def _fetch(number: int, folder: Path) -> OpenMLSet:
 
 def _described(number: int, path: Path) -> OpenMLSet:
     try:
-        told = json.loads(path.read_text())["data_set_description"]
-        stored = str(told["format"])
+        description = json.loads(path.read_text())["data_set_description"]
+        stored = str(description["format"])
         if "arff" not in stored.lower():
-            raise InputError(f"OpenML {number} ({told['name']}): its file is {stored}; only ARFF can be read")
-        targets = _names(told, "default_target_attribute")
+            raise InputError(
+                f"OpenML {number} ({description['name']}): its file is {stored}; only ARFF can be read"
+            )
+        targets = _names(description, "default_target_attribute")
         return OpenMLSet(
             number=number,
-            version=int(told["version"]),
-            name=str(told["name"]),
-            licence=str(told.get("licence", "")),
-            url=str(told["url"]),
-            md5=str(told.get("md5_checksum") or ""),
+            version=int(description["version"]),
+            name=str(description["name"]),
+            licence=str(description.get("licence", "")),
+            url=str(description["url"]),
+            md5=str(description.get("md5_checksum") or ""),
             sha256="",
             target=targets[0] if len(targets) == 1 else "",
-            ignored=(*_names(told, "row_id_attribute"), *_names(told, "ignore_attribute")),
+            ignored=(*_names(description, "row_id_attribute"), *_names(description, "ignore_attribute")),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
@@ -109,9 +111,9 @@ def _described(number: int, path: Path) -> OpenMLSet:
         ) from None
 
 
-def _names(told: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _names(description: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """Return the columns that a field names, given as a list or a comma-separated text."""
-    value = told.get(key) or []
+    value = description.get(key) or []
     named = value.split(",") if isinstance(value, str) else value
     return tuple(str(name).strip() for name in named)
 

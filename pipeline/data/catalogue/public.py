@@ -94,7 +94,7 @@ class PublicSet:
     n_features: int = 0
     #: Published number of rows per class; empty if known only from the user's copy.
     counts: tuple[int, ...] = ()
-    #: The same of the official test part; empty if there is none.
+    #: The same of the official test part; empty if the set has no test part.
     counts_test: tuple[int, ...] = ()
     #: Increased whenever the reader changes its result; `fingerprints` then gets the new one.
     version: int = 1

@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import InputError
 from ..io.reading import USUAL, Limits, decode_line, open_text
 from ..tables.tasks import listed
-from .columns import IF_MISSING, ColumnFile, Kind
+from .columns import ColumnFile, Kind
 from .labels import is_number
 
 # Values in a batch; each is a Python object of some 60 bytes until it is stored in an array.
@@ -41,12 +41,12 @@ class ArffFile(ColumnFile):
         self.path, self._limits = path, limits
         with _opened(path, limits) as (attributes, _, _, _):
             self.names = tuple(name for name, _ in attributes)
-            self._types = tuple(held for _, held in attributes)
-        self.holds = tuple(_holds(held) for held in self._types)
+            self._types = tuple(declared for _, declared in attributes)
+        self.types = tuple(_type(declared) for declared in self._types)
 
     def declared(self, position: int) -> tuple[str, ...] | None:
-        held = self._types[position]
-        return None if isinstance(held, str) else tuple(held)
+        declared = self._types[position]
+        return None if isinstance(declared, str) else tuple(declared)
 
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
         done = 0
@@ -90,16 +90,15 @@ class ArffFile(ColumnFile):
                 return f"{at}: not a row of an ARFF file (a line break inside the row, or an open quote)"
             if len(fields) != len(self.names):
                 return f"{at}: found {len(fields)} values, expected {len(self.names)} as declared"
-            for name, held, field in zip(self.names, self._types, fields, strict=True):
+            for name, declared, field in zip(self.names, self._types, fields, strict=True):
                 if field == "?":
                     continue
-                if isinstance(held, str):
-                    if held != "STRING" and not is_number(field):
+                if isinstance(declared, str):
+                    if declared != "STRING" and not is_number(field):
                         return f"{at}, column {name!r}: {field!r} is not a number"
-                elif field not in held:
-                    return (
-                        f"{at}, column {name!r}: {field!r} is not one of the declared values: {listed(held)}"
-                    )
+                elif field not in declared:
+                    values = listed(declared)
+                    return f"{at}, column {name!r}: {field!r} is not one of the declared values: {values}"
         return f"{at}: not a row of an ARFF file ({error.rstrip('.')})"
 
     def _array(
@@ -111,15 +110,9 @@ class ArffFile(ColumnFile):
             return None
         if kind == "number":
             found = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-            wrong = np.isinf(found) if missing else ~np.isfinite(found)
-            if wrong.any():
-                row = int(np.flatnonzero(wrong)[0])
-                what = f"no value; {IF_MISSING}"
-                if np.isinf(found[row]):
-                    what = f"{found[row]}; every feature must be a finite number"
-                raise InputError(f"{self.place(done + row + 1)}, column {self.names[position]!r}: {what}")
+            self.refuse_wrong(position, found, done, missing)
             return found
-        if kind == "as is" and self.holds[position] == "number":
+        if kind == "as is" and self.types[position] == "number":
             return pa.array(values, type=pa.float64())
         return pa.array([None if value is None else _text(value) for value in values], type=pa.string())
 
@@ -137,16 +130,16 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value).strip()
 
 
-def _holds(held: Any) -> str:
-    if not isinstance(held, str):
+def _type(declared: Any) -> str:
+    if not isinstance(declared, str):
         return "category"
-    return "string" if held == "STRING" else "number"
+    return "string" if declared == "STRING" else "number"
 
 
 def _plain(declaration: re.Match[str]) -> str:
     """Rewrite a declaration for the reader: one space before the type, and INTEGER as NUMERIC."""
-    name, held = declaration.groups()
-    return f"@ATTRIBUTE {name} {'NUMERIC' if held.upper() == 'INTEGER' else held}"
+    name, declared = declaration.groups()
+    return f"@ATTRIBUTE {name} {'NUMERIC' if declared.upper() == 'INTEGER' else declared}"
 
 
 @contextmanager
@@ -185,7 +178,7 @@ def _opened(
                 raise InputError(f"{path}: the file is empty") from None
             shown = f"{line[1][:60]!r}: {_HEADER}" if line[1].startswith("@") else _HEADER
             raise InputError(f"{path}, line {line[0]}: not the header of an ARFF file: {shown}") from error
-        for name, held in found["attributes"]:
-            if not isinstance(held, str) and (not held or None in held or "" in held):
+        for name, domain in found["attributes"]:
+            if not isinstance(domain, str) and (not domain or None in domain or "" in domain):
                 raise InputError(f"{path}: the attribute {name!r} declares no values, or an empty one")
         yield found["attributes"], iter(found["data"]), line, report_position

@@ -80,9 +80,9 @@ def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise InputError(f"{owner} must be one column of labels; its shape is {labels.shape}")
-    gone = np.flatnonzero(pd.isna(labels))
-    if len(gone):
-        raise InputError(f"{owner}, row {gone[0] + 1}: the label is missing")
+    missing_rows = np.flatnonzero(pd.isna(labels))
+    if len(missing_rows):
+        raise InputError(f"{owner}, row {missing_rows[0] + 1}: the label is missing")
     if labels.dtype == object:
         # An object array that contains only numbers or booleans gets that dtype, so that its classes are
         # named alike.

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError
 from ..io.progress import report
-from .columns import IF_MISSING, ColumnFile, Kind
+from .columns import ColumnFile, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +31,7 @@ class ArrowFile(ColumnFile):
         self.path, self._kind = path, kind
         with _opened(path, kind) as (schema, _, _):
             self.names = tuple(schema.names)
-            self.holds = tuple(_holds(field.type) for field in schema)
+            self.types = tuple(_type(field.type) for field in schema)
 
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
         size, done = self.path.stat().st_size, 0
@@ -41,7 +41,7 @@ class ArrowFile(ColumnFile):
                 batch.validate(full=True)
                 if batch.num_rows:
                     yield [
-                        _array(batch.column(position), kind, self.names[position], self.path, done, missing)
+                        self._array(position, batch.column(position), kind, done, missing)
                         for position, kind in enumerate(kinds)
                     ]
                 done += batch.num_rows
@@ -50,6 +50,29 @@ class ArrowFile(ColumnFile):
 
     def place(self, row: int) -> str:
         return f"{self.path}, row {row}"
+
+    def _array(self, position: int, column: pa.Array, kind: Kind | None, done: int, missing: bool) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if kind == "number":
+            values = column.to_numpy(zero_copy_only=False)
+            if values.dtype != np.float32:
+                # Boolean columns with nulls arrive as object arrays.
+                values = values.astype(np.float64)
+            self.refuse_wrong(position, values, done, missing)
+            return values
+        if kind == "text":
+            if pa.types.is_dictionary(column.type):
+                column = column.dictionary_decode()
+            try:
+                return pc.utf8_trim_whitespace(column.cast(pa.string()))
+            except pa.ArrowException:
+                raise InputError(
+                    f"{self.path}, column {self.names[position]!r}: contains {column.type}, which cannot be "
+                    "categories; name the column in ignore"
+                ) from None
+        return column if kind else None
 
 
 # Converts the number of rows read to the approximate number of bytes read.
@@ -105,50 +128,10 @@ def _opened(
         ) from None
 
 
-def _holds(stored: pa.DataType) -> str:
+def _type(stored: pa.DataType) -> str:
     from pyarrow import types
 
     if types.is_integer(stored) or types.is_floating(stored) or types.is_boolean(stored):
         return "number"
     # Only a dictionary column is categorical by its type; text may have any meaning.
     return "category" if types.is_dictionary(stored) else str(stored)
-
-
-def _array(column: pa.Array, kind: Kind | None, name: str, path: Path, done: int, missing: bool) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if kind == "number":
-        return _numbers(column, name, path, done, missing)
-    if kind == "text":
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        try:
-            return pc.utf8_trim_whitespace(column.cast(pa.string()))
-        except pa.ArrowException:
-            raise InputError(
-                f"{path}, column {name!r}: contains {column.type}, which cannot be categories; name it in "
-                "ignore"
-            ) from None
-    return column if kind else None
-
-
-def _numbers(column: pa.Array, name: str, path: Path, done: int, missing: bool) -> Any:
-    if column.null_count and not missing:
-        wanting = np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=bool)
-        row = done + int(np.flatnonzero(wanting)[0]) + 1
-        raise InputError(f"{path}, row {row}, column {name!r}: no value; {IF_MISSING}")
-    values = column.to_numpy(zero_copy_only=False)
-    if values.dtype != np.float32:
-        # Boolean columns with nulls arrive as object arrays.
-        values = values.astype(np.float64)
-    wrong = ~np.isfinite(values)
-    if missing:
-        wrong &= ~np.isnan(values)
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise InputError(
-            f"{path}, row {done + row + 1}, column {name!r}: {values[row]}; "
-            "every feature must be a finite number"
-        )
-    return values

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from ...errors import InputError, did_you_mean
 from ..tables.options import Options
 from ..tables.tasks import listed
@@ -66,7 +68,7 @@ class ColumnFile(ABC):
     names: tuple[str, ...]
     #: What the file declares about each column's type: "number", "category", "" if nothing, or the file's own
     #: term.
-    holds: tuple[str, ...]
+    types: tuple[str, ...]
 
     @abstractmethod
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
@@ -79,6 +81,19 @@ class ColumnFile(ABC):
     @abstractmethod
     def place(self, row: int) -> str:
         """Return the file and location of a row, counted from 1, for an error message."""
+
+    def refuse_wrong(self, position: int, values: Any, done: int, missing: bool) -> None:
+        """Raise an error for the first value of a numeric column that is infinite, or NaN unless `missing`.
+
+        `done` is the number of rows before the values.
+        """
+        wrong = np.isinf(values) if missing else ~np.isfinite(values)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            fault = f"no value; {IF_MISSING}"
+            if np.isinf(values[row]):
+                fault = f"{values[row]}; every feature must be a finite number"
+            raise InputError(f"{self.place(done + row + 1)}, column {self.names[position]!r}: {fault}")
 
     def declared(self, position: int) -> tuple[str, ...] | None:
         """Return the values that the file declares for a column, or None if it declares none."""
@@ -141,19 +156,18 @@ def lay_out(file: ColumnFile, asked: Asked) -> Layout:
             named[name] = key
     features, roles = [], []
     for position, name in enumerate(names):
-        key, holds = named.get(name, ""), file.holds[position]
+        key, kind = named.get(name, ""), file.types[position]
         if key in ("target", "order_by", "ignore"):
             continue
         if key == "text":
             role = "text"
-        elif key == "categorical" or holds == "category":
+        elif key == "categorical" or kind == "category":
             role = "category"
-        elif holds in ("number", ""):
+        elif kind in ("number", ""):
             role = "number"
         else:
             raise InputError(
-                f"{file.path}, column {name!r}: contains {holds}; a feature must be a number: "
-                f"{remedy([name])}"
+                f"{file.path}, column {name!r}: contains {kind}; a feature must be a number: {remedy([name])}"
             )
         features.append(position)
         roles.append(role)

@@ -51,7 +51,7 @@ class DelimitedFile(ColumnFile):
             header = not any(is_number(name) for name in names)
         if not header:
             names = [str(position) for position in range(1, len(names) + 1)]
-        self.path, self.names, self.holds = path, tuple(names), ("",) * len(names)
+        self.path, self.names, self.types = path, tuple(names), ("",) * len(names)
         self._delimiter, self._header, self._limits = delimiter, header, limits
         self._first_row = start + header
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LabelledColumns:
-    """Contain files with columns, once read: names of the feature columns, X of shape (n, d), and labels."""
+    """Contain the rows of files with columns: names of the feature columns, X of shape (n, d), and labels."""
 
     path: Path
     features: tuple[str, ...]
@@ -89,7 +89,7 @@ def read_columns(
             # numpy drops trailing NUL characters from text, which would merge labels.
             if "\x00" in value:
                 raise InputError(
-                    f"{first.path}: the label {value!r} holds a NUL character: the file is damaged"
+                    f"{first.path}: the label {value!r} contains a NUL character: the file is damaged"
                 )
     labels = CodedLabels(np.array(values), codes)
     notes = () if training else (*encoder.notes(), *collected.missing_notes(first.path))

@@ -82,7 +82,10 @@ def test_kinds_of_labels(tmp_path: Path, labels: pa.Array, expected: list[Any]) 
 @pytest.mark.parametrize(
     ("table", "line"),
     [
-        (pa.table({"a": [1.0, np.nan], "label": [0, 1]}), ", row 2, column 'a': nan; every feature must be"),
+        (
+            pa.table({"a": [1.0, np.nan], "label": [0, 1]}),
+            ", row 2, column 'a': no value; every feature must",
+        ),
         (
             pa.table({"a": [-np.inf, 1.0], "label": [0, 1]}),
             ", row 1, column 'a': -inf; every feature must be",
