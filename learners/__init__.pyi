@@ -44,8 +44,8 @@ from .linear.gradient.online_newton_step import OnlineNewtonStep as OnlineNewton
 from .linear.gradient.unbiased_loss import UnbiasedLoss as UnbiasedLoss
 from .linear.gradient.vowpal_wabbit_coin import VowpalWabbitCoin as VowpalWabbitCoin
 from .linear.iellip import IELLIP as IELLIP
+from .linear.linear_classifier import MulticlassClassifier as MulticlassClassifier
 from .linear.margin_perceptron import MarginPerceptron as MarginPerceptron
-from .linear.multiclass_classifier import MulticlassClassifier as MulticlassClassifier
 from .linear.narow import NAROW as NAROW
 from .linear.nherd import NHERD as NHERD
 from .linear.passive_aggressive import PassiveAggressive as PassiveAggressive

@@ -486,7 +486,7 @@ NAMES = tuple(row.name for row in TABLE if row.kind != "strategy")
 MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
     "BaselineCounts": ".numeric.references",
     "KernelClassifier": ".kernel.kernel_classifier",
-    "MulticlassClassifier": ".linear.multiclass_classifier",
+    "MulticlassClassifier": ".linear.linear_classifier",
     "OnlineClassifier": ".estimator.online_classifier",
     "Passage": ".estimator.pieces",
     "References": ".numeric.references",

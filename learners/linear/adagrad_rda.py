@@ -13,8 +13,8 @@ from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import entry, n_entries, n_rows, new_state, row
 from ..numeric.vector import class_sums, lane_sums
-from .multiclass_classifier import MulticlassClassifier, as_coef
-from .parts.classes import copy_scores, new_class_state
+from .linear_classifier import MulticlassClassifier, as_coef
+from .parts.classes import copy_scores
 
 
 def _term(ir, u, rate, x, threshold):
@@ -41,8 +41,8 @@ def _slower(rate, x_j, eta, delta):
 def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
     """One pass of Duchi et al. (2011) with the hinge loss.
 
-    w is taken from (ū, G, t) where a row needs it. Of G the rates η/(δ + √G) are kept: scoring, which is most
-    of the work, then has no root and no division.
+    w is computed from (ū, G, t) when a row needs it. The rates η/(δ + √G) are stored instead of G, so that
+    scoring, which is most of the work, needs no root and no division.
     """
     mistakes = updates = 0
     for t in range(n_rows(X)):
@@ -116,22 +116,18 @@ class AdaGradRDA(MulticlassClassifier):
     delta : float, default=1.0
         δ > 0: keeps the first steps small.
     l1 : float, default=0.0
-        Weight λ >= 0 of the L1 norm: a feature whose mean gradient is no larger has weight 0.
+        Weight λ >= 0 of the L1 norm: a feature whose mean gradient is at most λ in size has weight 0.
     epochs : int, default=1
         Passes that `fit` makes.
 
     Attributes
     ----------
     coef_ : ndarray of float64, shape (1, d) or (K, d)
-        w, computed from ū, G and t when asked for.
+        w, computed from ū, G and t on access.
 
     Notes
     -----
-    η, δ and λ are those with which learning began: `set_params` holds from the next `fit` on.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
+    Changes of η, δ and λ by `set_params` take effect at the next `fit`.
 
     References
     ----------
@@ -155,45 +151,34 @@ class AdaGradRDA(MulticlassClassifier):
         check_scale(self, "delta")
         check_nonnegative(self, "l1")
 
-    _state = ("_u", "_rates")
+    # `_weights` is ū.
+    _state = ("_weights", "_rates")
 
-    def _allocate(self, n_features):
-        self._fix_rule()
-        self._u = new_state(n_features)
-        self._rates = new_state(n_features, self._first_rate(), place=1)
-
-    def _allocate_classes(self, n_features, n_classes):
-        self._fix_rule()
-        self._u = new_class_state(n_features, n_classes)
-        self._rates = new_class_state(n_features, n_classes, self._first_rate(), place=1)
-
-    def _fix_rule(self):
-        # The rates hold η and δ: others in the middle of a stream would read another G out of them.
+    def _begin_with(self, zeros):
+        # The rates contain η and δ; with others in the middle of a stream, G would be wrong.
         self._rule = float(self.eta), float(self.delta), float(self.l1)
-
-    def _first_rate(self):
-        eta, delta, _ = self._rule
-        return eta / delta
+        self._weights = zeros
+        self._rates = new_state(zeros.size, self._rule[0] / self._rule[1], place=1).reshape(zeros.shape)
 
     def _loop(self):
-        return _learn, self._state_and_rule()
+        return _learn, self._arguments()
 
     def _loop_of_classes(self):
-        return _learn_classes, self._state_and_rule()
+        return _learn_classes, self._arguments()
 
-    def _state_and_rule(self):
-        return self._u, self._rates, *self._rule, np.array([self.n_examples_])
+    def _arguments(self):
+        return self._weights, self._rates, *self._rule, np.array([self.n_examples_])
 
     def _score(self, X, scores):
-        _scores(X, self._u, self._rates, self._threshold(), scores)
+        _scores(X, self._weights, self._rates, self._threshold(), scores)
 
     def _score_classes(self, X, scores):
-        _class_scores(X, self._u, self._rates, self._threshold(), scores)
+        _class_scores(X, self._weights, self._rates, self._threshold(), scores)
 
     def _threshold(self):
         return self._rule[2] * self.n_examples_
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        u, rates = (as_coef(state, len(self.classes_)) for state in (self._u, self._rates))
+        u, rates = (as_coef(state, len(self.classes_)) for state in (self._weights, self._rates))
         return -np.sign(u) * np.maximum(np.abs(u) - self._threshold(), 0.0) * rates

@@ -10,11 +10,11 @@ from ..estimator.parameters import check_between
 from ..numeric.compiled import compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
-from ..numeric.rows import add_scaled, n_rows, new_state, row
+from ..numeric.rows import add_scaled, n_rows, row
 from ..numeric.vector import SMALLEST_NORMAL, lane_sums
 from .linear_classifier import LinearClassifier
 
-# A scale below this is multiplied out; that costs d, and the scale falls no faster than a power of k.
+# A smaller scale is multiplied into v. That costs d operations, but the scale falls only as a power of k.
 _SMALLEST_SCALE = 2.0**-300
 
 _dot_and_squares = lane_sums(2, lambda ir, w, x: [ir.fmul(w, x), ir.fmul(x, x)])
@@ -22,7 +22,7 @@ _dot_and_squares = lane_sums(2, lambda ir, w, x: [ir.fmul(w, x), ir.fmul(x, x)])
 
 @register_jitable
 def _score(v, scale, x):
-    """Return ``(w·x/‖x‖, ‖x‖)``; ``(w·x, 0)`` where ‖x‖² is 0 or has left the normal range of float64."""
+    """Return ``(w·x/‖x‖, ‖x‖)``; ``(w·x, 0)`` if ‖x‖² is 0 or not a normal float64."""
     s, squares = _dot_and_squares((v,), x)
     if SMALLEST_NORMAL <= squares < np.inf:
         length = math.sqrt(squares)
@@ -67,14 +67,14 @@ def _scores(X, v, scale, scores):
 class ALMA(LinearClassifier):
     """ALMA₂: an approximation of the maximal margin classifier, on rows scaled to length 1.
 
-    With ``x̂ = x/‖x‖`` the score is ``w·x̂``. Where ``m <= (1 - α) γ_k``: ``w += η_k y x̂``, then w is scaled
-    down to length 1 if it is longer; ``γ_k = 1/(α√k)``, ``η_k = √(2/k)`` and k counts the updates from 1.
+    With ``x̂ = x/‖x‖`` the score is ``w·x̂``. If ``m <= (1 - α) γ_k``: ``w += η_k y x̂``, then w is scaled
+    to length 1 if it is longer; ``γ_k = 1/(α√k)``, ``η_k = √(2/k)`` and k counts the updates from 1.
 
     Parameters
     ----------
     alpha : float, default=0.9
-        The margin reached is at least 1 - α of the largest possible one; 0 < alpha <= 1. With 1 only mistakes
-        are updates.
+        The margin reached is at least 1 - α times the largest possible one; 0 < alpha <= 1. With 1, only
+        mistakes are updates.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -85,13 +85,9 @@ class ALMA(LinearClassifier):
 
     Notes
     -----
-    A row of zeros, or one whose ‖x‖² is no normal float64 (2.2e-308 to 1.8e308), is passed over; its score is
-    ``w·x``. The constants are the paper's, ``B = 1/α`` and ``C = √2``; DOGMA has others by default, and LIBOL
-    does not scale the rows.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
+    A row whose ‖x‖² is not a normal float64 (2.2e-308 to 1.8e308), such as a row of zeros, is skipped; its
+    score is ``w·x``. The constants are the paper's, ``B = 1/α`` and ``C = √2``; DOGMA's defaults differ, and
+    LIBOL does not scale the rows.
 
     References
     ----------
@@ -115,18 +111,18 @@ class ALMA(LinearClassifier):
         """No: each row is divided by its own length."""
         return False
 
-    _state = ("_v", "_scalars")
+    _state = ("_weights", "_scalars")
 
-    def _allocate(self, n_features):
-        self._v = new_state(n_features)
+    def _begin_with(self, zeros):
+        self._weights = zeros  # v
         self._scalars = np.array([1.0, 0.0])  # the scale, ‖w‖²
 
     def _loop(self):
-        return _learn, (self._v, self._scalars, float(self.alpha), np.array([self.n_updates_ + 1]))
+        return _learn, (self._weights, self._scalars, float(self.alpha), np.array([self.n_updates_ + 1]))
 
     def _score(self, X, scores):
-        _scores(X, self._v, self._scalars[0], scores)
+        _scores(X, self._weights, self._scalars[0], scores)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        return (self._scalars[0] * self._v).reshape(1, -1)
+        return (self._scalars[0] * self._weights).reshape(1, -1)

@@ -1,92 +1,126 @@
 """Adaptive Regularization of Weights."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numba.extending import register_jitable
 
 from ..estimator.parameters import check_count_or_all, check_option, check_scale
 from ..numeric.loops import learning_loop
-from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import n_rows, new_state, row
-from .multiclass_classifier import WeightedClassifier
-from .parts.classes import (
-    class_covariance,
-    class_variances,
-    multipliers,
-    new_class_covariance,
-    new_class_state,
-    pair_variance,
-    score_classes,
-    update_classes,
-    update_pair,
-    violated,
-    weight_of,
-    weights_by_code,
-)
-from .parts.covariance import (
-    NOTHING_WAITS,
-    check_covariance,
-    covariance_matrix,
-    finish_update,
-    is_usable,
-    new_covariance,
-    projects_precision,
-    update,
-    update_and_score,
-    variance_at_hand,
-)
+from ..numeric.margins import best_wrong
+from ..numeric.rows import entry, n_entries, n_rows, row
+from ..numeric.vector import class_sums
+from .gaussian import GaussianClassifier
+from .linear_classifier import WeightedClassifier
+from .parts.classes import score_classes, weight_of, weights_by_code
+from .parts.covariance import is_usable
 
 
-@learning_loop
-def _learn(X, codes, scores, mu, sigma, s, r_of_1, hinge, precision, weights):
-    """One pass of Fig. 1 of the paper; equation numbers are those of Crammer et al. (2013)."""
-    mistakes = updates = 0
-    waiting = NOTHING_WAITS
-    for t in range(n_rows(X)):
-        x, y = row(X, t), signed(codes[t])
-        scores[t], v, waiting = update_and_score(mu, sigma, s, waiting, x, False)
-        m = y * scores[t]
-        mistakes += not m > 0.0
+class AROWRule(NamedTuple):
+    """The step of Fig. 1 of Crammer et al. (2013), with their equation numbers."""
+
+    r: float
+    hinge: bool
+    margin_limit = 1.0
+
+    def step(self, m, v, weight):
+        """See `gaussian`; a class weight divides r."""
+        r = self.r / weight
+        beta = 1.0 / (v + r)  # eqs. 15, 16: Σ as for the squared hinge in both
         l = 1.0 - m
-        if l > 0.0:
-            v = variance_at_hand(v, sigma, x, s)
-            if is_usable(v):
-                r = r_of_1 / weight_of(weights, codes[t])
-                beta = 1.0 / (v + r)  # eqs. 15, 16: Σ as for the squared hinge in both
-                alpha = min(1.0 / (2.0 * r), l / v) if hinge else l * beta  # eq. 23; eqs. 12, 16
-                waiting = update(mu, sigma, x, s, alpha * y, beta, 1.0 / r, precision)
-                updates += 1
-    finish_update(mu, sigma, s, waiting)
-    return mistakes, updates
+        alpha = min(1.0 / (2.0 * r), l / v) if self.hinge else l * beta  # eq. 23; eqs. 12, 16
+        return True, alpha, beta, 1.0 / r
+
+
+_class_variances = class_sums(lambda ir, s, x: ir.fmul(ir.fmul(s, x), x))
+
+# A class with variance 0 cannot be moved; its multiplier is computed as a limit, with this variance.
+_SMALLEST_VARIANCE = 1e-150
+
+
+@register_jitable
+def violated(f, y, n_constraints):
+    """Return at most `n_constraints` wrong classes with margins below 1, best first (ties: lowest first)."""
+    wrong = np.empty(f.shape[0], np.int64)
+    n = 0
+    for z in range(f.shape[0]):
+        if z != y and 1.0 - (f[y] - f[z]) > 0.0:
+            wrong[n] = z
+            n += 1
+    order = np.argsort(-f[wrong[:n]], kind="mergesort")
+    return wrong[:n][order[:n_constraints]]
+
+
+@register_jitable
+def multipliers(f, y, wrong, variances, r, hinge, alpha):
+    """Solve the dual of eq. 27 exactly; write α_z of the first n classes of `wrong`, return n; the rest is 0.
+
+    With l_z = 1 - (f_y - f_z) and A = Σα, the optimality conditions are, since Δf_zᵀΣΔf_u = v_y for z ≠
+    u, ``α_z = max(0, (l_z - cA)/v_z)`` with c = v_y + r for the squared hinge. For the hinge c = v_y and
+    A <= 1/(2r); if that bound is active, ``α_z = max(0, (l_z - θ)/v_z)`` with θ such that A = 1/(2r). So
+    the classes with α > 0 are those with the largest l, and adding them one by one finds them all: one
+    pass gives the limit of Hildreth's sweeps, which converge more slowly the smaller v_z/c is.
+    """
+    largest = 1.0 / (2.0 * r)
+    n, total = _active(f, y, wrong, variances, variances[y] + (0.0 if hinge else r), 1.0, 0.0, alpha)
+    if hinge and total > largest:
+        n, total = _active(f, y, wrong, variances, 1.0, 0.0, largest, alpha)
+    return n
+
+
+@register_jitable
+def _active(f, y, wrong, variances, c, one, bound, alpha):
+    """Add classes while their α is positive; write the α, return how many there are and Σα.
+
+    ``α_z v_z (one + c S) = one l_z + bound + c Σ_u (l_z - l_u)/v_u`` over the active classes u, with
+    S = Σ_u 1/v_u. That is (l_z - cA)/v_z for one = 1, bound = 0, and (l_z - θ)/v_z for one = 0, c = 1 and
+    A = bound. Losses enter as differences from the largest loss, so that l_z - cA does not cancel.
+    """
+    first = wrong[0]
+    largest = 1.0 - (f[y] - f[first])
+    n, inverse, lag = 0, 0.0, 0.0  # of the n classes taken in: Σ 1/v_u and Σ (l_1 - l_u)/v_u
+    for z in wrong:
+        below = f[first] - f[z]
+        if n > 0 and not one * (largest - below) + bound + c * (lag - below * inverse) > 0.0:
+            break
+        v = max(variances[z], _SMALLEST_VARIANCE)
+        inverse += 1.0 / v
+        lag += below / v
+        n += 1
+    total = 0.0
+    for z in wrong[:n]:
+        below = f[first] - f[z]
+        gain = one * (largest - below) + bound + c * (lag - below * inverse)
+        alpha[z] = max(gain / (max(variances[z], _SMALLEST_VARIANCE) * (one + c * inverse)), 0.0)
+        total += alpha[z]
+    return n, total
+
+
+@register_jitable
+def update_classes(mu, sigma, x, steps, v, r, precision):
+    """Move the mean, ``μ_z += steps_z Σ_z x``, and shrink all variances along ``f = Σ_z f(x, z)``.
+
+    `v` is the variance of f. Precision: ``1/σ_zj += x_j²/r``. Covariance: the diagonal of eq. 29,
+    ``σ_zj -= σ_zj² x_j²/(v + r)``.
+    """
+    beta, gamma = 1.0 / (v + r), 1.0 / r
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        mu_j, sigma_j = mu[j], sigma[j]
+        for z in range(steps.shape[0]):
+            sigma_x = sigma_j[z] * x_j
+            mu_j[z] += steps[z] * sigma_x
+            if precision:
+                sigma_j[z] /= 1.0 + gamma * (sigma_x * x_j)
+            else:
+                # Negative only by rounding.
+                shrunk = sigma_j[z] - (beta * sigma_x) * sigma_x
+                sigma_j[z] = shrunk if shrunk > 0.0 else 0.0
 
 
 @learning_loop
-def _learn_classes(X, codes, scores, mu, sigma, s, r_of_1, hinge, precision, weights):
-    """Fig. 3: the rule of two classes on Δf = f(x, y) - f(x, ỹ)."""
-    mistakes = updates = 0
-    sums = np.empty(mu.shape[1])
-    for t in range(n_rows(X)):
-        x, y, f = row(X, t), codes[t], scores[t]
-        score_classes(mu, x, sums, f)
-        z = best_wrong(f, y)
-        m = f[y] - f[z]
-        mistakes += not m > 0.0
-        l = 1.0 - m
-        if l > 0.0:
-            v = pair_variance(sigma, x, y, z, s)
-            if is_usable(v):
-                r = r_of_1 / weight_of(weights, y)
-                beta = 1.0 / (v + r)
-                alpha = min(1.0 / (2.0 * r), l / v) if hinge else l * beta
-                update_pair(mu, sigma, x, y, z, s, alpha, beta, 1.0 / r, precision)
-                updates += 1
-    return mistakes, updates
-
-
-@learning_loop
-def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, r_of_1, hinge, precision, weights):
+def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, rule, precision, weights):
     """Fig. 2: μ by eq. 27 over the `n_constraints` best wrong classes, Σ by eqs. 29 and 30."""
     mistakes = updates = 0
     width = mu.shape[1]
@@ -98,11 +132,11 @@ def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, r_of_1, hinge, prec
         m = f[y] - f[z]
         mistakes += not m > 0.0
         if 1.0 - m > 0.0:
-            class_variances(sigma, x, variances)
+            _class_variances((sigma,), x, (), variances)
             if is_usable(variances[y] + variances[z]):
-                r = r_of_1 / weight_of(weights, y)
+                r = rule.r / weight_of(weights, y)
                 wrong = violated(f, y, n_constraints)
-                n = multipliers(f, y, wrong, variances, r, hinge, alpha)
+                n = multipliers(f, y, wrong, variances, r, rule.hinge, alpha)
                 # μ += Σ Σ_z α_z Δf_z
                 steps[:] = 0.0
                 for z in wrong[:n]:
@@ -113,8 +147,8 @@ def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, r_of_1, hinge, prec
     return mistakes, updates
 
 
-class AROW(WeightedClassifier):
-    """Adaptive Regularization of Weights: a Gaussian over weight vectors that yields to noise.
+class AROW(GaussianClassifier, WeightedClassifier):
+    """Adaptive Regularization of Weights: a Gaussian over weight vectors, robust to noise.
 
     On a row with hinge loss ``l = 1 - m > 0`` and ``v = xᵀΣx``: ``β = 1/(v + r)``, ``μ += l β y Σx``,
     ``Σ -= β Σx xᵀΣ``.
@@ -128,8 +162,8 @@ class AROW(WeightedClassifier):
     Parameters
     ----------
     r : float, default=1.0
-        Regularisation, > 0: the larger, the smaller each step. Rounding swamps Σ once ``‖x‖²/r`` comes near
-        1e15: scale such features down.
+        Regularisation, > 0: the larger, the smaller each step. If ``‖x‖²/r`` is near 1e15, rounding
+        errors dominate Σ: scale such features down.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         With "hinge" (AROW-H) ``μ += min(1/(2r), l/v) y Σx``, and Σ as before.
     covariance : {"diagonal", "full"}, default="diagonal"
@@ -142,8 +176,8 @@ class AROW(WeightedClassifier):
         diagonal: with a full Σ that starts at I, ``Σ_z f(x, z)`` is orthogonal to every Δf. With two classes
         there is only one wrong class.
     class_weight : dict of label to float, default=None
-        ω > 0 by label, 1 for those that it does not name: r becomes ``r/ω_y``, in the mean and in Σ, so that
-        loss and confidence of a row count ω times.
+        Weight ω > 0 by label, 1 for labels not named: r becomes ``r/ω_y``, for the mean and for Σ, so that
+        the loss and the confidence of a row count ω times.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -153,10 +187,6 @@ class AROW(WeightedClassifier):
         The mean μ.
     sigma_ : ndarray of float64, shape (d,) or (d, d); (K, d) or (Kd, Kd) for more than two classes
         Σ, or its diagonal; starts at 1.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
 
     References
     ----------
@@ -168,8 +198,6 @@ class AROW(WeightedClassifier):
     >>> AROW(r=1.0).fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).coef_.tolist()
     [[-0.5, 0.5]]
     """
-
-    algorithm_version = 2
 
     def __init__(
         self,
@@ -192,7 +220,7 @@ class AROW(WeightedClassifier):
     def _check_parameters(self):
         check_scale(self, "r")
         check_option(self, "loss", ("squared_hinge", "hinge"))
-        check_covariance(self)
+        super()._check_parameters()
         check_count_or_all(self, "constraints")
         if self.covariance == "full" and self.constraints != 1:
             raise ValueError(
@@ -200,24 +228,12 @@ class AROW(WeightedClassifier):
                 "more of them need covariance='diagonal'"
             )
 
-    _state = ("_weights", "_sigma", "_buffer")
-
-    def _allocate(self, n_features):
-        self._sigma, self._buffer = new_covariance(self.covariance, n_features)
-        self._weights = new_state(n_features)
-
-    def _allocate_classes(self, n_features, n_classes):
-        self._sigma, self._buffer = new_class_covariance(self.covariance, n_features, n_classes)
-        self._weights = new_class_state(n_features, n_classes)
-
-    def _loop(self):
-        state = self._weights, self._sigma, self._buffer
-        return _learn, (*state, *self._rule())
+    def _rule(self):
+        return AROWRule(float(self.r), self.loss == "hinge")
 
     def _loop_of_classes(self):
         if self.constraints == 1:
-            state = self._weights, self._sigma, self._buffer
-            return _learn_classes, (*state, *self._rule())
+            return super()._loop_of_classes()
         if self._sigma.ndim == 3:
             raise ValueError(
                 "AROW: constraints must be 1 for a model begun with covariance='full', got "
@@ -225,14 +241,5 @@ class AROW(WeightedClassifier):
             )
         n_wrong = len(self.classes_) - 1
         k = n_wrong if self.constraints == "all" else min(int(self.constraints), n_wrong)
-        return _learn_top_k, (self._weights, self._sigma, k, *self._rule())
-
-    def _rule(self):
-        hinge, precision = self.loss == "hinge", projects_precision(self.projection)
-        return float(self.r), hinge, precision, weights_by_code(self)
-
-    @property
-    def sigma_(self) -> NDArray[np.float64]:
-        if self._weights.ndim == 2:
-            return class_covariance(self._sigma, len(self.classes_))
-        return covariance_matrix(self._sigma)
+        arrays, precision = (self._weights, self._sigma), self.projection == "precision"
+        return _learn_top_k, (*arrays, k, self._rule(), precision, weights_by_code(self))

@@ -1,17 +1,16 @@
-"""BBQ, the bound on bias query: least squares that decides by the rows alone which labels to ask for."""
+"""BBQ, the bound on bias query: least squares that chooses from the rows alone which labels to query."""
 
 import math
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 
 from ..estimator.parameters import check_between
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
-from ..numeric.rows import dot, n_rows, new_state, row
-from .linear_classifier import LinearClassifier
-from .parts.covariance import covariance_matrix, is_usable, new_covariance, variance
+from ..numeric.rows import dot, n_rows, row
+from .linear_classifier import CovarianceClassifier
+from .parts.covariance import is_usable, variance
 from .parts.full_covariance import subtract_outer
 
 
@@ -28,7 +27,7 @@ def _power(t, kappa):
 
 @learning_loop
 def _learn(X, codes, scores, w, sigma, s, kappa, rounds):
-    """One pass of Cesa-Bianchi, Gentile & Orabona (2009); Σ is their A⁻¹, `rounds` holds the rows so far."""
+    """One pass of Cesa-Bianchi, Gentile & Orabona (2009); Σ is their A⁻¹, `rounds` counts the rows."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -46,40 +45,39 @@ def _learn(X, codes, scores, w, sigma, s, kappa, rounds):
     return mistakes, updates
 
 
-class BBQ(LinearClassifier):
-    """BBQ: ask for the labels of rows in whose direction few have been asked for, and fit least squares.
+class BBQ(CovarianceClassifier):
+    """BBQ: query the labels of rows in rarely queried directions, and fit least squares to these rows.
 
-    With ``v = xᵀA⁻¹x`` the label of row t is asked for where ``v/(1 + v) > t^-κ``; then
-    ``w += (y - f)/(1 + v) A⁻¹x`` and ``A += x xᵀ``, A being the identity at first. No label enters the
-    decision, and nothing is drawn.
+    With ``v = xᵀA⁻¹x`` the label of row t is queried if ``v/(1 + v) > t^-κ``; then
+    ``w += (y - f)/(1 + v) A⁻¹x`` and ``A += x xᵀ``, A being the identity at first. The
+    decision uses no label and no random number.
 
     Parameters
     ----------
     kappa : float, default=0.5
-        κ, between 0 and 1: the more, the more labels.
+        κ, between 0 and 1: the larger, the more labels are queried.
     epochs : int, default=1
         Passes that `fit` makes; t goes on counting.
 
     Attributes
     ----------
     coef_ : ndarray of float64, shape (1, d)
-        w: the regularised least-squares solution on the rows asked for.
+        w: the regularised least-squares solution on the queried rows.
     sigma_ : ndarray of float64, shape (d, d)
         A⁻¹.
     n_queried_ : int
-        Labels asked for; every row asked for is an update.
+        Number of queried labels; every queried row is an update.
 
     Notes
     -----
-    t counts all rows from 1 on. After T of them at most ``T^κ ln det A`` labels have been asked for.
+    t counts all rows from 1 on. After T rows at most ``T^κ ln det A`` labels have been queried.
 
-    The threshold is the published rule, which could not be checked against the paper's text; the authors'
-    DOGMA toolbox asks where ``v/(1 + v) > t^-κ/2``. Rows whose score or v overflowed are passed over.
+    The threshold is the published rule, which was not checked against the paper's text; the authors' DOGMA
+    toolbox queries if ``v/(1 + v) > t^-κ/2``. Rows whose score or v overflows are skipped.
 
     See Also
     --------
-    SelectiveSampling : Asks by chance, around any learner.
-    OnlineClassifier : Methods and the other attributes.
+    SelectiveSampling : Queries at random, with any learner.
 
     References
     ----------
@@ -93,6 +91,7 @@ class BBQ(LinearClassifier):
     """
 
     _state = ("_weights", "_sigma", "_buffer", "_rounds")
+    covariance = "full"
 
     asks_for_labels = True
 
@@ -100,34 +99,20 @@ class BBQ(LinearClassifier):
         self.kappa = kappa
         self.epochs = epochs
 
-    @property
-    def indifferent_to_absent_features(self) -> bool:
-        # Too large a matrix is refused by the number of all features.
-        return False
-
     def _check_parameters(self):
         check_between(self, "kappa", 0.0, 1.0)
 
-    def _allocate(self, n_features):
-        self._sigma, self._buffer = new_covariance("full", n_features)
-        self._weights = new_state(n_features)
+    def _begin_with(self, zeros):
+        self._weights = zeros
         self._rounds = np.zeros(1)
 
     def _loop(self):
         return _learn, (self._weights, self._sigma, self._buffer, float(self.kappa), self._rounds)
 
     def counters(self) -> dict[str, int]:
-        """Return what has been counted, the labels asked for among it."""
+        """Return the counts so far, including the queried labels."""
         return super().counters() | {"queried": self.n_queried_}
 
     @property
     def n_queried_(self) -> int:
         return self.n_updates_
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        return self._weights.reshape(1, -1)
-
-    @property
-    def sigma_(self) -> NDArray[np.float64]:
-        return covariance_matrix(self._sigma)

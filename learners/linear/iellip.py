@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 from ..estimator.parameters import check_positive, check_share
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
-from ..numeric.rows import dot, n_rows, new_state, row
+from ..numeric.rows import dot, n_rows, row
 from ..numeric.vector import SMALLEST_NORMAL
-from .linear_classifier import LinearClassifier
-from .parts.covariance import covariance_matrix, new_covariance, update, variance
+from .linear_classifier import CovarianceClassifier
+from .parts.covariance import update, variance
 from .parts.full_covariance import scale_matrix
 
 # Σ is scaled when it has grown by this factor: an exact power of two, far below overflow.
@@ -18,9 +18,9 @@ _LARGE = 2.0**200
 
 @learning_loop
 def _learn(X, codes, scores, w, sigma, s, b, rates):
-    """`rates` holds c_t of the next row and what Σ is larger by than the matrix that is kept.
+    """`rates` contains c_t of the next row and the factor by which Σ exceeds the stored matrix.
 
-    Neither step depends on the latter: it cancels in ``Σx/v``.
+    The factor cancels in ``Σx/v``, so no step depends on it.
     """
     mistakes = updates = 0
     for t in range(n_rows(X)):
@@ -43,21 +43,21 @@ def _learn(X, codes, scores, w, sigma, s, b, rates):
     return mistakes, updates
 
 
-class IELLIP(LinearClassifier):
+class IELLIP(CovarianceClassifier):
     """The improved ellipsoid method: a mistake moves w along Σx, and cuts the ellipsoid Σ across x.
 
     On a mistake with ``v = xᵀΣx > 0``: ``w += (1 - m)/v y Σx`` and ``Σ = (Σ - c_t Σx xᵀΣ/v)/(1 - c_t)``,
-    where ``c_t = c b^(t-1)`` and t counts all rows. So the margin of the row is 1 afterwards.
+    where ``c_t = c b^(t-1)`` and t counts all rows. The margin of the row is 1 afterwards.
 
     Parameters
     ----------
     c : float, default=0.1
         How deep the first cut is, 0 <= c < 1; with 0 it is the Passive-Aggressive algorithm on mistakes.
     b : float, default=0.3
-        From 0 to 1: by how much cuts become less deep from row to row. With 0.3 Σ no longer changes after
-        some 30 rows.
+        The factor, from 0 to 1, by which the depth of cuts decreases with every row. With 0.3, Σ no longer
+        changes after about 30 rows.
     a : float, default=1.0
-        Σ is a I at first, > 0; no score depends on it.
+        Σ starts at a·I, > 0; no score depends on it.
     epochs : int, default=1
         Passes that `fit` makes; t goes on counting.
 
@@ -68,14 +68,15 @@ class IELLIP(LinearClassifier):
     sigma_ : ndarray of float64, shape (d, d)
         Σ.
 
-    Notes ----- LIBOL lets t count all rows, not only mistakes, and so does this class. It reproduces LIBOL's
+    Notes
+    -----
+    LIBOL lets t count all rows, not only mistakes, and so does this class. It reproduces LIBOL's
     results except for rows with a score of exactly 0, which are mistakes here. The paper's text was not
     available to check.
 
     See Also
     --------
     PassiveAggressive
-    OnlineClassifier : Methods and the other attributes.
 
     References
     ----------
@@ -88,17 +89,13 @@ class IELLIP(LinearClassifier):
     """
 
     _state = ("_weights", "_sigma", "_buffer", "_rates")
+    covariance = "full"
 
     def __init__(self, c: float = 0.1, b: float = 0.3, a: float = 1.0, epochs: int = 1) -> None:
         self.c = c
         self.b = b
         self.a = a
         self.epochs = epochs
-
-    @property
-    def indifferent_to_absent_features(self) -> bool:
-        # Too large a matrix is refused by the number of all features.
-        return False
 
     def _check_parameters(self):
         check_share(self, "c")
@@ -107,11 +104,10 @@ class IELLIP(LinearClassifier):
         check_share(self, "b")
         check_positive(self, "a")
 
-    def _allocate(self, n_features):
-        self._sigma, self._buffer = new_covariance("full", n_features)
-        self._weights = new_state(n_features)
+    def _begin_with(self, zeros):
+        self._weights = zeros
         self._rates = np.array([float(self.c), 1.0])
-        self._scale = float(self.a)
+        self._a = float(self.a)
 
     def _loop(self):
         return _learn, (self._weights, self._sigma, self._buffer, float(self.b), self._rates)
@@ -124,9 +120,5 @@ class IELLIP(LinearClassifier):
         return tags
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
-        return self._weights.reshape(1, -1)
-
-    @property
     def sigma_(self) -> NDArray[np.float64]:
-        return self._scale * self._rates[1] * covariance_matrix(self._sigma)
+        return self._a * self._rates[1] * super().sigma_

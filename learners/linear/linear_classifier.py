@@ -1,26 +1,31 @@
-"""What the linear learners share: their loops, which a pipeline enters once for many rows."""
+"""Bases of the linear learners: of two classes, of any number, with class weights, with a covariance."""
 
 import functools
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 
 from ..estimator.online_classifier import OnlineClassifier
+from ..estimator.parameters import check_weights
 from ..estimator.pieces import Passage
 from ..numeric.loops import LOOPS_HAVE_A_CLOCK
-from ..numeric.rows import Matrix, Rows, as_rows
+from ..numeric.rows import Matrix, Rows, as_rows, new_state
+from .parts.classes import by_class, class_scores, new_class_state
+from .parts.covariance import covariance_matrix, new_covariance
 
-_NOTHING = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+_NO_STOPS = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
 
 
 class LinearClassifier(OnlineClassifier):
     """Base of the learners whose state is arrays of numbers by feature, and whose loops are compiled whole.
 
-    A subclass defines, in place of ``_pass``,
+    A subclass defines, in place of ``_pass`` and ``_allocate``,
 
-    - ``_loop()``: return its loop, a `learning_loop`, and what it takes after the scores.
+    - ``_loop()``: return its loop, a `learning_loop`, and the loop's arguments after the scores;
+    - ``_begin_with(zeros)``: create the state arrays, given one array of zeros; by default it is `_weights`.
 
     See Also
     --------
@@ -30,15 +35,27 @@ class LinearClassifier(OnlineClassifier):
     _reads_orders = True
     _scores_tell = True
 
+    _state: tuple[str, ...] = ("_weights",)
+    _weights: NDArray[np.float64]
+
     @property
     def indifferent_to_absent_features(self) -> bool:
-        # A full covariance is refused by the number of all features.
+        # The size limit of a full covariance counts all features.
         return getattr(self, "covariance", "diagonal") == "diagonal"
 
     @property
     def scores_are_linear(self) -> bool:
         """Whether one vector scores all rows, apart from feature scales that depend on the rows so far."""
         return True
+
+    @property
+    def scores_are_log_odds(self) -> bool:
+        """Whether the scores are log odds, so that predictions have probabilities."""
+        return getattr(self, "loss", None) == "logistic"
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        return as_coef(self._weights, len(self.classes_))
 
     @property
     def row_coef_(self) -> NDArray[np.float64]:
@@ -55,7 +72,7 @@ class LinearClassifier(OnlineClassifier):
         self._n_absent = 0 if n_occurring is None else n_features - n_occurring
 
     def state_bytes(self, n_classes: int, n_features: int) -> int:
-        """Return what the arrays of a model take that grow with the features, before it is made.
+        """Return the bytes of a model's arrays that grow with the features, before the model is made.
 
         This does not hold for a full covariance, which has its own size limit.
 
@@ -76,6 +93,12 @@ class LinearClassifier(OnlineClassifier):
             kind, tuple([getattr(self, name) for name in _parameters_of(kind)]), n_classes
         )
 
+    def _allocate(self, n_features: int) -> None:
+        self._begin_with(new_state(n_features))
+
+    def _begin_with(self, zeros: NDArray[np.float64]) -> None:
+        self._weights = zeros
+
     def _loop(self) -> tuple[Any, tuple[Any, ...]]:
         """Return the loop for two classes, and its arguments after the scores."""
         raise self._undefined("_loop")
@@ -85,12 +108,9 @@ class LinearClassifier(OnlineClassifier):
         raise self._undefined("_loop_of_classes")
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
-        return self._run(X, codes, scores, *_NOTHING)
+        return self._run(X, codes, scores, *_NO_STOPS)
 
-    def _pass_classes(
-        self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]
-    ) -> tuple[int, int]:
-        return self._run(X, codes, scores, *_NOTHING)
+    _pass_classes = _pass
 
     def _run(
         self,
@@ -104,7 +124,7 @@ class LinearClassifier(OnlineClassifier):
         return outcome
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        # What a learner counts besides is known to it alone.
+        # Loops do not record a learner's own counters.
         counts_more = type(self).counters is not OnlineClassifier.counters
         if counts_more or not LOOPS_HAVE_A_CLOCK:
             return super().learn_along(X, codes, stops)
@@ -124,16 +144,96 @@ class LinearClassifier(OnlineClassifier):
 
 @functools.cache
 def _parameters_of(kind: Any) -> tuple[str, ...]:
-    # Weights of labels change no size, and are of other labels than those that sizes are asked with.
+    # Class weights change no size, and their labels are not those of the small model.
     return tuple(name for name in kind._get_param_names() if name != "class_weight")
 
 
 @functools.lru_cache(maxsize=1024)
 def _bytes_a_feature(kind: Any, parameters: tuple[Hashable, ...], n_classes: int) -> int:
-    """Return what one more feature takes: arrays are by feature or of fixed size, so that two sizes tell."""
+    """Return the bytes of one more feature: a model of two features less a model of one."""
     sizes = []
     for n_features in (1, 2):
         small = kind(**dict(zip(_parameters_of(kind), parameters, strict=True)))
         small.begin(np.arange(n_classes), n_features)
         sizes.append(small.model_bytes_)
     return sizes[1] - sizes[0]
+
+
+class MulticlassClassifier(LinearClassifier):
+    """Base of the learners of two classes or more: with two the binary loop, else one block a class.
+
+    A subclass defines, besides the methods that `LinearClassifier` asks for,
+
+    - ``_loop_of_classes()``: as ``_loop``, for scores of shape (n, K) and codes 0 … K - 1;
+    - ``coef_`` and ``_score_classes(X, scores)``, if its weights are not `_weights`.
+
+    The state arrays of K > 2 classes are made from an array of `new_class_state`. With ``s_z`` the score of
+    class z and ỹ the wrong class of largest score (ties: the lowest), the margin of a row is
+    ``m = s_y - s_ỹ``; ``m <= 0`` is a mistake, and so is NaN.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+    """
+
+    _takes_many_classes = True
+
+    def _allocate_classes(self, n_features: int, n_classes: int) -> None:
+        self._begin_with(new_class_state(n_features, n_classes))
+
+    def _score_classes(self, X: Rows, scores: NDArray[np.float64]) -> None:
+        class_scores(X, self._weights, scores)
+
+
+class WeightedClassifier(MulticlassClassifier):
+    """Base of the learners for which an error on a row of each class may have another cost.
+
+    A subclass has a parameter ``class_weight``, and its loops take `weights_by_code` of it.
+    """
+
+    class_weight: Mapping[Any, float] | None
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        check_weights(self, "class_weight")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # scikit-learn's check of class_weight requires one class to be predicted for 87% of rows around the
+        # origin. Without an intercept a class gets half of them, for any class weight.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class CovarianceClassifier(LinearClassifier):
+    """Base of the learners that keep a covariance Σ, of the shape that `covariance` names.
+
+    The state is `_weights`, `_sigma` and `_buffer`, see `new_covariance`. Σ starts at ``_scale() · I``.
+    """
+
+    covariance: str
+    _state = ("_weights", "_sigma", "_buffer")
+
+    def _scale(self) -> float:
+        return 1.0
+
+    def _allocate(self, n_features: int) -> None:
+        self._sigma, self._buffer = new_covariance(self.covariance, n_features, self._scale())
+        super()._allocate(n_features)
+
+    def _allocate_classes(self, n_features: int, n_classes: int) -> None:
+        self._sigma, self._buffer = new_covariance(self.covariance, n_features, self._scale(), n_classes)
+        super()._allocate_classes(n_features, n_classes)
+
+    @property
+    def sigma_(self) -> NDArray[np.float64]:
+        return covariance_matrix(self._sigma, len(self.classes_))
+
+
+def as_coef(weights: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """Return weights as scikit-learn shows them: a view of shape (1, d) or, for K > 2 classes, (K, d).
+
+    >>> as_coef(np.arange(3.0), 2).shape
+    (1, 3)
+    """
+    return weights.reshape(1, -1) if weights.ndim == 1 else by_class(weights, n_classes)

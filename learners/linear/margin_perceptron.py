@@ -1,69 +1,131 @@
 """Perceptrons with margins, and the votes of their hypotheses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_count, check_nonnegative, check_option, check_positive
-from ..numeric.compiled import INLINE, compiled
-from ..numeric.loops import learning_loop
-from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import add_scaled, count_rows, dot, entry, n_entries, n_rows, row, row_range
-from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_code
-from .perceptron import Perceptron
+from ..numeric.compiled import compiled
+from ..numeric.rows import count_rows, dot, entry, n_entries, n_rows, row, row_range
+from .first_order import step
+from .perceptron import VotingClassifier
 
-# Where `sizes` has how many updates there are, and how many entries these have.
+
+class MarginRule(NamedTuple):
+    """An update where ``m <= τ_y``, with step η; on Δf, τ₊ is both."""
+
+    tau_plus: float
+    tau_minus: float
+    eta: float
+    skips_zero_rows = True
+
+    def step(self, y, m, squares, weight):
+        """See `first_order`."""
+        return not m > (self.tau_plus if y > 0.0 else self.tau_minus), self.eta * weight
+
+
+class BoundedRule(NamedTuple):
+    """A rule with at most `bound` updates per row, and λ added to the margin of a row that has caused one.
+
+    `caused` contains the updates that each row has caused in all passes, ``number[0]`` the current row.
+    """
+
+    rule: MarginRule
+    bound: int
+    lam: float
+    caused: NDArray[np.int32]
+    number: NDArray[np.int64]
+    skips_zero_rows = True
+
+    def step(self, y, m, squares, weight):
+        """See `first_order`; Khardon & Wachman (2007)."""
+        before = self.caused[self.number[0]]
+        is_update, alpha = step(self.rule, y, m + (self.lam if before > 0 else 0.0), squares, weight)
+        is_update = is_update and before < self.bound
+        self.caused[self.number[0]] += is_update
+        self.number[0] += 1
+        return is_update, alpha
+
+
+class Longest(NamedTuple):
+    """The hypothesis that lasted most rounds: `lasted` contains the rounds of w and those of `best`."""
+
+    best: NDArray[np.float64]
+    lasted: NDArray[np.int64]
+
+    def predict(self, s, x):
+        """Return the score of the hypothesis that lasted longest, given the score s of w."""
+        return s if self.lasted[0] > self.lasted[1] else dot(self.best, x)
+
+    def update(self, w, a, x):
+        """Keep w, which the update ``w += a x`` ends, if it lasted longer than `best`."""
+        if self.lasted[0] > self.lasted[1]:
+            self.best[:] = w
+            self.lasted[1] = self.lasted[0]
+        self.lasted[0] = 0
+
+    def end_round(self):
+        """Count a round of w."""
+        self.lasted[0] += 1
+
+
+# Positions in `sizes` of the number of updates, and of the number of their entries.
 _UPDATES, _ENTRIES = 0, 1
 
 
-@register_jitable
-def votes(x, values, columns, starts, steps, rounds, sizes, dense):
-    """Return ``Σ_k c_k sgn(w_k·x)``, c_k being rounds of hypotheses; `dense` is 0 before and after.
+class Votes(NamedTuple):
+    """All hypotheses, as the updates between them: update k has the entries from starts[k] to starts[k + 1].
 
-    ``w_k·x`` is the one before and what the k-th update added.
+    `dense` is 0 before and after every use.
     """
-    for k in range(n_entries(x)):
-        j, x_j = entry(x, k)
-        dense[j] = x_j
-    total = s = 0.0
-    for k in range(sizes[_UPDATES]):
-        product = 0.0
-        for e in range(starts[k], starts[k + 1]):
-            product += values[e] * dense[columns[e]]
-        s += steps[k] * product
-        if s > 0.0:
-            total += rounds[k + 1]
-        elif s < 0.0:
-            total -= rounds[k + 1]
-    for k in range(n_entries(x)):
-        j, _ = entry(x, k)
-        dense[j] = 0.0
-    return total
 
+    values: NDArray[np.float64]
+    columns: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    steps: NDArray[np.float64]
+    rounds: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    dense: NDArray[np.float64]
 
-@register_jitable
-def add_voter(x, step, values, columns, starts, steps, rounds, sizes, dense):
-    """Note an update ``w += step x``, after which there is one more hypothesis."""
-    n, place = sizes[_UPDATES], sizes[_ENTRIES]
-    for k in range(n_entries(x)):
-        j, x_j = entry(x, k)
-        if x_j != 0.0:
-            values[place], columns[place] = x_j, j
-            place += 1
-    steps[n], starts[n + 1], rounds[n + 1] = step, place, 0
-    sizes[_UPDATES], sizes[_ENTRIES] = n + 1, place
+    def predict(self, s, x):
+        """Return ``Σ_k c_k sgn(w_k·x)`` with c_k the rounds of w_k; ``w_k·x`` grows update by update."""
+        values, columns, starts, steps, rounds, sizes, dense = self
+        for k in range(n_entries(x)):
+            j, x_j = entry(x, k)
+            dense[j] = x_j
+        total = s = 0.0
+        for k in range(sizes[_UPDATES]):
+            product = 0.0
+            for e in range(starts[k], starts[k + 1]):
+                product += values[e] * dense[columns[e]]
+            s += steps[k] * product
+            if s > 0.0:
+                total += rounds[k + 1]
+            elif s < 0.0:
+                total -= rounds[k + 1]
+        for k in range(n_entries(x)):
+            j, _ = entry(x, k)
+            dense[j] = 0.0
+        return total
 
+    def update(self, w, a, x):
+        """Record the update ``w += a x``, after which there is one more hypothesis."""
+        values, columns, starts, steps, rounds, sizes, _ = self
+        n, place = sizes[_UPDATES], sizes[_ENTRIES]
+        for k in range(n_entries(x)):
+            j, x_j = entry(x, k)
+            if x_j != 0.0:
+                values[place], columns[place] = x_j, j
+                place += 1
+        steps[n], starts[n + 1], rounds[n + 1] = a, place, 0
+        sizes[_UPDATES], sizes[_ENTRIES] = n + 1, place
 
-@register_jitable
-def count_round(rounds, sizes):
-    """Count a round of the last hypothesis."""
-    rounds[sizes[_UPDATES]] += 1
+    def end_round(self):
+        """Count a round of the last hypothesis."""
+        self.rounds[self.sizes[_UPDATES]] += 1
 
 
 @compiled
@@ -74,25 +136,14 @@ def _count_entries(X):
     return count
 
 
-@compiled
-def _score(X, scores, values, columns, starts, steps, rounds, sizes, dense):
-    for t in range(n_rows(X)):
-        scores[t] = votes(row(X, t), values, columns, starts, steps, rounds, sizes, dense)
-
-
 class Voters:
-    """The arrays of all hypotheses, with the room for more.
-
-    Parameters
-    ----------
-    n_features : int
-    """
+    """The arrays of all hypotheses, with room for more."""
 
     def __init__(self, n_features):
         self._n_features = n_features
         self._values, self._columns = np.empty(0), np.empty(0, np.int32)
         self._starts, self._steps = np.zeros(1, np.int64), np.empty(0)
-        # Those of w = 0 are first, which votes for neither.
+        # The first rounds are those of w = 0, which votes for neither class.
         self._rounds, self._sizes = np.zeros(1, np.int64), np.zeros(2, np.int64)
 
     def reserve(self, X, n):
@@ -110,13 +161,9 @@ class Voters:
             self._columns = np.append(self._columns, np.empty(more, np.int32))
 
     def in_loops(self):
-        """Return the arrays as loops take them, and scratch."""
+        """Return the arrays as loops take them."""
         kept = self._values, self._columns, self._starts, self._steps, self._rounds, self._sizes
-        return *kept, np.zeros(self._n_features)
-
-    def score(self, X, scores):
-        """Write the votes for every row into `scores`."""
-        _score(X, scores, *self.in_loops())
+        return Votes(*kept, np.zeros(self._n_features))
 
     def n_bytes(self):
         """Return the bytes of the updates and of the rounds of hypotheses."""
@@ -124,200 +171,52 @@ class Voters:
         return entries * (8 + 4) + updates * 3 * 8 + 8
 
 
-# Rows at a time for which room is made, should all of them be updates.
+# Rows for which room is made at a time, in case all of them are updates.
 _ROWS_TOGETHER = 256
 
-_ALWAYS = 2**62
+_UNLIMITED = 2**62
 
 
-@register_jitable
-def _has_entries(x):
-    for k in range(n_entries(x)):
-        _, x_k = entry(x, k)
-        if x_k != 0.0:
-            return True
-    return False
+class MarginPerceptron(VotingClassifier):
+    """The Perceptron with margins (PAUM if they differ by class): if ``m <= τ_y``, ``w += η y x``.
 
-
-@register_jitable(**INLINE)
-def _asks(m, x, y, rule, caused, number):
-    """Return whether a row of margin m is an update, and record it.
-
-    `caused` has how many updates each row of a pass has been, or is empty; ``number[0]`` is that of this row.
-    """
-    tau_plus, tau_minus, _, bound, lam, _ = rule
-    i = number[0]
-    before = 0
-    if caused.shape[0] > 0:
-        before = caused[i]
-        number[0] += 1
-    if before >= bound or not (m != 0.0 or _has_entries(x)):
-        return False
-    if m + (lam if before > 0 else 0.0) > (tau_plus if y > 0.0 else tau_minus):
-        return False
-    if caused.shape[0] > 0:
-        caused[i] += 1
-    return True
-
-
-@register_jitable(**INLINE)
-def _step(rule, code):
-    """Return η ω_y."""
-    return rule[2] * weight_of(rule[5], code)
-
-
-@learning_loop
-def _learn(X, codes, scores, w, rule, caused, number):
-    mistakes = updates = 0
-    for t in range(n_rows(X)):
-        x, y = row(X, t), signed(codes[t])
-        scores[t] = dot(w, x)
-        m = y * scores[t]
-        mistakes += not m > 0.0
-        if _asks(m, x, y, rule, caused, number):
-            add_scaled(w, _step(rule, codes[t]) * y, x)
-            updates += 1
-    return mistakes, updates
-
-
-@learning_loop
-def _learn_averaged(X, codes, scores, w, u, rounds, rule, caused, number):
-    """Predict with the mean of the hypotheses so far, ``w - u/rounds``: see `Perceptron`."""
-    mistakes = updates = 0
-    for t in range(n_rows(X)):
-        x, y = row(X, t), signed(codes[t])
-        s = dot(w, x)
-        scores[t] = s - dot(u, x) / max(rounds[0], 1)
-        mistakes += not y * scores[t] > 0.0
-        if _asks(y * s, x, y, rule, caused, number):
-            step = _step(rule, codes[t]) * y
-            add_scaled(w, step, x)
-            add_scaled(u, step * rounds[0], x)
-            updates += 1
-        rounds[0] += 1
-    return mistakes, updates
-
-
-@learning_loop
-def _learn_longest(X, codes, scores, w, best, lasted, rule, caused, number):
-    """`lasted` has the rounds of w and of `best`, the earlier hypothesis that lasted longest."""
-    mistakes = updates = 0
-    for t in range(n_rows(X)):
-        x, y = row(X, t), signed(codes[t])
-        s = dot(w, x)
-        scores[t] = s if lasted[0] > lasted[1] else dot(best, x)
-        mistakes += not y * scores[t] > 0.0
-        if _asks(y * s, x, y, rule, caused, number):
-            if lasted[0] > lasted[1]:
-                best[:] = w
-                lasted[1] = lasted[0]
-            add_scaled(w, _step(rule, codes[t]) * y, x)
-            lasted[0] = 0
-            updates += 1
-        lasted[0] += 1
-    return mistakes, updates
-
-
-@learning_loop
-def _learn_voted(
-    X, codes, scores, w, values, columns, starts, steps, rounds, sizes, dense, rule, caused, number
-):
-    mistakes = updates = 0
-    for t in range(n_rows(X)):
-        x, y = row(X, t), signed(codes[t])
-        scores[t] = votes(x, values, columns, starts, steps, rounds, sizes, dense)
-        mistakes += not y * scores[t] > 0.0
-        if _asks(y * dot(w, x), x, y, rule, caused, number):
-            step = _step(rule, codes[t]) * y
-            add_scaled(w, step, x)
-            add_voter(x, step, values, columns, starts, steps, rounds, sizes, dense)
-            updates += 1
-        count_round(rounds, sizes)
-    return mistakes, updates
-
-
-@learning_loop
-def _learn_classes(X, codes, scores, W, rule, caused, number):
-    """The right block gains η x and the best wrong one loses it."""
-    mistakes = updates = 0
-    sums = np.empty(W.shape[1])
-    for t in range(n_rows(X)):
-        x, y, s = row(X, t), codes[t], scores[t]
-        score_classes(W, x, sums, s)
-        z = best_wrong(s, y)
-        m = s[y] - s[z]
-        mistakes += not m > 0.0
-        if _asks(m, x, 1.0, rule, caused, number):
-            add_to_pair(W, _step(rule, y), x, y, z)
-            updates += 1
-    return mistakes, updates
-
-
-@learning_loop
-def _learn_classes_averaged(X, codes, scores, W, U, rounds, rule, caused, number):
-    """Predict with the mean of the hypotheses so far, ``W - U/rounds``, as with two classes."""
-    mistakes = updates = 0
-    sums, missing = np.empty(W.shape[1]), np.empty(W.shape[1])
-    last = np.empty(scores.shape[1])
-    for t in range(n_rows(X)):
-        x, y, s = row(X, t), codes[t], scores[t]
-        score_classes(U, x, missing, s)
-        score_classes(W, x, sums, last)
-        for z in range(s.shape[0]):
-            s[z] = last[z] - missing[z] / max(rounds[0], 1)
-        z = best_wrong(s, y)
-        mistakes += not s[y] - s[z] > 0.0
-        z = best_wrong(last, y)
-        if _asks(last[y] - last[z], x, 1.0, rule, caused, number):
-            step = _step(rule, y)
-            add_to_pair(W, step, x, y, z)
-            add_to_pair(U, step * rounds[0], x, y, z)
-            updates += 1
-        rounds[0] += 1
-    return mistakes, updates
-
-
-class MarginPerceptron(Perceptron):
-    """The Perceptron with margins (PAUM where they differ): where ``m <= τ_y``, ``w += η y x``.
-
-    A margin for rows that are right, but only just, makes steps that noise has less part in. A row of zeros
+    Rows that are right by less than τ are updates too, which makes w less sensitive to noise. A row of zeros
     is no update. With more than two classes ``m = s_y - s_ỹ <= τ``, and ``w_y += η x``, ``w_ỹ -= η x``.
 
     Parameters
     ----------
     tau_plus, tau_minus : float, default=1.0
-        τ of the rows of ``classes_[1]`` and ``classes_[0]``, >= 0; the same for more than two classes. Only
-        their ratio to `eta` matters. With 0 it is the `Perceptron`.
+        τ >= 0 for rows of ``classes_[1]`` and of ``classes_[0]``; equal for more than two classes. Only
+        their ratio to `eta` matters. With 0 this is the `Perceptron`.
     eta : float, default=1.0
         Step η, > 0.
     output : {"last", "average", "longest", "voted"}, default="last"
-        What predicts (all updates follow the last hypothesis' own margin). "average": the mean of w after
-        each round. "longest": the w that lasted most rounds, of equal ones the first. "voted": all of them,
-        ``Σ_k c_k sgn(w_k·x)`` with c_k the rounds that w_k lasted, the update's own among them; memory and
-        time of a row grow with the updates. The last two are for two classes.
+        The hypotheses that predict; updates always depend on the margin of the last one. "average": the mean
+        of w after each round. "longest": the w that lasted most rounds, on a tie the first. "voted": all of
+        them, ``Σ_k c_k sgn(w_k·x)`` with c_k the rounds that w_k lasted, including the round of its update;
+        memory and time per row grow with the updates. The last two are for two classes.
     alpha_bound : int, default=None
         Maximal number of updates per row, >= 1, over all passes; None: unlimited.
     lam : float, default=0.0
         λ >= 0: added to the margin of a row that has caused an update.
     class_weight : dict of label to float, default=None
-        ω > 0 by label, 1 for those that it does not name: an update is ``w += ω_y η y x``.
+        Weight ω > 0 by label, 1 for labels not named: an update is ``w += ω_y η y x``.
     epochs : int, default=1
-        Passes that `fit` makes. In the first one `alpha_bound` and `lam` do nothing: no row comes again.
+        Passes that `fit` makes. In the first pass `alpha_bound` and `lam` have no effect.
 
     Attributes
     ----------
     coef_ : ndarray of float64, shape (1, d) or (K, d)
-        The weights that predict; with "voted" the last ones, which do not alone.
+        The weights that predict; with "voted" those of the last hypothesis.
 
     Notes
     -----
-    The rules are the published formulas, not checked against the papers' texts or public code; "voted" is.
-    PAUM's bias, with its steps η y R², is left out.
+    The rules are the published formulas; only "voted" was checked against public code. PAUM's bias, with its
+    steps η y R², is left out.
 
     See Also
     --------
     Perceptron
-    OnlineClassifier : Methods and the other attributes.
 
     References
     ----------
@@ -397,36 +296,29 @@ class MarginPerceptron(Perceptron):
         self._best = np.zeros_like(zeros) if is_longest else None
         self._lasted = np.zeros(2, np.int64) if is_longest else None
         self._voters = Voters(len(zeros)) if self.output == "voted" else None
-        # The row's number in its pass; updates that each row has caused, where that matters.
+        # The row's number in its pass; the updates that each row has caused, if the rule needs them.
         self._number = np.zeros(1, np.int64)
         self._counts_caused = self.alpha_bound is not None or self.lam > 0.0
         self._caused = np.zeros(0, np.int32)
 
     def end_of_pass(self, last: bool) -> None:
-        # What comes after the last pass is new.
+        # Rows after the last pass are new ones.
         if not last:
             self._number[0] = 0
 
     def _rule(self):
-        bound = _ALWAYS if self.alpha_bound is None else int(self.alpha_bound)
-        margins, eta, lam = (float(self.tau_plus), float(self.tau_minus)), float(self.eta), float(self.lam)
-        return (*margins, eta, bound, lam, weights_by_code(self)), self._caused, self._number
+        rule = MarginRule(float(self.tau_plus), float(self.tau_minus), float(self.eta))
+        if not self._counts_caused:
+            return rule
+        bound = _UNLIMITED if self.alpha_bound is None else int(self.alpha_bound)
+        return BoundedRule(rule, bound, float(self.lam), self._caused, self._number)
 
-    def _loop(self):
+    def _output(self):
         if self._voters is not None:
-            return _learn_voted, (self._weights, *self._voters.in_loops(), *self._rule())
+            return self._voters.in_loops()
         if self._best is not None:
-            return _learn_longest, (self._weights, self._best, self._lasted, *self._rule())
-        if self._u is not None:
-            rounds = np.array([self.n_examples_])
-            return _learn_averaged, (self._weights, self._u, rounds, *self._rule())
-        return _learn, (self._weights, *self._rule())
-
-    def _loop_of_classes(self):
-        if self._u is not None:
-            rounds = np.array([self.n_examples_])
-            return _learn_classes_averaged, (self._weights, self._u, rounds, *self._rule())
-        return _learn_classes, (self._weights, *self._rule())
+            return Longest(self._best, self._lasted)
+        return super()._output()
 
     def _run(self, X, codes, scores, *noted):
         if self._counts_caused:
@@ -443,16 +335,10 @@ class MarginPerceptron(Perceptron):
         return outcome.tolist()
 
     def learn_along(self, X, codes, stops):
-        # What is counted by row or by hypothesis grows.
+        # The counts by row and the hypotheses grow during a pass.
         if self._voters is not None or self._counts_caused:
             return OnlineClassifier.learn_along(self, X, codes, stops)
         return super().learn_along(X, codes, stops)
-
-    def _score(self, X, scores):
-        if self._voters is not None:
-            self._voters.score(X, scores)
-        else:
-            super()._score(X, scores)
 
     @property
     def coef_(self) -> NDArray[np.float64]:

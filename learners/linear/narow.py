@@ -1,7 +1,7 @@
 """NAROW, AROW with an adaptive regularisation."""
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_positive
@@ -9,10 +9,11 @@ from ..numeric.compiled import compiled
 from ..numeric.emitters import constant_like
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
-from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
+from ..numeric.rows import add_scaled, dot, entry, n_entries, n_rows, row
 from ..numeric.vector import lane_sums
-from .linear_classifier import LinearClassifier
-from .parts.covariance import check_covariance, covariance_matrix, is_usable, new_covariance, variance
+from .linear_classifier import CovarianceClassifier
+from .parts.by_type import by_type
+from .parts.covariance import check_covariance, is_usable, variance
 from .parts.full_covariance import subtract_outer
 
 
@@ -31,13 +32,9 @@ def _weight(v, b):
     return b - 1.0 / v if b * v > 1.0 else 0.0
 
 
+@by_type()
 def _score_with_row(u, sigma, x, s, b):
     """Return ``(score, v)``: the score with x in the matrix and ``v = xᵀΣx``, leaving Σx in `s` (full)."""
-    raise in_kernels_only("_score_with_row")
-
-
-@overload(_score_with_row)
-def _score_with_row_of_shape(u, sigma, x, s, b):
     if sigma.ndim == 1:
 
         def diagonal(u, sigma, x, s, b):
@@ -55,13 +52,9 @@ def _score_with_row_of_shape(u, sigma, x, s, b):
     return full
 
 
+@by_type()
 def _add_row(sigma, x, s, v, gamma):
-    """Add ``γ x xᵀ`` to Σ⁻¹, or its diagonal, after `_score_with_row` for the same row, in a kernel."""
-    raise in_kernels_only("_add_row")
-
-
-@overload(_add_row)
-def _add_row_of_shape(sigma, x, s, v, gamma):
+    """Add ``γ x xᵀ`` to Σ⁻¹, or its diagonal, after `_score_with_row` for the same row."""
     if sigma.ndim == 1:
 
         def diagonal(sigma, x, s, v, gamma):
@@ -96,17 +89,17 @@ def _scores(X, u, sigma, s, b, scores):
         scores[t], _ = _score_with_row(u, sigma, row(X, t), s, b)
 
 
-class NAROW(LinearClassifier):
-    """NAROW: AROW whose regularisation r follows the confidence in the row.
+class NAROW(CovarianceClassifier):
+    """NAROW: AROW with a regularisation r that depends on the confidence in the row.
 
     With ``v = xᵀΣx`` and ``1/r = max(0, b - 1/v)`` the score is ``u·(Σ⁻¹ + x xᵀ/r)⁻¹x``: the current row is
-    in the matrix. On a row with hinge loss ``1 - m > 0``: ``u += y x`` and ``Σ⁻¹ += x xᵀ/r``. After it the
-    row's variance is at most 1/b (full covariance), and Σ is left alone where it was so before.
+    in the matrix. On a row with hinge loss ``1 - m > 0``: ``u += y x`` and ``Σ⁻¹ += x xᵀ/r``. After the
+    update the row's variance is at most 1/b (full covariance); if it already was, Σ does not change.
 
     Parameters
     ----------
     b : float, default=1.0
-        Confidence asked for, > 0. Rounding swamps a full Σ once ``b ‖x‖²`` comes near 1e15.
+        Confidence required, > 0. If ``b ‖x‖²`` is near 1e15, rounding errors dominate a full Σ.
     covariance : {"diagonal", "full"}, default="diagonal"
         "diagonal" keeps the diagonal of Σ⁻¹ (``1/σ_j += x_j²/r``), so that the score is
         ``Σ_j u_j x_j/(1/σ_j + x_j²/r)``; "full" keeps a (d, d) matrix: d² work and memory.
@@ -120,10 +113,6 @@ class NAROW(LinearClassifier):
         ``r/(v + r) μ·x = μ·x/max(1, b v)``, of the same sign; the diagonal score can differ from it in sign.
     sigma_ : ndarray of float64, shape (d,) or (d, d)
         Σ, or its diagonal; starts at 1.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
 
     References
     ----------
@@ -152,24 +141,14 @@ class NAROW(LinearClassifier):
         """No: each row is in the matrix that it is scored with."""
         return False
 
-    _state = ("_u", "_sigma", "_buffer")
-
-    def _allocate(self, n_features):
-        self._sigma, self._buffer = new_covariance(self.covariance, n_features)
-        self._u = np.zeros(n_features)
-
     def _loop(self):
-        return _learn, (self._u, self._sigma, self._buffer, float(self.b))
+        return _learn, (self._weights, self._sigma, self._buffer, float(self.b))
 
     def _score(self, X, scores):
         # A new buffer, since several threads may predict with one fitted model.
-        _scores(X, self._u, self._sigma, np.empty_like(self._buffer), float(self.b), scores)
+        _scores(X, self._weights, self._sigma, np.empty_like(self._buffer), float(self.b), scores)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        weights = self._sigma * self._u if self._sigma.ndim == 1 else self.sigma_ @ self._u
-        return weights.reshape(1, -1)
-
-    @property
-    def sigma_(self) -> NDArray[np.float64]:
-        return covariance_matrix(self._sigma)
+        u, sigma = self._weights, self.sigma_
+        return (sigma * u if sigma.ndim == 1 else sigma @ u).reshape(1, -1)

@@ -1,115 +1,181 @@
 """The Perceptron, last hypothesis or averaged."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_bool
-from ..numeric.compiled import compiled
+from ..numeric.compiled import INLINE, compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import add_scaled, dot, n_rows, row
-from .multiclass_classifier import WeightedClassifier, as_coef
-from .parts.classes import add_to_pair, new_class_state, score_classes, weight_of, weights_by_code
+from ..numeric.rows import add_scaled, borrowed, dot, n_rows, row
+from .first_order import FirstOrderClassifier, is_skipped, step
+from .linear_classifier import WeightedClassifier, as_coef
+from .parts.by_type import by_type
+from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_code
 
 
-@learning_loop
-def _learn(X, codes, scores, w, weights):
-    updates = 0
-    for t in range(n_rows(X)):
-        x, y = row(X, t), signed(codes[t])
-        scores[t] = dot(w, x)
-        if not y * scores[t] > 0.0:
-            add_scaled(w, weight_of(weights, codes[t]) * y, x)
-            updates += 1
-    return updates, updates
+class PerceptronRule(NamedTuple):
+    """An update on every mistake; `threshold` is 0."""
+
+    threshold: float = 0.0
+
+    def step(self, y, m, squares, weight):
+        """See `first_order`."""
+        return not m > self.threshold, weight
 
 
-@learning_loop
-def _learn_averaged(X, codes, scores, w, u, rounds, weights):
-    """Predict with the mean of the hypotheses so far, ``w - u/rounds``.
+class Mean(NamedTuple):
+    """The mean of the hypotheses so far, ``w - u/rounds``.
 
-    After round T, Σ_{t<=T} w_t = T w - u with u = Σ over updates of (t - 1) y x: an update at round t is
+    After round T, Σ_{t<=T} w_t = T w - u with u = Σ over updates of (t - 1) α y x: an update at round t is
     missing from the t - 1 hypotheses before it. So a round costs the row's non-zeros, never the whole of w.
     """
+
+    u: NDArray[np.float64]
+    rounds: NDArray[np.int64]
+
+    def predict(self, s, x):
+        """Return the score of the mean, given the score s of w."""
+        return s - dot(self.u, x) / max(self.rounds[0], 1)
+
+    def update(self, w, a, x):
+        """Record the update ``w += a x``, before it is made."""
+        add_scaled(self.u, a * self.rounds[0], x)
+
+    def end_round(self):
+        """Count a round of w."""
+        self.rounds[0] += 1
+
+
+@by_type(**INLINE)
+def _predict(output, s, x):
+    return output.instance_class.predict
+
+
+@by_type(**INLINE)
+def _record(output, w, a, x):
+    return output.instance_class.update
+
+
+@by_type(**INLINE)
+def _end_round(output):
+    return output.instance_class.end_round
+
+
+@learning_loop
+def _learn(X, codes, scores, w, output, rule, weights):
+    """Make one pass that updates w by the rule, and predicts with an output made of all hypotheses so far."""
     mistakes = updates = 0
+    output = borrowed(output)
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
         s = dot(w, x)
-        scores[t] = s - dot(u, x) / max(rounds[0], 1)
+        scores[t] = _predict(output, s, x)
         mistakes += not y * scores[t] > 0.0
-        if not y * s > 0.0:
-            step = weight_of(weights, codes[t]) * y
-            add_scaled(w, step, x)
-            add_scaled(u, step * rounds[0], x)
+        is_update, alpha = step(rule, y, y * s, 0.0, weight_of(weights, codes[t]))
+        if is_update and not is_skipped(rule, y * s, x):
+            _record(output, w, alpha * y, x)
+            add_scaled(w, alpha * y, x)
             updates += 1
-        rounds[0] += 1
+        _end_round(output)
     return mistakes, updates
 
 
 @compiled
-def _averaged_scores(X, w, u, rounds, scores):
+def _score(X, w, output, scores):
     for t in range(n_rows(X)):
         x = row(X, t)
-        scores[t] = dot(w, x) - dot(u, x) / max(rounds, 1)
-
-
-@learning_loop
-def _learn_classes(X, codes, scores, W, weights):
-    """On a mistake the right block gains x and the best wrong one loses it."""
-    mistakes = 0
-    sums = np.empty(W.shape[1])
-    for t in range(n_rows(X)):
-        x, y, s = row(X, t), codes[t], scores[t]
-        score_classes(W, x, sums, s)
-        z = best_wrong(s, y)
-        if not s[y] - s[z] > 0.0:
-            add_to_pair(W, weight_of(weights, y), x, y, z)
-            mistakes += 1
-    return mistakes, mistakes
+        scores[t] = _predict(output, dot(w, x), x)
 
 
 @register_jitable
-def _score_classes_averaged(W, U, x, rounds, sums, missing, scores):
+def _score_classes(W, mean, x, sums, missing, scores):
     """Write the scores of the last hypothesis into `sums`, those of the mean into `scores`."""
     score_classes(W, x, sums, scores)
-    score_classes(U, x, missing, scores)
+    score_classes(mean.u, x, missing, scores)
     for z in range(scores.shape[0]):
-        scores[z] = sums[z] - missing[z] / max(rounds, 1)
+        scores[z] = sums[z] - missing[z] / max(mean.rounds[0], 1)
 
 
 @learning_loop
-def _learn_classes_averaged(X, codes, scores, W, U, rounds, weights):
-    """Predict with the mean of the hypotheses so far, ``W - U/rounds``, as with two classes."""
+def _learn_classes(X, codes, scores, W, mean, rule, weights):
     mistakes = updates = 0
     sums, missing = np.empty(W.shape[1]), np.empty(W.shape[1])
     for t in range(n_rows(X)):
-        x, y, s = row(X, t), codes[t], scores[t]
-        _score_classes_averaged(W, U, x, rounds[0], sums, missing, s)
-        z = best_wrong(s, y)
-        mistakes += not s[y] - s[z] > 0.0
-        last = sums[: s.shape[0]]
+        x, y, f = row(X, t), codes[t], scores[t]
+        _score_classes(W, mean, x, sums, missing, f)
+        mistakes += not f[y] - f[best_wrong(f, y)] > 0.0
+        last = sums[: f.shape[0]]
         z = best_wrong(last, y)
-        if not last[y] - last[z] > 0.0:
-            step = weight_of(weights, y)
-            add_to_pair(W, step, x, y, z)
-            add_to_pair(U, step * rounds[0], x, y, z)
+        m = last[y] - last[z]
+        is_update, alpha = step(rule, 1.0, m, 0.0, weight_of(weights, y))
+        if is_update and not is_skipped(rule, m, x):
+            add_to_pair(W, alpha, x, y, z)
+            add_to_pair(mean.u, alpha * mean.rounds[0], x, y, z)
             updates += 1
-        rounds[0] += 1
+        mean.rounds[0] += 1
     return mistakes, updates
 
 
 @compiled
-def _averaged_class_scores(X, W, U, rounds, scores):
+def _scores_of_classes(X, W, mean, scores):
     sums, missing = np.empty(W.shape[1]), np.empty(W.shape[1])
     for t in range(n_rows(X)):
-        _score_classes_averaged(W, U, row(X, t), rounds, sums, missing, scores[t])
+        _score_classes(W, mean, row(X, t), sums, missing, scores[t])
 
 
-class Perceptron(WeightedClassifier):
+class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
+    """Base of the Perceptrons, which can predict with several hypotheses: with ``_output()`` if not None."""
+
+    _state: tuple[str, ...] = ("_weights", "_u")
+    average: bool
+
+    def _begin_with(self, zeros):
+        self._weights = zeros
+        # Fixed when learning begins: a mean cannot begin in the middle of a stream.
+        self._u = np.zeros_like(zeros) if self.average else None
+
+    def _output(self):
+        return None if self._u is None else Mean(self._u, np.array([self.n_examples_]))
+
+    def _loop(self):
+        output = self._output()
+        if output is None:
+            return super()._loop()
+        return _learn, (self._weights, output, self._rule(), weights_by_code(self))
+
+    def _loop_of_classes(self):
+        output = self._output()
+        if output is None:
+            return super()._loop_of_classes()
+        return _learn_classes, (self._weights, output, self._rule(), weights_by_code(self))
+
+    def _score(self, X, scores):
+        output = self._output()
+        if output is None:
+            super()._score(X, scores)
+        else:
+            _score(X, self._weights, output, scores)
+
+    def _score_classes(self, X, scores):
+        output = self._output()
+        if output is None:
+            super()._score_classes(X, scores)
+        else:
+            _scores_of_classes(X, self._weights, output, scores)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        if self._u is None:
+            return super().coef_
+        return as_coef(self._weights - self._u / max(self.n_examples_, 1), len(self.classes_))
+
+
+class Perceptron(VotingClassifier):
     """The Perceptron: on a mistake, ``w += y x``.
 
     With more than two classes, on a mistake ``w_y += x`` and ``w_ỹ -= x``, ỹ being the best wrong class.
@@ -117,10 +183,10 @@ class Perceptron(WeightedClassifier):
     Parameters
     ----------
     average : bool, default=False
-        Predict with the running mean of w over all rounds (updates still follow w's own mistakes, so
-        ``n_updates_`` counts those and ``n_mistakes_`` the mean's).
+        Predict with the running mean of w over all rounds. Updates still follow the mistakes of w, so
+        ``n_updates_`` counts those of w, and ``n_mistakes_`` those of the mean.
     class_weight : dict of label to float, default=None
-        ω > 0 by label, 1 for those that it does not name: an update is ``w += ω_y y x``.
+        Weight ω > 0 by label, 1 for labels not named: an update is ``w += ω_y y x``.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -128,10 +194,6 @@ class Perceptron(WeightedClassifier):
     ----------
     coef_ : ndarray of float64, shape (1, d) or (K, d)
         The weights that predict: w, or its running mean.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
 
     References
     ----------
@@ -154,46 +216,5 @@ class Perceptron(WeightedClassifier):
     def _check_parameters(self):
         check_bool(self, "average")
 
-    _state: tuple[str, ...] = ("_weights", "_u")
-
-    def _allocate(self, n_features):
-        self._begin_with(np.zeros(n_features))
-
-    def _allocate_classes(self, n_features, n_classes):
-        self._begin_with(new_class_state(n_features, n_classes))
-
-    def _begin_with(self, zeros):
-        self._weights = zeros
-        # None: learnt without the mean, which cannot be begun in the middle of a stream.
-        self._u = np.zeros_like(zeros) if self.average else None
-
-    def _loop(self):
-        if self._u is None:
-            return _learn, (self._weights, weights_by_code(self))
-        return _learn_averaged, self._averaging()
-
-    def _loop_of_classes(self):
-        if self._u is None:
-            return _learn_classes, (self._weights, weights_by_code(self))
-        return _learn_classes_averaged, self._averaging()
-
-    def _averaging(self):
-        return self._weights, self._u, np.array([self.n_examples_]), weights_by_code(self)
-
-    def _score(self, X, scores):
-        if self._u is None:
-            super()._score(X, scores)
-        else:
-            _averaged_scores(X, self._weights, self._u, self.n_examples_, scores)
-
-    def _score_classes(self, X, scores):
-        if self._u is None:
-            super()._score_classes(X, scores)
-        else:
-            _averaged_class_scores(X, self._weights, self._u, self.n_examples_, scores)
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        if self._u is None:
-            return super().coef_
-        return as_coef(self._weights - self._u / max(self.n_examples_, 1), len(self.classes_))
+    def _rule(self):
+        return PerceptronRule()

@@ -1,28 +1,25 @@
 """The second-order Perceptron."""
 
 import numpy as np
-from numba.extending import overload
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_scale
 from ..numeric.compiled import compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import add_scaled, dot, entry, in_kernels_only, n_entries, n_rows, row
+from ..numeric.rows import add_scaled, dot, entry, n_entries, n_rows, row
 from ..numeric.vector import class_sums, lane_sums
-from .multiclass_classifier import MulticlassClassifier, as_coef
-from .parts.classes import (
-    add_to_pair,
-    class_covariance,
-    class_scores,
-    copy_scores,
-    new_class_covariance,
-    new_class_state,
+from .linear_classifier import CovarianceClassifier, MulticlassClassifier, as_coef
+from .parts.by_type import by_type
+from .parts.classes import add_to_pair, copy_scores, score_classes
+from .parts.covariance import (
+    check_covariance,
+    covariance_matrix,
+    is_usable,
     pair_variance,
-    score_classes,
     update_pair,
+    variance,
 )
-from .parts.covariance import check_covariance, covariance_matrix, is_usable, new_covariance, variance
 from .parts.full_covariance import subtract_outer
 
 
@@ -35,16 +32,12 @@ _diagonal_score = lane_sums(1, lambda *arguments: [_term(*arguments)])
 _diagonal_class_scores = class_sums(_term)
 
 
+@by_type()
 def _score_with_row(u, A, x, z):
     """Return ``(s, q)``: the score with x in the matrix and ``q = xᵀA⁻¹x``, leaving A⁻¹x in `z`.
 
     `A` is A⁻¹, kept by Sherman and Morrison (full), or the diagonal of A, of which no q is needed.
     """
-    raise in_kernels_only("_score_with_row")
-
-
-@overload(_score_with_row)
-def _score_with_row_of_shape(u, A, x, z):
     if A.ndim == 1:
         return lambda u, A, x, z: (_diagonal_score((u, A), x), 0.0)
 
@@ -55,13 +48,9 @@ def _score_with_row_of_shape(u, A, x, z):
     return full
 
 
+@by_type()
 def _add_row(A, x, z, q):
-    """Replace A by ``A + x xᵀ`` after `_score_with_row` for the same row, in a kernel."""
-    raise in_kernels_only("_add_row")
-
-
-@overload(_add_row)
-def _add_row_of_shape(A, x, z, q):
+    """Replace A by ``A + x xᵀ`` after `_score_with_row` for the same row."""
     if A.ndim == 1:
 
         def diagonal(A, x, z, q):
@@ -123,10 +112,10 @@ def _learn_classes_diagonal(X, codes, scores, U, A):
 
 @learning_loop
 def _learn_classes_full(X, codes, scores, W, sigma, s):
-    """The rule on Δf with the full matrix, which is kept as Σ = A⁻¹, and the weights as W = A⁻¹u.
+    """The rule on Δf with the full matrix, stored as Σ = A⁻¹, and weights stored as W = A⁻¹u.
 
     ``(A + ΔfΔfᵀ)⁻¹(u + Δf) = W + (1 - m)/(1 + v) ΣΔf`` with m = W·Δf and v = ΔfᵀΣΔf. With Δf in the matrix
-    each margin would be divided by its 1 + v > 0, which turns no sign.
+    each margin would be divided by its 1 + v > 0, which changes no sign.
     """
     mistakes = updates = 0
     sums = np.empty(W.shape[1])
@@ -155,8 +144,8 @@ def _class_scores_diagonal(X, U, A, scores):
         copy_scores(sums, scores[t])
 
 
-class SecondOrderPerceptron(MulticlassClassifier):
-    """The second-order Perceptron: a Perceptron in the geometry of the rows it was wrong on.
+class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
+    """The second-order Perceptron: a Perceptron in coordinates whitened by the rows it misclassified.
 
     ``s = u·(A + x xᵀ)⁻¹x`` (the current row is in the matrix when predicting); on a mistake ``u += y x`` and
     ``A += x xᵀ``, otherwise nothing.
@@ -165,13 +154,13 @@ class SecondOrderPerceptron(MulticlassClassifier):
     block of class z and ỹ the best wrong class. The diagonal score of class z is
     ``Σ_j u_zj x_j/(A_zj + x_j²)``: the row is in the matrix, and the difference of two scores is the binary
     score of their Δf. The full one is ``coef_[z]·x``, without the row: with Δf in the matrix each difference
-    would be divided by its own ``1 + ΔfᵀA⁻¹Δf``, which turns no sign.
+    would be divided by its own ``1 + ΔfᵀA⁻¹Δf``, which changes no sign.
 
     Parameters
     ----------
     a : float, default=1.0
         A starts at a·I; > 0. (LIBOL's parameter is 1/a.)
-        Rounding swamps the full A⁻¹ once ``‖x‖²/a`` comes near 1e15.
+        If ``‖x‖²/a`` is near 1e15, rounding errors dominate the full A⁻¹.
     covariance : {"diagonal", "full"}, default="diagonal"
         "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``. "full" keeps A⁻¹, a (d,
         d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
@@ -185,10 +174,6 @@ class SecondOrderPerceptron(MulticlassClassifier):
         ``coef_·x/(1 + xᵀA⁻¹x)``, of the same sign; the diagonal score can differ from ``coef_·x`` in sign.
     sigma_ : ndarray of float64, shape (d,) or (d, d); (K, d) or (Kd, Kd) for more than two classes
         A⁻¹.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
 
     References
     ----------
@@ -216,48 +201,43 @@ class SecondOrderPerceptron(MulticlassClassifier):
         """No: each row is in the matrix that it is scored with."""
         return False
 
-    _state = ("_u", "_A", "_buffer")
-
-    def _allocate(self, n_features):
-        self._A, self._buffer = new_covariance(self.covariance, n_features, self._scale())
-        self._u = np.zeros(n_features)
-
-    def _allocate_classes(self, n_features, n_classes):
-        self._A, self._buffer = new_class_covariance(self.covariance, n_features, n_classes, self._scale())
-        # With the full matrix A⁻¹u.
-        self._u = new_class_state(n_features, n_classes)
+    # `_weights` is u, of more classes with the full matrix A⁻¹u; `_sigma` is the diagonal of A, or A⁻¹.
 
     def _scale(self):
         return float(self.a) if self.covariance == "diagonal" else 1.0 / float(self.a)
 
+    @property
+    def _is_diagonal(self):
+        return self._sigma.ndim == self._weights.ndim
+
     def _loop(self):
-        return _learn, (self._u, self._A, self._buffer)
+        return _learn, (self._weights, self._sigma, self._buffer)
 
     def _loop_of_classes(self):
-        if self._A.ndim == 2:
-            return _learn_classes_diagonal, (self._u, self._A)
-        return _learn_classes_full, (self._u, self._A, self._buffer)
+        if self._is_diagonal:
+            return _learn_classes_diagonal, (self._weights, self._sigma)
+        return _learn_classes_full, (self._weights, self._sigma, self._buffer)
 
     def _score(self, X, scores):
         # A new buffer, since several threads may predict with one fitted model.
-        _scores(X, self._u, self._A, np.empty_like(self._buffer), scores)
+        _scores(X, self._weights, self._sigma, np.empty_like(self._buffer), scores)
 
     def _score_classes(self, X, scores):
-        if self._A.ndim == 2:
-            _class_scores_diagonal(X, self._u, self._A, scores)
+        if self._is_diagonal:
+            _class_scores_diagonal(X, self._weights, self._sigma, scores)
         else:
-            class_scores(X, self._u, scores)
+            super()._score_classes(X, scores)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        if self._u.ndim == 2:
-            return as_coef(self._u / self._A if self._A.ndim == 2 else self._u, len(self.classes_))
-        return as_coef(self._u / self._A if self._A.ndim == 1 else self.sigma_ @ self._u, 2)
+        weights = self._weights
+        if self._is_diagonal:
+            weights = weights / self._sigma
+        elif weights.ndim == 1:
+            weights = self.sigma_ @ weights
+        return as_coef(weights, len(self.classes_))
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        diagonal = self._A.ndim == self._u.ndim
-        inverse = 1.0 / self._A if diagonal else self._A
-        if self._u.ndim == 2:
-            return class_covariance(inverse, len(self.classes_))
-        return covariance_matrix(inverse)
+        inverse = 1.0 / self._sigma if self._is_diagonal else self._sigma
+        return covariance_matrix(inverse, len(self.classes_))

@@ -1,37 +1,14 @@
 """Soft Confidence-Weighted learning (SCW-I and SCW-II)."""
 
 import math
+from typing import NamedTuple
 
-import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ..estimator.parameters import check_between, check_option, check_positive
-from ..numeric.loops import learning_loop
-from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import n_rows, new_state, row
-from .confidence_weighted import SMALLEST_VARIANCE, is_step, stdev_alpha, stdev_shrinkage
-from .multiclass_classifier import MulticlassClassifier
-from .parts.classes import (
-    class_covariance,
-    new_class_covariance,
-    new_class_state,
-    pair_variance,
-    score_classes,
-    update_pair,
-)
-from .parts.covariance import (
-    NOTHING_WAITS,
-    check_covariance,
-    covariance_matrix,
-    finish_update,
-    is_usable,
-    new_covariance,
-    projects_precision,
-    update,
-    update_and_score,
-)
+from .confidence_weighted import is_step, stdev_alpha, stdev_shrinkage
+from .gaussian import GaussianClassifier
 
 
 @register_jitable
@@ -72,48 +49,24 @@ def _slack_step(m, v, phi, slack):
     return alpha, beta, gamma
 
 
-@learning_loop
-def _learn(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
-    """One pass of Wang, Zhao, Hoi (2012): SCW-I if `capped`, else SCW-II."""
-    mistakes = updates = 0
-    waiting = NOTHING_WAITS
-    for t in range(n_rows(X)):
-        x, y = row(X, t), signed(codes[t])
-        scores[t], v, waiting = update_and_score(mu, sigma, s, waiting, x, True)
-        m = y * scores[t]
-        mistakes += not m > 0.0
-        if v > SMALLEST_VARIANCE and is_usable(v):
-            alpha, beta, gamma = _capped_step(m, v, phi, C) if capped else _slack_step(m, v, phi, 0.5 / C)
-            # α > 0 where the loss φ√v - m is.
-            if is_step(alpha, gamma):
-                waiting = update(mu, sigma, x, s, alpha * y, beta, gamma, precision)
-                updates += 1
-    finish_update(mu, sigma, s, waiting)
-    return mistakes, updates
+class SCWRule(NamedTuple):
+    """The numbers of SCW: φ, C, and whether it is SCW-I, whose steps are capped."""
+
+    phi: float
+    C: float
+    capped: bool
+
+    def step(self, m, v, weight):
+        """See `gaussian`; α > 0 if the loss φ√v - m is."""
+        if self.capped:
+            alpha, beta, gamma = _capped_step(m, v, self.phi, self.C)
+        else:
+            alpha, beta, gamma = _slack_step(m, v, self.phi, 0.5 / self.C)
+        return is_step(v, alpha, gamma), alpha, beta, gamma
 
 
-@learning_loop
-def _learn_classes(X, codes, scores, mu, sigma, s, phi, C, capped, precision):
-    """The step along Δf = f(x, y) - f(x, ỹ), with v = ΔfᵀΣΔf."""
-    mistakes = updates = 0
-    sums = np.empty(mu.shape[1])
-    for t in range(n_rows(X)):
-        x, y, f = row(X, t), codes[t], scores[t]
-        score_classes(mu, x, sums, f)
-        z = best_wrong(f, y)
-        m = f[y] - f[z]
-        mistakes += not m > 0.0
-        v = pair_variance(sigma, x, y, z, s)
-        if v > SMALLEST_VARIANCE and is_usable(v):
-            alpha, beta, gamma = _capped_step(m, v, phi, C) if capped else _slack_step(m, v, phi, 0.5 / C)
-            if is_step(alpha, gamma):
-                update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision)
-                updates += 1
-    return mistakes, updates
-
-
-class SoftConfidenceWeighted(MulticlassClassifier):
-    """Soft Confidence-Weighted learning: CW that may leave a row wrong where it would cost too much.
+class SoftConfidenceWeighted(GaussianClassifier):
+    """Soft Confidence-Weighted learning: CW that leaves a row wrong if correcting it would cost too much.
 
     With ``v = xᵀΣx`` the loss is ``φ√v - m``. If it is positive, ``μ += α y Σx`` and ``Σ -= β Σx xᵀΣ`` with
     ``β = αφ/(√u + αvφ)``, ``√u = (-αvφ + √(α²v²φ² + 4v))/2``.
@@ -128,9 +81,9 @@ class SoftConfidenceWeighted(MulticlassClassifier):
         squared loss, ``α = (-m(2n + φ²v) + γ)/(2(n² + nvφ²))`` where ``n = v + 1/(2C)`` and
         ``γ = φ√(φ²m²v² + 4nv(n + vφ²))`` (SCW-II). LIBOL's SCW-II has 2v and 2φ where the squares are.
     eta : float, default=0.9
-        The probability with which a row shall be right, 0.5 < eta < 1; ``φ = Φ⁻¹(η)``.
+        The probability that a row is right after its update, 0.5 < eta < 1; ``φ = Φ⁻¹(η)``.
     C : float, default=1.0
-        Aggressiveness, > 0; without limit both variants are CW.
+        Aggressiveness, > 0; as C grows, both variants become CW.
     covariance : {"diagonal", "full"}, default="diagonal"
         "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
     projection : {"covariance", "precision"}, default="covariance"
@@ -147,15 +100,11 @@ class SoftConfidenceWeighted(MulticlassClassifier):
 
     Notes
     -----
-    A row whose v is below 1e-250 or whose step overflows is passed over, and with SCW-I, where α is below C,
-    what `ConfidenceWeighted` passes over.
+    A row whose v is below 1e-250 or whose step overflows is skipped. If α is below C, SCW-I also skips the
+    rows that `ConfidenceWeighted` skips.
 
     LIBOL's multi-class files share one (d, d) Σ among the classes and take ``v = xᵀΣx``, which Δf has twice;
     its SCW-I has ``1 + φ²/2`` where the binary rule has ``1 + φ²``, its SCW-II both v and 2v.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
 
     References
     ----------
@@ -166,8 +115,6 @@ class SoftConfidenceWeighted(MulticlassClassifier):
     >>> SoftConfidenceWeighted(C=0.5).fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).coef_.tolist()
     [[-0.5, 0.5]]
     """
-
-    algorithm_version = 2
 
     def __init__(
         self,
@@ -189,31 +136,7 @@ class SoftConfidenceWeighted(MulticlassClassifier):
         check_option(self, "variant", ("SCW-I", "SCW-II"))
         check_between(self, "eta", 0.5, 1.0)
         check_positive(self, "C")
-        check_covariance(self)
+        super()._check_parameters()
 
-    _state = ("_weights", "_sigma", "_buffer")
-
-    def _allocate(self, n_features):
-        self._sigma, self._buffer = new_covariance(self.covariance, n_features)
-        self._weights = new_state(n_features)
-
-    def _allocate_classes(self, n_features, n_classes):
-        self._sigma, self._buffer = new_class_covariance(self.covariance, n_features, n_classes)
-        self._weights = new_class_state(n_features, n_classes)
-
-    def _loop(self):
-        return _learn, self._state_and_rule()
-
-    def _loop_of_classes(self):
-        return _learn_classes, self._state_and_rule()
-
-    def _state_and_rule(self):
-        phi, C, capped = float(ndtri(self.eta)), float(self.C), self.variant == "SCW-I"
-        precision = projects_precision(self.projection)
-        return self._weights, self._sigma, self._buffer, phi, C, capped, precision
-
-    @property
-    def sigma_(self) -> NDArray[np.float64]:
-        if self._weights.ndim == 2:
-            return class_covariance(self._sigma, len(self.classes_))
-        return covariance_matrix(self._sigma)
+    def _rule(self):
+        return SCWRule(float(ndtri(self.eta)), float(self.C), self.variant == "SCW-I")

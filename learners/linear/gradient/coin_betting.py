@@ -1,9 +1,59 @@
-"""Learners without a step size: each weight is bet on, and what is won makes the next bet larger."""
+"""Learners without a step size: each weight is a bettor's bet, and winnings make the next bets larger."""
+
+from typing import NamedTuple
 
 from ...estimator.parameters import check_nonnegative, check_option, check_scale
-from ..parts.by_feature import BackpropRule, COCOBRule, KTRule
-from ..parts.losses import BOUNDED_LOSSES, LOSSES
-from .feature_learner import FeatureLearner
+from ..parts.losses import BOUNDED_LOSSES, LOSSES, hyperbolic_tangent
+from .feature_learner import RICHEST, FeatureLearner
+
+
+class KTRule(NamedTuple):
+    """The initial wealth ε; the numbers of a weight are the winnings, Σr, and the count of r."""
+
+    epsilon: float
+    size = 3
+
+    def follow(self, w, numbers, i, g):
+        """Bet as Krichevsky and Trofimov's bettor of Orabona and Pál (2016)."""
+        won, theta, n = numbers[3 * i] - g * w[i], numbers[3 * i + 1] - g, numbers[3 * i + 2] + 1.0
+        if abs(won) < RICHEST:
+            numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2] = won, theta, n
+            # n begins at 1.
+            w[i] = (self.epsilon + won) * theta / (n + 1.0)
+
+
+class COCOBRule(NamedTuple):
+    """The initial wealth ε; the numbers of a weight are the winnings, Σr and Σ|r|."""
+
+    epsilon: float
+    size = 3
+
+    def follow(self, w, numbers, i, g):
+        """Bet as in Orabona and Tommasi (2017), Algorithm 1 with L = 1."""
+        won, theta, total = numbers[3 * i] - g * w[i], numbers[3 * i + 1] - g, numbers[3 * i + 2] + abs(g)
+        if abs(won) < RICHEST:
+            numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2] = won, theta, total
+            # G begins at 1.
+            w[i] = (self.epsilon + won) * hyperbolic_tangent(theta / (total + 2.0))
+
+
+class BackpropRule(NamedTuple):
+    """COCOB-Backprop's α; the numbers of a weight are the largest |g|, Σ|g|, the winnings and -Σg."""
+
+    alpha: float
+    size = 4
+
+    def follow(self, w, numbers, i, g):
+        """Orabona and Tommasi (2017), Algorithm 2."""
+        largest = max(numbers[4 * i], abs(g))
+        total = numbers[4 * i + 1] + abs(g)
+        won = max(numbers[4 * i + 2] - g * w[i], 0.0)
+        theta = numbers[4 * i + 3] - g
+        new = (1.0 + won / largest) * (theta / max(total + largest, self.alpha * largest))
+        if abs(new) < RICHEST:
+            numbers[4 * i], numbers[4 * i + 1] = largest, total
+            numbers[4 * i + 2], numbers[4 * i + 3] = won, theta
+            w[i] = new
 
 
 class _ScaledBettor(FeatureLearner):
@@ -20,7 +70,7 @@ class _ScaledBettor(FeatureLearner):
 
 
 class CoordinateKT(_ScaledBettor):
-    """Coin betting after Krichevsky and Trofimov, a bettor for each feature: nothing to tune.
+    """Coin betting after Krichevsky and Trofimov, with a bettor for each feature and nothing to tune.
 
     ``w_j = (ε + B_j) θ_j/n_j``; on a row with reward ``r = y c(m) x̃``, for ``r_j != 0``: ``B_j += r_j w_j``,
     ``θ_j += r_j``, ``n_j += 1`` (n_j begins at 1). c is the slope of the loss, as in `OnlineGradientDescent`,
@@ -29,7 +79,7 @@ class CoordinateKT(_ScaledBettor):
     Parameters
     ----------
     epsilon : float, default=1.0
-        What each bettor begins with, ε > 0. Not free of effect: the first bets are of its size.
+        The initial wealth of each bettor, ε > 0. It matters: the first bets are proportional to it.
     scale : {"running", "none"}, default="running"
         "none": ``x̃ = x``, for features that are known to be within [-1, 1].
     loss : {"hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage"}, default="hinge"
@@ -45,12 +95,8 @@ class CoordinateKT(_ScaledBettor):
 
     Notes
     -----
-    The score is ``w·x̃``, with the row's own size among the largest; asking for a score alone stores nothing.
-    A bettor that has won 1e150 (which a loss without a bound makes possible) bets no more.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
+    The score is ``w·x̃``, where the largest sizes include the row; computing a score stores nothing. A bettor
+    that has won 1e150, which is possible with an unbounded loss, stops betting.
 
     References
     ----------
@@ -79,7 +125,7 @@ class CoordinateKT(_ScaledBettor):
 
 
 class COCOB(_ScaledBettor):
-    """COCOB, continuous coin betting on each feature: no parameter that would have to be tuned.
+    """COCOB, continuous coin betting on each feature, with nothing to tune.
 
     ``w_j = (1 + B_j) tanh(θ_j/(G_j + 1))``; on a row with reward ``r = y c(m) x̃``, for ``r_j != 0``:
     ``G_j += |r_j|`` (G_j begins at 1), ``B_j += r_j w_j``, ``θ_j += r_j``. x̃ is the row with every feature
@@ -101,12 +147,8 @@ class COCOB(_ScaledBettor):
 
     Notes
     -----
-    The rule is the published formula, checked by its properties (what is owned stays above 0), not against
-    the paper's text or public code. A bettor that has won 1e150 bets no more.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
+    The rule is the published formula, checked by its properties (wealth stays above 0), not against the
+    paper's text or public code. A bettor that has won 1e150 stops betting.
 
     References
     ----------
@@ -129,7 +171,7 @@ class COCOB(_ScaledBettor):
 
 
 class COCOBBackprop(FeatureLearner):
-    """COCOB for deep networks (COCOB-Backprop): it learns the scale of gradients and starts slowly.
+    """COCOB for deep networks (COCOB-Backprop): it adapts to the scale of the gradients and starts slowly.
 
     On a row with gradient ``g = -y c(m) x``, for ``g_j != 0``: ``L_j = max(L_j, |g_j|)``, ``G_j += |g_j|``,
     ``B_j = max(B_j - g_j w_j, 0)``, ``θ_j -= g_j`` and then
@@ -138,7 +180,7 @@ class COCOBBackprop(FeatureLearner):
     Parameters
     ----------
     alpha : float, default=100.0
-        α >= 0: how long first weights are kept small.
+        α >= 0: the larger, the longer the first weights stay small.
     loss : str, default="hinge"
         One of those of `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the
         others are of the margin over the best wrong class; there is a bettor for each class and feature.
@@ -152,11 +194,7 @@ class COCOBBackprop(FeatureLearner):
 
     Notes
     -----
-    The authors' programs begin with L_j = 1e-8, this with 0.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
+    The authors' programs begin with L_j = 1e-8, this class with 0.
 
     References
     ----------

@@ -1,37 +1,32 @@
 """Cost-sensitive online gradient descent."""
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from ...estimator.parameters import check_option, check_positive
-from ...numeric.loops import learning_loop
-from ...numeric.margins import signed
-from ...numeric.rows import add_scaled, dot, n_rows, new_state, row
-from ..linear_classifier import LinearClassifier
-from ..parts.losses import has_entries
+from ..first_order import FirstOrderClassifier
 
 
-@learning_loop
-def _learn(X, codes, scores, w, thresholds, steps):
-    """One pass; by code, the margin below which a row is an update, and its step."""
-    mistakes = updates = 0
-    for t in range(n_rows(X)):
-        x, code = row(X, t), codes[t]
-        y = signed(code)
-        scores[t] = dot(w, x)
-        m = y * scores[t]
-        mistakes += not m > 0.0
-        if m < thresholds[code] and (m != 0.0 or has_entries(x)):
-            add_scaled(w, y * steps[code], x)
-            updates += 1
-    return mistakes, updates
+class CostRule(NamedTuple):
+    """The steps of Wang, Zhao, Hoi (2014): η, and whether the cost ρ_y is in the margin (I) or slope (II)."""
+
+    eta: float
+    in_margin: bool
+    skips_zero_rows = True
+
+    def step(self, y, m, squares, weight):
+        """See `first_order`; ρ_y is the class weight."""
+        if self.in_margin:
+            return m < weight, self.eta
+        return m < 1.0, self.eta * weight
 
 
-class CSOGD(LinearClassifier):
-    """Cost-sensitive online gradient descent: an error on a row of ``classes_[1]`` costs ρ times another's.
+class CSOGD(FirstOrderClassifier):
+    """Cost-sensitive online gradient descent: an error on a row of ``classes_[1]`` costs ρ times as much.
 
-    With ρ_y = ρ for ``classes_[1]`` and 1 for ``classes_[0]``: ``w += η y x`` where ``m < ρ_y`` (I, the cost
-    is in the margin), or ``w += η ρ_y y x`` where ``m < 1`` (II, it is in the slope).
+    With ρ_y = ρ for ``classes_[1]`` and 1 for ``classes_[0]``: ``w += η y x`` if ``m < ρ_y`` (I, the cost
+    is in the margin), or ``w += η ρ_y y x`` if ``m < 1`` (II, it is in the slope).
 
     Parameters
     ----------
@@ -40,7 +35,7 @@ class CSOGD(LinearClassifier):
     rho : float, default=2.0
         ρ > 0. For costs c_p and c_n of errors on rows of ``classes_[1]`` and ``classes_[0]`` it is
         ``c_p/c_n``; for the sum of sensitivity and specificity with weights η_p and η_n it is
-        ``η_p T_n/(η_n T_p)``, T_p and T_n being how many rows there are of each.
+        ``η_p T_n/(η_n T_p)``, T_p and T_n being the numbers of rows of each class.
     eta : float, default=0.1
         Step η > 0, the same in every round.
     epochs : int, default=1
@@ -54,12 +49,11 @@ class CSOGD(LinearClassifier):
     Notes
     -----
     A row of zeros is no update. II is `OnlineGradientDescent` with rate="constant" and ``class_weight``. The
-    rules are those of a public Python port, which was read, not run.
+    rules were taken from the source of a public Python port, which was not run.
 
     See Also
     --------
     OnlineGradientDescent
-    OnlineClassifier : Methods and the other attributes.
 
     References
     ----------
@@ -83,17 +77,8 @@ class CSOGD(LinearClassifier):
         check_positive(self, "rho")
         check_positive(self, "eta")
 
-    _state = ("_weights",)
+    def _rule(self):
+        return CostRule(float(self.eta), self.variant == "CSOGD-I")
 
-    def _allocate(self, n_features):
-        self._weights = new_state(n_features)
-
-    def _loop(self):
-        costs, ones, eta = np.array([1.0, float(self.rho)]), np.ones(2), float(self.eta)
-        if self.variant == "CSOGD-I":
-            return _learn, (self._weights, costs, eta * ones)
-        return _learn, (self._weights, ones, eta * costs)
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        return self._weights.reshape(1, -1)
+    def _weights_by_code(self):
+        return np.array([1.0, float(self.rho)])

@@ -1,21 +1,153 @@
-"""What the learners share whose weights go each its own way: FTRL and bettors by coordinate."""
+"""Learners that update each weight separately: FTRL and bettors by coordinate.
+
+A rule is a named tuple of numbers with a method ``follow(w, numbers, i, g)`` that changes weight i of `w`,
+given its gradient g != 0. The rule stores `size` numbers for each weight, at ``size * i`` of `numbers`, all 0
+at the start. The compiler chooses the rule: choosing it at every feature would cost as much as the rule.
+
+If `largest` is not empty, it contains M_j, the largest |x_j| of each feature so far, including the current
+row. The learner then reads ``x̃_j = x_j/M_j`` instead of x_j.
+"""
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from ...numeric.rows import new_state
-from ..multiclass_classifier import MulticlassClassifier
-from ..parts.by_feature import NUMBERS, learn, learn_classes, score_rows, score_rows_of_classes
-from ..parts.classes import new_class_state
-from ..parts.losses import LOSSES
+from ...numeric.compiled import INLINE, compiled
+from ...numeric.emitters import constant_like, zero_like
+from ...numeric.loops import learning_loop
+from ...numeric.margins import best_wrong, signed
+from ...numeric.rows import dot, entry, n_entries, n_rows, new_state, row
+from ...numeric.vector import lane_sums
+from ..linear_classifier import MulticlassClassifier
+from ..parts.by_type import by_type
+from ..parts.classes import score_classes
+from ..parts.losses import LOSSES, class_gradient, has_gradient, slope
+
+# A bettor with more wealth stops, since further winnings would overflow float64.
+RICHEST = 1e150
+
+
+@by_type(**INLINE)
+def _follow(rule, w, numbers, i, g):
+    return rule.instance_class.follow
+
+
+def _scaled(ir, w, largest, x):
+    size = ir.select(ir.fcmp_ordered("<", x, zero_like(x)), ir.fneg(x), x)
+    scale = ir.select(ir.fcmp_ordered(">", size, largest), size, largest)
+    # A feature that never occurred has scale 0; 1 avoids a division by it.
+    scale = ir.select(ir.fcmp_ordered("==", scale, zero_like(x)), constant_like(x, 1.0), scale)
+    return [ir.fmul(w, ir.fdiv(x, scale))]
+
+
+_scaled_dot = lane_sums(1, _scaled)
+
+
+@register_jitable
+def _score(w, largest, x):
+    return _scaled_dot((w, largest), x) if largest.size > 0 else dot(w, x)
+
+
+@register_jitable
+def _scale_of(largest, j, x_j):
+    scale = abs(x_j)
+    if not scale > largest[j]:
+        scale = largest[j]
+    return scale if scale != 0.0 else 1.0
+
+
+@register_jitable
+def _widen(largest, x):
+    """Update the scales of the row's features."""
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        largest[j] = max(largest[j], abs(x_j))
+
+
+@learning_loop
+def _learn(X, codes, scores, w, numbers, largest, rule, loss):
+    """Make one pass for two classes; the gradient is ``g = -y c(m) x̃``."""
+    mistakes = updates = 0
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        s = scores[t] = _score(w, largest, x)
+        mistakes += not y * s > 0.0
+        c = slope(loss, y * s)
+        if largest.size > 0:
+            _widen(largest, x)
+        if has_gradient(c, s, x):
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                if x_j != 0.0:
+                    g = -y * c * (x_j / largest[j] if largest.size > 0 else x_j)
+                    if g != 0.0:
+                        _follow(rule, w, numbers, j, g)
+            updates += 1
+    return mistakes, updates
+
+
+@compiled
+def _score_rows(X, w, largest, scores):
+    """Write the score of every row."""
+    for t in range(n_rows(X)):
+        scores[t] = _score(w, largest, row(X, t))
+
+
+@register_jitable
+def _score_classes(W, largest, x, sums, scores):
+    if largest.size == 0:
+        score_classes(W, x, sums, scores)
+        return
+    sums[:] = 0.0
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        scaled = x_j / _scale_of(largest, j, x_j)
+        for z in range(W.shape[1]):
+            sums[z] += W[j, z] * scaled
+    for z in range(scores.shape[0]):
+        scores[z] = sums[z]
+
+
+@learning_loop
+def _learn_classes(X, codes, scores, W, numbers, largest, rule, loss, softmax):
+    """Make one pass for many classes with the gradients of `class_gradient`."""
+    mistakes = updates = 0
+    K, width = scores.shape[1], W.shape[1]
+    sums, which, factors = np.empty(width), np.empty(K, np.int64), np.empty(K)
+    w = W.reshape(W.size)
+    for t in range(n_rows(X)):
+        x, y, s = row(X, t), codes[t], scores[t]
+        _score_classes(W, largest, x, sums, s)
+        mistakes += not s[y] - s[best_wrong(s, y)] > 0.0
+        if largest.size > 0:
+            _widen(largest, x)
+        n = class_gradient(loss, softmax, s, y, x, which, factors)
+        for k in range(n_entries(x) if n > 0 else 0):
+            j, x_j = entry(x, k)
+            if x_j != 0.0:
+                scaled = x_j / largest[j] if largest.size > 0 else x_j
+                for i in range(n):
+                    g = factors[i] * scaled
+                    if g != 0.0:
+                        _follow(rule, w, numbers, j * np.uintp(width) + np.uintp(which[i]), g)
+        updates += n > 0
+    return mistakes, updates
+
+
+@compiled
+def _score_rows_of_classes(X, W, largest, scores):
+    """Write the scores of every row and class."""
+    sums = np.empty(W.shape[1])
+    for t in range(n_rows(X)):
+        _score_classes(W, largest, row(X, t), sums, scores[t])
 
 
 class FeatureLearner(MulticlassClassifier):
-    """Base of the learners with a rule of `by_feature`.
+    """Base of the learners of this family.
 
     A subclass has the parameter `loss` and defines
 
-    - ``_rule()``: the rule with its parameters; those with which learning begins hold until the next `fit`;
+    - ``_rule()``: return the rule with its numbers, which `set_params` changes at the next `fit` only;
     - ``_is_scaled()``: whether features are divided by their largest size so far.
 
     With more than two classes "logistic" is the softmax, any other loss is of the margin over the best wrong
@@ -30,44 +162,32 @@ class FeatureLearner(MulticlassClassifier):
     def _is_scaled(self):
         return False
 
-    @property
-    def scores_are_log_odds(self) -> bool:
-        """Whether the scores are log odds, so that predictions have probabilities."""
-        return self.loss == "logistic"
-
     _state = ("_weights", "_numbers", "_largest")
 
-    def _allocate(self, n_features):
-        self._weights = new_state(n_features)
-        self._begin_with(n_features)
-
-    def _allocate_classes(self, n_features, n_classes):
-        self._weights = new_class_state(n_features, n_classes)
-        self._begin_with(n_features)
-
-    def _begin_with(self, n_features):
+    def _begin_with(self, zeros):
+        self._weights = zeros
         self._rule_of_stream = self._rule()
-        self._numbers = new_state(NUMBERS[type(self._rule_of_stream)] * self._weights.size, place=1)
-        self._largest = new_state(n_features, place=2) if self._is_scaled() else None
+        self._numbers = new_state(self._rule_of_stream.size * zeros.size, place=1)
+        self._largest = new_state(len(zeros), place=2) if self._is_scaled() else None
 
     def _largest_or_empty(self):
         return np.empty(0) if self._largest is None else self._largest
 
     def _loop(self):
-        return learn, (*self._arrays(), self._rule_of_stream, LOSSES.index(self.loss))
+        return _learn, (*self._arrays(), self._rule_of_stream, LOSSES.index(self.loss))
 
     def _loop_of_classes(self):
         softmax = self.loss == "logistic"
-        return learn_classes, (*self._arrays(), self._rule_of_stream, LOSSES.index(self.loss), softmax)
+        return _learn_classes, (*self._arrays(), self._rule_of_stream, LOSSES.index(self.loss), softmax)
 
     def _arrays(self):
         return self._weights, self._numbers, self._largest_or_empty()
 
     def _score(self, X, scores):
-        score_rows(X, self._weights, self._largest_or_empty(), scores)
+        _score_rows(X, self._weights, self._largest_or_empty(), scores)
 
     def _score_classes(self, X, scores):
-        score_rows_of_classes(X, self._weights, self._largest_or_empty(), scores)
+        _score_rows_of_classes(X, self._weights, self._largest_or_empty(), scores)
 
     @property
     def row_coef_(self) -> NDArray[np.float64]:

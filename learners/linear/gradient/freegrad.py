@@ -1,16 +1,54 @@
 """FreeGrad, which adapts to the size of weights and of gradients."""
 
+import math
+from typing import NamedTuple
+
+import numpy as np
+
 from ...estimator.parameters import check_option, check_scale
-from ..parts.by_feature import FreeGradRule
-from ..parts.losses import LOSSES
-from .feature_learner import FeatureLearner
+from ..parts.losses import LOSSES, exp_of_negative
+from .feature_learner import RICHEST, FeatureLearner
+
+# Larger exponents are reduced to this: e^700 is near the end of float64.
+_LARGEST_EXPONENT = 700.0
+
+
+class FreeGradRule(NamedTuple):
+    """FreeGrad's ε; the numbers of a weight are the first |g|, the largest, and Σg and Σg² of clipped g."""
+
+    epsilon: float
+    size = 4
+
+    def follow(self, w, numbers, i, g):
+        """Mhammedi and Koolen (2020), eq. 9."""
+        first, largest = numbers[4 * i], numbers[4 * i + 1]
+        total, squares = numbers[4 * i + 2], numbers[4 * i + 3]
+        clipped = g
+        if first == 0.0:
+            first = largest = abs(g)
+            squares = g * g
+        else:
+            clipped = min(max(g, -largest), largest)
+            largest = max(largest, abs(g))
+        total += clipped
+        squares += clipped * clipped
+        # A g whose square is out of range is skipped.
+        if 0.0 < squares < np.inf:
+            both = squares + largest * abs(total)
+            exponent = min(total / (2.0 * both) * total, _LARGEST_EXPONENT)
+            new = total / math.sqrt(squares) * (first / both * first) * ((squares + both) / (2.0 * both))
+            new *= -self.epsilon / exp_of_negative(-exponent)
+            if abs(new) < RICHEST:
+                numbers[4 * i], numbers[4 * i + 1] = first, largest
+                numbers[4 * i + 2], numbers[4 * i + 3] = total, squares
+                w[i] = new
 
 
 class FreeGrad(FeatureLearner):
-    """FreeGrad for each feature: neither the size of the weights nor that of the gradients has to be known.
+    """FreeGrad for each feature, which needs no bound on the weights or on the gradients.
 
     On a row with gradient ``g = -y c(m) x``, for ``g_j != 0``: the first time ``h₁ = h = |g_j|`` and
-    ``V = g_j²``, later g_j is cut to [-h, h] and then ``h = max(h, |g_j|)``; ``G += g_j``, ``V += g_j²``.
+    ``V = g_j²``, later g_j is clipped to [-h, h] and then ``h = max(h, |g_j|)``; ``G += g_j``, ``V += g_j²``.
     With ``a = h |G|``
 
         w_j = -ε G h₁² (2V + a)/(2 (V + a)² √V) exp(G²/(2V + 2a)).
@@ -18,7 +56,7 @@ class FreeGrad(FeatureLearner):
     Parameters
     ----------
     epsilon : float, default=1.0
-        ε > 0: how large the first weights are.
+        ε > 0: the scale of the first weights.
     loss : str, default="logistic"
         One of those of `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the
         others are of the margin over the best wrong class.
@@ -32,11 +70,7 @@ class FreeGrad(FeatureLearner):
 
     Notes
     -----
-    Vowpal Wabbit's ``--freegrad``, without its restarts and its projection. The exponent is cut at 700.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
+    Vowpal Wabbit's ``--freegrad``, without its restarts and its projection. The exponent is at most 700.
 
     References
     ----------

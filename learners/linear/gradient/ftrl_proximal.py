@@ -1,15 +1,42 @@
-"""FTRL-Proximal, the learner of click rates."""
+"""FTRL-Proximal."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
 
 from ...estimator.parameters import check_nonnegative, check_option, check_scale
-from ..parts.by_feature import FTRLRule
 from .feature_learner import FeatureLearner
+
+
+class FTRLRule(NamedTuple):
+    """1/α, β, λ₁ and λ₂ of FTRL-Proximal; the numbers of a weight are z and √n."""
+
+    per_alpha: float
+    beta: float
+    l1: float
+    l2: float
+    size = 2
+
+    def follow(self, w, numbers, i, g):
+        """McMahan et al. (2013), Algorithm 1."""
+        z, root = numbers[2 * i], numbers[2 * i + 1]
+        new = math.sqrt(root * root + g * g)
+        # A g whose square overflows is skipped.
+        if new < np.inf:
+            z += g - (new - root) * self.per_alpha * w[i]
+            numbers[2 * i], numbers[2 * i + 1] = z, new
+            strength = (self.beta + new) * self.per_alpha + self.l2
+            beyond = max(abs(z) - self.l1, 0.0)
+            # Without β and λ₂, and if g² has underflowed, nothing limits the weight.
+            w[i] = -math.copysign(beyond, z) / strength if strength > 0.0 else 0.0
 
 
 class FTRLProximal(FeatureLearner):
     """Follow the regularised leader: a step size for each feature, and weights that are exactly 0.
 
     On a row with gradient ``g = -y c(m) x``, for every j with ``g_j != 0``: ``σ = (√(n_j + g_j²) - √n_j)/α``,
-    ``z_j += g_j - σ w_j``, ``n_j += g_j²``. ``w_j = 0`` where ``|z_j| <= λ₁``, else
+    ``z_j += g_j - σ w_j``, ``n_j += g_j²``. ``w_j = 0`` if ``|z_j| <= λ₁``, else
     ``w_j = -(z_j - sgn(z_j) λ₁)/((β + √n_j)/α + λ₂)``.
 
     With more than two classes "logistic" is the softmax, and the hinge is of the margin over the best wrong
@@ -36,14 +63,10 @@ class FTRLProximal(FeatureLearner):
 
     Notes
     -----
-    Vowpal Wabbit's ``--ftrl`` is the same rule in float32. River's is not: it computes w before z takes the
-    new gradient, and a feature whose |z| falls to λ₁ keeps its old weight.
+    Vowpal Wabbit's ``--ftrl`` is the same rule in float32. River's rule differs: it computes w before the new
+    gradient is added to z, and a feature whose |z| falls to λ₁ keeps its old weight.
 
-    α, β, λ₁ and λ₂ are those with which learning began: `set_params` holds from the next `fit` on.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
+    Changes of α, β, λ₁ and λ₂ by `set_params` take effect at the next `fit`.
 
     References
     ----------

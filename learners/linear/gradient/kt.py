@@ -10,16 +10,16 @@ from ...estimator.parameters import check_option, check_scale
 from ...numeric.compiled import compiled
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
-from ...numeric.rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row, squared_norm
+from ...numeric.rows import add_scaled, dot, entry, n_entries, n_rows, row, squared_norm
 from ...numeric.vector import SMALLEST_NORMAL
-from ..multiclass_classifier import MulticlassClassifier, as_coef
-from ..parts.classes import new_class_state, score_classes
+from ..linear_classifier import MulticlassClassifier, as_coef
+from ..parts.classes import score_classes
 from ..parts.losses import BOUNDED_LOSSES, LOSSES, add_to_classes, class_gradient, has_gradient, slope
 
 _SCALES = ("running", "instance", "none")
 _RUNNING, _INSTANCE, _NONE = range(3)
 
-# Beyond it the bettor is too rich to go on: float64 ends at 1e308.
+# A bettor with more wealth stops, since further winnings would overflow float64.
 _RICHEST = 1e150
 
 
@@ -44,19 +44,19 @@ def _norm(x):
 
 @register_jitable
 def _length(scaling, x, longest):
-    """Return what a row is divided by; `longest` is that of the rows so far."""
+    """Return the divisor of a row; `longest` is the length of the longest row so far."""
     if scaling == _NONE:
         return 1.0
     length = _norm(x)
     if scaling == _RUNNING and length <= longest:
         length = longest
-    # A row of zeros: nothing to divide.
+    # A row of zeros needs no division.
     return length if length != 0.0 else 1.0
 
 
 @register_jitable
 def _longer(scaling, length, longest):
-    # Of zeros alone the length is no length.
+    # A row of zeros has length 1 here, which is not a length of rows.
     return length if scaling == _RUNNING and length > longest else longest
 
 
@@ -68,7 +68,7 @@ def _share(scalars, epsilon, t):
 
 @learning_loop
 def _learn(X, codes, scores, theta, scalars, epsilon, scaling, loss, rounds):
-    """One pass of Orabona & Pál (2016), Algorithm 1; `scalars` are what was won, and the longest row."""
+    """One pass of Orabona & Pál (2016), Algorithm 1; `scalars` are the winnings and the longest length."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -137,7 +137,7 @@ def _class_scores(X, theta, scalars, epsilon, scaling, rounds, scores):
 
 
 class KT(MulticlassClassifier):
-    """Coin betting after Krichevsky and Trofimov, on the whole weight vector: nothing to tune.
+    """Coin betting after Krichevsky and Trofimov, on the whole weight vector, with nothing to tune.
 
     In round t, from 1, ``w = (ε + B) θ/t``; on a row with reward ``r = y c(m) x̃``: ``B += r·w``, ``θ += r``.
     c is the slope of the loss, as in `OnlineGradientDescent`, and x̃ the row scaled into the unit ball.
@@ -148,10 +148,10 @@ class KT(MulticlassClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        What the bettor begins with, ε > 0. Not free of effect: the first bets are of its size.
+        The initial wealth of the bettor, ε > 0. It matters: the first bets are proportional to it.
     scale : {"running", "instance", "none"}, default="running"
-        What a row is divided by: the length of the longest row so far, itself included; its own length;
-        nothing, for rows that are known to be in the unit ball.
+        The divisor of a row: the length of the longest row so far, including this one; its own length; or
+        1, for rows that are known to be in the unit ball.
     loss : {"hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage"}, default="hinge"
         Those whose slope is at most 1.
     epochs : int, default=1
@@ -162,13 +162,11 @@ class KT(MulticlassClassifier):
     coef_ : ndarray of float64, shape (1, d) or (K, d)
         w of the next round, the weights of x̃.
 
-    Notes ----- The score is ``w·x̃``; the longest row includes the row itself, but computing a score stores
-    nothing. Rows without a reward count in t too. A bettor that has won 1e150, which is possible with an
-    unbounded loss, stops betting.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
+    Notes
+    -----
+    The score is ``w·x̃``; the longest row includes the row itself, but computing a score stores nothing. Rows
+    without a reward count in t too. A bettor that has won 1e150, which is possible with an unbounded loss,
+    stops betting.
 
     References
     ----------
@@ -194,24 +192,15 @@ class KT(MulticlassClassifier):
         check_option(self, "loss", BOUNDED_LOSSES)
 
     @property
-    def scores_are_log_odds(self) -> bool:
-        """Whether the scores are log odds, so that predictions have probabilities."""
-        return self.loss == "logistic"
-
-    @property
     def scores_are_linear(self) -> bool:
         """Whether rows are not divided each by its own length."""
         return self.scale != "instance"
 
-    _state = ("_theta", "_scalars")
+    _state = ("_weights", "_scalars")
 
-    def _allocate(self, n_features):
-        self._theta = new_state(n_features)
-        self._scalars = np.zeros(2)  # what was won, the longest row
-
-    def _allocate_classes(self, n_features, n_classes):
-        self._theta = new_class_state(n_features, n_classes)
-        self._scalars = np.zeros(2)
+    def _begin_with(self, zeros):
+        self._weights = zeros  # θ
+        self._scalars = np.zeros(2)  # the winnings, the length of the longest row
 
     def _loop(self):
         return _learn, (*self._state_and_scaling(), LOSSES.index(self.loss), np.array([self.n_examples_]))
@@ -221,7 +210,7 @@ class KT(MulticlassClassifier):
         return _learn_classes, (*self._state_and_scaling(), loss, softmax, np.array([self.n_examples_]))
 
     def _state_and_scaling(self):
-        return self._theta, self._scalars, float(self.epsilon), _SCALES.index(self.scale)
+        return self._weights, self._scalars, float(self.epsilon), _SCALES.index(self.scale)
 
     def _score(self, X, scores):
         _scores(X, *self._state_and_scaling(), self.n_examples_, scores)
@@ -232,7 +221,7 @@ class KT(MulticlassClassifier):
     @property
     def coef_(self) -> NDArray[np.float64]:
         share = (float(self.epsilon) + self._scalars[0]) / (self.n_examples_ + 1)
-        return as_coef(share * self._theta, len(self.classes_))
+        return as_coef(share * self._weights, len(self.classes_))
 
     @property
     def row_coef_(self) -> NDArray[np.float64]:

@@ -1,15 +1,14 @@
 """The online Newton step."""
 
 import numpy as np
-from numba.extending import overload
-from numpy.typing import NDArray
 
 from ...estimator.parameters import check_option, check_scale
 from ...numeric.loops import learning_loop
 from ...numeric.margins import signed
-from ...numeric.rows import dot, entry, in_kernels_only, n_entries, n_rows, new_state, row
-from ..linear_classifier import LinearClassifier
-from ..parts.covariance import check_covariance, covariance_matrix, is_usable, new_covariance, variance
+from ...numeric.rows import dot, entry, n_entries, n_rows, row
+from ..linear_classifier import CovarianceClassifier
+from ..parts.by_type import by_type
+from ..parts.covariance import check_covariance, is_usable, variance
 from ..parts.full_covariance import subtract_outer
 from ..parts.losses import LOSSES, has_gradient, slope
 
@@ -17,13 +16,9 @@ from ..parts.losses import LOSSES, has_gradient, slope
 _LOSSES = ("logistic", "squared_hinge")
 
 
+@by_type()
 def _step(w, sigma, x, s, y, c, gamma):
-    """Add ``g gᵀ`` with ``g = -y c x`` to A, subtract ``A⁻¹ g/γ`` from w; return whether it was possible."""
-    raise in_kernels_only("_step")
-
-
-@overload(_step)
-def _step_of_shape(w, sigma, x, s, y, c, gamma):
+    """Add ``g gᵀ`` with ``g = -y c x`` to A and ``-A⁻¹ g/γ`` to w; return whether this was possible."""
     if sigma.ndim == 1:
 
         def diagonal(w, sigma, x, s, y, c, gamma):
@@ -67,7 +62,7 @@ def _learn(X, codes, scores, w, sigma, s, loss, gamma):
     return mistakes, updates
 
 
-class OnlineNewtonStep(LinearClassifier):
+class OnlineNewtonStep(CovarianceClassifier):
     """The online Newton step, without its projection: ``A += g gᵀ``, then ``w -= A⁻¹ g/γ``.
 
     g is the gradient ``-y c(m) x`` of a loss, A begins as εI, and the step is taken with the new A.
@@ -79,7 +74,7 @@ class OnlineNewtonStep(LinearClassifier):
     epsilon : float, default=1.0
         ε > 0: A starts at ε I.
     loss : {"logistic", "squared_hinge"}, default="logistic"
-        As in `OnlineGradientDescent`; the others are not exp-concave.
+        As in `OnlineGradientDescent`, whose other losses are not exp-concave.
     covariance : {"full", "diagonal"}, default="full"
         A as a matrix (a row costs d²), or its diagonal only.
     epochs : int, default=1
@@ -95,12 +90,8 @@ class OnlineNewtonStep(LinearClassifier):
     Notes
     -----
     The rule is the published formula, checked against solving with A at every row, not against the paper's
-    text or public code. The theory's bound is that of the rule with projection and does not hold for this
-    one. The diagonal form has steps like 1/t and can end worse than chance: it is here to be complete.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
+    text or public code. The regret bound requires the projection and does not hold here. The diagonal form
+    has steps like 1/t and can end worse than chance; it is included for completeness.
 
     References
     ----------
@@ -133,25 +124,9 @@ class OnlineNewtonStep(LinearClassifier):
         check_option(self, "loss", _LOSSES)
         check_covariance(self)
 
-    @property
-    def scores_are_log_odds(self) -> bool:
-        """Whether the scores are log odds, so that predictions have probabilities."""
-        return self.loss == "logistic"
-
-    _state = ("_weights", "_sigma", "_buffer")
-
-    def _allocate(self, n_features):
-        self._weights = new_state(n_features)
-        self._sigma, self._buffer = new_covariance(self.covariance, n_features, 1.0 / float(self.epsilon))
+    def _scale(self):
+        return 1.0 / float(self.epsilon)
 
     def _loop(self):
         loss = LOSSES.index(self.loss)
         return _learn, (self._weights, self._sigma, self._buffer, loss, float(self.gamma))
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        return self._weights.reshape(1, -1)
-
-    @property
-    def sigma_(self) -> NDArray[np.float64]:
-        return covariance_matrix(self._sigma)

@@ -3,26 +3,26 @@
 import numpy as np
 
 from ...estimator.parameters import check_nonnegative
-from .online_gradient_descent import GradientDescent
+from .gradient_descent import GradientDescent
 
 
 class UnbiasedLoss(GradientDescent):
-    """Online gradient descent on the loss whose mean over the flips of labels is that of the true labels.
+    """Online gradient descent on a loss whose mean over random label flips is the loss of the true label.
 
     With y the given label, the slope c(m) of `OnlineGradientDescent` is replaced by
 
         c̃(m) = [(1 - ρ_-y) c(m) + ρ_y c(-m)] / (1 - ρ₊ - ρ₋).
 
-    Without flips, ``ρ₊ = ρ₋ = 0``, it is `OnlineGradientDescent`.
+    With ``ρ₊ = ρ₋ = 0`` this is `OnlineGradientDescent`.
 
     Parameters
     ----------
     rho_plus : float, default=0.0
-        ρ₊ >= 0: how often a row whose true label is ``classes_[1]`` is given the other one.
+        ρ₊ >= 0: the share of rows of ``classes_[1]`` that are labelled as the other class.
     rho_minus : float, default=0.0
-        ρ₋ >= 0: how often one whose true label is ``classes_[0]`` is; ρ₊ + ρ₋ < 1.
+        ρ₋ >= 0: the share of rows of ``classes_[0]`` that are labelled as the other class; ρ₊ + ρ₋ < 1.
     eta : float, default=1.0
-        As for `OnlineGradientDescent`, and so are the next ones.
+        See `OnlineGradientDescent`, also for the next parameters.
     loss : str, default="logistic"
     rate : {"sqrt", "constant", "adagrad"}, default="sqrt"
     average : bool, default=False
@@ -39,12 +39,8 @@ class UnbiasedLoss(GradientDescent):
     Notes
     -----
     The logistic loss stays convex. The hinge does not: for m > 1 its slope is ``ρ_y/(1 - ρ₊ - ρ₋)``, the loss
-    falls without bound and every row is an update; use ``l2`` with it. More than two classes would need the
+    is unbounded below and every row is an update; use ``l2`` with it. More than two classes would need the
     matrix of all rates.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
 
     References
     ----------

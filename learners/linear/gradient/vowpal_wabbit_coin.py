@@ -12,7 +12,7 @@ from ...numeric.rows import entry, n_entries, n_rows, new_state, row
 from ..linear_classifier import LinearClassifier
 from ..parts.losses import LOSSES, has_gradient, slope
 
-# What is kept of a feature: -Σg, Σ|g|, what was won, the largest slope, the largest size.
+# The numbers of a feature: -Σg, Σ|g|, the winnings, the largest slope, the largest size.
 _THETA, _TOTAL, _WON, _SLOPE, _SIZE = range(5)
 _NUMBERS = 5
 
@@ -87,21 +87,21 @@ class VowpalWabbitCoin(LinearClassifier):
     """The coin betting of Vowpal Wabbit's ``--coin``: COCOB with rows divided by their mean length.
 
     With M_j the largest ``|x_j|`` so far, the row's own included, and D_j the largest slope,
-    ``w_j = (α + B_j) θ_j/(D_j M_j (D_j M_j + G_j))``, 0 while D_j is. The score is ``w·x/N``, N being the
-    mean of ``Σ_j (x_j/M_j)²`` over all rows, this one included, and 10⁻⁶ more in the sum. On a row with
-    gradient ``g = -y c(m) x`` for every j with ``g_j != 0``: where ``|c| > D_j``, ``D_j = max(|c|, β)``; with
+    ``w_j = (α + B_j) θ_j/(D_j M_j (D_j M_j + G_j))``, 0 while D_j is 0. The score is ``w·x/N``, N being the
+    mean of ``Σ_j (x_j/M_j)²`` over all rows including this one, with 10⁻⁶ added to the sum. On a row with
+    gradient ``g = -y c(m) x`` for every j with ``g_j != 0``: if ``|c| > D_j``, ``D_j = max(|c|, β)``; with
     w_j computed again, ``θ_j -= g_j``, ``G_j += |g_j|``, ``B_j -= g_j w_j``.
 
     Parameters
     ----------
     alpha : float, default=4.0
-        What each bettor begins with, > 0.
+        The initial wealth of each bettor, > 0.
     beta : float, default=1.0
-        The least D_j of a feature that has had a gradient, > 0.
+        The smallest D_j of a feature that has had a gradient, > 0.
     loss : str, default="logistic"
         One of those of `OnlineGradientDescent`.
     epochs : int, default=1
-        Passes that `fit` makes; N goes on.
+        Passes that `fit` makes; N is a mean over all passes.
 
     Attributes
     ----------
@@ -110,12 +110,8 @@ class VowpalWabbitCoin(LinearClassifier):
 
     Notes
     -----
-    What Vowpal Wabbit reports as its prediction with ``--coin`` is not the score that it learns from: it has
-    the weights of one row before, and its progressive loss is that of another model.
-
-    See Also
-    --------
-    OnlineClassifier : Methods and the other attributes.
+    With ``--coin``, Vowpal Wabbit does not report the score that it learns from: its predictions use the
+    weights before the previous row, so its progressive loss is that of another model.
 
     References
     ----------
@@ -140,11 +136,6 @@ class VowpalWabbitCoin(LinearClassifier):
         check_scale(self, "alpha")
         check_scale(self, "beta")
         check_option(self, "loss", LOSSES)
-
-    @property
-    def scores_are_log_odds(self) -> bool:
-        """Whether the scores are log odds, so that predictions have probabilities."""
-        return self.loss == "logistic"
 
     _state = ("_numbers", "_scalars")
 

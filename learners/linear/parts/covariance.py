@@ -1,15 +1,17 @@
 """The covariance Σ of second-order learners: the operations on it, for both of its shapes.
 
-"full" is a 2-D array (see `full_covariance`), "diagonal" a (d,) array σ. The compiler chooses between them,
-so an algorithm is written once. `s` is a buffer that passes Σx between the functions: of shape (d,), or row 0
-of it for a full Σ. A diagonal with CSR rows does not use it.
+A full Σ of two classes is a 2-D array (see `full_covariance`), a diagonal a (d,) array σ. With more classes
+the vector has one block per class: a diagonal is an array of `new_class_state`, a full Σ has shape
+(1, rows, width). The compiler chooses between them, so an algorithm is written once. `s` is a buffer that
+passes Σx between the functions: of shape (d,), or row 0 of it for a full Σ. A diagonal with CSR rows or more
+classes does not use it.
 
-For a diagonal with dense rows and the covariance projection, an update is postponed in `s` until the next row
-is read. Both then take one pass over the state.
+For a diagonal of two classes with dense rows and the covariance projection, an update is postponed in `s`
+until the next row is read. Both then take one pass over the state.
 """
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
 from ...estimator.parameters import check_option
 from ...numeric.arrays import is_sparse_row
@@ -19,56 +21,68 @@ from ...numeric.rows import (
     dot,
     dot_and_weighted_squared_norm,
     entry,
-    in_kernels_only,
     n_entries,
     new_state,
     weighted_squared_norm,
 )
 from ...numeric.vector import lane_pass
-from .full_covariance import full_matrix, new_full_covariance, subtract_outer, variance_of_row
+from .by_type import by_type
+from .classes import by_class, new_class_state
+from .full_covariance import (
+    full_matrix,
+    n_classes_of,
+    new_full_covariance,
+    subtract_outer,
+    variance_of_difference,
+    variance_of_row,
+)
 
 # A postponed update is (True, α, β).
 NOTHING_WAITS = (False, 0.0, 0.0)
 
 
-def new_covariance(shape, n_features, scale=1.0):
-    """Return ``scale · I`` as a full matrix or as its diagonal.
+def check_covariance(learner):
+    """Raise ValueError for an invalid `covariance` or, if the learner has one, `projection`."""
+    check_option(learner, "covariance", ("diagonal", "full"))
+    if hasattr(learner, "projection"):
+        check_option(learner, "projection", ("covariance", "precision"))
 
-    Parameters
-    ----------
-    shape : {"full", "diagonal"}
-    n_features : int
-        d.
-    scale : float, default=1.0
 
-    Returns
-    -------
-    sigma : ndarray of float64, shape (rows, width) or (d,)
-    buffer : ndarray of float64, shape (4, width) or (d,)
-        Kernels store Σx in it.
+def new_covariance(shape, n_features, scale=1.0, n_classes=2):
+    """Return ``scale · I`` of the shape "full" or "diagonal", and the buffer in which kernels store Σx.
 
-    Raises
-    ------
-    ValueError
-        If a full matrix would take more than 4 GiB.
+    A full matrix of more than 4 GiB raises ValueError.
     """
-    if shape == "diagonal":
+    if shape == "full":
+        sigma, buffer = new_full_covariance(n_features, scale, n_classes if n_classes > 2 else 1)
+        return sigma if n_classes == 2 else sigma[np.newaxis], buffer
+    if n_classes == 2:
         return new_state(n_features, scale, place=1), new_state(n_features, place=2)
-    return new_full_covariance(n_features, scale)
+    sigma = new_class_state(n_features, n_classes, scale, place=1)
+    return sigma, np.empty(sigma.shape[-1])
 
 
-def covariance_matrix(sigma):
-    """Return Σ for users: a new array of shape (d, d), or the diagonal itself."""
-    return sigma if sigma.ndim == 1 else full_matrix(sigma)
+def covariance_matrix(sigma, n_classes=2):
+    """Return Σ for users: (d, d) or its diagonal (d,); for K > 2 classes (Kd, Kd) or (K, d)."""
+    if n_classes == 2:
+        return sigma if sigma.ndim == 1 else full_matrix(sigma)
+    return by_class(sigma, n_classes) if sigma.ndim == 2 else full_matrix(sigma[0])
 
 
+@register_jitable(**INLINE)
+def is_usable(v):
+    """Return whether the variance ``v = xᵀΣx`` allows an update.
+
+    With ``v = 0`` (x = 0, or Σ collapsed in this direction) there is nothing to move and nothing to
+    divide by. Rounding can make v slightly negative for a full Σ, and v may overflow. Rows without a usable v
+    are skipped; the second-order Perceptron only leaves A unchanged.
+    """
+    return 0.0 < v < np.inf
+
+
+@by_type(**INLINE)
 def variance(sigma, x, s):
-    """Return ``v = xᵀΣx`` and store Σx in `s`, in a kernel."""
-    raise in_kernels_only("variance")
-
-
-@overload(variance, jit_options=INLINE)
-def _variance(sigma, x, s):
+    """Return ``v = xᵀΣx`` and store Σx in `s`."""
     if sigma.ndim == 1:
         return lambda sigma, x, s: weighted_squared_norm(sigma, x)
     return lambda sigma, x, s: variance_of_row(sigma, x, s)
@@ -97,18 +111,14 @@ _score_dense = lane_pass(2, _multiply_and_score)
 _update_and_score_dense = lane_pass(2, _update_and_score)
 
 
+@by_type(**INLINE)
 def update_and_score(mu, sigma, s, waiting, x, with_variance):
-    """Apply a postponed update; return μ·x and xᵀΣx of the next row and NOTHING_WAITS, in a kernel.
+    """Apply a postponed update; return μ·x and xᵀΣx of the next row and NOTHING_WAITS.
 
     `waiting` is the result of `update`, NOTHING_WAITS at first. Σx is stored in `s`. Unless the variance
     comes for free (dense rows with a diagonal), it is computed only `with_variance`; otherwise
     `variance_at_hand` computes it once it is needed.
     """
-    raise in_kernels_only("update_and_score")
-
-
-@overload(update_and_score, jit_options=INLINE)
-def _update_and_score_of_shape(mu, sigma, s, waiting, x, with_variance):
     if sigma.ndim == 1 and not is_sparse_row(x):
 
         def dense(mu, sigma, s, waiting, x, with_variance):
@@ -140,31 +150,23 @@ def _update_and_score_of_shape(mu, sigma, s, waiting, x, with_variance):
     return full
 
 
-def variance_at_hand(v, sigma, x, s):
-    """Return ``xᵀΣx``, given the `v` that `update_and_score` returned for the same row, in a kernel."""
-    raise in_kernels_only("variance_at_hand")
-
-
-@overload(variance_at_hand, jit_options=INLINE)
-def _variance_at_hand(v, sigma, x, s):
+@by_type(**INLINE)
+def variance_at_hand(v, sigma, x, s, with_variance):
+    """Return ``xᵀΣx``, given the v that `update_and_score` returned for the row and the same flag."""
     if sigma.ndim == 1 and not is_sparse_row(x):
-        return lambda v, sigma, x, s: v
-    return lambda v, sigma, x, s: variance(sigma, x, s)
+        return lambda v, sigma, x, s, with_variance: v
+    return lambda v, sigma, x, s, with_variance: v if with_variance else variance(sigma, x, s)
 
 
+@by_type(**INLINE)
 def update(mu, sigma, x, s, alpha, beta, gamma, precision):
-    """Move the mean and shrink the covariance, after the variance of the same row, in a kernel.
+    """Move the mean and shrink the covariance, after the variance of the same row.
 
     ``μ += α Σx``. Full: ``Σ -= β Σx xᵀΣ``. Diagonal with projection "covariance": the diagonal of that,
     ``σ_j -= β σ_j² x_j²``. Diagonal with `precision`: the diagonal of ``Σ⁻¹ += γ x xᵀ``,
     ``1/σ_j += γ x_j²``. Returns the postponed update for `update_and_score` or, after the last row,
     `finish_update`.
     """
-    raise in_kernels_only("update")
-
-
-@overload(update, jit_options=INLINE)
-def _update(mu, sigma, x, s, alpha, beta, gamma, precision):
     if sigma.ndim == 1:
         sparse = is_sparse_row(x)
 
@@ -199,13 +201,9 @@ def _update(mu, sigma, x, s, alpha, beta, gamma, precision):
     return full
 
 
+@by_type(**INLINE)
 def finish_update(mu, sigma, s, waiting):
-    """Apply a postponed update after the last row, in a kernel."""
-    raise in_kernels_only("finish_update")
-
-
-@overload(finish_update, jit_options=INLINE)
-def _finish_update(mu, sigma, s, waiting):
+    """Apply a postponed update after the last row."""
     if sigma.ndim == 2:
         return lambda mu, sigma, s, waiting: None
 
@@ -218,24 +216,59 @@ def _finish_update(mu, sigma, s, waiting):
     return diagonal
 
 
-@register_jitable(**INLINE)
-def is_usable(v):
-    """Return whether the variance ``v = xᵀΣx`` allows an update.
+@by_type()
+def pair_variance(sigma, x, y, z, s):
+    """Return ``v = ΔfᵀΣΔf`` for Δf = f(x, y) - f(x, z), leaving ΣΔf of a full Σ in `s`."""
+    if sigma.ndim == 2:
 
-    With ``v = 0`` (x = 0, or Σ collapsed in this direction) there is nothing to move and nothing to
-    divide by. Rounding can make v slightly negative for a full Σ, and v may overflow. AROW and CW skip
-    such rows; the second-order Perceptron does not change A.
+        def diagonal(sigma, x, y, z, s):
+            # As in `entry`, unsigned numbers save a test for negative indices.
+            y, z = np.uintp(y), np.uintp(z)
+            v = 0.0
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                v += (sigma[j, y] + sigma[j, z]) * x_j * x_j
+            return v
+
+        return diagonal
+    return lambda sigma, x, y, z, s: variance_of_difference(sigma[0], x, y, z, s)
+
+
+@by_type()
+def update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
+    """Move the mean and shrink the covariance along Δf after `pair_variance` for it.
+
+    ``μ += α ΣΔf``; ``Σ -= β ΣΔf ΔfᵀΣ`` (full), the diagonal of that (diagonal, projection "covariance") or
+    the diagonal of the inverse's update ``Σ⁻¹ += γ Δf Δfᵀ`` (`precision` true). A diagonal changes in the
+    blocks y and z only.
     """
-    return 0.0 < v < np.inf
+    if sigma.ndim == 2:
 
+        def diagonal(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
+            y, z = np.uintp(y), np.uintp(z)
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                # The compiler does not know that y and z differ, so everything is read before anything is
+                # written.
+                mu_y, mu_z, sigma_y, sigma_z = mu[j, y], mu[j, z], sigma[j, y], sigma[j, z]
+                own, other = sigma_y * x_j, sigma_z * x_j
+                mu[j, y] = mu_y + alpha * own
+                mu[j, z] = mu_z - alpha * other
+                if precision:
+                    sigma[j, y] = sigma_y / (1.0 + gamma * (own * x_j))
+                    sigma[j, z] = sigma_z / (1.0 + gamma * (other * x_j))
+                else:
+                    # Negative only by rounding.
+                    sigma[j, y] = max(sigma_y - (beta * own) * own, 0.0)
+                    sigma[j, z] = max(sigma_z - (beta * other) * other, 0.0)
 
-def check_covariance(learner):
-    """Raise ValueError for an invalid `covariance` or, if the learner has one, `projection`."""
-    check_option(learner, "covariance", ("diagonal", "full"))
-    if hasattr(learner, "projection"):
-        check_option(learner, "projection", ("covariance", "precision"))
+        return diagonal
 
+    def full(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
+        d = mu.shape[0]
+        for c in range(n_classes_of(sigma[0])):
+            for j in range(d):
+                mu[j, c] += alpha * s[0, c * d + j]
+        subtract_outer(sigma[0], s, beta)
 
-def projects_precision(projection):
-    """Return the flag `precision` of `update` for the parameter ``projection``."""
-    return projection == "precision"
+    return full

@@ -22,12 +22,13 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic, register_jitable
 
 from ...numeric.arrays import is_sparse_row
 from ...numeric.compiled import INLINE, compiled
 from ...numeric.emitters import fold, select, spread
-from ...numeric.rows import dot, entry, in_kernels_only, n_entries, new_state
+from ...numeric.rows import dot, entry, n_entries, new_state
+from .by_type import by_type
 
 #: Matrices are divided into blocks with this many rows and columns: a cache line of float64.
 LANES = 8
@@ -76,12 +77,11 @@ def _transpose(builder, rows):
 
 @intrinsic
 def multiply_rows(_typing_context, B, i, x, s):
-    """Add the contribution of rows i … i + STRIP - 1 of a symmetric B to ``s = B x``, reading its lower
-    triangle.
+    """Add the share of rows i … i + STRIP - 1 of a symmetric B to ``s = B x``, reading its lower triangle.
 
-        Each number is used twice, for its row and for its column. Call it with i = 0, STRIP, 2 STRIP, …. Row
-        i starts s_i as the sum over its columns up to the end of its block, in LANES lanes that are folded in
-        a fixed tree; later rows add their terms one by one. The previous content of `s` does not matter.
+    Each number is used twice, for its row and for its column. Call it with i = 0, STRIP, 2 STRIP, …. Row i
+    starts s_i as the sum over its columns up to the end of its block, in LANES lanes that are folded in a
+    fixed tree; later rows add their terms one by one. The previous content of `s` does not matter.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -182,27 +182,11 @@ def check_full_size(n_features, n_classes=1):
 
 
 def new_full_covariance(n_features, scale=1.0, n_classes=1):
-    """Return ``scale · I`` over the blocks of all classes.
+    """Return ``scale · I`` over the blocks of all classes (one block for two classes), and a buffer.
 
-    Parameters
-    ----------
-    n_features : int
-        d.
-    scale : float, default=1.0
-    n_classes : int, default=1
-        K; 1 for a learner of two classes, which has one block.
-
-    Returns
-    -------
-    sigma : ndarray of float64, shape (rows, width)
-        The Kd rows of Σ and more; the functions of this module take it.
-    buffer : ndarray of float64, shape (4, width)
-        Kernels store Σx in row 0, then x as a vector and as a list of its non-zeros.
-
-    Raises
-    ------
-    ValueError
-        If the matrix would take more than 4 GiB.
+    The functions of this module take Σ, an array of shape (rows, width) that contains its Kd rows and more.
+    In the buffer, of shape (4, width), kernels store Σx, then x as a vector and as a list of its non-zeros. A
+    matrix of more than 4 GiB raises ValueError.
     """
     check_full_size(n_features, n_classes)
     n = n_features * n_classes
@@ -252,28 +236,20 @@ def variance_of_difference(sigma, x, y, z, buffer):
     return _multiply(sigma, buffer, n_nonzeros, _is_listed(x))
 
 
+@by_type()
 def _is_listed(x):
-    """Return whether `_place_row` lists the non-zeros of such a row (CSR), in a kernel."""
-    raise in_kernels_only("_is_listed")
-
-
-@overload(_is_listed)
-def _is_listed_of_kind(x):
+    """Return whether `_place_row` lists the non-zeros of such a row (CSR)."""
     listed = is_sparse_row(x)
     return lambda x: listed
 
 
+@by_type()
 def _place_row(x, a, start, buffer, n_nonzeros):
-    """Write a times a row into a part of the vector (dense) or of its list of non-zeros (CSR), in a kernel.
+    """Write a times a row into a part of the vector (dense) or of its list of non-zeros (CSR).
 
     Returns the number of non-zeros of the vector so far. The vector must be 0 before; parts come in
     order.
     """
-    raise in_kernels_only("_place_row")
-
-
-@overload(_place_row)
-def _place_row_of_kind(x, a, start, buffer, n_nonzeros):
     if is_sparse_row(x):
 
         def csr(x, a, start, buffer, n_nonzeros):

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from singlepass.learners import AROW
-from singlepass.learners.linear.parts.classes import multipliers, new_class_state, violated
+from singlepass.learners.linear.arow import multipliers, violated
+from singlepass.learners.linear.parts.classes import new_class_state
 
 from ..streams import noisy_classes
 

@@ -1,4 +1,4 @@
-"""Loops of online gradient descent, for two and for many classes, with one step size or one per feature.
+"""Online gradient descent: the loops for two and for many classes, with one step size or one per feature.
 
 With one step size, ``w = scale v``, so that the L2 shrinkage of a round is one product. The mean of the
 hypotheses is not summed explicitly either: with A, the sum of the scales so far, ``Σ_t w_t = A v - u``. An
@@ -7,36 +7,49 @@ the row's non-zeros. With a step size per feature, scale is 1 and A is the numbe
 there is no mean.
 """
 
-from __future__ import annotations
-
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
+from ...estimator.parameters import check_bool, check_nonnegative, check_option, check_positive
 from ...numeric.compiled import compiled
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import add_scaled, add_step, dot, entry, n_entries, n_rows, row
-from .classes import score_classes, weight_of
-from .losses import add_to_classes, class_gradient, has_gradient, weighted_slope
+from ..linear_classifier import LinearClassifier, as_coef
+from ..parts.classes import score_classes, weight_of, weights_by_code
+from ..parts.losses import LOSSES, add_to_classes, class_gradient, has_gradient, weighted_slope
 
 #: "sqrt": η/√t; "constant": η; "adagrad": a step size per feature.
 RATES = ("sqrt", "constant", "adagrad")
 
 
-@register_jitable
-def step_size(falls, eta, t):
-    """Return η_t, the step size of round t (from 1): ``η/√t`` if it `falls`, else η."""
-    return eta / math.sqrt(t) if falls else eta
+class DescentRule(NamedTuple):
+    """The loss, with more than two classes of the softmax or not, and the numbers of the step."""
+
+    loss: int
+    softmax: bool
+    eta: float
+    falls: bool
+    l2: float
+    delta: float
+
+    def step_size(self, t):
+        """Return η_t of round t (from 1): η/√t if it falls, else η (Zinkevich 2003)."""
+        return self.eta / math.sqrt(t) if self.falls else self.eta
+
+    def adagrad_step(self, total, g):
+        """Return the step ``-η g/(δ + √G)`` of a feature and its new G, the sum of g² (Duchi et al. 2011)."""
+        total += g * g
+        # If the square of g underflows, G stays 0 and so does the weight.
+        return (-self.eta * (g / (self.delta + math.sqrt(total))) if total > 0.0 else 0.0), total
 
 
-@register_jitable
-def adagrad_step(total, g, eta, delta):
-    """Return the step ``-η g/(δ + √G)`` of one feature and its new G, the sum of squared gradients."""
-    total += g * g
-    # If the square of g underflows, G stays 0 and so does the weight.
-    return (-eta * (g / (delta + math.sqrt(total))) if total > 0.0 else 0.0), total
+_step_size = register_jitable(DescentRule.step_size)
+_adagrad_step = register_jitable(DescentRule.adagrad_step)
 
 
 # A smaller scale is multiplied into v, which costs d operations. Without the mean only the range of float64
@@ -65,7 +78,7 @@ def _score(v, u, scale, scales, rounds, x):
 
 
 @learning_loop
-def learn(X, codes, scores, v, u, scalars, factors, loss, falls, eta, l2, rounds):
+def _learn(X, codes, scores, v, u, scalars, factors, rule, rounds):
     """Make one pass of Zinkevich (2003) with L2 shrinkage; `scalars` are the scale and A."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
@@ -76,10 +89,10 @@ def learn(X, codes, scores, v, u, scalars, factors, loss, falls, eta, l2, rounds
         scores[t] = (scales * dot_v - dot(u, x)) / max(rounds[0], 1) if u.size > 0 else s
         mistakes += not y * scores[t] > 0.0
         rounds[0] += 1
-        eta_t = step_size(falls, eta, rounds[0])
-        if l2 > 0.0:
-            scale, scales = _shrunk(v, u, scale, scales, 1.0 - eta_t * l2)
-        c = weighted_slope(loss, y * s, factors[codes[t]])
+        eta_t = _step_size(rule, rounds[0])
+        if rule.l2 > 0.0:
+            scale, scales = _shrunk(v, u, scale, scales, 1.0 - eta_t * rule.l2)
+        c = weighted_slope(rule.loss, y * s, factors[codes[t]])
         if has_gradient(c, s, x):
             a = y * c / scale
             add_step(v, eta_t, a, x)
@@ -92,45 +105,45 @@ def learn(X, codes, scores, v, u, scalars, factors, loss, falls, eta, l2, rounds
 
 
 @register_jitable
-def _adapt(w, u, G, j, g, eta, delta, rounds):
+def _adapt(rule, w, u, G, j, g, rounds):
     """Make AdaGrad's step for feature j."""
-    step, G[j] = adagrad_step(G[j], g, eta, delta)
+    step, G[j] = _adagrad_step(rule, G[j], g)
     w[j] += step
     if u.size > 0:
         u[j] += rounds * step
 
 
 @learning_loop
-def learn_adaptively(X, codes, scores, w, u, G, factors, loss, eta, l2, delta, rounds):
+def _learn_adaptively(X, codes, scores, w, u, G, factors, rule, rounds):
     """Make one pass of Duchi et al. (2011) in the primal form, ``w_j -= η g_j/(δ + √G_j)``."""
     mistakes = updates = 0
-    gradient = np.zeros(w.shape[0] if l2 > 0.0 else 0)
+    gradient = np.zeros(w.shape[0] if rule.l2 > 0.0 else 0)
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
         s = dot(w, x)
         scores[t] = (rounds[0] * s - dot(u, x)) / max(rounds[0], 1) if u.size > 0 else s
         mistakes += not y * scores[t] > 0.0
-        c = weighted_slope(loss, y * s, factors[codes[t]])
+        c = weighted_slope(rule.loss, y * s, factors[codes[t]])
         steps = has_gradient(c, s, x)
-        if l2 > 0.0:
+        if rule.l2 > 0.0:
             # The gradient of the norm is non-zero in every feature.
-            gradient[:] = l2 * w
+            gradient[:] = rule.l2 * w
             if steps:
                 add_scaled(gradient, -y * c, x)
             for j in range(w.shape[0]):
-                _adapt(w, u, G, j, gradient[j], eta, delta, rounds[0])
+                _adapt(rule, w, u, G, j, gradient[j], rounds[0])
         elif steps:
             for k in range(n_entries(x)):
                 j, x_j = entry(x, k)
                 if x_j != 0.0:
-                    _adapt(w, u, G, j, -y * c * x_j, eta, delta, rounds[0])
+                    _adapt(rule, w, u, G, j, -y * c * x_j, rounds[0])
         updates += steps
         rounds[0] += 1
     return mistakes, updates
 
 
 @compiled
-def score_rows(X, v, u, scale, scales, rounds, scores):
+def _score_rows(X, v, u, scale, scales, rounds, scores):
     """Write the score of every row."""
     for t in range(n_rows(X)):
         scores[t] = _score(v, u, scale, scales, rounds, row(X, t))
@@ -156,8 +169,8 @@ def _is_mistake(s, y):
 
 
 @learning_loop
-def learn_classes(X, codes, scores, V, U, scalars, loss, softmax, falls, eta, l2, rounds, weights):
-    """Make one pass for many classes with the gradients of `class_gradient`; see `learn`."""
+def _learn_classes(X, codes, scores, V, U, scalars, rule, rounds, weights):
+    """Make one pass for many classes with the gradients of `class_gradient`; see `_learn`."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
     K = scores.shape[1]
@@ -168,10 +181,10 @@ def learn_classes(X, codes, scores, V, U, scalars, loss, softmax, falls, eta, l2
         _score_classes(V, U, scale, scales, rounds[0], x, sums, missing, last, scores[t])
         mistakes += _is_mistake(scores[t], y)
         rounds[0] += 1
-        eta_t = step_size(falls, eta, rounds[0])
-        if l2 > 0.0:
-            scale, scales = _shrunk(V, U, scale, scales, 1.0 - eta_t * l2)
-        n = class_gradient(loss, softmax, last, y, x, which, factors)
+        eta_t = _step_size(rule, rounds[0])
+        if rule.l2 > 0.0:
+            scale, scales = _shrunk(V, U, scale, scales, 1.0 - eta_t * rule.l2)
+        n = class_gradient(rule.loss, rule.softmax, last, y, x, which, factors)
         if n > 0:
             step = weight_of(weights, y) * eta_t / scale
             add_to_classes(V, -step, x, n, which, factors)
@@ -184,41 +197,107 @@ def learn_classes(X, codes, scores, V, U, scalars, loss, softmax, falls, eta, l2
 
 
 @learning_loop
-def learn_classes_adaptively(X, codes, scores, W, U, G, loss, softmax, eta, l2, delta, rounds, weights):
-    """Do as `learn_adaptively` does, with a step size for each class and feature."""
+def _learn_classes_adaptively(X, codes, scores, W, U, G, rule, rounds, weights):
+    """Make one pass like `_learn_adaptively`, with a step size for each class and feature."""
     mistakes = updates = 0
     K = scores.shape[1]
-    gradient = np.zeros(W.shape if l2 > 0.0 else (0, 0))
+    gradient = np.zeros(W.shape if rule.l2 > 0.0 else (0, 0))
     sums, missing = np.empty(W.shape[1]), np.empty(W.shape[1])
     last, which, factors = np.empty(K), np.empty(K, np.int64), np.empty(K)
     for t in range(n_rows(X)):
         x, y = row(X, t), codes[t]
         _score_classes(W, U, 1.0, rounds[0], rounds[0], x, sums, missing, last, scores[t])
         mistakes += _is_mistake(scores[t], y)
-        n = class_gradient(loss, softmax, last, y, x, which, factors)
-        if l2 > 0.0:
-            gradient[:] = l2 * W
+        n = class_gradient(rule.loss, rule.softmax, last, y, x, which, factors)
+        if rule.l2 > 0.0:
+            gradient[:] = rule.l2 * W
             add_to_classes(gradient, weight_of(weights, y), x, n, which, factors)
             for j in range(W.shape[0]):
                 for z in range(K):
-                    _adapt(W, U, G, (j, z), gradient[j, z], eta, delta, rounds[0])
+                    _adapt(rule, W, U, G, (j, z), gradient[j, z], rounds[0])
         else:
             for k in range(n_entries(x) if n > 0 else 0):
                 j, x_j = entry(x, k)
                 if x_j != 0.0:
                     for i in range(n):
-                        place = (j, np.uintp(which[i]))
-                        _adapt(
-                            W, U, G, place, weight_of(weights, y) * factors[i] * x_j, eta, delta, rounds[0]
-                        )
+                        g = weight_of(weights, y) * factors[i] * x_j
+                        _adapt(rule, W, U, G, (j, np.uintp(which[i])), g, rounds[0])
         updates += n > 0
         rounds[0] += 1
     return mistakes, updates
 
 
 @compiled
-def score_rows_of_classes(X, V, U, scale, scales, rounds, scores):
+def _score_rows_of_classes(X, V, U, scale, scales, rounds, scores):
     """Write the scores of every row and class."""
     sums, missing, last = np.empty(V.shape[1]), np.empty(V.shape[1]), np.empty(scores.shape[1])
     for t in range(n_rows(X)):
         _score_classes(V, U, scale, scales, rounds, row(X, t), sums, missing, last, scores[t])
+
+
+class GradientDescent(LinearClassifier):
+    """Base of the learners that descend along gradients: their parameters, state and loops."""
+
+    loss: str
+    eta: float
+    rate: str
+    average: bool
+    l2: float
+    delta: float
+
+    def _check_parameters(self):
+        check_option(self, "loss", LOSSES)
+        check_positive(self, "eta")
+        check_option(self, "rate", RATES)
+        check_bool(self, "average")
+        check_nonnegative(self, "l2")
+        check_nonnegative(self, "delta")
+
+    _state = ("_weights", "_u", "_G", "_scalars")
+
+    def _begin_with(self, zeros):
+        # Fixed when learning begins: a mean or sums of squares cannot begin in the middle of a stream.
+        self._weights = zeros
+        self._u = np.zeros_like(zeros) if self.average else None
+        self._G = np.zeros_like(zeros) if self.rate == "adagrad" else None
+        # The scale of the weights, and the sum of the scales so far.
+        self._scalars = np.array([1.0, 0.0])
+
+    def _factors(self):
+        """Return, by code, the factors of the slopes of the label and of the other label."""
+        return np.array([[1.0, 0.0], [1.0, 0.0]])
+
+    def _arguments(self, *first):
+        u = np.empty((0,) * self._weights.ndim) if self._u is None else self._u
+        return self._weights, u, self._scalars if self._G is None else self._G, *first
+
+    def _rule(self):
+        softmax = self.scores_are_log_odds
+        numbers = float(self.eta), self.rate != "constant", float(self.l2), float(self.delta)
+        return DescentRule(LOSSES.index(self.loss), softmax, *numbers)
+
+    def _loop(self):
+        loop = _learn if self._G is None else _learn_adaptively
+        return loop, self._arguments(self._factors(), self._rule(), np.array([self.n_examples_]))
+
+    def _loop_of_classes(self):
+        loop = _learn_classes if self._G is None else _learn_classes_adaptively
+        return loop, self._arguments(self._rule(), np.array([self.n_examples_]), weights_by_code(self))
+
+    def _scales(self):
+        """Return the scale of the weights and the sum of the scales so far."""
+        return (1.0, float(self.n_examples_)) if self._G is not None else self._scalars.tolist()
+
+    def _score(self, X, scores):
+        _score_rows(X, *self._arguments()[:2], *self._scales(), self.n_examples_, scores)
+
+    def _score_classes(self, X, scores):
+        _score_rows_of_classes(X, *self._arguments()[:2], *self._scales(), self.n_examples_, scores)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        scale, scales = self._scales()
+        weights = scale * self._weights
+        if self._u is not None:
+            weights = (scales * self._weights - self._u) / max(self.n_examples_, 1)
+        return as_coef(weights, len(self.classes_))

@@ -1,0 +1,114 @@
+"""Gaussian learners: a mean μ and a covariance Σ that every update moves along Σx, by the steps of a rule.
+
+A rule is a named tuple of numbers with a method ``step(m, v, weight)``. For a row of margin m, variance
+``v = xᵀΣx`` (0 < v < ∞) and class weight, it returns ``(is_update, α, β, γ)``: ``μ += α y Σx`` and
+``Σ -= β Σx xᵀΣ``, of a diagonal with projection "precision" ``Σ⁻¹ += γ x xᵀ``. Only rows of margin below the
+rule's `margin_limit` are updates, so the variances of others need not be computed.
+
+With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
+of class z and ỹ the best wrong class.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..numeric.compiled import INLINE
+from ..numeric.loops import learning_loop
+from ..numeric.margins import best_wrong, signed
+from ..numeric.rows import n_rows, row
+from .linear_classifier import CovarianceClassifier, MulticlassClassifier
+from .parts.by_type import by_type
+from .parts.classes import score_classes, weight_of, weights_by_code
+from .parts.covariance import (
+    NOTHING_WAITS,
+    check_covariance,
+    finish_update,
+    is_usable,
+    pair_variance,
+    update,
+    update_and_score,
+    update_pair,
+    variance_at_hand,
+)
+
+
+@by_type(**INLINE)
+def _step(rule, m, v, weight):
+    """Return ``(is_update, α, β, γ)``."""
+    return rule.instance_class.step
+
+
+@by_type(**INLINE)
+def margin_limit(rule):
+    """Return the margin below which rows are updates."""
+    limit = getattr(rule.instance_class, "margin_limit", np.inf)
+    return lambda rule: limit
+
+
+@learning_loop
+def _learn(X, codes, scores, mu, sigma, s, rule, precision, weights):
+    mistakes = updates = 0
+    waiting = NOTHING_WAITS
+    # If all variances are needed, scores and variances take one pass over a row.
+    all_variances = margin_limit(rule) == np.inf
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        scores[t], v, waiting = update_and_score(mu, sigma, s, waiting, x, all_variances)
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        if m < margin_limit(rule):
+            v = variance_at_hand(v, sigma, x, s, all_variances)
+            if is_usable(v):
+                is_update, alpha, beta, gamma = _step(rule, m, v, weight_of(weights, codes[t]))
+                if is_update:
+                    waiting = update(mu, sigma, x, s, alpha * y, beta, gamma, precision)
+                    updates += 1
+    finish_update(mu, sigma, s, waiting)
+    return mistakes, updates
+
+
+@learning_loop
+def _learn_classes(X, codes, scores, mu, sigma, s, rule, precision, weights):
+    mistakes = updates = 0
+    sums = np.empty(mu.shape[1])
+    for t in range(n_rows(X)):
+        x, y, f = row(X, t), codes[t], scores[t]
+        score_classes(mu, x, sums, f)
+        z = best_wrong(f, y)
+        m = f[y] - f[z]
+        mistakes += not m > 0.0
+        if m < margin_limit(rule):
+            v = pair_variance(sigma, x, y, z, s)
+            if is_usable(v):
+                is_update, alpha, beta, gamma = _step(rule, m, v, weight_of(weights, y))
+                if is_update:
+                    update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision)
+                    updates += 1
+    return mistakes, updates
+
+
+class GaussianClassifier(CovarianceClassifier, MulticlassClassifier):
+    """Base of the learners of this family: a subclass has the parameters of a Σ and defines ``_rule()``."""
+
+    projection: str
+
+    # 2: products with a full Σ are summed in another order.
+    algorithm_version = 2
+
+    def _check_parameters(self) -> None:
+        check_covariance(self)
+
+    def _rule(self) -> Any:
+        """Return the rule with its numbers."""
+        raise self._undefined("_rule")
+
+    def _loop(self):
+        return _learn, self._arguments()
+
+    def _loop_of_classes(self):
+        return _learn_classes, self._arguments()
+
+    def _arguments(self):
+        arrays = self._weights, self._sigma, self._buffer
+        return *arrays, self._rule(), self.projection == "precision", weights_by_code(self)
