@@ -18,10 +18,9 @@ from ..numeric.arrays import is_sparse_row
 from ..numeric.compiled import INLINE
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import add_scaled, dot, n_rows, row, squared_norm
+from ..numeric.rows import add_scaled, by_types, dot, n_rows, row, squared_norm
 from ..numeric.vector import lane_pass
 from .linear_classifier import LinearClassifier
-from .parts.by_type import by_type
 from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_code
 from .parts.losses import has_entries
 
@@ -46,13 +45,13 @@ def _reads_norms(rule):
     return hasattr(rule.instance_class, "margin_limit")
 
 
-@by_type(**INLINE)
-def step(rule, y, m, squares, weight):
+@by_types(**INLINE)
+def step(self, y, m, squares, weight):
     """Return ``(is_update, α)``."""
-    return rule.instance_class.step
+    return self.instance_class.step
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def is_skipped(rule, m, x):
     """Return whether a row is a row of zeros, which the rule skips; its margin is 0."""
     if getattr(rule.instance_class, "skips_zero_rows", False):
@@ -60,7 +59,7 @@ def is_skipped(rule, m, x):
     return lambda rule, m, x: False
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def _update_and_score(rule, w, last, waiting, x):
     """Make the update that waits; return ``(w·x, ‖x‖², _NOTHING_WAITS)``.
 
@@ -82,7 +81,7 @@ def _update_and_score(rule, w, last, waiting, x):
     return dense
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def _squares_at_hand(rule, m, squares, x):
     """Return ``‖x‖²`` if the rule reads it, given the result of `_update_and_score` for the row."""
     if is_sparse_row(x) and _reads_norms(rule):
@@ -90,7 +89,7 @@ def _squares_at_hand(rule, m, squares, x):
     return lambda rule, m, squares, x: squares
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def _squares(rule, m, x):
     """Return ``‖x‖²`` if the rule reads it, else 0."""
     if not _reads_norms(rule):
@@ -99,7 +98,7 @@ def _squares(rule, m, x):
     return lambda rule, m, x: squared_norm(x) if m < limit else 0.0
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def _update(rule, w, a, x):
     """Make the update ``w += a x`` of the row scored last, or return that it waits."""
     if is_sparse_row(x) or not _reads_norms(rule):
@@ -112,7 +111,7 @@ def _update(rule, w, a, x):
     return lambda rule, w, a, x: (True, a)
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def _finish_update(rule, w, last, waiting):
     """Make the update that waits after the last row."""
     if not _reads_norms(rule):

@@ -16,9 +16,8 @@ import numpy as np
 from ..numeric.compiled import INLINE
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import n_rows, row
+from ..numeric.rows import by_types, n_rows, row
 from .linear_classifier import CovarianceClassifier, MulticlassClassifier
-from .parts.by_type import by_type
 from .parts.classes import score_classes, weight_of, weights_by_code
 from .parts.covariance import (
     NOTHING_WAITS,
@@ -33,13 +32,13 @@ from .parts.covariance import (
 )
 
 
-@by_type(**INLINE)
-def _step(rule, m, v, weight):
+@by_types(**INLINE)
+def _step(self, m, v, weight):
     """Return ``(is_update, α, β, γ)``."""
-    return rule.instance_class.step
+    return self.instance_class.step
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def margin_limit(rule):
     """Return the margin below which rows are updates."""
     limit = getattr(rule.instance_class, "margin_limit", np.inf)

@@ -9,10 +9,9 @@ from ..numeric.compiled import compiled
 from ..numeric.emitters import constant_like
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
-from ..numeric.rows import add_scaled, dot, entry, n_entries, n_rows, row
+from ..numeric.rows import add_scaled, by_types, dot, entry, n_entries, n_rows, row
 from ..numeric.vector import lane_sums
 from .linear_classifier import CovarianceClassifier
-from .parts.by_type import by_type
 from .parts.covariance import check_covariance, is_usable, variance
 from .parts.full_covariance import subtract_outer
 
@@ -32,7 +31,7 @@ def _weight(v, b):
     return b - 1.0 / v if b * v > 1.0 else 0.0
 
 
-@by_type()
+@by_types()
 def _score_with_row(u, sigma, x, s, b):
     """Return ``(score, v)``: the score with x in the matrix and ``v = xᵀΣx``, leaving Σx in `s` (full)."""
     if sigma.ndim == 1:
@@ -52,7 +51,7 @@ def _score_with_row(u, sigma, x, s, b):
     return full
 
 
-@by_type()
+@by_types()
 def _add_row(sigma, x, s, v, gamma):
     """Add ``γ x xᵀ`` to Σ⁻¹, or its diagonal, after `_score_with_row` for the same row."""
     if sigma.ndim == 1:

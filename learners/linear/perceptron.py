@@ -11,10 +11,9 @@ from ..estimator.parameters import check_bool
 from ..numeric.compiled import INLINE, compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import add_scaled, borrowed, dot, n_rows, row
+from ..numeric.rows import add_scaled, borrowed, by_types, dot, n_rows, row
 from .first_order import FirstOrderClassifier, is_skipped, step
 from .linear_classifier import WeightedClassifier, as_coef
-from .parts.by_type import by_type
 from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_code
 
 
@@ -51,19 +50,19 @@ class Mean(NamedTuple):
         self.rounds[0] += 1
 
 
-@by_type(**INLINE)
-def _predict(output, s, x):
-    return output.instance_class.predict
+@by_types(**INLINE)
+def _predict(self, s, x):
+    return self.instance_class.predict
 
 
-@by_type(**INLINE)
-def _record(output, w, a, x):
-    return output.instance_class.update
+@by_types(**INLINE)
+def _record(self, w, a, x):
+    return self.instance_class.update
 
 
-@by_type(**INLINE)
-def _end_round(output):
-    return output.instance_class.end_round
+@by_types(**INLINE)
+def _end_round(self):
+    return self.instance_class.end_round
 
 
 @learning_loop

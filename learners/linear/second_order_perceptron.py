@@ -7,10 +7,9 @@ from ..estimator.parameters import check_scale
 from ..numeric.compiled import compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import add_scaled, dot, entry, n_entries, n_rows, row
+from ..numeric.rows import add_scaled, by_types, dot, entry, n_entries, n_rows, row
 from ..numeric.vector import class_sums, lane_sums
 from .linear_classifier import CovarianceClassifier, MulticlassClassifier, as_coef
-from .parts.by_type import by_type
 from .parts.classes import add_to_pair, copy_scores, score_classes
 from .parts.covariance import (
     check_covariance,
@@ -32,7 +31,7 @@ _diagonal_score = lane_sums(1, lambda *arguments: [_term(*arguments)])
 _diagonal_class_scores = class_sums(_term)
 
 
-@by_type()
+@by_types()
 def _score_with_row(u, A, x, z):
     """Return ``(s, q)``: the score with x in the matrix and ``q = xᵀA⁻¹x``, leaving A⁻¹x in `z`.
 
@@ -48,7 +47,7 @@ def _score_with_row(u, A, x, z):
     return full
 
 
-@by_type()
+@by_types()
 def _add_row(A, x, z, q):
     """Replace A by ``A + x xᵀ`` after `_score_with_row` for the same row."""
     if A.ndim == 1:

@@ -16,10 +16,9 @@ from ...numeric.compiled import INLINE, compiled
 from ...numeric.emitters import constant_like, zero_like
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
-from ...numeric.rows import dot, entry, n_entries, n_rows, new_state, row
+from ...numeric.rows import by_types, dot, entry, n_entries, n_rows, new_state, row
 from ...numeric.vector import lane_sums
 from ..linear_classifier import MulticlassClassifier
-from ..parts.by_type import by_type
 from ..parts.classes import score_classes
 from ..parts.losses import LOSSES, class_gradient, has_gradient, slope
 
@@ -27,9 +26,9 @@ from ..parts.losses import LOSSES, class_gradient, has_gradient, slope
 RICHEST = 1e150
 
 
-@by_type(**INLINE)
-def _follow(rule, w, numbers, i, g):
-    return rule.instance_class.follow
+@by_types(**INLINE)
+def _follow(self, w, numbers, i, g):
+    return self.instance_class.follow
 
 
 def _scaled(ir, w, largest, x):

@@ -5,9 +5,8 @@ import numpy as np
 from ...estimator.parameters import check_option, check_scale
 from ...numeric.loops import learning_loop
 from ...numeric.margins import signed
-from ...numeric.rows import dot, entry, n_entries, n_rows, row
+from ...numeric.rows import by_types, dot, entry, n_entries, n_rows, row
 from ..linear_classifier import CovarianceClassifier
-from ..parts.by_type import by_type
 from ..parts.covariance import check_covariance, is_usable, variance
 from ..parts.full_covariance import subtract_outer
 from ..parts.losses import LOSSES, has_gradient, slope
@@ -16,7 +15,7 @@ from ..parts.losses import LOSSES, has_gradient, slope
 _LOSSES = ("logistic", "squared_hinge")
 
 
-@by_type()
+@by_types()
 def _step(w, sigma, x, s, y, c, gamma):
     """Add ``g gᵀ`` with ``g = -y c x`` to A and ``-A⁻¹ g/γ`` to w; return whether this was possible."""
     if sigma.ndim == 1:

@@ -12,9 +12,8 @@ from numba import types
 from numba.extending import register_jitable
 
 from ...numeric.compiled import INLINE, compiled
-from ...numeric.rows import entry, n_entries, n_rows, new_state, row
+from ...numeric.rows import by_types, entry, n_entries, n_rows, new_state, row
 from ...numeric.vector import class_sums
-from .by_type import by_type
 
 
 def weights_by_code(learner):
@@ -36,7 +35,7 @@ def weights_by_code(learner):
     return weights
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def weight_of(weights, code):
     """Return the weight of a row's class; without weights it is the constant 1."""
     if isinstance(weights, types.NoneType):

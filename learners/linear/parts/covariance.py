@@ -18,6 +18,7 @@ from ...numeric.arrays import is_sparse_row
 from ...numeric.compiled import INLINE
 from ...numeric.emitters import zero_like
 from ...numeric.rows import (
+    by_types,
     dot,
     dot_and_weighted_squared_norm,
     entry,
@@ -26,7 +27,6 @@ from ...numeric.rows import (
     weighted_squared_norm,
 )
 from ...numeric.vector import lane_pass
-from .by_type import by_type
 from .classes import by_class, new_class_state
 from .full_covariance import (
     full_matrix,
@@ -80,7 +80,7 @@ def is_usable(v):
     return 0.0 < v < np.inf
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def variance(sigma, x, s):
     """Return ``v = xᵀΣx`` and store Σx in `s`."""
     if sigma.ndim == 1:
@@ -111,7 +111,7 @@ _score_dense = lane_pass(2, _multiply_and_score)
 _update_and_score_dense = lane_pass(2, _update_and_score)
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def update_and_score(mu, sigma, s, waiting, x, with_variance):
     """Apply a postponed update; return μ·x and xᵀΣx of the next row and NOTHING_WAITS.
 
@@ -150,7 +150,7 @@ def update_and_score(mu, sigma, s, waiting, x, with_variance):
     return full
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def variance_at_hand(v, sigma, x, s, with_variance):
     """Return ``xᵀΣx``, given the v that `update_and_score` returned for the row and the same flag."""
     if sigma.ndim == 1 and not is_sparse_row(x):
@@ -158,7 +158,7 @@ def variance_at_hand(v, sigma, x, s, with_variance):
     return lambda v, sigma, x, s, with_variance: v if with_variance else variance(sigma, x, s)
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def update(mu, sigma, x, s, alpha, beta, gamma, precision):
     """Move the mean and shrink the covariance, after the variance of the same row.
 
@@ -201,7 +201,7 @@ def update(mu, sigma, x, s, alpha, beta, gamma, precision):
     return full
 
 
-@by_type(**INLINE)
+@by_types(**INLINE)
 def finish_update(mu, sigma, s, waiting):
     """Apply a postponed update after the last row."""
     if sigma.ndim == 2:
@@ -216,7 +216,7 @@ def finish_update(mu, sigma, s, waiting):
     return diagonal
 
 
-@by_type()
+@by_types()
 def pair_variance(sigma, x, y, z, s):
     """Return ``v = ΔfᵀΣΔf`` for Δf = f(x, y) - f(x, z), leaving ΣΔf of a full Σ in `s`."""
     if sigma.ndim == 2:
@@ -234,7 +234,7 @@ def pair_variance(sigma, x, y, z, s):
     return lambda sigma, x, y, z, s: variance_of_difference(sigma[0], x, y, z, s)
 
 
-@by_type()
+@by_types()
 def update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
     """Move the mean and shrink the covariance along Δf after `pair_variance` for it.
 

@@ -27,8 +27,7 @@ from numba.extending import intrinsic, register_jitable
 from ...numeric.arrays import is_sparse_row
 from ...numeric.compiled import INLINE, compiled
 from ...numeric.emitters import fold, select, spread
-from ...numeric.rows import dot, entry, n_entries, new_state
-from .by_type import by_type
+from ...numeric.rows import by_types, dot, entry, n_entries, new_state
 
 #: Matrices are divided into blocks with this many rows and columns: a cache line of float64.
 LANES = 8
@@ -236,14 +235,14 @@ def variance_of_difference(sigma, x, y, z, buffer):
     return _multiply(sigma, buffer, n_nonzeros, _is_listed(x))
 
 
-@by_type()
+@by_types()
 def _is_listed(x):
     """Return whether `_place_row` lists the non-zeros of such a row (CSR)."""
     listed = is_sparse_row(x)
     return lambda x: listed
 
 
-@by_type()
+@by_types()
 def _place_row(x, a, start, buffer, n_nonzeros):
     """Write a times a row into a part of the vector (dense) or of its list of non-zeros (CSR).
 
