@@ -22,7 +22,7 @@ class AROWRule(NamedTuple):
 
     r: float
     hinge: bool
-    margin_limit = 1.0
+    margin_limit: float = 1.0
 
     def step(self, m, v, weight):
         """See `gaussian`; a class weight divides r."""

@@ -1,10 +1,11 @@
 """First-order learners: an update is ``w += α y x``, and a rule says which rows are updates, and their α.
 
 A rule is a named tuple of numbers with a method ``step(y, m, squares, weight)``. For a row of label y (±1),
-margin m, ``‖x‖²`` and class weight, it returns ``(is_update, α)``. Two class attributes are optional:
+margin m, ``‖x‖²`` and class weight, it returns ``(is_update, α)``. Two last fields are optional; their
+defaults are compiled in:
 
 - ``margin_limit``: the rule reads ‖x‖² of rows of smaller margin; without it, or beyond it, `squares` is 0;
-- ``skips_zero_rows``: whether rows of zeros are no updates.
+- ``skips_zero_rows``: rows of zeros are no updates.
 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
 of class z and ỹ the best wrong class: ``‖Δf‖² = 2‖x‖²``, and y is 1.
@@ -42,7 +43,7 @@ _update_and_score_dense = lane_pass(2, _add_copy_and_score)
 
 
 def _reads_norms(rule):
-    return hasattr(rule.instance_class, "margin_limit")
+    return "margin_limit" in rule.instance_class._field_defaults
 
 
 @by_types(**INLINE)
@@ -52,11 +53,11 @@ def step(self, y, m, squares, weight):
 
 
 @by_types(**INLINE)
-def is_skipped(rule, m, x):
-    """Return whether a row is a row of zeros, which the rule skips; its margin is 0."""
-    if getattr(rule.instance_class, "skips_zero_rows", False):
-        return lambda rule, m, x: m == 0.0 and not has_entries(x)
-    return lambda rule, m, x: False
+def margin_for(rule, m, x):
+    """Return the margin that the rule gets: infinite for a row of zeros that it skips, else m."""
+    if "skips_zero_rows" in rule.instance_class._field_defaults:
+        return lambda rule, m, x: m if m != 0.0 or has_entries(x) else np.inf
+    return lambda rule, m, x: m
 
 
 @by_types(**INLINE)
@@ -94,7 +95,7 @@ def _squares(rule, m, x):
     """Return ``‖x‖²`` if the rule reads it, else 0."""
     if not _reads_norms(rule):
         return lambda rule, m, x: 0.0
-    limit = rule.instance_class.margin_limit
+    limit = rule.instance_class._field_defaults["margin_limit"]
     return lambda rule, m, x: squared_norm(x) if m < limit else 0.0
 
 
@@ -135,8 +136,8 @@ def _learn(X, codes, scores, w, last, rule, weights):
         m = y * scores[t]
         mistakes += not m > 0.0
         squares = _squares_at_hand(rule, m, squares, x)
-        is_update, alpha = step(rule, y, m, squares, weight_of(weights, codes[t]))
-        if is_update and not is_skipped(rule, m, x):
+        is_update, alpha = step(rule, y, margin_for(rule, m, x), squares, weight_of(weights, codes[t]))
+        if is_update:
             waiting = _update(rule, w, alpha * y, x)
             updates += 1
     _finish_update(rule, w, last, waiting)
@@ -153,8 +154,9 @@ def _learn_classes(X, codes, scores, W, last, rule, weights):
         z = best_wrong(f, y)
         m = f[y] - f[z]
         mistakes += not m > 0.0
-        is_update, alpha = step(rule, 1.0, m, 2.0 * _squares(rule, m, x), weight_of(weights, y))
-        if is_update and not is_skipped(rule, m, x):
+        squares = 2.0 * _squares(rule, m, x)
+        is_update, alpha = step(rule, 1.0, margin_for(rule, m, x), squares, weight_of(weights, y))
+        if is_update:
             add_to_pair(W, alpha, x, y, z)
             updates += 1
     return mistakes, updates

@@ -2,8 +2,9 @@
 
 A rule is a named tuple of numbers with a method ``step(m, v, weight)``. For a row of margin m, variance
 ``v = xᵀΣx`` (0 < v < ∞) and class weight, it returns ``(is_update, α, β, γ)``: ``μ += α y Σx`` and
-``Σ -= β Σx xᵀΣ``, of a diagonal with projection "precision" ``Σ⁻¹ += γ x xᵀ``. Only rows of margin below the
-rule's `margin_limit` are updates, so the variances of others need not be computed.
+``Σ -= β Σx xᵀΣ``, of a diagonal with projection "precision" ``Σ⁻¹ += γ x xᵀ``. A rule may have a last
+field ``margin_limit`` with a default, which is compiled in: only rows of smaller margin are updates, so the
+variances of others need not be computed.
 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
 of class z and ỹ the best wrong class.
@@ -41,7 +42,7 @@ def _step(self, m, v, weight):
 @by_types(**INLINE)
 def margin_limit(rule):
     """Return the margin below which rows are updates."""
-    limit = getattr(rule.instance_class, "margin_limit", np.inf)
+    limit = rule.instance_class._field_defaults.get("margin_limit", np.inf)
     return lambda rule: limit
 
 

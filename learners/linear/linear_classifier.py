@@ -212,7 +212,7 @@ class CovarianceClassifier(LinearClassifier):
     """
 
     covariance: str
-    _state = ("_weights", "_sigma", "_buffer")
+    _state: tuple[str, ...] = ("_weights", "_sigma", "_buffer")
 
     def _scale(self) -> float:
         return 1.0

@@ -20,7 +20,7 @@ class MarginRule(NamedTuple):
     tau_plus: float
     tau_minus: float
     eta: float
-    skips_zero_rows = True
+    skips_zero_rows: bool = True
 
     def step(self, y, m, squares, weight):
         """See `first_order`."""
@@ -38,7 +38,7 @@ class BoundedRule(NamedTuple):
     lam: float
     caused: NDArray[np.int32]
     number: NDArray[np.int64]
-    skips_zero_rows = True
+    skips_zero_rows: bool = True
 
     def step(self, y, m, squares, weight):
         """See `first_order`; Khardon & Wachman (2007)."""

@@ -12,7 +12,7 @@ class NHERDRule(NamedTuple):
     """The step of Crammer & Lee (2010)."""
 
     C: float
-    margin_limit = 1.0
+    margin_limit: float = 1.0
 
     def step(self, m, v, weight):
         """See `gaussian`."""

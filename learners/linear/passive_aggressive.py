@@ -20,7 +20,7 @@ class PARule(NamedTuple):
 
     largest_step: float
     slack: float
-    margin_limit = 1.0
+    margin_limit: float = 1.0
 
     def step(self, y, m, squares, weight):
         """See `first_order`; a class weight is a factor of C."""

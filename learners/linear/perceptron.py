@@ -12,7 +12,7 @@ from ..numeric.compiled import INLINE, compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, borrowed, by_types, dot, n_rows, row
-from .first_order import FirstOrderClassifier, is_skipped, step
+from .first_order import FirstOrderClassifier, margin_for, step
 from .linear_classifier import WeightedClassifier, as_coef
 from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_code
 
@@ -75,8 +75,8 @@ def _learn(X, codes, scores, w, output, rule, weights):
         s = dot(w, x)
         scores[t] = _predict(output, s, x)
         mistakes += not y * scores[t] > 0.0
-        is_update, alpha = step(rule, y, y * s, 0.0, weight_of(weights, codes[t]))
-        if is_update and not is_skipped(rule, y * s, x):
+        is_update, alpha = step(rule, y, margin_for(rule, y * s, x), 0.0, weight_of(weights, codes[t]))
+        if is_update:
             _record(output, w, alpha * y, x)
             add_scaled(w, alpha * y, x)
             updates += 1
@@ -103,6 +103,7 @@ def _score_classes(W, mean, x, sums, missing, scores):
 @learning_loop
 def _learn_classes(X, codes, scores, W, mean, rule, weights):
     mistakes = updates = 0
+    mean = borrowed(mean)
     sums, missing = np.empty(W.shape[1]), np.empty(W.shape[1])
     for t in range(n_rows(X)):
         x, y, f = row(X, t), codes[t], scores[t]
@@ -111,8 +112,8 @@ def _learn_classes(X, codes, scores, W, mean, rule, weights):
         last = sums[: f.shape[0]]
         z = best_wrong(last, y)
         m = last[y] - last[z]
-        is_update, alpha = step(rule, 1.0, m, 0.0, weight_of(weights, y))
-        if is_update and not is_skipped(rule, m, x):
+        is_update, alpha = step(rule, 1.0, margin_for(rule, m, x), 0.0, weight_of(weights, y))
+        if is_update:
             add_to_pair(W, alpha, x, y, z)
             add_to_pair(mean.u, alpha * mean.rounds[0], x, y, z)
             updates += 1

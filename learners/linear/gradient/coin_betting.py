@@ -11,7 +11,7 @@ class KTRule(NamedTuple):
     """The initial wealth ε; the numbers of a weight are the winnings, Σr, and the count of r."""
 
     epsilon: float
-    size = 3
+    size: int = 3
 
     def follow(self, w, numbers, i, g):
         """Bet as Krichevsky and Trofimov's bettor of Orabona and Pál (2016)."""
@@ -26,7 +26,7 @@ class COCOBRule(NamedTuple):
     """The initial wealth ε; the numbers of a weight are the winnings, Σr and Σ|r|."""
 
     epsilon: float
-    size = 3
+    size: int = 3
 
     def follow(self, w, numbers, i, g):
         """Bet as in Orabona and Tommasi (2017), Algorithm 1 with L = 1."""
@@ -41,7 +41,7 @@ class BackpropRule(NamedTuple):
     """COCOB-Backprop's α; the numbers of a weight are the largest |g|, Σ|g|, the winnings and -Σg."""
 
     alpha: float
-    size = 4
+    size: int = 4
 
     def follow(self, w, numbers, i, g):
         """Orabona and Tommasi (2017), Algorithm 2."""

@@ -13,7 +13,7 @@ class CostRule(NamedTuple):
 
     eta: float
     in_margin: bool
-    skips_zero_rows = True
+    skips_zero_rows: bool = True
 
     def step(self, y, m, squares, weight):
         """See `first_order`; ρ_y is the class weight."""

@@ -17,7 +17,7 @@ class FreeGradRule(NamedTuple):
     """FreeGrad's ε; the numbers of a weight are the first |g|, the largest, and Σg and Σg² of clipped g."""
 
     epsilon: float
-    size = 4
+    size: int = 4
 
     def follow(self, w, numbers, i, g):
         """Mhammedi and Koolen (2020), eq. 9."""

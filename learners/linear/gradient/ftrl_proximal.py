@@ -16,7 +16,7 @@ class FTRLRule(NamedTuple):
     beta: float
     l1: float
     l2: float
-    size = 2
+    size: int = 2
 
     def follow(self, w, numbers, i, g):
         """McMahan et al. (2013), Algorithm 1."""
