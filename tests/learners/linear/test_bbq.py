@@ -61,7 +61,7 @@ def plain(X, y, kappa):
 
 
 @given(seed=seeds, kappa=kappas, cuts=st.lists(st.integers(1, 149), max_size=5), sparse=st.booleans())
-def test_it_is_least_squares_on_the_rows_asked_for(seed, kappa, cuts, sparse):
+def test_weights_are_least_squares_on_the_queried_rows(seed, kappa, cuts, sparse):
     X, y = noisy_stream(seed, d=6, density=0.7)
     scores, w, inverse, asked = plain(X, 2 * y - 1, kappa)
     model, Z = BBQ(kappa), as_csr(X) if sparse else X
@@ -74,7 +74,7 @@ def test_it_is_least_squares_on_the_rows_asked_for(seed, kappa, cuts, sparse):
 
 
 @given(seed=seeds, kappa=kappas)
-def test_labels_asked_for_are_bounded(seed, kappa):
+def test_queries_are_bounded(seed, kappa):
     """At most ``T^κ ln det A``, because each queried row adds more than ``T^-κ`` to the logarithm."""
     X, y = noisy_stream(seed, n=400, d=5)
     model = BBQ(kappa).fit(X, y)
@@ -82,7 +82,7 @@ def test_labels_asked_for_are_bounded(seed, kappa):
     assert 0 < model.n_queried_ <= len(y) ** kappa * log_det
 
 
-def test_no_label_enters_the_decision():
+def test_queries_do_not_depend_on_labels():
     X, y = noisy_stream(1)
     one, two = BBQ().fit(X, y), BBQ().fit(X, np.random.RandomState(0).permutation(y))
     assert one.sigma_.tolist() == two.sigma_.tolist()

@@ -31,7 +31,7 @@ streams = given(
 )
 
 
-def test_who_takes_them():
+def test_which_learners_take_class_weights():
     takers = {AROW, MarginPerceptron, OnlineGradientDescent, PassiveAggressive, Perceptron}
     assert {type(learner) for learner in WEIGHTED} == takers
 
@@ -39,7 +39,7 @@ def test_who_takes_them():
 @every_weighted_learner
 @n_classes
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
-def test_weights_of_one_are_the_plain_rule(learner, n_classes, convert):
+def test_weights_of_one_change_nothing(learner, n_classes, convert):
     X, y = noisy_classes(1, n_classes=n_classes, density=0.6)
     plain = clone(learner).partial_fit(convert(X), y, range(n_classes))
     for weights in ({}, {1: 1}, dict.fromkeys(range(n_classes), 1.0)):
@@ -162,7 +162,7 @@ def test_the_rules_written_out(learner, rule, n_classes, seed, cuts, sparse):
 @pytest.mark.parametrize(
     "settings", [{"average": True}, {"rate": "adagrad"}, {"rate": "adagrad", "l2": 0.01}], ids=repr
 )
-def test_a_weight_of_all_classes_is_a_longer_step(n_classes, settings):
+def test_an_equal_weight_lengthens_the_steps(n_classes, settings):
     """Test the mean of gradient descent, and AdaGrad, whose steps an equal weight does not change."""
     X, y = noisy_classes(3, n_classes=n_classes)
     of_all = dict.fromkeys(range(n_classes), 4.0)
@@ -197,7 +197,7 @@ def test_several_constraints_with_an_equal_weight_have_another_r(constraints):
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
 @pytest.mark.parametrize("rate", ["constant", "sqrt"])
-def test_gradient_descent_is_that_of_scikit_learn(loss, rate):
+def test_weighted_gradient_descent_equals_scikit_learn(loss, rate):
     X, y = noisy_stream(5, n=300, d=10)
     weights = {0: 0.4, 1: 3.0}
     theirs = SGDClassifier(
@@ -233,7 +233,7 @@ def test_cost_sensitive_gradient_descent(variant, seed, cuts, sparse):
     assert model.n_updates_ == updates
 
 
-def test_its_second_variant_is_gradient_descent_with_weights():
+def test_csogd_ii_is_gradient_descent_with_weights():
     X, y = noisy_stream(6)
     descent = OnlineGradientDescent(0.25, rate="constant", class_weight={1: 4.0}).fit(X, y)
     assert CSOGD("CSOGD-II", rho=4.0, eta=0.25).fit(X, y).coef_.tolist() == descent.coef_.tolist()
@@ -255,7 +255,7 @@ def test_its_second_variant_is_gradient_descent_with_weights():
         ({"1": 2.0}, "class_weight names '1', but the classes are 0, 1"),
     ],
 )
-def test_weights_that_make_no_sense(weights, said):
+def test_invalid_weights(weights, said):
     X, y = noisy_stream(7)
     model = AROW(class_weight=weights)
     with pytest.raises(ValueError, match=f"^AROW: {said}"):
@@ -263,7 +263,7 @@ def test_weights_that_make_no_sense(weights, said):
     assert not hasattr(model, "classes_")
 
 
-def test_weights_name_the_labels():
+def test_weights_must_name_labels():
     X, y = noisy_stream(8)
     names = np.array(["ham", "spam"])[y]
     weighted = AROW(class_weight={"spam": 3.0}).fit(X, names)
@@ -274,7 +274,7 @@ def test_weights_name_the_labels():
 
 
 @every_weighted_learner
-def test_without_weights_scikit_learn_is_answered_well(learner):
+def test_without_weights_accuracy_satisfies_scikit_learn(learner):
     """The tag that scikit-learn's check of weights needs exempts learners from no other check."""
     if isinstance(learner, PassiveAggressive) and learner.variant == "PA":
         # Without slack the last mistake decides: 79% accuracy on these data, whose classes overlap.

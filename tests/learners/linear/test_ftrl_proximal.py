@@ -64,7 +64,7 @@ def test_without_norms_it_is_adagrad_descent(loss, convert):
         assert ftrl.n_updates_ == descent.n_updates_
 
 
-def test_of_features_that_occur_once_it_is_dual_averaging():
+def test_on_features_that_occur_once_it_is_dual_averaging():
     """All centers are then 0, so the centering of the terms makes no difference."""
     X = np.diag(np.random.RandomState(3).uniform(-2, 2, 30))
     labels = np.arange(30) % 2
@@ -79,7 +79,7 @@ def test_weights_are_exactly_zero():
     assert 0 < np.count_nonzero(few.coef_) < np.count_nonzero(all_.coef_) == X.shape[1]
 
 
-def test_nothing_holds_a_weight_whose_squares_underflow():
+def test_a_weight_whose_squares_underflow_is_zero():
     model = FTRLProximal(beta=0.0).partial_fit([[1e-170, 0.0], [1.0, 0.0]], [1, 0], [0, 1])
     assert np.isfinite(model.coef_).all()
 

@@ -77,7 +77,7 @@ def shrunk_by_numpy(X, r=1.0, scale=1.0):
     density=st.sampled_from([0.02, 0.2, 0.45, 0.55, 1.0]),
     scale=st.sampled_from([1.0, 0.01, 1e6]),
 )
-def test_it_is_the_textbook_s(seed, d, n, density, scale):
+def test_it_equals_the_textbook_matrix(seed, d, n, density, scale):
     X, _ = noisy_stream(seed, n=n, d=d, density=density)
     variances, sigma = shrunk(X, 0.5, scale)
     expected, matrix = shrunk_by_numpy(X, 0.5, scale)
@@ -129,7 +129,7 @@ def test_dense_and_sparse_agree_along_differences_of_blocks(seed, d, K, density)
 @pytest.mark.parametrize("learner", FULL, ids=repr)
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 @given(seed=seeds, size=st.integers(1, 50))
-def test_a_model_goes_on_in_the_middle_of_noted_updates(learner, convert, seed, size):
+def test_a_model_continues_in_the_middle_of_stored_updates(learner, convert, seed, size):
     """Chunks of any size, with reads, pickles and copies between them, give the same result."""
     X, y = noisy_stream(seed, n=120, d=11, density=0.7)
     X = convert(X)
@@ -149,7 +149,7 @@ def test_a_model_goes_on_in_the_middle_of_noted_updates(learner, convert, seed, 
 
 @pytest.mark.parametrize("learner", FULL_OF_MANY_CLASSES, ids=repr)
 @given(seed=seeds, size=st.integers(1, 50))
-def test_a_model_of_many_classes_goes_on_as_well(learner, seed, size):
+def test_a_model_of_many_classes_continues_too(learner, seed, size):
     X, y = noisy_classes(seed, n=100)
     whole, cut = clone(learner), clone(learner)
     scores = whole.learn(X, y, classes=range(5))
@@ -200,7 +200,7 @@ def test_lengths_whose_squares_are_near_the_limits(length):
 
 
 @pytest.mark.parametrize("Learner", [NAROW, SecondOrderPerceptron])
-def test_predicting_changes_nothing_in_the_middle_of_noted_updates(Learner):
+def test_predicting_keeps_stored_updates(Learner):
     X, y = noisy_stream(3, n=90, d=30)
     model = Learner(covariance="full").fit(X[:41], y[:41])
     before, beforehand = state(model), model.decision_function(X[41:42])
@@ -211,7 +211,7 @@ def test_predicting_changes_nothing_in_the_middle_of_noted_updates(Learner):
     assert (np.sign(model.decision_function(rows)) == np.sign(rows @ model.coef_[0])).all()
 
 
-def test_features_that_never_occur_are_left_alone():
+def test_features_that_never_occur_keep_their_variances():
     X, y = noisy_stream(6, n=100, d=60, density=0.5)
     X[:, 20:45] = 0.0
     sigma = ConfidenceWeighted(covariance="full").fit(X, y).sigma_
@@ -234,7 +234,7 @@ print(seen.hexdigest())
 
 
 @pytest.mark.slow
-def test_every_machine_comes_to_the_same_bits(tmp_path):
+def test_every_machine_gives_the_same_bits(tmp_path):
     def outcome(**settings):
         settings["SINGLEPASS_CACHE"] = str(tmp_path / settings.get("NUMBA_CPU_NAME", "own"))
         environment = os.environ | settings

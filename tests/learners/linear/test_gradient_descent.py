@@ -265,7 +265,7 @@ def test_shrinkage_of_any_strength(seed, l2, eta, average, sparse):
 @pytest.mark.parametrize("l2", [0.0, 0.01])
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
-def test_scikit_learn_descends_alike(loss, theirs, l2, average, convert):
+def test_gradient_descent_equals_scikit_learn(loss, theirs, l2, average, convert):
     X, y = noisy_stream(21, n=400, density=0.5)
     peer = SGDClassifier(
         loss=theirs,
@@ -324,14 +324,14 @@ def test_without_flips_the_unbiased_loss_is_the_loss():
         UnbiasedLoss(0.6, 0.5).fit(X, labels)
 
 
-def test_whose_scores_are_log_odds():
+def test_which_scores_are_log_odds():
     assert OnlineGradientDescent(loss="logistic").scores_are_log_odds
     assert not OnlineGradientDescent(loss="logistic", form="best_wrong").scores_are_log_odds
     assert not OnlineGradientDescent().scores_are_log_odds
     assert UnbiasedLoss().scores_are_log_odds
 
 
-def test_a_mean_cannot_be_begun_in_the_middle_of_a_stream():
+def test_a_mean_cannot_begin_in_the_middle_of_a_stream():
     X, labels = noisy_stream(5)
     plainly, changed = (OnlineGradientDescent().partial_fit(X[:50], labels[:50]) for _ in range(2))
     changed.set_params(average=True, rate="adagrad")

@@ -66,7 +66,7 @@ def test_it_is_the_rule(seed, c, b, sparse):
     assert (model.sigma_ == model.sigma_.T).all()
 
 
-def test_a_mistake_is_put_right():
+def test_a_mistake_is_corrected():
     X, y = noisy_stream(3, n=80)
     model = IELLIP(b=0.9)
     for t in range(len(y)):
@@ -75,7 +75,7 @@ def test_a_mistake_is_put_right():
             assert sign * model.decision_function(x)[0] == pytest.approx(1.0)
 
 
-def test_cuts_without_end_keep_the_matrix_in_range():
+def test_endless_cuts_keep_the_matrix_in_range():
     """With b = 1 the ellipsoid grows forever along directions that do not occur, so it is rescaled."""
     X, y = np.ones((3000, 2)), np.arange(3000) % 2
     X[:, 1] = 0.0
@@ -96,7 +96,7 @@ def test_cuts_without_end_keep_the_matrix_in_range():
         ({"a": 0.0}, "IELLIP: a must be a finite number > 0, got 0.0"),
     ],
 )
-def test_parameters_that_make_no_sense(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         IELLIP(**parameters).fit(*noisy_stream(1))
 

@@ -173,7 +173,7 @@ def test_chunks_and_storage_change_nothing(output, seed, cuts):
 
 
 @every_output
-def test_a_pickled_one_goes_on_and_a_refused_chunk_changes_nothing(output):
+def test_pickled_learners_continue_and_refused_chunks_change_nothing(output):
     X, y = noisy_stream(5)
     model = MarginPerceptron(output=output, lam=1.0).partial_fit(X[:80], y[:80], [0, 1])
     copy = pickle.loads(pickle.dumps(model))
@@ -239,6 +239,6 @@ def test_updates_on_separable_rows_are_bounded(seed, tau):
         ({"tau_minus": 0.5}, "MarginPerceptron: tau_minus must be tau_plus with 5 classes, got 0.5 and 1.0"),
     ],
 )
-def test_settings_that_make_no_sense(settings, message):
+def test_invalid_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         MarginPerceptron(**settings).fit(*noisy_classes(1))

@@ -41,7 +41,7 @@ CLASSES = range(5)
 
 @every_multiclass_learner
 @given(seed=seeds, cuts=st.lists(st.integers(1, 119), max_size=6), sparse=st.booleans())
-def test_cutting_the_stream_changes_nothing(learner, seed, cuts, sparse):
+def test_chunks_change_nothing(learner, seed, cuts, sparse):
     X, y = noisy_classes(seed, density=0.4)
     X = as_csr(X) if sparse else X
     whole, cut = clone(learner), clone(learner)
@@ -106,7 +106,7 @@ def test_mistakes_are_margins_of_at_most_zero(learner):
 
 
 @every_multiclass_learner
-def test_fit_forgets_and_repeats(learner):
+def test_fit_resets_the_learner(learner):
     X, y = noisy_classes(7)
     thrice = clone(learner).set_params(epochs=3).fit(X, y)
     by_hand = clone(learner)
@@ -122,7 +122,7 @@ def test_fit_forgets_and_repeats(learner):
 
 
 @every_multiclass_learner
-def test_a_pickled_learner_goes_on_where_it_stopped(learner):
+def test_a_pickled_learner_continues_where_it_stopped(learner):
     X, y = noisy_classes(1)
     model = clone(learner).partial_fit(X[:80], y[:80], CLASSES)
     copy = pickle.loads(pickle.dumps(model))
@@ -130,7 +130,7 @@ def test_a_pickled_learner_goes_on_where_it_stopped(learner):
 
 
 @every_multiclass_learner
-def test_zero_rows_are_mistakes_that_teach_nothing(learner):
+def test_zero_rows_are_mistakes_without_updates(learner):
     X, y = noisy_classes(8, n=40)
     first = 0 if ROWS[type(learner).__name__].counts_rounds else 2
     padded = np.vstack([np.zeros((first, X.shape[1])), X, np.zeros((1, X.shape[1]))])
@@ -383,7 +383,7 @@ def test_labels():
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
-def test_the_pipeline_s_way_in_takes_codes_of_any_width(dtype):
+def test_learn_rows_takes_codes_of_any_width(dtype):
     X, y = noisy_classes(21)
     model, public = AROW(), AROW().fit(X, y)
     model.begin(np.arange(5), X.shape[1])

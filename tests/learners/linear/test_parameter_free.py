@@ -236,7 +236,7 @@ def test_regret_of_a_bettor_for_each_feature(loss):
 
 
 @given(seed=seeds, power=st.integers(-300, 300))
-def test_scaled_bettors_do_not_see_the_unit_of_the_rows(seed, power):
+def test_scaled_bettors_do_not_depend_on_the_unit_of_the_rows(seed, power):
     X, labels = noisy_stream(seed, n=60, d=4, density=0.7)
     for made in (KT, CoordinateKT, COCOB):
         plain, scaled = made(), made()
@@ -245,7 +245,7 @@ def test_scaled_bettors_do_not_see_the_unit_of_the_rows(seed, power):
         assert scaled.n_mistakes_ == plain.n_mistakes_
 
 
-def test_asking_for_a_score_stores_nothing():
+def test_computing_a_score_stores_nothing():
     X, labels = noisy_stream(6)
     for made in (KT, CoordinateKT, COCOB, VowpalWabbitCoin):
         asked, plain = made(), made()

@@ -10,7 +10,7 @@ OTHERS = {"ALMA", "NAROW", "SecondOrderPerceptron"}
 
 
 @pytest.mark.parametrize(("row", "settings"), LINEAR, ids=[f"{row.name}-{own}" for row, own in LINEAR])
-def test_one_vector_scores_the_rows_where_it_says_so(row, settings):
+def test_row_coef_scores_rows_of_linear_learners(row, settings):
     learner = row.load()(**settings)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) * [0.1, 1.0, 3.0, 0.0]

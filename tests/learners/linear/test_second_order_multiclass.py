@@ -156,7 +156,7 @@ def test_a_relaxed_update_scales_every_class():
     np.testing.assert_allclose(model.coef_[1], before[1])
 
 
-def test_the_aggressive_one_may_begin_anew():
+def test_the_aggressive_variant_may_restart():
     """The last row is shorter than all before it, with 2‖x‖²‖W‖² <= m < 1."""
     model = ROMMA(aggressive=True).partial_fit([[4.0, 0.0], [1.0, 0.0]], [1, 1], classes=range(3))
     assert model.coef_.tolist() == [[0.0, 0.0], [0.5, 0.0], [-0.5, 0.0]]
