@@ -30,7 +30,9 @@ class PARule(NamedTuple):
         if not (0.0 < l < np.inf and SMALLEST_NORMAL <= squares < np.inf):
             return False, 0.0
         tau = min(self.largest_step * weight, l / (squares + self.slack / weight))
-        return tau < np.inf, tau
+        if not tau < np.inf:
+            return False, 0.0
+        return True, tau
 
 
 class PassiveAggressive(FirstOrderClassifier, WeightedClassifier):

@@ -18,13 +18,13 @@ from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_cod
 
 
 class PerceptronRule(NamedTuple):
-    """An update on every mistake; `threshold` is 0."""
+    """An update on every mistake; no prediction depends on the step η."""
 
-    threshold: float = 0.0
+    eta: float = 1.0
 
     def step(self, y, m, squares, weight):
         """See `first_order`."""
-        return not m > self.threshold, weight
+        return not m > 0.0, self.eta * weight
 
 
 class Mean(NamedTuple):

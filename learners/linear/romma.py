@@ -22,73 +22,77 @@ _SMALLEST_SCALE, _LARGEST_SCALE = 2.0**-100, 2.0**100
 _LARGEST_NORM, _REDUCTION = 2.0**600, 2.0**-300
 
 
-# Positions in `scalars`: the scale of v, ‖v‖², its rounding error, the target margin.
-_SCALE, _NORM, _ERROR, _TARGET = range(4)
-
-
 @register_jitable
-def _step(v, scalars, m, u, squares):
-    """Return ``(is_update, a)``: add a times the row's direction (y x or Δf) to v; update v's scalars.
+def _step(m, u, squares, kept):
+    """Return ``(is_update, restarts, a, kept)``: add a times the row's direction to v, or to 0 if it restarts.
 
-    The shortest w' with ``w'·w >= ‖w‖²`` and margin ``>= target`` is ``c w`` and ``d`` times the row's
-    direction, whose square is `squares`; `m` and `u` are its products with w and v. The paper's fractions are
-    divided by `squares` above and below; `across` is ‖w‖² less the part of it along the row.
+    `kept` are the scale of v, ‖v‖², its rounding error and the target margin. The shortest w' with
+    ``w'·w >= ‖w‖²`` and margin ``>= target`` is ``c w`` and ``d`` times the row's direction (y x or Δf),
+    whose square is `squares`; `m` and `u` are its products with w and v. The paper's fractions are divided by
+    `squares` above and below; `across` is ‖w‖² less the part of it along the row.
     """
+    scale, norm, error, target = kept
     if not SMALLEST_NORMAL <= squares < np.inf:
-        return False, 0.0
-    scale, norm, target = scalars[_SCALE], scalars[_NORM], scalars[_TARGET]
+        return False, False, 0.0, kept
     w_squares = scale * scale * norm
     along = m / squares
     across = w_squares - m * along
     if target * along >= w_squares:
         # The second constraint implies the first: so at the start (w = 0), and later only with `aggressive`,
-        # if x is shorter than all rows before it. w restarts from 0.
-        v[:] = 0.0
-        scalars[_SCALE], scalars[_NORM], scalars[_ERROR] = 1.0, target * target / squares, 0.0
-        return True, target / squares
+        # if x is shorter than all rows before it.
+        return True, True, target / squares, (1.0, target * target / squares, 0.0, target)
     if across > _PARALLEL * w_squares:
         c = (w_squares - target * along) / across
         d = (w_squares / across) * ((target - m) / squares)
         scale *= c
         a = d / scale
-        scalars[_ERROR] += EPSILON * (norm + a * a * squares)
-        scalars[_SCALE], scalars[_NORM] = scale, norm + a * (2.0 * u + a * squares)
-        return True, a
-    return False, 0.0
+        error += EPSILON * (norm + a * a * squares)
+        norm += a * (2.0 * u + a * squares)
+        return True, False, a, (scale, norm, error, target)
+    return False, False, 0.0, kept
 
 
 @register_jitable
-def _keep_exact(v, scalars):
-    """Replace v by w if ``scale v`` is no longer accurate enough; divide a w that is too long."""
-    scale, norm = scalars[_SCALE], scalars[_NORM]
-    in_range = _SMALLEST_SCALE < scale < _LARGEST_SCALE and norm <= _LARGEST_NORM
-    if in_range and scalars[_ERROR] <= _INEXACT * norm:
-        return
+def _is_exact(kept):
+    """Return whether ``scale v`` is accurate enough."""
+    scale, norm, error, _ = kept
+    return _SMALLEST_SCALE < scale < _LARGEST_SCALE and norm <= _LARGEST_NORM and error <= _INEXACT * norm
+
+
+@register_jitable
+def _multiply_out(v, kept):
+    """Replace v by w, divided if it is too long; return `kept` for it."""
+    scale, _, _, target = kept
     v *= scale
     norm = squared_norm(v)
     if norm > _LARGEST_NORM:
         v *= _REDUCTION
-        scalars[_TARGET] *= _REDUCTION
+        target *= _REDUCTION
         norm = squared_norm(v)
-    scalars[_SCALE], scalars[_NORM], scalars[_ERROR] = 1.0, norm, 0.0
+    return 1.0, norm, 0.0, target
 
 
 @learning_loop
 def _learn(X, codes, scores, v, scalars, aggressive):
     """One pass of Li & Long (2002), with ``w = scale v``: a round costs its non-zeros."""
     mistakes = updates = 0
+    kept = scalars[0], scalars[1], scalars[2], scalars[3]
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
         s = dot(v, x)
-        scores[t] = scalars[_SCALE] * s
+        scores[t] = kept[0] * s
         m = y * scores[t]
         mistakes += not m > 0.0
-        if not m > 0.0 or (aggressive and m < scalars[_TARGET]):
-            is_update, a = _step(v, scalars, m, y * s, squared_norm(x))
+        if not m > 0.0 or (aggressive and m < kept[3]):
+            is_update, restarts, a, kept = _step(m, y * s, squared_norm(x), kept)
             if is_update:
+                if restarts:
+                    v[:] = 0.0
                 add_scaled(v, y * a, x)
                 updates += 1
-                _keep_exact(v, scalars)
+                if not _is_exact(kept):
+                    kept = _multiply_out(v, kept)
+    scalars[0], scalars[1], scalars[2], scalars[3] = kept
     return mistakes, updates
 
 
@@ -97,20 +101,25 @@ def _learn_classes(X, codes, scores, V, scalars, aggressive):
     """The step along Δf = f(x, y) - f(x, ỹ), whose ‖Δf‖² is 2‖x‖²; the scale is that of all blocks."""
     mistakes = updates = 0
     sums, v = np.empty(V.shape[1]), V.reshape(-1)
+    kept = scalars[0], scalars[1], scalars[2], scalars[3]
     for t in range(n_rows(X)):
         x, y, f = row(X, t), codes[t], scores[t]
         score_classes(V, x, sums, f)
         for z in range(f.shape[0]):
-            f[z] *= scalars[_SCALE]
+            f[z] *= kept[0]
         z = best_wrong(f, y)
         m = f[y] - f[z]
         mistakes += not m > 0.0
-        if not m > 0.0 or (aggressive and m < scalars[_TARGET]):
-            is_update, a = _step(v, scalars, m, sums[y] - sums[z], 2.0 * squared_norm(x))
+        if not m > 0.0 or (aggressive and m < kept[3]):
+            is_update, restarts, a, kept = _step(m, sums[y] - sums[z], 2.0 * squared_norm(x), kept)
             if is_update:
+                if restarts:
+                    v[:] = 0.0
                 add_to_pair(V, a, x, y, z)
                 updates += 1
-                _keep_exact(v, scalars)
+                if not _is_exact(kept):
+                    kept = _multiply_out(v, kept)
+    scalars[0], scalars[1], scalars[2], scalars[3] = kept
     return mistakes, updates
 
 
