@@ -24,7 +24,7 @@ _LARGEST_NORM, _REDUCTION = 2.0**600, 2.0**-300
 
 @register_jitable
 def _step(m, u, squares, kept):
-    """Return ``(is_update, restarts, a, kept)``: add a times the row's direction to v, or to 0 if it restarts.
+    """Return ``(is_update, restarts, a, kept)``: add a times the row's direction, to 0 if v restarts.
 
     `kept` are the scale of v, ‖v‖², its rounding error and the target margin. The shortest w' with
     ``w'·w >= ‖w‖²`` and margin ``>= target`` is ``c w`` and ``d`` times the row's direction (y x or Δf),
