@@ -6,10 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..estimator.parameters import check_option, check_positive
-from ..numeric.rows import new_state
-from ..numeric.vector import SMALLEST_NORMAL
-from .first_order import FirstOrderClassifier
+from ..numeric.arrays import is_sparse_row
+from ..numeric.compiled import INLINE
+from ..numeric.loops import learning_loop
+from ..numeric.margins import signed
+from ..numeric.rows import add_scaled, by_types, dot, n_rows, new_state, row
+from ..numeric.vector import SMALLEST_NORMAL, lane_pass
+from .first_order import FirstOrderClassifier, margin_and_squares, step
 from .linear_classifier import WeightedClassifier
+from .parts.classes import weight_of, weights_by_code
 
 
 class PARule(NamedTuple):
@@ -33,6 +38,86 @@ class PARule(NamedTuple):
         if not tau < np.inf:
             return False, 0.0
         return True, tau
+
+
+# A postponed update is (True, a), of ``w += a·last``.
+_NOTHING_WAITS = (False, 0.0)
+
+
+def _copy_and_score(ir, w, last, x):
+    return [None, x], [ir.fmul(w, x), ir.fmul(x, x)]
+
+
+def _add_copy_and_score(ir, w, last, x, a):
+    w = ir.fadd(w, ir.fmul(a, last))
+    return [w, x], [ir.fmul(w, x), ir.fmul(x, x)]
+
+
+_score_dense = lane_pass(2, _copy_and_score)
+_update_and_score_dense = lane_pass(2, _add_copy_and_score)
+
+
+@by_types(**INLINE)
+def _update_and_score(w, last, waiting, x):
+    """Make the update that waits; return ``(w·x, ‖x‖², _NOTHING_WAITS)``.
+
+    An update with a dense row waits in `last` until the next row is read: both take one pass over `w`, and
+    memory is read during the update. With CSR rows nothing waits, and ‖x‖² is left to `_squares_at_hand`.
+    """
+    if is_sparse_row(x):
+        return lambda w, last, waiting, x: (dot(w, x), 0.0, _NOTHING_WAITS)
+
+    def dense(w, last, waiting, x):
+        waits, a = waiting
+        if waits:
+            s, squares = _update_and_score_dense((w, last), x, (a,))
+        else:
+            s, squares = _score_dense((w, last), x, ())
+        return s, squares, _NOTHING_WAITS
+
+    return dense
+
+
+@by_types(**INLINE)
+def _squares_at_hand(rule, m, squares, x):
+    """Return ``‖x‖²``, given the result of `_update_and_score` for the row."""
+    if is_sparse_row(x):
+        return lambda rule, m, squares, x: margin_and_squares(rule, m, x)[1]
+    return lambda rule, m, squares, x: squares
+
+
+@by_types(**INLINE)
+def _update(w, a, x):
+    """Make the update ``w += a x`` of the row scored last, or return that it waits."""
+    if is_sparse_row(x):
+
+        def at_once(w, a, x):
+            add_scaled(w, a, x)
+            return _NOTHING_WAITS
+
+        return at_once
+    return lambda w, a, x: (True, a)
+
+
+@learning_loop
+def _learn(X, codes, scores, w, last, rule, weights):
+    """Make one pass like that of `first_order`, with the updates of dense rows postponed."""
+    mistakes = updates = 0
+    waiting = _NOTHING_WAITS
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        scores[t], squares, waiting = _update_and_score(w, last, waiting, x)
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        squares = _squares_at_hand(rule, m, squares, x)
+        is_update, tau = step(rule, y, m, squares, weight_of(weights, codes[t]))
+        if is_update:
+            waiting = _update(w, tau * y, x)
+            updates += 1
+    waits, a = waiting
+    if waits:
+        add_scaled(w, a, last)
+    return mistakes, updates
 
 
 class PassiveAggressive(FirstOrderClassifier, WeightedClassifier):
@@ -95,6 +180,9 @@ class PassiveAggressive(FirstOrderClassifier, WeightedClassifier):
     def _begin_with(self, zeros):
         self._weights = zeros
         self._buffer = new_state(len(zeros), place=1) if zeros.ndim == 1 else None
+
+    def _loop(self):
+        return _learn, (self._weights, self._buffer, self._rule(), weights_by_code(self))
 
     def _rule(self):
         largest_step = float(self.C) if self.variant == "PA-I" else np.inf

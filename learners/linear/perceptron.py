@@ -12,7 +12,7 @@ from ..numeric.compiled import INLINE, compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, borrowed, by_types, dot, n_rows, row
-from .first_order import FirstOrderClassifier, margin_for, step
+from .first_order import FirstOrderClassifier, margin_and_squares, step
 from .linear_classifier import WeightedClassifier, as_coef
 from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_code
 
@@ -75,7 +75,8 @@ def _learn(X, codes, scores, w, output, rule, weights):
         s = dot(w, x)
         scores[t] = _predict(output, s, x)
         mistakes += not y * scores[t] > 0.0
-        is_update, alpha = step(rule, y, margin_for(rule, y * s, x), 0.0, weight_of(weights, codes[t]))
+        m, squares = margin_and_squares(rule, y * s, x)
+        is_update, alpha = step(rule, y, m, squares, weight_of(weights, codes[t]))
         if is_update:
             _record(output, w, alpha * y, x)
             add_scaled(w, alpha * y, x)
@@ -111,8 +112,8 @@ def _learn_classes(X, codes, scores, W, mean, rule, weights):
         mistakes += not f[y] - f[best_wrong(f, y)] > 0.0
         last = sums[: f.shape[0]]
         z = best_wrong(last, y)
-        m = last[y] - last[z]
-        is_update, alpha = step(rule, 1.0, margin_for(rule, m, x), 0.0, weight_of(weights, y))
+        m, squares = margin_and_squares(rule, last[y] - last[z], x)
+        is_update, alpha = step(rule, 1.0, m, 2.0 * squares, weight_of(weights, y))
         if is_update:
             add_to_pair(W, alpha, x, y, z)
             add_to_pair(mean.u, alpha * mean.rounds[0], x, y, z)
