@@ -8,73 +8,72 @@ from typing import NamedTuple
 
 
 class Benchmark(NamedTuple):
-    """Describe a kind of benchmark.
+    """Describe a kind of benchmark."""
 
-    Attributes
-    ----------
-    help : str
-        What it measures, for the command line.
-    modules : tuple of str
-        Modules of this package whose ``measure`` it calls.
-    sized : bool
-        Whether ``measure`` takes the size in gigabytes of the files that it generates.
-    counted : bool
-        Whether ``measure`` takes the number of cells.
-    """
-
+    # What it measures, for the command line.
     help: str
-    modules: tuple[str, ...]
+    # Functions of this package that it calls, as MODULE.FUNCTION; each returns the lines of one table.
+    tables: tuple[str, ...]
+    # Whether the functions take the size in gigabytes of the files that they generate.
     sized: bool = False
+    # Whether the functions take the number of cells.
     counted: bool = False
 
 
 BENCHMARKS = {
     "linear": Benchmark(
-        "one pass of the linear learners beside scikit-learn and beside reading the memory once; and what "
-        "the pipeline adds to them.",
-        ("linear", "overhead"),
+        "a pass of the linear learners, compared with scikit-learn and with reading the memory once; and the "
+        "overhead of the pipeline.",
+        ("linear.linear", "cells.overhead"),
     ),
     "multiclass": Benchmark(
-        "one pass of the learners of many classes beside scikit-learn's.", ("multiclass",)
+        "a pass of the learners of many classes, compared with scikit-learn.", ("linear.multiclass",)
     ),
     "full": Benchmark(
-        "an update of AROW with full covariance beside SciPy's symmetric product of that size.", ("full",)
+        "an update of AROW with full covariance, compared with SciPy's symmetric product of that size.",
+        ("linear.full",),
     ),
     "kernel": Benchmark(
-        "the tile of kernel values beside NumPy, whole streams beside plain loops.", ("kernel",)
+        "the tile of kernel values, compared with NumPy; whole streams, compared with plain loops.",
+        ("kernel.kernel",),
     ),
     "svm": Benchmark(
-        "LASVM beside scikit-learn's SVC on a9a and MNIST, where these are present; some minutes.", ("svm",)
+        "LASVM, compared with scikit-learn's SVC on a9a and MNIST if they are on this machine; takes some "
+        "minutes.",
+        ("svm.svm",),
     ),
     "cell": Benchmark(
-        "whole cells of small tasks beside the bare pass of their learners; USPS, MNIST and the Amazon "
-        "reviews, where these are present.",
-        ("cell",),
+        "whole cells of small tasks, compared with the bare passes of their learners; on USPS, MNIST and the "
+        "Amazon reviews if they are on this machine.",
+        ("cells.cell",),
     ),
     "metrics": Benchmark(
-        "cells that keep counts by class for metrics beside cells that do not; a9a, where it is present, and "
-        "generated rows.",
-        ("metrics",),
+        "cells that count by class for metrics, compared with cells that do not; on generated rows, and on "
+        "a9a if it is on this machine.",
+        ("cells.metrics",),
     ),
     "peers": Benchmark(
-        "the linear learners beside what is installed of scikit-learn, River and Vowpal Wabbit; the same "
-        "updates with equal settings, where these have them.",
-        ("peers", "equal_updates"),
+        "the linear learners, compared with scikit-learn, River and Vowpal Wabbit if they are installed; and "
+        "the same updates at equal settings.",
+        ("libraries.peers", "libraries.equal_updates"),
     ),
     "guests": Benchmark(
-        "what a cell adds to the calls of somebody else's learner, in microseconds a row.",
-        ("guests",),
+        "the time that a cell adds to the calls of a third-party learner, in microseconds a row.",
+        ("cells.guests",),
     ),
-    "overhead": Benchmark("what a cell costs beside its learning, and how two threads scale.", ("overhead",)),
+    "overhead": Benchmark(
+        "the cost of a cell in addition to its learning, and the gain of a second thread.",
+        ("cells.overhead",),
+    ),
     "cluster": Benchmark(
-        "what a Dask cluster of this machine's adds to a cell, how it scales, and how long studies of very "
-        "many cells take to begin, and to find that they are finished.",
-        ("cluster",),
+        "the time that a Dask cluster on this machine adds to a cell, how it scales, and how long studies "
+        "with very many cells take to start, and to find that they are finished.",
+        ("cluster.cluster",),
         counted=True,
     ),
     "ingestion": Benchmark(
-        "svmlight text beside scikit-learn's loader, and the memory that reading and streaming take.",
-        ("ingestion",),
+        "reading svmlight text, compared with scikit-learn's loader; memory of reading and streaming.",
+        ("ingestion.ingestion",),
         sized=True,
     ),
 }
@@ -86,14 +85,13 @@ def run_bench(
     """Run the benchmark `what`, a name in `BENCHMARKS`, and print its tables.
 
     `out` is a Markdown file to append the tables to. `gigabytes` is the size of generated files and `cells`
-    the number of cells of a study; None means the default of each module.
+    the number of cells of a study; None means the default of each benchmark.
     """
-    from .timing import show
+    from .runner import show
 
-    benchmark = BENCHMARKS[what]
-    for name in benchmark.modules:
-        module = importlib.import_module(f".{name}", __name__)
-        # Omit missing options, so that the module's defaults apply.
-        given = {"gigabytes": gigabytes, "cells": cells}
-        options = {key: value for key, value in given.items() if value is not None}
-        show(f"singlepass bench: {name}", module.measure(**options), out)
+    given = {"gigabytes": gigabytes, "cells": cells}
+    options = {name: value for name, value in given.items() if value is not None}
+    for table in BENCHMARKS[what].tables:
+        module, name = table.split(".")
+        measure = getattr(importlib.import_module(f".{module}", __name__), name)
+        show(f"singlepass bench: {name}", measure(**options), out)

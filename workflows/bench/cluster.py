@@ -14,9 +14,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -24,8 +24,8 @@ from ...pipeline.study.study import Study
 from ..running.progress import RunProgress
 from ..running.run import run_study
 from ..running.workers import WorkerOptions
-from .overhead import empty_study, equal_study, own_megabytes
-from .timing import Measurement, milliseconds
+from .cells import empty_study, equal_study, own_megabytes
+from .runner import Measurement, milliseconds, wall_time
 
 # Empty cells of a study when the option is not given: about a minute.
 CELLS = 5000
@@ -48,9 +48,8 @@ dashboard_address = "127.0.0.1:0"
 """
 
 
-@dataclass
-class _Look:
-    """Record memory and processor time of client and scheduler at one moment of a run."""
+class _Look(NamedTuple):
+    """Record memory (MB) and processor time (s) of client and scheduler at one moment of a run."""
 
     cells: int
     seconds: float
@@ -60,13 +59,13 @@ class _Look:
     scheduler_cpu: float
 
 
-@dataclass
 class _Watching(RunProgress):
     """Measure client and scheduler whenever cells return."""
 
-    looks: list[_Look] = field(default_factory=list)
-    cells: int = 0
-    _scheduler: psutil.Process | None = None
+    def __init__(self) -> None:
+        self.looks: list[_Look] = []
+        self.cells = 0
+        self._scheduler: psutil.Process | None = None
 
     def advance(self, cells: int) -> None:
         """Record a measurement."""
@@ -112,10 +111,10 @@ def _empty_cells(cells: int) -> list[Measurement]:
     per_cell = (last.seconds - first.seconds) / done
     scheduler = (last.scheduler_cpu - first.scheduler_cpu) / done
     client = (last.client_cpu - first.client_cpu) / done
-    grown = {
-        "client": (first.client_mb, max(look.client_mb for look in later)),
-        "scheduler": (first.scheduler_mb, max(look.scheduler_mb for look in later)),
-    }
+    memory = [
+        ("client", first.client_mb, max(look.client_mb for look in later)),
+        ("scheduler", first.scheduler_mb, max(look.scheduler_mb for look in later)),
+    ]
     return [
         Measurement(
             f"an empty cell on a cluster ({cells:,} of them, 2 workers, {os.cpu_count()} cores)",
@@ -131,13 +130,13 @@ def _empty_cells(cells: int) -> list[Measurement]:
         ),
         *(
             Measurement(
-                f"memory of the {who} at {cells:,} cells",
+                f"memory of the {process} at {cells:,} cells",
                 f"at most {most:.0f} MB",
                 f"{start:.0f} MB at {first.cells:,}",
                 most / start,
                 "≤ 1.1",
             )
-            for who, (start, most) in grown.items()
+            for process, start, most in memory
         ),
     ]
 
@@ -187,73 +186,56 @@ class _UntilFirst(RunProgress):
 
 def _to_first_cell(cells: int) -> tuple[float, float]:
     """Run a study until its first cell returns; return the seconds, with planning, and peak memory in MB."""
-    study, began, seconds = empty_study(cells), time.perf_counter(), math.nan
-    with tempfile.TemporaryDirectory() as out, contextlib.suppress(_Stop):
-        try:
+    study, began = empty_study(cells), time.perf_counter()
+    with tempfile.TemporaryDirectory() as out:
+        with contextlib.suppress(_Stop):
             run_study(study, out, progress=_UntilFirst(), options=WorkerOptions(threads=2))
-        finally:
-            seconds = time.perf_counter() - began
-    return seconds, _peak_megabytes()
-
-
-def _peak_megabytes() -> float:
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return math.nan
-    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) / 1e3
+        return time.perf_counter() - began, own_megabytes("VmHWM")
 
 
 def _again(cells: int) -> tuple[float, float]:
     """Run a study of empty cells twice; return the seconds of both runs."""
-    study, seconds = empty_study(cells), []
+    study = empty_study(cells)
     with tempfile.TemporaryDirectory() as out:
-        for _ in range(2):
-            began = time.perf_counter()
-            run_study(study, out, progress=RunProgress(), options=WorkerOptions(threads=2))
-            seconds.append(time.perf_counter() - began)
-    return seconds[0], seconds[1]
+        run = partial(run_study, study, out, progress=RunProgress(), options=WorkerOptions(threads=2))
+        return wall_time(run), wall_time(run)
 
 
-def _apart(function: Any, *args: Any) -> Any:
+def _in_subprocess(function: Any, *args: Any) -> Any:
     """Call a function in a subprocess, to measure only its own memory."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(function, *args).result()
 
 
-def measure(cells: int = CELLS) -> list[Measurement]:
+def cluster(cells: int = CELLS) -> list[Measurement]:
     """Run the benchmark with `cells` empty cells per study; the project's aims are stated for 100,000."""
     planned = PLANNED * cells
     found = [*_empty_cells(cells), *_scaling()]
     # Both include imports and compiling the first cell's loops.
-    smallest, _ = _apart(_to_first_cell, 1)
-    seconds, megabytes = _apart(_to_first_cell, planned)
-    found.append(
+    smallest, _ = _in_subprocess(_to_first_cell, 1)
+    seconds, megabytes = _in_subprocess(_to_first_cell, planned)
+    first, second = _in_subprocess(_again, cells)
+    return [
+        *found,
         Measurement(
             f"{planned:,} planned cells: until the first is back",
             f"{seconds:.1f} s",
             f"1 planned {smallest:.1f} s",
             seconds / 10,
             "≤ 1 (10 s for a million)",
-        )
-    )
-    found.append(
+        ),
         Measurement(
             f"{planned:,} planned cells: memory until then",
             f"{megabytes:.0f} MB",
             "1,000 MB",
             megabytes / 1e3,
             "≤ 1 (for a million)",
-        )
-    )
-    first, second = _apart(_again, cells)
-    found.append(
+        ),
         Measurement(
             f"a finished store of {cells:,} cells: the next run",
             f"{second:.2f} s",
             f"the first run {first:.1f} s",
             second / 3,
             "≤ 1 (3 s for 100,000)",
-        )
-    )
-    return found
+        ),
+    ]

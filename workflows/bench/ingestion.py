@@ -19,45 +19,50 @@ from typing import Any
 import numpy as np
 
 from ...pipeline.data import convert, expand, open_stream, stream_blocks, stream_rows
-from .timing import Measurement
+from .runner import Contest, Measurement
 
 FEATURES, NON_ZEROS = 1_000_000, 100
 # Rows written repeatedly until the file is large enough; not a multiple of any block size of a reader.
 PIECE_ROWS = 25_013
 MB = 1e6
 CONVERT_MB, STREAM_MB = 500, 200
+# Title, step, and limit in MB of its peak memory.
+MEMORY = (
+    ("convert", "convert", CONVERT_MB),
+    ("stream it converted", "stream_converted", STREAM_MB),
+    ("stream it unconverted", "stream_unconverted", STREAM_MB),
+)
 # Numbers as most files have them, and as programs write them without loss.
 FORMATS = {"4 digits": "{:.4f}", "17 digits": "{:.17g}"}
 
 
-def measure(gigabytes: float = 0.2) -> list[Measurement]:
+def ingestion(gigabytes: float = 0.2) -> list[Measurement]:
     """Run the benchmark on generated files of this size."""
-    measurements = []
+    lines = []
     for name, number in FORMATS.items():
         with tempfile.TemporaryDirectory(prefix="singlepass-bench-") as folder:
             path = Path(folder, "generated.svmlight")
             write_svmlight(path, int(gigabytes * 1e9), number)
-            measurements += _measure_file(path, f"svmlight, {path.stat().st_size / 1e9:.2f} GB, {name}")
-    return measurements
+            lines += _measure_file(path, f"svmlight, {path.stat().st_size / 1e9:.2f} GB, {name}")
+    return lines
 
 
 def _measure_file(path: Path, shown: str) -> list[Measurement]:
-    ours = _in_process("convert", path)
-    theirs = _in_process("load_and_compare", path)
-    converted, unconverted = (_in_process(work, path) for work in ("stream_converted", "stream_unconverted"))
-    for streamed in (converted, unconverted):
-        if streamed["non_zeros"] != theirs["non_zeros"]:
-            raise RuntimeError(
-                f"{streamed['non_zeros']} non-zeros streamed, {theirs['non_zeros']} in the file"
-            )
+    found = {work: _in_process(work, path) for work in WORKS}
+    theirs = found["load_and_compare"]
+    for each in (found["stream_converted"], found["stream_unconverted"]):
+        if each["non_zeros"] != theirs["non_zeros"]:
+            raise RuntimeError(f"{each['non_zeros']} non-zeros streamed, {theirs['non_zeros']} in the file")
+    contest = Contest(
+        f"{shown}: convert",
+        "convert",
+        "load_and_compare",
+        "≥ 0.8",
+        unit="{:.1f} s".format,
+        peer_named="scikit-learn's loader",
+    )
     return [
-        Measurement(
-            f"{shown}: convert",
-            f"{ours['seconds']:.1f} s",
-            f"scikit-learn's loader {theirs['seconds']:.1f} s",
-            theirs["seconds"] / ours["seconds"],
-            "≥ 0.8",
-        ),
+        contest.judged({work: each["seconds"] for work, each in found.items()}),
         Measurement(
             f"{shown}: labels and non-zeros equal to scikit-learn's",
             f"{theirs['equal']:,}",
@@ -65,21 +70,17 @@ def _measure_file(path: Path, shown: str) -> list[Measurement]:
             theirs["equal"] / theirs["entries"],
             "1",
         ),
-        _memory(f"{shown}: convert, peak memory", ours, CONVERT_MB),
-        _memory(
-            f"{shown}: stream it converted ({converted['seconds']:.1f} s), peak memory", converted, STREAM_MB
-        ),
-        _memory(
-            f"{shown}: stream it unconverted ({unconverted['seconds']:.1f} s), peak memory",
-            unconverted,
-            STREAM_MB,
+        *(
+            Measurement(
+                f"{shown}: {what} ({found[work]['seconds']:.1f} s), peak memory",
+                f"{found[work]['peak_mb']:.0f} MB, of which {found[work]['imports_mb']:.0f} MB imports",
+                f"limit {limit} MB",
+                limit / found[work]["peak_mb"],
+                "≥ 1",
+            )
+            for what, work, limit in MEMORY
         ),
     ]
-
-
-def _memory(work: str, found: dict[str, float], limit: int) -> Measurement:
-    above = f"{found['peak_mb']:.0f} MB, of which {found['imports_mb']:.0f} MB imports"
-    return Measurement(work, above, f"limit {limit} MB", limit / found["peak_mb"], "≥ 1")
 
 
 def write_svmlight(path: Path, size: int, number: str) -> None:
@@ -141,6 +142,7 @@ def _stream_unconverted(path: Path) -> dict[str, float]:
     return {"non_zeros": sum(int(np.count_nonzero(block.X.data)) for block in blocks)}
 
 
+# In the order in which they run.
 WORKS: dict[str, Callable[[Path], dict[str, float]]] = {
     "convert": _convert,
     "load_and_compare": _load_and_compare,

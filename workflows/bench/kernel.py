@@ -12,28 +12,40 @@ that contains it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 from threadpoolctl import threadpool_limits
 
 from ...learners import FOGD, KernelPerceptron, Projectron, ShiftingPerceptron
 from ...learners.kernel.values.products import LANES, dense_products
 from ...learners.kernel.values.row_storage import aligned
 from ...learners.numeric.compiled import compiled
-from ...pipeline.data import describe, expand, open_stream
-from .timing import Measurement, best_times, milliseconds
+from . import runner
+from .runner import Contest, Measurement, Work, microseconds, milliseconds
+from .streams import NamedStream, real_streams
 
 BLOCK, SUPPORT = 60, 3_000
-# Repetitions of the tile, and of each work that it is compared with.
+# Repetitions of the tile, and of the works that are compared with it.
 TURNS = 15
 # The row-by-row loops see only these rows: the whole stream would take them minutes.
 PEER_ROWS = 6_000
 # Each frequency gives two features, a cosine and a sine.
 FEATURES, WINDOW = 1_000, 1_000
 GAMMA = {"a9a": 0.04, "usps, 3 against the rest": 0.01, "usps, ten classes": 0.01, "generated": 0.02}
+REAL = {
+    "a9a": ("a9a", "binary"),
+    "usps, 3 against the rest": ("usps", "one-vs-rest:3"),
+    "usps, ten classes": ("usps", "multiclass"),
+}
+# Precision of the tile, and aim for its rate relative to NumPy's matrix product.
+TILES = ((np.float32, "> 1"), (np.float64, "1"))
+# Peer and aim of the rate of a pass.
+PASSES = (("the tile alone", "≥ 0.6"), ("NumPy's matrix product alone", ""))
+# Peer and aim of a pass of the kernel Perceptron.
+LOOPS = (("a plain Numba loop, row by row", "≥ 2"), ("NumPy, row by row", ""))
 
 
 @compiled
@@ -68,11 +80,11 @@ def _numpy_perceptron(X: Any, y: Any, gamma: float) -> int:
     return n
 
 
-def tile_work(d: int, dtype: Any) -> tuple[Callable[[], object], Callable[[], object], Any]:
+def tile_work(d: int, dtype: Any) -> tuple[Work, Work, Any]:
     """Return a block-by-rows product by the tile, the same by NumPy, and their output array."""
     rng = np.random.RandomState(0)
-    width = -(-d // LANES[np.dtype(dtype).itemsize]) * LANES[np.dtype(dtype).itemsize]
-    A, B = (aligned((n, width), dtype) for n in (BLOCK, SUPPORT))
+    lanes = LANES[np.dtype(dtype).itemsize]
+    A, B = (aligned((n, -(-d // lanes) * lanes), dtype) for n in (BLOCK, SUPPORT))
     A[:], B[:] = rng.standard_normal(A.shape), rng.standard_normal(B.shape)
     out = np.empty((BLOCK, SUPPORT), dtype)
     return lambda: dense_products(A, BLOCK, B, SUPPORT, out, A[:0]), lambda: np.matmul(A, B.T, out=out), out
@@ -82,49 +94,39 @@ def tile_rate(d: int, dtype: Any) -> tuple[float, float]:
     """Return the rates of the tile and of NumPy in multiplications and additions per second, on one core."""
     ours, numpy_, _ = tile_work(d, dtype)
     with threadpool_limits(1):
-        times = best_times({"tile": ours, "numpy": numpy_}, repeats=TURNS)
+        times = runner.best_times({"tile": ours, "numpy": numpy_}, TURNS)
     work = 2.0 * BLOCK * SUPPORT * d
     return work / times["tile"], work / times["numpy"]
 
 
+def _gigaflops(rate: float) -> str:
+    return f"{rate / 1e9:.0f} GFLOP/s"
+
+
 def measure_tile() -> list[Measurement]:
     """Compare the tile with NumPy's matrix product of the same precision."""
-    measurements = []
-    for dtype, aim in ((np.float32, "> 1"), (np.float64, "1")):
+    lines = []
+    for dtype, aim in TILES:
         for d in (128, 256, 784):
             ours, numpy_ = tile_rate(d, dtype)
-            measurements.append(
-                Measurement(
-                    f"tile: {BLOCK}×{d} by {SUPPORT:,}×{d}, {np.dtype(dtype).name}",
-                    f"{ours / 1e9:.0f} GFLOP/s",
-                    f"NumPy, one thread, {numpy_ / 1e9:.0f} GFLOP/s",
-                    ours / numpy_,
-                    aim,
-                )
-            )
-    return measurements
+            what = f"tile: {BLOCK}×{d} by {SUPPORT:,}×{d}, {np.dtype(dtype).name}"
+            peer = f"NumPy, one thread, {_gigaflops(numpy_)}"
+            lines.append(Measurement(what, _gigaflops(ours), peer, ours / numpy_, aim))
+    return lines
 
 
-def streams() -> dict[str, tuple[Any, Any]]:
+def streams() -> list[NamedStream]:
     """Return dense float32 streams: the real ones that are present, or a generated one if there are none."""
-    here = {entry.name for entry in describe() if entry.state.startswith("present")}
-    tasks = {
-        "a9a": ("a9a", "binary"),
-        "usps, 3 against the rest": ("usps", "one-vs-rest:3"),
-        "usps, ten classes": ("usps", "multiclass"),
-    }
-    found = {}
-    for name, (source, task) in tasks.items():
-        if source in here:
-            stream = open_stream(expand(name=source, task=task)[0])
-            X = stream.X.toarray() if hasattr(stream.X, "toarray") else stream.X
-            found[name] = np.array(X, np.float32), np.array(stream.y, np.int32)
+    found = [stream for stream in real_streams(REAL) if isinstance(stream, NamedStream)]
     if not found:
         rng = np.random.RandomState(0)
         X = (rng.uniform(size=(10_000, 123)) < 0.11).astype(np.float32)
         y = (X @ rng.standard_normal(123) > 0) ^ (rng.uniform(size=10_000) < 0.2)
-        found["generated"] = X, y.astype(np.int32)
-    return found
+        return [NamedStream("generated", X, y.astype(np.int32))]
+    return [
+        stream._replace(X=np.asarray(stream.X.toarray() if issparse(stream.X) else stream.X, np.float32))
+        for stream in found
+    ]
 
 
 def one_pass(learner: Any, X: Any, y: Any) -> None:
@@ -133,87 +135,64 @@ def one_pass(learner: Any, X: Any, y: Any) -> None:
     learner.learn_rows(X, y)
 
 
-def measure_stream(name: str, X: Any, y: Any) -> list[Measurement]:
+def measure_stream(stream: NamedStream) -> list[Measurement]:
     """Measure a pass of the kernel Perceptron and of the Projectron over a whole stream."""
+    name, X, y = stream
     gamma, d = GAMMA[name], X.shape[1]
-    rate, blas = tile_rate(d, np.float32)
+    rates = dict(zip((peer for peer, _ in PASSES), tile_rate(d, np.float32), strict=True))
     learners = {"KernelPerceptron": KernelPerceptron(gamma=gamma), "Projectron": Projectron(0.5, gamma=gamma)}
-    works: dict[str, Callable[[], object]] = {}
-    for label, learner in learners.items():
-        works[label] = lambda learner=learner: one_pass(learner, X, y)  # type: ignore[misc]
-    times = best_times(works, repeats=TURNS)
-    measurements = []
+    works = {label: partial(one_pass, learner, X, y) for label, learner in learners.items()}
+    times = runner.best_times(works, TURNS)
+    lines = []
     for label, learner in learners.items():
         reached = 2.0 * d * learner.n_kernel_evaluations_ / times[label]
-        shape = f"{name}, {len(X):,}×{d} float32, {learner.n_support_:,} support vectors"
-        measurements.append(
-            Measurement(
-                f"{label}, {shape}: one pass",
-                f"{milliseconds(times[label])}, {reached / 1e9:.0f} GFLOP/s",
-                f"the tile alone, {rate / 1e9:.0f} GFLOP/s",
-                reached / rate,
-                "≥ 0.6",
-            )
-        )
-        measurements.append(
-            Measurement(
-                f"{label}, {shape}: one pass",
-                f"{milliseconds(times[label])}, {reached / 1e9:.0f} GFLOP/s",
-                f"NumPy's matrix product alone, {blas / 1e9:.0f} GFLOP/s",
-                reached / blas,
-                "",
-            )
-        )
-    if y.max() > 1:
-        return measurements
-    return measurements + measure_peers(name, X[:PEER_ROWS], y[:PEER_ROWS])
+        what = f"{label}, {name}, {len(X):,}×{d} float32, {learner.n_support_:,} support vectors: one pass"
+        ours = f"{milliseconds(times[label])}, {_gigaflops(reached)}"
+        lines += [
+            Measurement(what, ours, f"{peer}, {_gigaflops(rates[peer])}", reached / rates[peer], aim)
+            for peer, aim in PASSES
+        ]
+    return lines if y.max() > 1 else lines + measure_loops(stream.first(PEER_ROWS))
 
 
-def measure_peers(name: str, X: Any, y: Any) -> list[Measurement]:
+def measure_loops(stream: NamedStream) -> list[Measurement]:
     """Compare the kernel Perceptron with the same algorithm written row by row."""
+    name, X, y = stream
     gamma, sign = GAMMA[name], np.where(y == y.max(), 1.0, -1.0)
     rows, alpha = np.empty_like(X), np.empty(len(X))
-    works: dict[str, Callable[[], object]] = {
+    plain, numpy_ = (peer for peer, _ in LOOPS)
+    works: dict[str, Work] = {
         "ours": lambda: one_pass(KernelPerceptron(gamma=gamma), X, y),
-        "a plain Numba loop, row by row": lambda: _plain_perceptron(X, sign, gamma, rows, alpha),
-        "NumPy, row by row": lambda: _numpy_perceptron(X, sign, gamma),
+        plain: lambda: _plain_perceptron(X, sign, gamma, rows, alpha),
+        numpy_: lambda: _numpy_perceptron(X, sign, gamma),
     }
+    what = f"KernelPerceptron, {name}, {len(X):,}×{X.shape[1]} float32: one pass"
+    contests = [Contest(what, "ours", peer, aim, peer_named=f"{peer},") for peer, aim in LOOPS]
     with threadpool_limits(1):
-        times = best_times(works, repeats=1)
-    ours = times.pop("ours")
-    return [
-        Measurement(
-            f"KernelPerceptron, {name}, {len(X):,}×{X.shape[1]} float32: one pass",
-            milliseconds(ours),
-            f"{peer}, {milliseconds(seconds)}",
-            seconds / ours,
-            "≥ 2" if "Numba" in peer else "",
-        )
-        for peer, seconds in times.items()
-    ]
+        return runner.contend(works, contests, repeats=1)
 
 
-def measure_features(name: str, X: Any, y: Any) -> list[Measurement]:
+def measure_features(stream: NamedStream) -> list[Measurement]:
     """Compare gradient descent on Fourier features with a kernel Perceptron with as many support vectors."""
-    gamma = GAMMA[name]
-    measurements = []
+    name, X, y = stream
+    lines = []
     for kind, rows in (("dense", X), ("CSR", csr_matrix(X))):
-        fourier, window = FOGD(FEATURES // 2, gamma=gamma), ShiftingPerceptron(WINDOW, gamma=gamma)
-        works: dict[str, Callable[[], object]] = {}
-        for label, learner in (("features", fourier), ("window", window)):
-            works[label] = lambda learner=learner, rows=rows: one_pass(learner, rows, y)  # type: ignore[misc]
-        times = best_times(works, repeats=3)
-        measurements.append(
-            Measurement(
-                f"FOGD, {name}, {len(X):,}×{X.shape[1]} {kind} float32, {FEATURES:,} features: one pass",
-                milliseconds(times["features"]),
-                f"a Perceptron of the last {window.n_support_:,} mistakes, {milliseconds(times['window'])}",
-                times["window"] / times["features"],
-                # The aim applies only if there are as many support vectors as features.
-                "≥ 3" if window.n_support_ == WINDOW else "",
-            )
+        window = ShiftingPerceptron(WINDOW, gamma=GAMMA[name])
+        one_pass(window, rows, y)
+        works = {
+            "features": partial(one_pass, FOGD(FEATURES // 2, gamma=GAMMA[name]), rows, y),
+            "window": partial(one_pass, window, rows, y),
+        }
+        contest = Contest(
+            f"FOGD, {name}, {len(X):,}×{X.shape[1]} {kind} float32, {FEATURES:,} features: one pass",
+            "features",
+            "window",
+            # The aim applies only if there are as many support vectors as features.
+            "≥ 3" if window.n_support_ == WINDOW else "",
+            peer_named=f"a Perceptron of the last {window.n_support_:,} mistakes,",
         )
-    return measurements
+        lines += runner.contend(works, [contest], repeats=3)
+    return lines
 
 
 def measure_growth() -> list[Measurement]:
@@ -222,28 +201,32 @@ def measure_growth() -> list[Measurement]:
     sizes, chunk, d = (1_000, 4_000, 16_000), 600, 128
     X = rng.standard_normal((sizes[-1], d)).astype(np.float32)
     # Distant rows have scores of about 0, so at least every other row is a mistake.
-    works: dict[str, Callable[[], object]] = {}
-    for size in sizes:
-        learner = KernelPerceptron(gamma=1.0).fit(X[:size], np.arange(size) % 2)
-        works[str(size)] = lambda learner=learner: learner.score_rows(X[:chunk])  # type: ignore[misc]
-    times = best_times(works, repeats=5)
-    smallest = times[str(sizes[0])]
-    return [
-        Measurement(
-            f"a row's score with {size:,} support vectors, {d} features, float32",
-            f"{times[str(size)] / chunk * 1e6:.1f} µs",
-            f"{size // sizes[0]} times that with {sizes[0]:,}, {smallest / chunk * 1e6:.1f} µs",
-            smallest * size / sizes[0] / times[str(size)],
+    works: dict[str, Work] = {
+        f"{size:,}": partial(
+            KernelPerceptron(gamma=1.0).fit(X[:size], np.arange(size) % 2).score_rows, X[:chunk]
         )
-        for size in sizes[1:]
+        for size in sizes
+    }
+    smallest, *larger = works
+    contests = [
+        Contest(
+            f"a row's score with {size} support vectors, {d} features, float32",
+            size,
+            smallest,
+            unit=microseconds(chunk, digits=1),
+            peer_named=f"{n // sizes[0]} times that with {smallest},",
+            ratio=lambda ours, peer, n=n: peer * n / sizes[0] / ours,
+        )
+        for size, n in zip(larger, sizes[1:], strict=True)
     ]
+    return runner.contend(works, contests, repeats=5)
 
 
-def measure() -> list[Measurement]:
-    """Run the benchmark."""
-    measurements = measure_tile()
-    for name, (X, y) in streams().items():
-        measurements += measure_stream(name, X, y)
-        if y.max() == 1:
-            measurements += measure_features(name, X, y)
-    return measurements + measure_growth()
+def kernel() -> list[Measurement]:
+    """Run all comparisons of kernel values and kernel learners."""
+    lines = measure_tile()
+    for stream in streams():
+        lines += measure_stream(stream)
+        if stream.y.max() == 1:
+            lines += measure_features(stream)
+    return lines + measure_growth()

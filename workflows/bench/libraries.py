@@ -1,8 +1,8 @@
-"""Wrap the linear learners of other libraries, with the learner here that is nearest to each.
+"""Compare linear learners with those of the installed other libraries: their speed, and equal updates.
 
-Both get the rows in the same way: in chunks, row by row, or as a whole stream in one call. Row by row only
-the first rows are learned. Our `learn` scores every row before learning it, and River is asked to as well
-(`predict_one`); the others are not.
+Both sides get the rows in the same way: in chunks, row by row, or as a whole stream in one call. Row by row
+only the first rows are learned. Our `learn` scores every row before learning it. River does the same here
+(`predict_one`), the other libraries do not.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import importlib.util
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -20,11 +20,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Perceptron as TheirPerceptron
 from sklearn.linear_model import SGDClassifier
 
-from ...learners import ALMA, AdaGradRDA, OnlineGradientDescent, PassiveAggressive, Perceptron
+from ...learners import ALMA, AdaGradRDA, FTRLProximal, OnlineGradientDescent, PassiveAggressive, Perceptron
+from . import runner
+from .runner import Contest, Measurement, Work, microseconds, skipped
+from .streams import NamedStream, gaussian, real_streams, text
 
 # Rows per chunk: large enough that scikit-learn's checks per call cost little in comparison.
 CHUNK = 1000
@@ -33,120 +37,77 @@ SINGLY_NON_ZEROS, SINGLY_ROWS = 200_000, 2000
 # Rows written as text for Vowpal Wabbit.
 WRITTEN = 20_000
 
-Work = Callable[[], object]
+_A_ROW = " a row"
 
+# Real streams for the speed, and for equal updates.
+REAL = {"mnist": ("mnist", "one-vs-rest:3"), "a9a": ("a9a", "binary")}
+EQUAL_REAL = {"a9a": ("a9a", "binary"), "20newsgroups": ("20newsgroups", "one-vs-rest:sci.space")}
+LOSS_AIM, SPEED_AIM = "≤ 1.01", "≥ 1"
 
-class NamedStream(NamedTuple):
-    """Hold rows with labels 0 and 1, and their name in the table."""
+_hinge = partial(SGDClassifier, loss="hinge", penalty=None, eta0=1.0, fit_intercept=False)
 
-    name: str
-    X: Any
-    y: Any
-
-
-class Pair(NamedTuple):
-    """Pair an algorithm of another library with our nearest learner.
-
-    Attributes
-    ----------
-    name, ours : str
-        Names of the other algorithm and of our learner.
-    way : str
-        How both get the rows.
-    peer, work : callable
-        One pass over the rows by the other algorithm, and by our learner.
-    rows : int
-        Number of rows in a pass.
-    """
-
-    name: str
-    ours: str
-    way: str
-    peer: Work
-    work: Work
-    rows: int
-
-
-def entries(X: Any) -> int:
-    """Return how many numbers a matrix stores."""
-    return int(X.size if isinstance(X, np.ndarray) else X.nnz)
-
-
-def first_rows(stream: NamedStream) -> NamedStream:
-    """Return the first rows of a stream, which are learned row by row."""
-    each = max(1, entries(stream.X) // len(stream.y))
-    n = min(len(stream.y), SINGLY_ROWS, max(1, SINGLY_NON_ZEROS // each))
-    return NamedStream(stream.name, stream.X[:n], stream.y[:n])
-
-
-def pieces(stream: NamedStream, size: int) -> list[tuple[Any, Any]]:
-    """Cut a stream into pieces of `size` rows."""
-    return [
-        (stream.X[start : start + size], stream.y[start : start + size])
-        for start in range(0, len(stream.y), size)
-    ]
-
-
-def pass_here(make: Callable[[], Any], parts: list[tuple[Any, Any]]) -> Work:
-    """Return a pass of one of our learners, which scores each row and then learns it."""
-
-    def work() -> None:
-        learner = make()
-        classes: list[int] | None = [0, 1]
-        for X, y in parts:
-            learner.learn(X, y, classes)
-            classes = None  # given only in the first call
-
-    return work
-
-
-# scikit-learn.
-
-
-def _hinge(**settings: Any) -> Any:
-    return SGDClassifier(loss="hinge", penalty=None, eta0=1.0, fit_intercept=False, **settings)
-
-
-SCIKIT_LEARN: dict[str, tuple[Callable[[], Any], type[Any]]] = {
+# Algorithms of each library: how to create them, and our nearest learner.
+SCIKIT_LEARN = {
     "SGDClassifier PA-I": (partial(_hinge, learning_rate="pa1"), PassiveAggressive),
     "SGDClassifier hinge": (partial(_hinge, learning_rate="constant"), OnlineGradientDescent),
     "Perceptron": (partial(TheirPerceptron, fit_intercept=False), Perceptron),
 }
-
-
-def _partial_fit(make: Callable[[], Any], parts: list[tuple[Any, Any]]) -> Work:
-    def work() -> None:
-        learner = make()
-        classes: list[int] | None = [0, 1]
-        for X, y in parts:
-            learner.partial_fit(X, y, classes=classes)
-            classes = None
-
-    return work
-
-
-@contextmanager
-def scikit_learn(stream: NamedStream) -> Iterator[list[Pair]]:
-    """Yield the pairs for scikit-learn's learners, in chunks and row by row."""
-    few = first_rows(stream)
-    yield [
-        Pair(name, ours.__name__, way, _partial_fit(make, parts), pass_here(ours, parts), rows)
-        for way, parts, rows in (
-            (f"chunks of {CHUNK:,}", pieces(stream, CHUNK), len(stream.y)),
-            ("row by row", pieces(few, 1), len(few.y)),
-        )
-        for name, (make, ours) in SCIKIT_LEARN.items()
-    ]
-
-
-# River.
-
-RIVER: dict[str, tuple[dict[str, Any], type[Any]]] = {
+RIVER = {
     "PAClassifier": ({"C": 1.0, "mode": 1, "learn_intercept": False}, PassiveAggressive),
     "Perceptron": ({}, Perceptron),
     "ALMAClassifier": ({}, ALMA),
     "LogisticRegression": ({"intercept_lr": 0.0}, OnlineGradientDescent),
 }
+VOWPAL_WABBIT = {"adaptive steps": ([], AdaGradRDA), "--sgd": (["--sgd"], OnlineGradientDescent)}
+
+
+class Round(NamedTuple):
+    """Describe how a library and our learners get the rows of a stream."""
+
+    way: str
+    # The rows, cut into the parts that our learners get.
+    parts: list[tuple[Any, Any]]
+    rows: int
+    # Return one pass of the library's algorithm, given its name and how to create it.
+    peer: Callable[[str, Any], Work]
+
+
+def first_rows(stream: NamedStream) -> NamedStream:
+    """Return the first rows of a stream, which are learned row by row."""
+    stored = stream.X.nnz if sp.issparse(stream.X) else stream.X.size
+    each = max(1, stored // len(stream.y))
+    return stream.first(min(len(stream.y), SINGLY_ROWS, max(1, SINGLY_NON_ZEROS // each)))
+
+
+def pieces(stream: NamedStream, size: int) -> list[tuple[Any, Any]]:
+    """Cut a stream into pieces of `size` rows."""
+    starts = range(0, len(stream.y), size)
+    return [(stream.X[start : start + size], stream.y[start : start + size]) for start in starts]
+
+
+def pass_in_parts(make: Callable[[], Any], parts: list[tuple[Any, Any]], method: str = "learn") -> Work:
+    """Return a pass of a new learner over parts of a stream; ours score each row and then learn it."""
+
+    def work() -> None:
+        learn = getattr(make(), method)
+        for place, (X, y) in enumerate(parts):
+            # The classes are given only in the first call.
+            learn(X, y, None if place else [0, 1])
+
+    return work
+
+
+@contextmanager
+def scikit_learn(stream: NamedStream) -> Iterator[list[Round]]:
+    """Yield the rounds with scikit-learn: in chunks, and row by row."""
+    few = first_rows(stream)
+    yield [
+        Round(way, parts, rows, lambda _, make, parts=parts: pass_in_parts(make, parts, "partial_fit"))
+        for way, parts, rows in (
+            (f"chunks of {CHUNK:,}", pieces(stream, CHUNK), len(stream.y)),
+            ("row by row", pieces(few, 1), len(few.y)),
+        )
+    ]
 
 
 def as_dicts(X: Any) -> list[dict[int, float]]:
@@ -158,41 +119,24 @@ def as_dicts(X: Any) -> list[dict[int, float]]:
     ]
 
 
-def _predict_then_learn(make: Callable[[], Any], rows: list[dict[int, float]], labels: list[bool]) -> Work:
-    def work() -> None:
-        learner = make()
-        for x, y in zip(rows, labels, strict=True):
-            learner.predict_one(x)
-            learner.learn_one(x, y)
-
-    return work
+def _predict_then_learn(make: Callable[[], Any], rows: list[dict[int, float]], labels: list[bool]) -> None:
+    learner = make()
+    for x, y in zip(rows, labels, strict=True):
+        learner.predict_one(x)
+        learner.learn_one(x, y)
 
 
 @contextmanager
-def river(stream: NamedStream) -> Iterator[list[Pair]]:
-    """Yield the pairs for River's linear classifiers, row by row."""
+def river(stream: NamedStream) -> Iterator[list[Round]]:
+    """Yield the round with River: row by row."""
     models = importlib.import_module("river.linear_model")
     few = first_rows(stream)
-    rows, labels, parts = as_dicts(few.X), (few.y == 1).tolist(), pieces(few, 1)
-    yield [
-        Pair(
-            name,
-            ours.__name__,
-            "row by row",
-            _predict_then_learn(partial(getattr(models, name), **settings), rows, labels),
-            pass_here(ours, parts),
-            len(few.y),
-        )
-        for name, (settings, ours) in RIVER.items()
-    ]
+    rows, labels = as_dicts(few.X), (few.y == 1).tolist()
 
+    def peer(name: str, settings: Any) -> Work:
+        return partial(_predict_then_learn, partial(getattr(models, name), **settings), rows, labels)
 
-# Vowpal Wabbit.
-
-VOWPAL_WABBIT: dict[str, tuple[list[str], type[Any]]] = {
-    "adaptive steps": ([], AdaGradRDA),
-    "--sgd": (["--sgd"], OnlineGradientDescent),
-}
+    yield [Round("row by row", pieces(few, 1), len(few.y), peer)]
 
 
 def run_vw(arguments: list[str]) -> None:
@@ -212,48 +156,39 @@ def write_text(stream: NamedStream, path: Path) -> None:
 
 
 @contextmanager
-def vowpal_wabbit(stream: NamedStream) -> Iterator[list[Pair]]:
-    """Yield the pairs for Vowpal Wabbit's linear learner, from its own cached file."""
-    part = NamedStream(stream.name, stream.X[:WRITTEN], stream.y[:WRITTEN])
+def written(stream: NamedStream, loss: str) -> Iterator[list[str]]:
+    """Write a stream for Vowpal Wabbit, and yield the arguments to read it from its cached file."""
     with tempfile.TemporaryDirectory() as folder:
-        text = Path(folder, "rows.vw")
-        write_text(part, text)
-        arguments = ["--quiet", "--loss_function", "hinge", "--noconstant", "-d", str(text)]
+        path = Path(folder, "rows.vw")
+        write_text(stream, path)
+        arguments = ["--quiet", "--loss_function", loss, "--noconstant", "-d", str(path)]
         arguments += ["--cache_file", str(Path(folder, "rows.cache"))]
         run_vw([*arguments, "--kill_cache"])
+        yield arguments
+
+
+@contextmanager
+def vowpal_wabbit(stream: NamedStream) -> Iterator[list[Round]]:
+    """Yield the round with Vowpal Wabbit, which reads its own cached file."""
+    part = stream.first(WRITTEN)
+    with written(part, "hinge") as arguments:
+        way = "whole stream, theirs from a cached file"
         yield [
-            Pair(
-                name,
-                ours.__name__,
-                "whole stream, theirs from a cached file",
-                partial(run_vw, [*arguments, *settings]),
-                pass_here(ours, [(part.X, part.y)]),
-                len(part.y),
-            )
-            for name, (settings, ours) in VOWPAL_WABBIT.items()
+            Round(way, [(part.X, part.y)], len(part.y), lambda _, more: partial(run_vw, [*arguments, *more]))
         ]
 
 
 class Library(NamedTuple):
-    """Describe a library that may be installed.
-
-    Attributes
-    ----------
-    module : str
-        Module to import.
-    package : str
-        Package for pip.
-    program : str or None
-        Program on the PATH that can replace the module.
-    pairs : callable
-        ``pairs(stream)`` is a context manager that yields a list of `Pair`.
-    """
+    """Describe a library that may be installed."""
 
     name: str
+    # Module to import, package for pip, and a program on the PATH that can replace the module.
     module: str
     package: str
     program: str | None
-    pairs: Callable[[NamedStream], Any]
+    algorithms: Mapping[str, tuple[Any, type[Any]]]
+    # A context manager that yields the rounds on a stream.
+    rounds: Callable[[NamedStream], Any]
 
     @property
     def is_installed(self) -> bool:
@@ -261,9 +196,169 @@ class Library(NamedTuple):
         on_path = self.program is not None and shutil.which(self.program) is not None
         return on_path or importlib.util.find_spec(self.module) is not None
 
+    def skipped(self, stream: str = "") -> Measurement:
+        """Return the line of a library that is not installed."""
+        return skipped(f"{stream}{self.name}", f"not installed: pip install {self.package}")
 
+
+WABBIT = Library("Vowpal Wabbit", "vowpalwabbit", "vowpalwabbit", "vw", VOWPAL_WABBIT, vowpal_wabbit)
 LIBRARIES = (
-    Library("scikit-learn", "sklearn", "scikit-learn", None, scikit_learn),
-    Library("River", "river", "river", None, river),
-    Library("Vowpal Wabbit", "vowpalwabbit", "vowpalwabbit", "vw", vowpal_wabbit),
+    Library("scikit-learn", "sklearn", "scikit-learn", None, SCIKIT_LEARN, scikit_learn),
+    Library("River", "river", "river", None, RIVER, river),
+    WABBIT,
 )
+
+
+def measure_library(library: Library, stream: NamedStream) -> list[Measurement]:
+    """Measure all algorithms of a library on a stream."""
+    n, d = stream.X.shape
+    kind = f"CSR, {stream.X.nnz / n:.0f} non-zeros a row" if sp.issparse(stream.X) else "dense"
+    lines = []
+    with library.rounds(stream) as rounds:
+        for way, parts, rows, peer in rounds:
+            what, unit = (
+                f"{stream.name}, {d:,} features {kind}: {rows:,} rows, {way}",
+                microseconds(rows, _A_ROW),
+            )
+            for name, (settings, ours) in library.algorithms.items():
+                named = {"named": ours.__name__, "peer_named": f"{library.name} {name}"}
+                works = {"ours": pass_in_parts(ours, parts), "peer": peer(name, settings)}
+                lines += runner.contend(works, [Contest(what, "ours", "peer", unit=unit, **named)], 3)
+    return lines
+
+
+def streams() -> Iterator[NamedStream | Measurement]:
+    """Yield the streams one by one, and a line for each that is missing."""
+    rng = np.random.RandomState(0)
+    yield gaussian(rng)
+    yield text(rng)
+    yield from real_streams(REAL)
+
+
+def peers() -> list[Measurement]:
+    """Compare linear learners with those of the installed other libraries, on the same streams."""
+    lines = []
+    for stream in streams():
+        if isinstance(stream, Measurement):
+            lines.append(stream)
+            continue
+        for library in LIBRARIES:
+            if library.is_installed:
+                lines += measure_library(library, stream)
+    return lines + [library.skipped() for library in LIBRARIES if not library.is_installed]
+
+
+class Update(NamedTuple):
+    """Describe an update rule with equal settings in each library; not all libraries have every rule.
+
+    The settings keep scores below 50, where Vowpal Wabbit clips its predictions; with larger steps AdaGrad's
+    scores exceed 50 on word counts.
+    """
+
+    name: str
+    ours: Callable[[], Any]
+    wabbit: list[str]
+    scikit_learn: Callable[[], Any] | None = None
+
+
+_sgd = partial(SGDClassifier, loss="log_loss", penalty=None, fit_intercept=False, shuffle=False)
+
+UPDATES = (
+    Update(
+        "logistic gradient descent, η = 0.1",
+        partial(OnlineGradientDescent, eta=0.1, loss="logistic", rate="constant"),
+        ["--sgd", "--power_t", "0", "-l", "0.1"],
+        partial(_sgd, learning_rate="constant", eta0=0.1),
+    ),
+    Update(
+        "AdaGrad, η = 0.01",
+        partial(OnlineGradientDescent, eta=0.01, loss="logistic", rate="adagrad"),
+        ["--adaptive", "--power_t", "0.5", "-l", "0.01"],
+    ),
+    Update(
+        "FTRL, α = 0.1, β = l1 = l2 = 1",
+        partial(FTRLProximal, alpha=0.1, beta=1.0, l1=1.0, l2=1.0),
+        ["--ftrl", "--ftrl_alpha", "0.1", "--ftrl_beta", "1", "--l1", "1", "--l2", "1"],
+    ),
+)
+
+
+def log_loss(scores: NDArray[np.floating], y: NDArray[np.integer]) -> float:
+    """Return the mean logistic loss of scores for labels 0 and 1."""
+    return float(np.mean(np.logaddexp(0.0, (1 - 2 * y) * scores)))
+
+
+def shuffled(stream: NamedStream) -> NamedStream:
+    """Shuffle a stream with a fixed seed, because some files are sorted by class."""
+    order = np.random.RandomState(0).permutation(len(stream.y))
+    return stream._replace(X=stream.X[order], y=stream.y[order])
+
+
+def compared(
+    update: Update, stream: NamedStream, peer: str, scores: NDArray[np.floating], work: Work, way: str = ""
+) -> list[Measurement]:
+    """Return one line with the log loss on the first rows, and one with the time of a whole pass.
+
+    `scores` are the peer's scores of the first rows, each before the row is learned; `work` is its pass.
+    """
+    few, n = stream.first(len(scores)), len(stream.y)
+    ours, theirs = log_loss(update.ours().learn(few.X, few.y, [0, 1]), few.y), log_loss(scores, few.y)
+    what = f"{stream.name}, {update.name}: "
+    loss = Measurement(
+        f"{what}log loss along {len(few.y):,} rows",
+        f"{ours:.6f}",
+        f"{peer} {theirs:.6f}",
+        # The ratio is symmetric, so that the aim bounds both directions.
+        max(ours / theirs, theirs / ours),
+        LOSS_AIM,
+    )
+    unit = microseconds(n, _A_ROW)
+    contest = Contest(f"{what}a pass over {n:,} rows{way}", "ours", peer, SPEED_AIM, unit)
+    works = {"ours": pass_in_parts(update.ours, [(stream.X, stream.y)]), peer: work}
+    return [loss, *runner.contend(works, [contest], repeats=5)]
+
+
+def compared_with_scikit_learn(update: Update, stream: NamedStream) -> list[Measurement]:
+    """Return the comparison with scikit-learn's learner, if it has the rule.
+
+    scikit-learn learns a pass in one call, which is its fastest way. For the scores before each update it
+    learns the first rows one by one.
+    """
+    make = update.scikit_learn
+    if make is None:
+        return []
+    few = first_rows(stream)
+    learner, scores = make(), np.zeros(len(few.y))
+    for t, (x, y) in enumerate(pieces(few, 1)):
+        # scikit-learn has no weights before the first row; ours are 0 then.
+        scores[t] = learner.decision_function(x)[0] if t else 0.0
+        learner.partial_fit(x, y, classes=[0, 1])
+    work = pass_in_parts(make, [(stream.X, stream.y)], "partial_fit")
+    return compared(update, stream, "scikit-learn", scores, work)
+
+
+def compared_with_wabbit(update: Update, stream: NamedStream, arguments: list[str]) -> list[Measurement]:
+    """Return the comparison with Vowpal Wabbit, whose pass is one run of the program."""
+    with tempfile.TemporaryDirectory() as folder:
+        said = Path(folder, "scores.txt")
+        run_vw([*arguments, *update.wabbit, "-p", str(said)])
+        scores = np.loadtxt(said, ndmin=1)
+    work = partial(run_vw, [*arguments, *update.wabbit])
+    return compared(update, stream, WABBIT.name, scores, work, ", theirs from a cached file")
+
+
+def measure_updates(stream: NamedStream) -> list[Measurement]:
+    """Compare all updates on a stream with the libraries that have them."""
+    lines = [line for update in UPDATES for line in compared_with_scikit_learn(update, stream)]
+    if not WABBIT.is_installed:
+        return [*lines, WABBIT.skipped(f"{stream.name}, ")]
+    with written(stream, "logistic") as arguments:
+        return lines + [line for each in UPDATES for line in compared_with_wabbit(each, stream, arguments)]
+
+
+def equal_updates() -> list[Measurement]:
+    """Compare the same updates at equal settings: log loss and speed."""
+    lines: list[Measurement] = []
+    for stream in real_streams(EQUAL_REAL):
+        lines += [stream] if isinstance(stream, Measurement) else measure_updates(shuffled(stream))
+    return lines

@@ -1,34 +1,56 @@
-"""Compare one pass of linear learners with scikit-learn, with reading memory once, and with checked rows.
+"""Time passes of linear learners: of two classes, of many classes, and with full covariance.
 
-The speed of a pass depends on how many rows cause updates. About half of them do in a generated stream, few
-do in a real one; both are measured.
+The speed of a pass depends on how many rows cause updates: about half of them in a generated stream, few in a
+real one. scikit-learn trains one binary model per class, so its pass reads the rows K times; a pass here
+scores all classes in one read of the row. AROW, which stores a variance per weight, is also compared with
+PA-I.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg.blas import dsymv
 from sklearn.linear_model import SGDClassifier
+from threadpoolctl import threadpool_limits
 
-from ...learners import AROW, PassiveAggressive
+from ...learners import AROW, AdaGradRDA, PassiveAggressive, Perceptron
 from ...learners.numeric.compiled import compiled
 from ...learners.numeric.rows import as_rows, n_rows, row, squared_norm
-from ...pipeline.data import describe, expand, open_stream
-from .timing import Measurement, best_times, milliseconds
+from . import runner
+from .runner import Contest, Measurement, Work, microseconds, milliseconds
+from .streams import NamedStream, gaussian, real_streams, text, thinned, topics, unit_rows
 
-# Aim for the speed of the public `learn`, which checks its rows, relative to `learn_rows`.
-CHECKED_AIM = "≥ 0.9"
-# Share of non-zero features in MNIST.
-STORED = 0.19
+_PEER, _READ = "scikit-learn PA-I", "reading X once"
+TWO_CLASSES = {"PA-I": PassiveAggressive, "AROW": AROW}
+MANY_CLASSES: dict[str, Any] = {
+    "PA-I": PassiveAggressive,
+    "Perceptron": Perceptron,
+    "AROW top-1": AROW,
+    "AROW all": partial(AROW, constraints="all"),
+    "AdaGrad-RDA": AdaGradRDA,
+}
+# Subject, peer and aim. A pass over dense rows is also compared with the time of reading them.
+DENSE = (("PA-I", _PEER, "≥ 10"), ("PA-I", _READ, "≥ 0.65"), ("AROW", _PEER, ""), ("AROW", _READ, "≥ 0.55"))
+SPARSE = (("PA-I", _PEER, "≥ 1.6"), ("AROW", _PEER, ""))
+CHECKED = (("PA-I learn", "PA-I learn_rows", "≥ 0.9"), ("AROW learn", "AROW learn_rows", "≥ 0.9"))
+MULTICLASS = (*((name, _PEER, "") for name in MANY_CLASSES), ("AROW top-1", "PA-I", "≥ 0.5"))
+# An update with full covariance may take at most 1.7 times as long as the product.
+FULL = (("dense", "dsymv", "≥ 0.59"), ("CSR", "dsymv", ""))
 
-# MNIST's shape, and the shape of RCV1's training part with its 75 non-zeros per row.
-DENSE = (60_000, 784)
-SPARSE = (20_000, 47_000)
-NON_ZEROS = 75
+MNIST = {"MNIST 3 against the rest": ("mnist", "one-vs-rest:3")}
+# Many features with few per row; all features in all rows; few features and many classes.
+REAL = {
+    "20 Newsgroups": ("news20", "multiclass"),
+    "USPS": ("usps", "multiclass"),
+    "Letter": ("letter", "multiclass"),
+}
+
+# With full covariance: the numbers of features of a9a, USPS and MNIST; rows; non-zeros of CSR rows as in a9a.
+SIZES, ROWS, DENSITY = (123, 256, 784), 320, 0.11
 
 
 @compiled
@@ -38,164 +60,183 @@ def _read(X: Any, norms: Any) -> None:
         norms[t] = squared_norm(row(X, t))
 
 
-def dense_stream(rng: np.random.RandomState) -> tuple[Any, Any]:
-    """Generate a dense float32 stream: Gaussian features, a linear concept, 5% of the labels flipped."""
-    n, d = DENSE
-    X = rng.standard_normal(DENSE).astype(np.float32)
-    y = (X @ rng.standard_normal(d).astype(np.float32) > 0) ^ (rng.random_sample(n) < 0.05)
-    return X, y.astype(np.int32)
+def scikit_learn_pass(X: Any, y: Any) -> Work:
+    """Return one pass of scikit-learn's PA-I, with rows in order."""
+    settings = {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": 1.0, "fit_intercept": False}
+    return lambda: SGDClassifier(**settings, shuffle=False, max_iter=1, tol=None).fit(X, y)
 
 
-def mnist_stream() -> tuple[Any, Any] | None:
-    """Return MNIST's training part, digit 3 against the rest, or None if it is not on this machine."""
-    if not any(entry.name == "mnist" and entry.state.startswith("present") for entry in describe()):
-        return None
-    stream = open_stream(expand(name="mnist", task="one-vs-rest:3")[0])
-    # Copied to memory, because the stream's rows may be mapped from a file.
-    return np.array(stream.X), np.array(stream.y)
+def passes(learners: dict[str, Any], X: Any, y: Any) -> dict[str, Work]:
+    """Return a pass of every learner and of scikit-learn's."""
+    ours = {name: lambda make=make: make().fit(X, y) for name, make in learners.items()}
+    return {**ours, _PEER: scikit_learn_pass(X, y)}
 
 
-def sparse_stream(rng: np.random.RandomState) -> tuple[Any, Any]:
-    """Generate a CSR float32 stream: Zipf-like columns as in text, unit rows, 5% of the labels flipped."""
-    n, d = SPARSE
-    # u^3 makes low columns frequent, like frequent words; of 88 drawn columns about 75 are distinct.
-    columns = (d * rng.random_sample((n, 88)) ** 3).astype(np.int32)
-    columns.sort(axis=1)
-    first = np.ones(columns.shape, dtype=bool)
-    first[:, 1:] = columns[:, 1:] != columns[:, :-1]
-    # At most 75 per row.
-    kept = first & (np.cumsum(first, axis=1) <= NON_ZEROS)
-    indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
-    values = rng.random_sample(indptr[-1]).astype(np.float32)
-    X = sp.csr_matrix((values, columns[kept], indptr), shape=SPARSE)
-    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    X = sp.csr_matrix(
-        (values / np.repeat(norms, np.diff(indptr)).astype(np.float32), X.indices, indptr), SPARSE
+def updated(make: Any, stream: NamedStream) -> str:
+    """Return the share of the rows that cause an update."""
+    return f"{make().fit(stream.X, stream.y).n_updates_ / len(stream.y):.0%} of the rows update"
+
+
+def measure_dense(stream: NamedStream) -> list[Measurement]:
+    """Compare passes over dense rows with scikit-learn and with reading the rows."""
+    rows, norms = as_rows(stream.X), np.empty(len(stream.y))
+    works = {**passes(TWO_CLASSES, stream.X, stream.y), _READ: lambda: _read(rows, norms)}
+    shares = {name: updated(make, stream) for name, make in TWO_CLASSES.items()}
+
+    def speed(seconds: float) -> str:
+        return f"{milliseconds(seconds)} ({stream.X.nbytes / seconds / 1e9:.1f} GB/s)"
+
+    return runner.contend(
+        works,
+        [
+            Contest(
+                f"{ours}, {stream.name}, {stream.shape} {stream.X.dtype}, {shares[ours]}: "
+                f"{'share of memory-read speed' if peer == _READ else 'one pass'}",
+                ours,
+                peer,
+                aim,
+                peer_unit=speed if peer == _READ else milliseconds,
+            )
+            for ours, peer, aim in DENSE
+        ],
     )
-    y = (X @ rng.standard_normal(d) > 0) ^ (rng.random_sample(n) < 0.05)
-    return X, y.astype(np.int32)
 
 
-def thinned(rng: np.random.RandomState, X: Any) -> Any:
-    """Return a dense stream as CSR with MNIST's share of non-zeros, at random positions."""
-    return sp.csr_matrix(X * (rng.random_sample(X.shape) < STORED))
-
-
-def measure_checks(name: str, X: Any, y: Any) -> list[Measurement]:
-    """Compare `learn` on unvalidated rows with `learn_rows`."""
-    rows, codes, classes = as_rows(X), y.astype(np.int32), np.array([0, 1])
-    works: dict[str, Callable[[], object]] = {}
-    for label, make in (("PA-I", PassiveAggressive), ("AROW", AROW)):
+def measure_checks(stream: NamedStream) -> list[Measurement]:
+    """Compare the public `learn`, which checks its rows, with `learn_rows`."""
+    works: dict[str, Work] = {}
+    for name, make in TWO_CLASSES.items():
         checked, unchecked = make(), make()
         # Both measure the middle of a stream.
         for learner in (checked, unchecked):
-            learner.begin(classes, X.shape[1])
-        works[f"{label} learn"] = partial(checked.learn, X, y)
-        works[f"{label} learn_rows"] = partial(unchecked.learn_rows, rows, codes)
-    times = best_times(works)
-    stored = "" if isinstance(X, np.ndarray) else f" CSR, {X.nnz / len(y):.0f} non-zeros a row"
-    return [
-        Measurement(
-            f"{label}, {name}, {X.shape[0]:,}×{X.shape[1]} {X.dtype}{stored}: rows checked",
-            f"learn {milliseconds(times[f'{label} learn'])}",
-            f"learn_rows {milliseconds(times[f'{label} learn_rows'])}",
-            times[f"{label} learn_rows"] / times[f"{label} learn"],
-            CHECKED_AIM,
+            learner.begin(np.array([0, 1]), stream.X.shape[1])
+        works[f"{name} learn"] = partial(checked.learn, stream.X, stream.y)
+        works[f"{name} learn_rows"] = partial(
+            unchecked.learn_rows, as_rows(stream.X), stream.y.astype(np.int32)
         )
-        for label in ("PA-I", "AROW")
+    shown = f"{stream.name}, {stream.shape}, {stream.X.dtype}: rows checked"
+    return runner.contend(
+        works,
+        [
+            Contest(f"{ours.split()[0]}, {shown}", ours, peer, aim, named="learn", peer_named="learn_rows")
+            for ours, peer, aim in CHECKED
+        ],
+    )
+
+
+def measure_sparse(stream: NamedStream) -> list[Measurement]:
+    """Compare passes over CSR rows with scikit-learn."""
+    works = passes(TWO_CLASSES, stream.X, stream.y)
+    contests = [
+        Contest(f"{ours}, one pass, {stream.shape}", ours, peer, aim, _each(stream, 2), milliseconds)
+        for ours, peer, aim in SPARSE
     ]
+    return runner.contend(works, contests, repeats=15)
 
 
-def scikit_learn_pass(X: Any, y: Any) -> Callable[[], object]:
-    """Return one pass of scikit-learn's PA-I, with rows in order."""
-
-    def work() -> object:
-        learner = SGDClassifier(
-            loss="hinge",
-            penalty=None,
-            learning_rate="pa1",
-            eta0=1.0,
-            fit_intercept=False,
-            shuffle=False,
-            max_iter=1,
-            tol=None,
-        )
-        return learner.fit(X, y)
-
-    return work
+def _each(stream: NamedStream, digits: int) -> Any:
+    """Return a function that formats a time, also per stored number."""
+    n, kind = (stream.X.nnz, "non-zero") if sp.issparse(stream.X) else (stream.X.size, "feature")
+    return lambda seconds: f"{milliseconds(seconds)}, {seconds / n * 1e9:.{digits}f} ns a {kind}"
 
 
-def measure_dense(name: str, X: Any, y: Any) -> list[Measurement]:
-    """Measure one pass over a dense stream."""
-    rows, norms = as_rows(X), np.empty(len(y))
-    times = best_times(
-        {
-            "read": lambda: _read(rows, norms),
-            "PA-I": lambda: PassiveAggressive().fit(X, y),
-            "AROW": lambda: AROW().fit(X, y),
-            "scikit-learn": scikit_learn_pass(X, y),
-        }
-    )
-    shape = f"{X.shape[0]:,}×{X.shape[1]} {X.dtype}"
-    peer, read = times["scikit-learn"], times["read"]
-    measurements = []
-    learners: dict[str, tuple[Any, float]] = {"PA-I": (PassiveAggressive(), 0.65), "AROW": (AROW(), 0.55)}
-    for label, (learner, share) in learners.items():
-        updated = learner.fit(X, y).n_updates_ / len(y)
-        work, ours = f"{label}, {name}, {shape}, {updated:.0%} of the rows update", milliseconds(times[label])
-        measurements += [
-            Measurement(
-                f"{work}: one pass",
-                ours,
-                f"scikit-learn PA-I {milliseconds(peer)}",
-                peer / times[label],
-                "≥ 10" if label == "PA-I" else "",
-            ),
-            Measurement(
-                f"{work}: share of memory-read speed",
-                ours,
-                f"reading X once {milliseconds(read)} ({X.nbytes / read / 1e9:.1f} GB/s)",
-                read / times[label],
-                f"≥ {share}",
-            ),
-        ]
-    return measurements
-
-
-def measure() -> list[Measurement]:
-    """Run the benchmark."""
+def linear() -> list[Measurement]:
+    """Compare learners of two classes with scikit-learn, with reading memory once, and with checked rows."""
     rng = np.random.RandomState(0)
-    X, y = dense_stream(rng)
-    measurements = measure_dense("Gaussian stream", X, y) + measure_checks("Gaussian stream", X, y)
-    mnist = mnist_stream()
-    if mnist is None:
-        reason = "not on this machine: singlepass data fetch mnist"
-        measurements.append(Measurement("MNIST 3 against the rest", "skipped", reason, float("nan")))
-    else:
-        measurements += measure_dense("MNIST 3 against the rest", *mnist)
-    sparse = sparse_stream(rng)
-    measurements += measure_checks("Gaussian stream, thinned", thinned(rng, X), y)
-    if mnist is not None:
-        measurements += measure_checks("MNIST 3 against the rest", sp.csr_matrix(mnist[0]), mnist[1])
-    X, y = sparse
-    times = best_times(
-        {
-            "PA-I": lambda: PassiveAggressive().fit(X, y),
-            "AROW": lambda: AROW().fit(X, y),
-            "scikit-learn": scikit_learn_pass(X, y),
-        },
-        repeats=15,
-    )
-    shape = f"{SPARSE[0]:,}×{SPARSE[1]:,} CSR, {X.nnz / SPARSE[0]:.0f} non-zeros a row"
-    peer = times["scikit-learn"]
-    for name in ("PA-I", "AROW"):
-        measurements.append(
-            Measurement(
-                f"{name}, one pass, {shape}",
-                f"{milliseconds(times[name])}, {times[name] / X.nnz * 1e9:.2f} ns a non-zero",
-                f"scikit-learn PA-I {milliseconds(peer)}",
-                peer / times[name],
-                "≥ 1.6" if name == "PA-I" else "",
-            )
+    dense = gaussian(rng)
+    lines = measure_dense(dense) + measure_checks(dense)
+    real = list(real_streams(MNIST))
+    for stream in real:
+        lines += [stream] if isinstance(stream, Measurement) else measure_dense(stream)
+    sparse = text(rng)
+    lines += measure_checks(NamedStream("Gaussian stream, thinned", thinned(rng, dense.X), dense.y))
+    for stream in real:
+        if not isinstance(stream, Measurement):
+            lines += measure_checks(stream._replace(X=sp.csr_matrix(stream.X)))
+    return lines + measure_sparse(sparse)
+
+
+def measure_classes(stream: NamedStream) -> list[Measurement]:
+    """Compare passes over a stream of several classes with scikit-learn."""
+    name = f"{stream.name}, {len(np.unique(stream.y))} classes"
+    kind = "" if sp.issparse(stream.X) else " dense"
+    shares = {each: updated(make, stream) for each, make in MANY_CLASSES.items()}
+    contests = [
+        Contest(f"{ours}, {name}: compared with PA-I", ours, peer, aim)
+        if peer in MANY_CLASSES
+        else Contest(
+            f"{ours}, {name}, {stream.shape}{kind}, {shares[ours]}: one pass",
+            ours,
+            peer,
+            aim,
+            _each(stream, 1),
+            milliseconds,
+            peer_named=f"{peer}, one against the rest,",
         )
-    return measurements
+        for ours, peer, aim in MULTICLASS
+    ]
+    return runner.contend(passes(MANY_CLASSES, stream.X, stream.y), contests, repeats=3)
+
+
+def multiclass() -> list[Measurement]:
+    """Compare learners of many classes with scikit-learn, on text-like and on dense rows."""
+    lines = measure_classes(topics(np.random.RandomState(0)))
+    for stream in real_streams(REAL):
+        if isinstance(stream, Measurement):
+            lines.append(stream)
+        else:
+            X = unit_rows(stream.X) if sp.issparse(stream.X) else stream.X
+            lines += measure_classes(stream._replace(X=X))
+    return lines
+
+
+def random_rows(d: int, density: float) -> tuple[Any, Any]:
+    """Generate rows of about unit length with random labels."""
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((ROWS, d)) * (rng.random_sample((ROWS, d)) < density)
+    return X / np.sqrt(d * density), rng.randint(0, 2, ROWS).astype(np.int32)
+
+
+def full_learner(d: int) -> AROW:
+    """Return AROW with steps so short that every row updates it."""
+    arow = AROW(r=1e6, covariance="full")
+    arow.begin(np.array([0, 1]), d)
+    return arow
+
+
+def full() -> list[Measurement]:
+    """Compare an update of AROW with full covariance with the symmetric matrix-vector product of its size.
+
+    An update needs at least Σx, which reads half of Σ, as SciPy's `dsymv` does. Its time includes the call
+    from Python, a third of it at 123 features.
+    """
+    lines = []
+    for d in SIZES:
+        X, y = random_rows(d, 1.0)
+        few, labels = random_rows(d, DENSITY)
+        A, x = np.asfortranarray(X.T @ X), X[0].copy()
+
+        def products(A: Any = A, x: Any = x) -> None:
+            for _ in range(ROWS):
+                dsymv(1.0, A, x, lower=1)
+
+        works = {
+            "dsymv": products,
+            "dense": partial(full_learner(d).learn_rows, X, y),
+            "CSR": partial(full_learner(d).learn_rows, sp.csr_matrix(few), labels),
+        }
+        kinds = {"dense": "dense rows", "CSR": f"CSR rows, {DENSITY:.0%} non-zeros"}
+        contests = [
+            Contest(
+                f"AROW, full covariance, {kinds[ours]}, {d} features: an update",
+                ours,
+                peer,
+                aim,
+                microseconds(ROWS),
+                peer_named="SciPy's dsymv, one thread,",
+            )
+            for ours, peer, aim in FULL
+        ]
+        with threadpool_limits(1):
+            lines += runner.contend(works, contests, repeats=30)
+    return lines

@@ -3,16 +3,12 @@
 Both have the same kernel, C, tolerance of 1e-3, kernel cache, rows as the pipeline stores them, and one
 thread. Each is trained once: a fit is long enough to average out noise. Compare times only if the test errors
 are about the same.
-
-The streams have rbf kernels: a9a with C = 1, gamma = 0.05, and MNIST's 3 against the rest, pixels between 0
-and 1, with C = 1000, gamma = 0.02.
 """
 
 from __future__ import annotations
 
-import gc
-import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,16 +16,18 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from ...learners import LASVM
-from ...pipeline.data import describe, expand, open_stream
-from .timing import Measurement
+from ...pipeline.data import expand, open_stream
+from .runner import Measurement, wall_time
+from .streams import absent, is_present
 
 CACHE_MB = 200.0
-# Name in the table: data set and task.
-STREAMS = {"a9a": ("a9a", "binary"), "MNIST 3 against the rest": ("mnist", "one-vs-rest:3")}
-PARAMETERS = {
-    "a9a": {"C": 1.0, "gamma": 0.05},
-    "MNIST 3 against the rest": {"C": 1000.0, "gamma": 0.02},
+# Title: data set, task, and parameters of the rbf kernel. MNIST's pixels are between 0 and 1.
+STREAMS = {
+    "a9a": ("a9a", "binary", {"C": 1.0, "gamma": 0.05}),
+    "MNIST 3 against the rest": ("mnist", "one-vs-rest:3", {"C": 1000.0, "gamma": 0.02}),
 }
+# What is compared with SVC, and whether LASVM finishes.
+SUBJECTS = {"one online pass": False, "one pass and the finishing step": True}
 
 
 @dataclass(frozen=True)
@@ -58,24 +56,16 @@ class Fit:
         )
 
 
-def open_part(name: str) -> TrainTest | None:
+def open_part(title: str) -> TrainTest | None:
     """Return a stream of `STREAMS`, or None if it is not on this machine."""
-    data_set, task = STREAMS[name]
-    if not any(entry.name == data_set and entry.state.startswith("present") for entry in describe()):
+    name, task, _ = STREAMS[title]
+    if not is_present(name):
         return None
-    stream = open_stream(expand(name=data_set, task=task)[0])
+    stream = open_stream(expand(name=name, task=task)[0])
     # Copied to memory, because the stream's rows may be mapped from a file.
     rows: tuple[Any, Any] = (stream.X, stream.X_test)
     X, X_test = (part.copy() for part in rows)
     return TrainTest(X, np.array(stream.y), X_test, np.array(stream.y_test))
-
-
-def timed_fit(model: Any, stream: TrainTest) -> float:
-    """Fit a model; return the seconds."""
-    gc.collect()
-    began = time.perf_counter()
-    model.fit(stream.X, stream.y)
-    return time.perf_counter() - began
 
 
 def lasvm(stream: TrainTest, finish: bool, **parameters: Any) -> Fit:
@@ -83,7 +73,7 @@ def lasvm(stream: TrainTest, finish: bool, **parameters: Any) -> Fit:
     model = LASVM(finish=finish, cache_mb=CACHE_MB, **parameters)
     # Compile first.
     LASVM(finish=finish, **parameters).fit(stream.X[:20], np.arange(20) % 2)
-    seconds = timed_fit(model, stream)
+    seconds = wall_time(partial(model.fit, stream.X, stream.y))
     error = 1.0 - model.score(stream.X_test, stream.y_test)
     return Fit(seconds, error, model.dual_objective_, model.n_support_)
 
@@ -91,7 +81,7 @@ def lasvm(stream: TrainTest, finish: bool, **parameters: Any) -> Fit:
 def svc(stream: TrainTest, **parameters: float) -> Fit:
     """Train scikit-learn's SVC."""
     model = SVC(cache_size=CACHE_MB, **parameters)
-    seconds = timed_fit(model, stream)
+    seconds = wall_time(partial(model.fit, stream.X, stream.y))
     error = 1.0 - model.score(stream.X_test, stream.y_test)
     # Dual objective: Σ |α| - ½ Σ α_i α_j k(x_i, x_j); α is signed.
     coefficients = model.dual_coef_
@@ -100,36 +90,32 @@ def svc(stream: TrainTest, **parameters: float) -> Fit:
     return Fit(seconds, error, float(np.abs(alpha).sum() - alpha @ f / 2.0), len(alpha))
 
 
-def measure_stream(name: str, stream: TrainTest, **parameters: float) -> list[Measurement]:
+def measure_stream(title: str, stream: TrainTest, **parameters: float) -> list[Measurement]:
     """Compare one online pass, without and with the finishing step, with SVC."""
     n, d = stream.X.shape
     with threadpool_limits(1):
         peer = svc(stream, **parameters)
-        outcomes = {
-            "one online pass": lasvm(stream, False, **parameters),
-            "one pass and the finishing step": lasvm(stream, True, **parameters),
-        }
+        fits = {subject: lasvm(stream, finish, **parameters) for subject, finish in SUBJECTS.items()}
     values = ", ".join(f"{key} = {value:g}" for key, value in parameters.items())
     storage = "CSR" if hasattr(stream.X, "indptr") else "dense"
     return [
         Measurement(
-            f"LASVM, {name}, {n:,}×{d} {stream.X.dtype} {storage}, {values}: {work}",
+            f"LASVM, {title}, {n:,}×{d} {stream.X.dtype} {storage}, {values}: {subject}",
             f"{ours}; {n / ours.seconds:,.0f} examples/s",
             f"SVC {peer}",
             peer.seconds / ours.seconds,
         )
-        for work, ours in outcomes.items()
+        for subject, ours in fits.items()
     ]
 
 
-def measure() -> list[Measurement]:
+def svm() -> list[Measurement]:
     """Run the benchmark: some minutes, most of them for SVC."""
-    measurements = []
-    for name, (data_set, _) in STREAMS.items():
-        stream = open_part(name)
+    lines = []
+    for title, (name, _, parameters) in STREAMS.items():
+        stream = open_part(title)
         if stream is None:
-            reason = f"not on this machine: singlepass data fetch {data_set}"
-            measurements.append(Measurement(f"LASVM, {name}", "skipped", reason, float("nan")))
+            lines.append(absent(f"LASVM, {title}", name))
         else:
-            measurements += measure_stream(name, stream, **PARAMETERS[name])
-    return measurements
+            lines += measure_stream(title, stream, **parameters)
+    return lines

@@ -1,5 +1,43 @@
 """Write reports of results: HTML, Markdown, CSV and LaTeX from a results folder."""
 
-from .render import render_report, write_report
+from __future__ import annotations
 
-__all__ = ["render_report", "write_report"]
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...pipeline.errors import InputError
+from .document import Page, rare_collections
+
+if TYPE_CHECKING:
+    from ...pipeline.analysis.study_results import StudyResults
+
+
+def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
+    """Write the report of a results folder, and return the paths written, `report.html` first.
+
+    `results` is a folder or fsspec URL that `singlepass run` wrote to. Without `out` the report goes into the
+    results folder, which must then be local. Raises InputError if there are no results or the report cannot
+    be written.
+    """
+    with rare_collections():
+        from ...pipeline.analysis.study_results import read_results
+
+        return render_report(read_results(str(results)), Path(results) if out is None else Path(out))
+
+
+def render_report(results: StudyResults, out: Path) -> list[Path]:
+    """Write the report of loaded results into folder `out`; return the paths written, `report.html` first.
+
+    The folder is created if needed. Raises InputError if no cell on the study's seeds has run, or if the
+    folder cannot be written to.
+    """
+    if not len(results.cells) or not (results.cells["stage"] == "run").any():
+        raise InputError(f"{out}: no cell of the study has run yet, so there is nothing to report")
+    from .page.view import StudyView
+    from .parts.opening import opening
+    from .sections import SECTIONS
+
+    view = StudyView(results)
+    sections = [section for make in SECTIONS if (section := make(view)) is not None]
+    title = results.study.get("title") or results.study.get("name") or "Study"
+    return Page(title, opening(view), sections).write(out)

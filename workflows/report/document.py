@@ -1,4 +1,4 @@
-"""Write a page made of sections: an HTML file, the same in Markdown, and a file per table and drawing."""
+"""Write a page of sections: an HTML file, the same in Markdown, and files of tables and drawings."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def rare_collections() -> Iterator[None]:
 
 
 def _remove_earlier(out: Path, files: Mapping[str, str]) -> None:
-    """Remove files that only an earlier report wrote: readers would take them for a part of this one."""
+    """Remove files that only an earlier report wrote, so that they are not taken for a part of this one."""
     try:
         names = (out / _MANIFEST).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -67,10 +67,9 @@ def write_figure(
 ) -> None:
     """Write a figure as PDF, SVG or PNG.
 
-    A file name that begins with `cd` gives a critical difference diagram, one that begins with `curves` gives
-    learning curves; the suffix selects the format. `width` is in inches; None means as wide as in the report.
-    `noise` is a noise level as in a study; None means the lowest. `metric` selects what a critical difference
-    diagram compares (None: as in the report), `dataset` whose learning curves are drawn (None: the first).
+    A file name that begins with `cd` selects a critical difference diagram, one that begins with `curves`
+    learning curves; the suffix selects the format. `width` is in inches. None means: as wide as in the
+    report, the lowest noise level, the ranking metric of the diagram, the first data set of the curves.
     Raises InputError if the name selects no figure or format, if there is no such figure, or if the file
     cannot be written.
     """
@@ -114,11 +113,10 @@ def export(
     metric: str | None = None,
     dataset: str | None = None,
 ) -> str:
-    """Write figures of results, and return tables as LaTeX.
+    """Write figures of the results in a folder or fsspec URL, and return tables as LaTeX.
 
-    `out` is the folder or fsspec URL of the results. See `table_of` for the table names, `inches` for the
-    width and `write_figure` for the rest. Raises InputError if there are no results, or no such table or
-    figure.
+    See `table_of`, `inches` and `write_figure` for the options. Raises InputError if there are no results, or
+    no such table or figure.
     """
     size = None if width is None else inches(width)
     from ...pipeline.analysis.study_results import read_results

@@ -16,7 +16,7 @@ def test_every_line_has_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     # Enough work for cells to return in several batches.
     monkeypatch.setattr(cluster, "CELLS_A_WORKER", 24)
     monkeypatch.setattr(cluster, "ROWS", 32_000)
-    lines = cluster.measure(200)
+    lines = cluster.cluster(200)
     assert len(lines) == 4 + 1 + 2 + 1
     assert all(math.isfinite(line.ratio) and line.ratio > 0 for line in lines)
     assert BENCHMARKS["cluster"].counted

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from singlepass.workflows.bench import guests
+from singlepass.workflows.bench import cells, runner
 
 from .untimed import untimed
 
 
 def test_every_line_has_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guests, "best_times", untimed)
-    monkeypatch.setattr(guests, "ROWS", 50)
-    lines = guests.measure()
+    monkeypatch.setattr(runner, "best_times", untimed)
+    monkeypatch.setattr(cells, "GUEST_ROWS", 50)
+    lines = cells.guests()
     assert [line.aim for line in lines] == ["≤ 10", "≤ 10", ""]
     assert all(line.ratio == line.ratio for line in lines)

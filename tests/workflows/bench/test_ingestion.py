@@ -41,13 +41,13 @@ def test_every_work_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         return {"seconds": 1.0, "imports_mb": 50.0, "peak_mb": 100.0, **ingestion.WORKS[work](path)}
 
     monkeypatch.setattr(ingestion, "_in_process", in_this_process)
-    table = ingestion.measure(0.0)
+    table = ingestion.ingestion(0.0)
     assert len(table) == 5 * len(ingestion.FORMATS)
     equal = [line for line in table if "equal" in line.work]
     # Row pointers (with the leading 0), indices, values, labels.
     assert [line.ours for line in equal] == [f"{41 + 2 * 4000 + 40:,}"] * 2
     assert [line.ratio for line in equal] == [1.0, 1.0]
-    assert [line.ratio for line in table if "convert, peak" in line.work] == [5.0, 5.0]
+    assert [line.ratio for line in table if ": convert (1.0 s), peak" in line.work] == [5.0, 5.0]
     assert [line.ratio for line in table if "stream" in line.work] == [2.0] * 4
 
 

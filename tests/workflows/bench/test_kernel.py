@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from singlepass.learners import KernelPerceptron
-from singlepass.workflows.bench import kernel
+from singlepass.workflows.bench import kernel, runner
+from singlepass.workflows.bench.streams import NamedStream
+
+from .untimed import untimed
 
 
 def test_the_peers_are_the_same_algorithm() -> None:
@@ -29,31 +32,24 @@ def test_the_tile_and_numpy_compute_the_same() -> None:
     np.testing.assert_allclose(tile, out, rtol=1e-12, atol=1e-12)
 
 
-def untimed(works, repeats):  # type: ignore[no-untyped-def]
-    """Run every work without measuring its time."""
-    for work in works.values():
-        work()
-    return dict.fromkeys(works, 1.0)
-
-
 @pytest.mark.slow
 def test_every_line_has_a_figure(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(kernel, "streams", dict)
+    monkeypatch.setattr(kernel, "streams", list)
     monkeypatch.setattr(kernel, "measure_growth", list)
     monkeypatch.setattr(kernel, "tile_rate", lambda d, dtype: (2e9, 1e9))
-    lines = kernel.measure()
+    lines = kernel.kernel()
     assert [line.ratio for line in lines] == [2.0] * 6
-    monkeypatch.setattr(kernel, "best_times", untimed)
-    X, y = np.eye(40, dtype=np.float32), np.arange(40) % 2
-    lines = kernel.measure_stream("generated", X, y)
+    monkeypatch.setattr(runner, "best_times", untimed)
+    stream = NamedStream("generated", np.eye(40, dtype=np.float32), np.arange(40) % 2)
+    lines = kernel.measure_stream(stream)
     assert [line.aim for line in lines] == ["≥ 0.6", "", "≥ 0.6", "", "≥ 2", ""]
     assert all(np.isfinite(line.ratio) for line in lines)
-    lines = kernel.measure_features("generated", X, y)
+    lines = kernel.measure_features(stream)
     # With so few mistakes there are fewer than a thousand support vectors, so the aim does not apply.
     assert [line.aim for line in lines] == ["", ""]
     monkeypatch.setattr(kernel, "WINDOW", 10)
-    lines = kernel.measure_features("generated", X, y)
+    lines = kernel.measure_features(stream)
     assert [line.aim for line in lines] == ["≥ 3", "≥ 3"]
     # The peer loops handle two classes only.
-    lines = kernel.measure_stream("generated", X, np.arange(40) % 3)
+    lines = kernel.measure_stream(stream._replace(y=np.arange(40) % 3))
     assert [line.aim for line in lines] == ["≥ 0.6", "", "≥ 0.6", ""]

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from singlepass.workflows.bench import linear
+from singlepass.workflows.bench import linear, runner, streams
 
 from .untimed import untimed
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
 def test_learn_is_measured_beside_learn_rows(convert, monkeypatch):  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(linear, "best_times", untimed)
+    monkeypatch.setattr(runner, "best_times", untimed)
     X, y = np.eye(30, dtype=np.float32), np.arange(30) % 2
-    lines = linear.measure_checks("generated", convert(X), y)
+    lines = linear.measure_checks(streams.NamedStream("generated", convert(X), y))
     assert [(line.ratio, line.aim) for line in lines] == [(1.0, "≥ 0.9")] * 2
     assert all(line.work.endswith("rows checked") for line in lines)
 
 
 def test_a_thinned_stream_has_as_many_non_zeros_as_mnist() -> None:
-    thin = linear.thinned(np.random.RandomState(0), np.ones((500, 40), np.float32))
-    assert thin.nnz / 20_000 == pytest.approx(linear.STORED, abs=0.01)
+    thin = streams.thinned(np.random.RandomState(0), np.ones((500, 40), np.float32))
+    assert thin.nnz / 20_000 == pytest.approx(streams.STORED, abs=0.01)
     assert thin.has_canonical_format

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from singlepass.workflows.bench import BENCHMARKS, metrics
+from singlepass.workflows.bench import BENCHMARKS, cells, runner
+
+from .untimed import untimed
 
 
 @pytest.mark.slow
 def test_every_line_has_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     small = {"name": "arow-synthetic", "n_train": 50, "n_test": 0}
-    monkeypatch.setattr(metrics, "DATASETS", (small, {"name": "a9a"}))
-    monkeypatch.setattr(metrics, "_REPEATS", 1)
-    monkeypatch.setattr(metrics, "_seconds", lambda cell: 2.0 if cell.spec.kept else 1.0)
+    monkeypatch.setattr(cells, "DATASETS", (small, {"name": "a9a"}))
+    counting = []
+
+    def timed(works, repeats, **options):  # type: ignore[no-untyped-def]
+        counting.append([bool(work.args[0].spec.kept) for work in works.values()])
+        return untimed(works) | {"with metrics": 2.0}
+
+    monkeypatch.setattr(runner, "best_times", timed)
     monkeypatch.setenv("SINGLEPASS_DATA", "/nowhere")
-    lines = metrics.measure()
+    lines = cells.metrics()
     assert [line.work for line in lines[:2]] == [
         "arow-synthetic, AROW (50 rows)",
         "arow-synthetic, PA-I (50 rows)",
     ]
     assert [line.ratio for line in lines[:2]] == [2.0, 2.0]
+    assert counting == [[True, False]] * 2
     assert lines[0].verdict == "≤ 1.05: missed"
-    assert BENCHMARKS["metrics"].modules == ("metrics",)
+    assert BENCHMARKS["metrics"].tables == ("cells.metrics",)

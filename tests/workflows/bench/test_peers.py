@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from singlepass.workflows.bench import libraries, peers
+from singlepass.workflows.bench import libraries, runner, streams
 
 from .untimed import untimed
 
 
 @pytest.fixture
-def stream() -> libraries.NamedStream:
+def stream() -> streams.NamedStream:
     random = np.random.RandomState(0)
     X = (random.standard_normal((60, 5)) * (random.random_sample((60, 5)) < 0.7)).astype(np.float32)
-    return libraries.NamedStream("generated", X, (X[:, 0] > 0).astype(np.int32))
+    return streams.NamedStream("generated", X, (X[:, 0] > 0).astype(np.int32))
 
 
 @pytest.fixture(autouse=True)
 def nothing_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peers, "best_times", untimed)
+    monkeypatch.setattr(runner, "best_times", untimed)
 
 
 @pytest.mark.slow
@@ -29,22 +29,22 @@ def nothing_timed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_line_has_a_figure(library, convert, stream):  # type: ignore[no-untyped-def]
     if not library.is_installed:
         pytest.skip(f"not installed: pip install {library.package}")
-    lines = peers.measure_library(library, stream._replace(X=convert(stream.X)))
+    lines = libraries.measure_library(library, stream._replace(X=convert(stream.X)))
     assert lines
     assert all(line.ratio == 1.0 and library.name in line.peer for line in lines)
     assert ("CSR" in lines[0].work) == (convert is not np.asarray)
 
 
 def test_what_is_not_installed_is_skipped(
-    stream: libraries.NamedStream, monkeypatch: pytest.MonkeyPatch
+    stream: streams.NamedStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     absent = [
         library._replace(module="no_such_module", program=library.program and "no-such-program")
         for library in libraries.LIBRARIES
     ]
-    monkeypatch.setattr(peers, "LIBRARIES", (libraries.LIBRARIES[0], *absent[1:]))
-    monkeypatch.setattr(peers, "streams", lambda: [stream, peers.skipped("a9a", "not on this machine")])
-    lines = peers.measure()
+    monkeypatch.setattr(libraries, "LIBRARIES", (libraries.LIBRARIES[0], *absent[1:]))
+    monkeypatch.setattr(libraries, "streams", lambda: [stream, runner.skipped("a9a", "not on this machine")])
+    lines = libraries.peers()
     assert {line.peer for line in lines if line.ours == "skipped"} == {
         "not on this machine",
         "not installed: pip install river",
@@ -61,14 +61,15 @@ def test_a_program_on_the_path_does_too(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_absent_data_are_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peers, "describe", list)
-    assert [peers.present_stream(name, task) for name, task in peers.REAL.items()] == [None, None]
+    monkeypatch.setattr(streams, "describe", list)
+    lines = list(streams.real_streams(libraries.REAL))
+    assert [(line.work, line.ours) for line in lines] == [("mnist", "skipped"), ("a9a", "skipped")]
 
 
 def test_row_by_row_few_rows_are_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
-    wide = libraries.NamedStream("wide", np.ones((300, 4000), np.float32), np.zeros(300, np.int32))
+    wide = streams.NamedStream("wide", np.ones((300, 4000), np.float32), np.zeros(300, np.int32))
     assert libraries.first_rows(wide).X.shape == (50, 4000)
-    long = libraries.NamedStream("long", sp.csr_matrix((5000, 3)), np.zeros(5000, np.int32))
+    long = streams.NamedStream("long", sp.csr_matrix((5000, 3)), np.zeros(5000, np.int32))
     assert len(libraries.first_rows(long).y) == libraries.SINGLY_ROWS
 
 
@@ -81,5 +82,5 @@ def test_the_forms_of_the_others() -> None:
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
 def test_the_text_of_vowpal_wabbit(convert, tmp_path):  # type: ignore[no-untyped-def]
     X = np.array([[0.5, 0.0, -2.0], [0.0, 1.0, 0.0]])
-    libraries.write_text(libraries.NamedStream("s", convert(X), np.array([1, 0])), tmp_path / "rows.vw")
+    libraries.write_text(streams.NamedStream("s", convert(X), np.array([1, 0])), tmp_path / "rows.vw")
     assert (tmp_path / "rows.vw").read_text().splitlines() == ["1 | 0:0.5 2:-2", "-1 | 1:1"]

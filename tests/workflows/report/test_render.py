@@ -215,7 +215,7 @@ def test_too_few_data_sets_to_tell_pairs_apart(tmp_path: Path) -> None:
     results = make_results(datasets=tuple("abcdefgh"), noise=(0.0,), seeds=2, tuned=())
     _, markdown = render(results, tmp_path)
     assert "8 data sets are too few to tell any one pair apart" in markdown
-    assert "with 21 pairs the smallest adjusted p-value there is 0.164" in markdown
+    assert "with 21 pairs the smallest possible adjusted p-value is 0.164" in markdown
 
 
 def test_two_algorithms_that_always_tie(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_an_algorithm_that_always_fails_is_named(tmp_path: Path) -> None:
     results = make_results(noise=(0.0,), seeds=2, tuned=())
     keys = results.cells.loc[results.cells["algorithm"] == "CW", "key"].tolist()
     _, markdown = render(fail(results, keys), tmp_path)
-    assert "Left out of the ranks for want of any result: CW." in markdown
+    assert "Left out of the ranks, without any result: CW." in markdown
     assert "Data sets ranked: 11." in markdown
 
 

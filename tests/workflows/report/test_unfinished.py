@@ -36,7 +36,7 @@ def test_a_stopped_algorithm_is_no_winner_and_says_how_far_it_came(tmp_path: Pat
     assert line(markdown, "Mistakes at the end", "PA") == f"| PA | {far} |"
     assert line(markdown, "## Updates and speed", "PA") == "| PA | – | – |"
     assert f"Not drawn: PA on breast-cancer, 0% label noise ({far})." in markdown
-    assert "Left out of the ranks for want of any result: PA." in markdown
+    assert "Left out of the ranks, without any result: PA." in markdown
     for table in (tmp_path / "tables").glob("*.csv"):
         if table.stem != "failed":
             assert "PA" not in pd.read_csv(table).get("algorithm", pd.Series(dtype=str)).tolist(), table.name

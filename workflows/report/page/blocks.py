@@ -1,7 +1,7 @@
 """Define the sections and blocks of a report, which the templates print one after the other.
 
-A `TableBlock` is a block too. Blocks know nothing of HTML or Markdown: each template has a macro for every
-kind of block, named after its `kind`.
+Blocks are data: they contain no HTML or Markdown. Each template has a macro for every kind of block, named
+after its `kind`. A `TableBlock` is a block too.
 """
 
 from __future__ import annotations
@@ -50,27 +50,18 @@ class Facts:
 
 @dataclass(frozen=True)
 class Picture:
-    """Hold one drawing.
-
-    Attributes
-    ----------
-    title : str
-        Description for readers who cannot see it.
-    heading : str
-        Printed above it.
-    svg : str
-        SVG as `plots.svg.draw` returns it.
-    file : str
-        Relative name of its file; empty if only the page shows it.
-    sheet : str
-        SVG of the file if it differs from `svg`, for example because it includes a legend.
-    """
+    """Hold one drawing."""
 
     kind: ClassVar[str] = "picture"
+    # Description for readers who cannot see the drawing.
     title: str
+    # Text printed above it.
     heading: str
+    # SVG as `plots.svg.draw` returns it.
     svg: str
+    # Relative name of its file; empty if only the page shows it.
     file: str = ""
+    # SVG of the file if it differs from `svg`, for example because it includes a legend.
     sheet: str = ""
 
     @property
@@ -86,21 +77,13 @@ class Picture:
 
 @dataclass(frozen=True)
 class Panels:
-    """Hold drawings to show side by side, as many to a row as fit.
-
-    Attributes
-    ----------
-    pictures : sequence of Picture
-        In reading order.
-    sheet : Picture or None
-        All drawings in one file, which Markdown shows instead; with None each drawing has its own file.
-    roomy : bool
-        Whether drawings are enlarged rather than shrunk to fill a row.
-    """
+    """Hold drawings to show side by side, as many to a row as fit."""
 
     kind: ClassVar[str] = "panels"
     pictures: Sequence[Picture]
+    # All drawings in one file, which Markdown shows instead; with None each drawing has its own file.
     sheet: Picture | None = None
+    # Whether drawings are enlarged rather than shrunk to fill a row.
     roomy: bool = False
 
     @property

@@ -1,10 +1,18 @@
-"""Define a table that converts to Markdown, LaTeX and CSV; the template prints it as HTML."""
+"""Define tables: from a data frame to a block, and from a block to Markdown, LaTeX and CSV.
+
+The template prints a table as HTML.
+"""
 
 from __future__ import annotations
 
+import csv
 import io
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..words.markup import latex, markdown
 
@@ -15,22 +23,17 @@ if TYPE_CHECKING:
 # The page folds a table with more rows, and Markdown refers to its file instead.
 LONG = 30
 
-
+# "open": always visible. "long": folded if it has more rows than `LONG`; Markdown then only names its file.
+# "folded": likewise, but always folded in the page. "opened": in a fold that is open at first. "file": page
+# and Markdown only name its file.
 Show: TypeAlias = Literal["open", "long", "folded", "opened", "file"]
 
 
 @dataclass(frozen=True)
 class TableCell:
-    """Hold one table entry.
+    """Hold one table entry: its text, and whether it is bold (`best`) and carries a warning sign (`flag`).
 
-    Attributes
-    ----------
-    best : bool
-        Whether to print it bold.
-    flag : bool
-        Whether it carries a warning sign.
-    mark : str
-        SVG before the text in the page.
+    `mark` is an SVG that the page shows before the text.
     """
 
     text: str
@@ -41,45 +44,27 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableBlock:
-    """Hold a titled table.
-
-    Attributes
-    ----------
-    name : str
-        Stem of its files, unique in a report; empty for a table without files.
-    title : str
-        Plain text.
-    rows : list of list of TableCell
-        The body, as wide as the header.
-    labels : int
-        Number of leading columns with names, aligned left; the others contain numbers.
-    note : str
-        A remark printed below.
-    data : DataFrame or None
-        Unrounded values in long form for the CSV file; with None the file contains the texts.
-    scope : str
-        The part of the study that the table covers, for the LaTeX caption; in a page a heading says it.
-    show : {"open", "long", "folded", "opened", "file"}
-        "open": always visible. "long": folded if it has more rows than `LONG`; Markdown then only names its
-        file. "folded": likewise, but always folded in the page. "opened": in a fold that is open at first.
-        "file": page and Markdown only name its file.
-    wrap : bool
-        Whether the page wraps long texts.
-    typeset : bool
-        Whether it has a LaTeX file; data that no paper prints, such as the points of a curve, needs none.
-    """
+    """Hold a titled table."""
 
     kind: ClassVar[str] = "table"
+    # Stem of its files, unique in a report; empty for a table without files.
     name: str
     title: str
     header: list[str]
+    # Each row is as wide as the header.
     rows: list[list[TableCell]]
+    # Number of leading columns that are aligned left because they contain text.
     labels: int = 1
+    # A remark printed below the table.
     note: str = ""
+    # Unrounded values in long form for the CSV file; with None the file contains the texts.
     data: pd.DataFrame | None = None
+    # The part of the study that the table covers, for the LaTeX caption; in a page a heading names it.
     scope: str = ""
     show: Show = "open"
+    # Whether the page wraps long texts.
     wrap: bool = False
+    # Whether it has a LaTeX file. Papers do not print data such as the points of a curve.
     typeset: bool = True
 
     @property
@@ -89,7 +74,7 @@ class TableBlock:
 
     @property
     def elsewhere(self) -> bool:
-        """Return whether Markdown only names its file."""
+        """Return whether Markdown only names the table's file."""
         long = self.show in ("long", "folded") and len(self.rows) > LONG
         return self.show == "file" or (long and bool(self.name))
 
@@ -98,43 +83,94 @@ class TableBlock:
         rule = [":--" if i < self.labels else "--:" for i in range(len(self.header))]
         lines = [[markdown(head) or " " for head in self.header], rule]
         for row in self.rows:
-            texts = [markdown(cell.text) + (" ⚠" if cell.flag else "") for cell in row]
-            lines.append(
-                [f"**{text}**" if cell.best else text for text, cell in zip(texts, row, strict=True)]
-            )
+            texts = [(cell, markdown(cell.text) + (" ⚠" if cell.flag else "")) for cell in row]
+            lines.append([f"**{text}**" if cell.best else text for cell, text in texts])
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
     def to_latex(self) -> str:
         """Return a LaTeX table environment in booktabs style, best entries bold, flagged ones starred."""
-        columns = "l" * self.labels + "r" * (len(self.header) - self.labels)
         lines = [
             "% needs \\usepackage{booktabs}",
             "\\begin{table}",
             "\\centering",
             f"\\caption{{{latex(f'{self.title} ({self.scope})' if self.scope else self.title)}}}",
             f"\\label{{tab:{self.name}}}",
-            f"\\begin{{tabular}}{{{columns}}}",
+            f"\\begin{{tabular}}{{{'l' * self.labels + 'r' * (len(self.header) - self.labels)}}}",
             "\\toprule",
             " & ".join(latex(head) for head in self.header) + " \\\\",
             "\\midrule",
         ]
         for row in self.rows:
-            texts = [latex(cell.text) + ("$^{*}$" if cell.flag else "") for cell in row]
-            bold = [
-                f"\\textbf{{{text}}}" if cell.best else text for text, cell in zip(texts, row, strict=True)
-            ]
-            lines.append(" & ".join(bold) + " \\\\")
-        lines += ["\\bottomrule", "\\end{tabular}", "\\end{table}", ""]
-        return "\n".join(lines)
+            texts = [(cell, latex(cell.text) + ("$^{*}$" if cell.flag else "")) for cell in row]
+            entries = [f"\\textbf{{{text}}}" if cell.best else text for cell, text in texts]
+            lines.append(" & ".join(entries) + " \\\\")
+        return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", "\\end{table}", ""])
 
     def to_csv(self) -> str:
-        """Return CSV: the unrounded long form if there is one, otherwise the texts."""
+        """Return CSV: the unrounded values if the table has them, otherwise the texts."""
         if self.data is not None:
             return self.data.to_csv(index=False, lineterminator="\n")
-        import csv
-
         sink = io.StringIO()
         writer = csv.writer(sink, lineterminator="\n")
         writer.writerow(self.header)
         writer.writerows([cell.text for cell in row] for row in self.rows)
         return sink.getvalue()
+
+
+def tabulate(
+    frame: pd.DataFrame,
+    name: str,
+    title: str,
+    *,
+    write: Callable[[Any], str] | Sequence[Callable[[Any], str]] = str,
+    bold: Any = (),
+    flags: Any = (),
+    marks: Mapping[Any, str] | None = None,
+    labels: int = 1,
+    **options: Any,
+) -> TableBlock:
+    """Return a table block with one row per row of a frame, whose column names are the header.
+
+    The first `labels` columns are text. `write` turns the other values into texts, or gives one function for
+    each of the last columns; missing values become dashes. `bold` and `flags` are masks, as high as the
+    frame, of as many of its last columns as they are wide. `marks` gives SVG marks by the entry of the first
+    column. `options` are further fields of `TableBlock`.
+    """
+    writers = [write] * (frame.shape[1] - labels) if callable(write) else [*write]
+    writers = [str] * (frame.shape[1] - len(writers)) + writers
+    best, flagged = (_widened(mask, frame.shape) for mask in (bold, flags))
+    rows = [
+        [
+            TableCell("–" if value is None or value != value else write(value), bool(strong), bool(flag))
+            for value, write, strong, flag in zip(values, writers, best[i], flagged[i], strict=True)
+        ]
+        for i, values in enumerate(frame.itertuples(index=False, name=None))
+    ]
+    if marks:
+        rows = [[replace(first, mark=marks.get(first.text, "")), *rest] for first, *rest in rows]
+    return TableBlock(name, title, [str(column) for column in frame.columns], rows, labels, **options)
+
+
+def _widened(mask: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Return a mask of a whole table from a mask of its last columns, or from nothing."""
+    wide = np.zeros(shape, bool)
+    if len(mask):
+        wide[:, shape[1] - np.shape(mask)[1] :] = mask
+    return wide
+
+
+def best_of(values: Any, texts: Any, *, axis: int = 0, highest: bool = False) -> NDArray[np.bool_]:
+    """Return a mask of the best entry of every column (`axis` 0) or row (`axis` 1) of a table.
+
+    `values` and `texts` have the table's shape. The best value is the lowest, or the `highest`; values that
+    are not finite never are. Entries with the text of the best one are best too, because a reader cannot see
+    a difference.
+    """
+    values, texts = np.asarray(values, float), np.asarray(texts, object)
+    known: NDArray[np.bool_] = np.isfinite(values)
+    if not values.size:
+        return known
+    keyed = np.where(known, -values if highest else values, np.inf)
+    places = np.expand_dims(keyed.argmin(axis), axis)
+    mask: NDArray[np.bool_] = known & (texts == np.take_along_axis(texts, places, axis))
+    return mask

@@ -1,4 +1,4 @@
-"""Give the sections of a report a view of the study's results, in which shared values are computed once."""
+"""Define the view of a study's results that all sections share; it computes each value once."""
 
 from __future__ import annotations
 
@@ -39,21 +39,18 @@ def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
 
 
 def latest(metric: Metric) -> str:
-    """Return the name of the `StudyView.curves` column with a metric's values over the latest examples."""
+    """Return the column of `StudyView.curves` with a metric's values over the latest examples."""
     return f"latest {metric.name}"
 
 
 def fading(metric: Metric) -> str:
-    """Return the `StudyView.curves` column with a metric's values under the study's fading factor."""
+    """Return the column of `StudyView.curves` with a metric's values under the study's fading factor."""
     return f"fading {metric.name}"
 
 
 @dataclass(frozen=True, eq=False)
 class StudyView:
-    """Hold the results of a study and everything computed from them.
-
-    `results` contains at least one cell on the study's seeds.
-    """
+    """Hold the results of a study, with at least one cell on its seeds, and values computed from them."""
 
     results: StudyResults
 
@@ -73,7 +70,7 @@ class StudyView:
         return self.curves_of(self.finished)
 
     def curves_of(self, rows: pd.DataFrame) -> CellCurves:
-        """Return curves of cells, with test error and metrics over the latest examples; shares in percent."""
+        """Return the curves of cells, with test error and metrics over the latest examples, in percent."""
         curves = self.results.curves
         drawn = {name: 100 * curves[name] for name in LATEST_ERRORS if name in curves}
         drawn["test_error"] = 100 * (1 - curves["test_accuracy"])
@@ -86,16 +83,12 @@ class StudyView:
     @property
     def windowed(self) -> list[Metric]:
         """Return the requested metrics that the study also measures in windows."""
-        return self._along if self.results.study.get("window") else []
+        return [each for each in self.asked if has_windows(each) and self.results.study.get("window")]
 
     @property
     def faded(self) -> list[Metric]:
         """Return the requested metrics that the study also measures with its fading factor."""
-        return self._along if self.results.study.get("fading") else []
-
-    @property
-    def _along(self) -> list[Metric]:
-        return [metric for metric in self.asked if has_windows(metric)]
+        return [each for each in self.asked if has_windows(each) and self.results.study.get("fading")]
 
     @cached_property
     def design(self) -> Design:
@@ -124,12 +117,12 @@ class StudyView:
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
-        """Return the comparisons by the ranking metric, one per noise rate."""
+        """Return the comparisons by the ranking metric, one per noise level."""
         return self.compared(self.metric, self.design)
 
     @cached_property
     def other_comparisons(self) -> list[list[Comparison]]:
-        """Return comparisons by further metrics with rank tables: one list per metric, by noise rate."""
+        """Return the comparisons by other metrics with rank tables: a list per metric, by noise level."""
         names = ("clean_error", "online_error") if self.noisy else ("clean_error",)
         others = [METRICS[name] for name in names]
         if self.asked:
@@ -137,14 +130,14 @@ class StudyView:
         return [self.compared(metric, self.design) for metric in others if metric is not self.metric]
 
     def compared(self, metric: Metric, part: Design) -> list[Comparison]:
-        """Compare the algorithms and data sets of `part` by a metric, once per noise rate of the part."""
+        """Compare the algorithms on the data sets of `part` by a metric, at each of its noise levels."""
         return [compare(self.averages, metric, noise, part) for noise in part.noise]
 
     def comparisons_of(self, metric: str | None, noise: object) -> list[Comparison]:
-        """Compare all algorithms by a metric at a noise level, both named by the user.
+        """Compare all algorithms by a metric at a noise level that the user names.
 
-        None means the report's ranking metric, and all noise levels. Raises InputError if there is no such
-        metric or level, or if the study did not measure the metric.
+        None means the report's ranking metric, and all noise levels. Raises InputError if the study lacks
+        the metric or the level.
         """
         levels = self.levels(noise)
         if metric is None or metric == self.metric.name:
@@ -153,8 +146,8 @@ class StudyView:
             raise InputError(f"metric: there is no {metric!r}: {did_you_mean(metric, METRICS)}")
         elif not can_rank(metric):
             raise InputError(
-                f"metric: {metric!r} cannot rank: it compares each learner with weights of that learner's "
-                "own norm; name another metric"
+                f"metric: {metric!r} cannot rank, because it compares each learner with weights of that "
+                "learner's own norm; name another metric"
             )
         elif not self.averages.measured(METRICS[metric]):
             raise InputError(
@@ -165,7 +158,7 @@ class StudyView:
         return [each for each in found if each.noise in levels]
 
     def levels(self, noise: object) -> list[Noise]:
-        """Return the noise level that a user wrote, as a list, or all levels of the study for None.
+        """Return the noise level that the user names, in a list; all levels of the study for None.
 
         Raises InputError if the study has no such level.
         """

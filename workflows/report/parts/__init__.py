@@ -1,1 +1,1 @@
-"""Build the tables and drawings that several sections share or that fill a module of their own."""
+"""Build the tables, drawings and texts that sections share."""

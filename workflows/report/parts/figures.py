@@ -1,8 +1,8 @@
-"""Figures of a report: curves along the stream, critical difference diagrams, axes for notebooks."""
+"""Draw curves along the stream and critical difference diagrams, for pages, notebooks and papers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ....pipeline.analysis.comparison import Comparison
@@ -10,7 +10,7 @@ from ....pipeline.analysis.curves import Curve, mean_curves
 from ....pipeline.counts import LATEST_ERRORS
 from ....pipeline.errors import InputError, did_you_mean
 from ....pipeline.noise import Noise
-from ..page.blocks import Panels, Picture
+from ..page.blocks import Block, Heading, Panels, Picture, Text
 from ..page.view import StudyView
 from ..plots.critical_difference import critical_difference, diagram_size, draw_diagram
 from ..plots.curve_plots import Axis, draw_curves, learning_curves
@@ -112,8 +112,8 @@ def diagrams(
 ) -> list[Picture]:
     """Draw a critical difference diagram for every noise level with at least two data sets and algorithms.
 
-    The comparisons are one per noise rate, of one metric; the diagrams share one scale. `prefix` starts the
-    files' names. `scope` names the part of the study for readers who cannot see the pictures.
+    The comparisons are of one metric, one per noise level; the diagrams share one scale. File names start
+    with `prefix`. `scope` names the part of the study for readers who cannot see the pictures.
     """
     shown = [c for c in comparisons if c.n >= 2 and c.k >= 2]
     return [
@@ -129,34 +129,86 @@ def diagrams(
 
 
 class CurvePanel(NamedTuple):
-    """Hold one panel: one curve per algorithm, with its titles.
+    """Hold one panel: its curves, one per algorithm, and its titles."""
 
-    Attributes
-    ----------
-    title : str
-        Description for readers who cannot see it.
-    heading : str
-        Printed above it in the page.
-    short : str
-        Printed above its copy in the sheet.
-    """
-
+    # Description for readers who cannot see the panel.
     title: str
+    # Text above the panel in the page, and above its copy in the sheet.
     heading: str
     short: str
     curves: list[Curve]
 
 
 def curve_panels(panels: Sequence[CurvePanel], styles: Styles, axis: Axis, title: str, file: str) -> Panels:
-    """Draw at least one panel for the page, and a sheet with a legend for a file.
+    """Draw at least one panel for the page, and a sheet with a legend for the file with that relative name.
 
-    `title` describes the sheet; `file` is its relative name.
+    `title` describes the sheet.
     """
     drawings, sheet = learning_curves([(panel.short, panel.curves) for panel in panels], styles, axis)
-    return Panels(
-        [
-            Picture(panel.title, panel.heading, drawing)
-            for panel, drawing in zip(panels, drawings, strict=True)
-        ],
-        sheet=Picture(title, title, sheet, file),
-    )
+    pictures = [
+        Picture(panel.title, panel.heading, drawing) for panel, drawing in zip(panels, drawings, strict=True)
+    ]
+    return Panels(pictures, sheet=Picture(title, title, sheet, file))
+
+
+class Quantity(NamedTuple):
+    """Describe a quantity to draw along the stream: a column of the curves table against another."""
+
+    title: str
+    column: str
+    axis: Axis
+    against: str = "t"
+    # Whether the quantity counts from 0 at the start of the stream.
+    from_zero: bool = False
+
+
+def stream_panels(
+    view: StudyView,
+    quantity: Quantity,
+    places: Sequence[tuple[str, Noise]],
+    *,
+    title: str,
+    file: str,
+    algorithms: list[str] | None = None,
+    heading: Callable[[str, Noise], str],
+    short: Callable[[str, Noise], str],
+    marked: Callable[[Curve, str, Noise], Curve] = lambda curve, *_: curve,
+) -> tuple[Panels, list[Curve]] | None:
+    """Draw a quantity in one panel for each data set and noise level that has curves.
+
+    `title` and the stem `file` belong to the sheet of all panels; `algorithms` defaults to those that the
+    study draws. `heading` and `short` name a panel in the page and in the sheet; `marked` may add marks to a
+    curve. Returns the panels and all curves drawn, or None without any curve.
+    """
+    panels = []
+    for dataset, noise in places:
+        curves = mean_curves(
+            view.curves,
+            dataset=dataset,
+            noise=noise,
+            algorithms=view.drawn if algorithms is None else algorithms,
+            column=quantity.column,
+            against=quantity.against,
+            from_zero=quantity.from_zero,
+        )
+        if curves:
+            curves = [marked(curve, dataset, noise) for curve in curves]
+            described = f"{quantity.title} on {dataset}, {noise.label}"
+            panels.append(CurvePanel(described, heading(dataset, noise), short(dataset, noise), curves))
+    if not panels:
+        return None
+    drawn = [curve for panel in panels for curve in panel.curves]
+    return curve_panels(panels, view.styles, quantity.axis, title, f"figures/{file}.svg"), drawn
+
+
+def stream_blocks(
+    view: StudyView, title: str, note: str, found: tuple[Panels, list[Curve]], more: str = ""
+) -> list[Block]:
+    """Return a heading, a note that also explains marks, a legend of the drawn algorithms, and the panels."""
+    panels, curves = found
+    if any(curve.changes for curve in curves):
+        note += " Dashed vertical lines: the stream changes."
+    if any(curve.marks for curve in curves):
+        note += " Rings: where a seed's model became more complex."
+    legend = view.legend([curve.algorithm for curve in curves])
+    return [Heading(title), Text(note + more, "soft"), legend, panels]

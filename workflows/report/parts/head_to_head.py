@@ -1,4 +1,4 @@
-"""Compare one algorithm with the others, task by task, as a ranking's `focus` requests."""
+"""Draw one algorithm against each of the others, task by task, as the `focus` of a ranking requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..plots.svg import Styles
 from ..words.markup import slug
 from ..words.wording import count
 
-# No noise, some and much: the AROW paper's choice for the scatter plots and for error reduction.
+# As in the AROW paper, scatter plots and error reduction are shown for no, some and much noise.
 _LEVELS = 3
 
 
@@ -32,9 +32,9 @@ def head_to_head(
 ) -> list[Block]:
     """Draw one algorithm against each of the others; return no block without `focus` or without results.
 
-    The comparisons are one per noise rate, of one metric whose values are shares; drawing needs results of
-    `focus` and of another algorithm on at least two data sets. `noise` gives the rates to show task by task;
-    if empty, three evenly spaced ones are shown. `prefix` starts the files' names. `scope` names the part of
+    The comparisons are of one metric, one per noise level; drawing needs shares as values, and results of
+    `focus` and of another algorithm on at least two data sets. `noise` gives the levels to show task by task;
+    if empty, three evenly spaced ones are shown. File names start with `prefix`. `scope` names the part of
     the study for readers who cannot see the pictures.
 
     The plots follow K. Crammer, A. Kulesza, M. Dredze, "Adaptive Regularization of Weight Vectors", Machine
@@ -95,7 +95,7 @@ def _by_noise(usable: Sequence[Comparison], styles: Styles, prefix: str, scope: 
     means = pd.DataFrame({c.noise: c.scores.loc[shared].mean() for c in usable})
     errors = _errors(means, metric)
     least = usable[0].noise
-    # A learner without errors at the lowest rate has no relative increase.
+    # A learner without errors at the lowest level has no relative increase.
     increase = 100 * (errors.div(errors[least].where(errors[least] > 0), axis=0) - 1)
     of = f"{metric.label}, mean of {count(len(shared), 'task')}"
     pictures = [
@@ -136,10 +136,7 @@ def _by_difficulty(
         f"Error reduction of {focus} against the mean {metric.label} of the others ({scope})",
         "",
         error_reductions(
-            points,
-            styles[focus],
-            f"mean {metric.label} of the others, %",
-            f"error reduction of {focus}, %",
+            points, styles[focus], f"mean {metric.label} of the others, %", f"error reduction of {focus}, %"
         ),
         f"figures/{prefix}error-reduction.svg",
     )

@@ -1,4 +1,4 @@
-"""The opening of a report: what was run, who leads, what was compared, and what to beware of."""
+"""Build the opening of a report: what was run, who leads, what was compared, and cautions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..words.wording import count, enumerate_names
 
 # An algorithm can ignore a class with a smaller share and still have a good error.
 _RARE = 0.05
-# The first rows of every stream tie. A hundredth of the rows is more than these, and affects results.
+# The first rows of every stream tie. A larger share of ties than this affects results.
 _MANY_TIES = 0.01
 _NAMED = 3
 _ERRORS = frozenset({"test_accuracy", "clean_error", "online_error", "mistakes", "mistakes_clean"})
 
 
 def notes(view: StudyView) -> list[str]:
-    """Return sentences that a reader should know about the metrics before trusting them."""
+    """Return cautions about the metrics."""
     rows = view.finished
     # Baselines use only labels, by design; these warnings do not apply to them.
     rows = rows[~rows["learner"].isin(BASELINES)]
@@ -41,7 +41,7 @@ def notes(view: StudyView) -> list[str]:
 
 
 def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> list[str]:
-    """Name the streams that end before the first label arrives."""
+    """Name the streams that end before the first label comes."""
     delay = view.results.study.get("delay", 0)
     # Delay counts from the first row of the stream, including rows that only judge a grid.
     length = rows["n_examples"].astype(int) + rows["counted_from"].fillna(0).astype(int)
@@ -49,7 +49,7 @@ def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> list[str]:
     if not ended:
         return []
     names = few(ended)
-    return [f"No label comes before the end of {names} (delay = {delay}): nothing is learnt until then."]
+    return [f"No label comes before the end of {names} (delay = {delay}), so nothing is learned there."]
 
 
 def _rare_classes(view: StudyView, rows: pd.DataFrame) -> list[str]:
@@ -71,8 +71,8 @@ def _rare_classes(view: StudyView, rows: pd.DataFrame) -> list[str]:
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     return [
         f"The rarest class has less than {100 * _RARE:.0f}% of the rows in "
-        f"{count(len(found), 'data set')}: {', '.join(named)}{more}. The error, by which algorithms are "
-        "ranked, hardly tells whether it is found at all: rank by balanced accuracy, F1 or AUC (metrics)."
+        f"{count(len(found), 'data set')}: {', '.join(named)}{more}. The error, which ranks the "
+        "algorithms, hardly depends on this class: rank by balanced accuracy, F1 or AUC (metrics)."
     ]
 
 
@@ -106,7 +106,7 @@ def _below_the_majority(rows: pd.DataFrame) -> list[str]:
 
 
 def few(names: Sequence[str]) -> str:
-    """Name a few, and count the others if there are many."""
+    """Name all, or a few and the number of the others."""
     if len(names) <= _NAMED + 1:
         return enumerate_names(names)
     return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} others"
@@ -127,10 +127,10 @@ def _ties(rows: pd.DataFrame) -> list[str]:
     if not found:
         return []
     return [
-        f"Exact ties (a score of 0; of many classes the right one's equal to the largest other): up to "
-        f"{enumerate_names(found)}. Along the stream a tie is counted as a mistake, as the papers count; "
-        "where a class is predicted, also on test data, it is the first one. Rows without a feature tie "
-        "(bias = true of a data set gives every row one), and so do those before the first label has come."
+        f"Exact ties (a score of 0; with many classes, the right one and another share the largest score): "
+        f"up to {enumerate_names(found)}. Along the stream a tie counts as a mistake, as in the papers. A "
+        "predicted class, also on test data, is the first of those that tie. Rows without features tie (with "
+        "bias = true in the data set every row has one), and so do rows before the first label."
     ]
 
 
@@ -138,20 +138,20 @@ def _ties(rows: pd.DataFrame) -> list[str]:
 _MOST_PARTS = 4
 _PROTOCOLS = {
     "holdout": "Protocol: holdout. The training part is streamed once, each example predicted before it is "
-    "learnt from; accuracy is then measured on clean test labels.",
+    "learned; accuracy is then measured on clean test labels.",
     "prequential": "Protocol: prequential. The whole stream is seen once, each example predicted before it "
-    "is learnt from; there is no test part.",
+    "is learned; there is no test part.",
     "crossval": "Protocol: cross-validation. Every seed is a fold, streamed once and tested on clean labels.",
 }
 
 _SCALED = {
-    "all": "mean and spread of the whole training part",
-    "learnt": "mean and spread of all rows that are learnt",
+    "all": "the mean and spread of the whole training part",
+    "learnt": "the mean and spread of all rows that are learned",
 }
 
 
 def opening(view: StudyView) -> list[Block]:
-    """Return the opening blocks: description, protocol, who leads, what was compared, and cautions if any."""
+    """Return the opening blocks of a report."""
     study, design = view.results.study, view.design
     blocks: list[Block] = [
         Text(" ".join([_protocols(study), *_courses(view), *_looks_ahead(view)]), "soft"),
@@ -188,7 +188,7 @@ def _waiting(view: StudyView) -> str:
 
 
 def _courses(view: StudyView) -> list[str]:
-    """Describe row order, what is counted, and label delay, as far as they differ from the defaults."""
+    """Describe the order of rows, the rows counted, batches and label delay, if not the defaults."""
     study, cells, texts = view.results.study, view.cells, []
     given = cells[cells["order"] == "given"]
     if len(given):
@@ -199,11 +199,11 @@ def _courses(view: StudyView) -> list[str]:
             share = 100 * float(study.get("tune_fraction", 0.1))
             texts.append(
                 f"Grids are judged on the first {share:g}% of such a stream, which all algorithms learn; "
-                "what they come to is counted after it."
+                "results are counted after it."
             )
         if len(view.design.seeds) > 1 and given["repetitions"].notna().any():
             texts.append(
-                "In a given order and without noise seeds move nothing: of such a stream there is one "
+                "In a given order and without noise, seeds change nothing: for such a stream there is one "
                 "repetition, whatever the number of seeds."
             )
     for entry in study.get("algorithms", []):
@@ -217,18 +217,20 @@ def _courses(view: StudyView) -> list[str]:
 
 
 def _looks_ahead(view: StudyView) -> list[str]:
-    """Warn if rows are scaled by later rows, or if test rows are older than training rows."""
+    """Warn if rows are scaled with later rows, or if test rows are older than training rows."""
     cells, texts = view.cells, []
     for kind, said in _SCALED.items():
         if names := list(dict.fromkeys(cells.loc[cells["scaling"] == kind, "parent"])):
-            texts.append(f"Features of {few(names)} are scaled by {said}: the first rows look ahead.")
+            texts.append(
+                f"Features of {few(names)} are scaled by {said}, so the first rows depend on later ones."
+            )
     if texts:
         texts.append('(standardize = "online" scales each row by those before it.)')
     cut = (cells["protocol"] == "crossval") | cells["own_test"].eq(False)
     if names := list(dict.fromkeys(cells.loc[cut & (cells["order"] != "given"), "parent"])):
         texts.append(
-            f"Test rows of {few(names)} are drawn from all rows: where rows come in time, some of them are "
-            "older than rows that were learnt."
+            f"Test rows of {few(names)} are drawn from all rows: if rows are ordered in time, some test rows "
+            "are older than rows that were learned."
         )
     return texts
 

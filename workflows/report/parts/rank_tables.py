@@ -1,7 +1,11 @@
-"""Tables of mean ranks and of significance tests."""
+"""Build tables of mean ranks and of significance tests.
+
+The comparisons that a function takes are of one metric, one per noise level.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,41 +14,48 @@ import pandas as pd
 from ....pipeline.analysis.comparison import ALPHA, Comparison, overall_ranks
 from ....pipeline.analysis.design import Design
 from ....pipeline.noise import Noise
-from ..page.table import TableBlock, TableCell
+from ..page.table import TableBlock, best_of, tabulate
 from ..words.markup import slug
 from ..words.wording import p_value, percent
 
 
 def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFrame:
-    """Return mean ranks, shape (algorithms, noise rates), NaN where nothing could be ranked.
-
-    The comparisons are one per noise rate, of one metric; the columns are their `Noise`, in the same order.
-    Algorithms without any rank are left out.
-    """
+    """Return mean ranks, one row per ranked algorithm and one column per `Noise`; NaN without a rank."""
     columns = {c.noise: c.mean_ranks for c in comparisons}
-    frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64")
-    return frame.dropna(how="all")
-
-
-def ranked(values: Sequence[float], places: int = 2) -> list[TableCell]:
-    """Return the cells of one row or column of ranks, the smallest bold.
-
-    A value that is not finite is shown as a dash. Ranks that are equal after rounding to `places` digits
-    share the bold.
-    """
-    known = [round(value, places) for value in values if np.isfinite(value)]
-    best = min(known, default=None)
-    return [
-        TableCell(f"{value:.{places}f}", best=round(value, places) == best)
-        if np.isfinite(value)
-        else TableCell("–")
-        for value in values
-    ]
+    return pd.DataFrame(columns, index=design.algorithms, dtype="float64").dropna(how="all")
 
 
 def noise_column(column: Noise | str) -> str:
-    """Return a CSV column name for a noise rate; other names stay unchanged."""
+    """Return a CSV column name for a noise level; other names stay unchanged."""
     return column if isinstance(column, str) else f"noise {column.slug}"
+
+
+def rank_texts(ranks: pd.DataFrame, places: Sequence[int]) -> pd.DataFrame:
+    """Write ranks with the given digits after the point, one number per column; NaN becomes a dash."""
+    columns = [
+        [f"{value:.{digits}f}" if np.isfinite(value) else "–" for value in ranks.iloc[:, place]]
+        for place, digits in enumerate(places)
+    ]
+    return pd.DataFrame(dict(enumerate(columns)), index=ranks.index)
+
+
+def by_algorithm(
+    values: pd.DataFrame, texts: pd.DataFrame, name: str, title: str, *, highest: bool = False, note: str
+) -> TableBlock:
+    """Return a table with a row per algorithm and a column per noise level; the best of a column is bold.
+
+    `values` has `Noise` or other names as columns, `texts` the same shape.
+    """
+    header = ["algorithm", *(str(getattr(column, "short", column)) for column in values)]
+    frame = texts.reset_index()
+    return tabulate(
+        frame.set_axis(header, axis="columns"),
+        name,
+        title,
+        bold=best_of(values, texts, highest=highest),
+        note=note,
+        data=values.rename(columns=noise_column).rename_axis("algorithm").reset_index(),
+    )
 
 
 def _places(comparisons: Sequence[Comparison]) -> int:
@@ -54,51 +65,27 @@ def _places(comparisons: Sequence[Comparison]) -> int:
     return 0 if all((c.ranks % 1 == 0).all(axis=None) for c in comparisons) else 1
 
 
-def _sizes(comparisons: Sequence[Comparison]) -> str:
-    """Say how many data sets were ranked at each noise rate."""
-    sizes = ", ".join(f"{c.n} at {c.noise.short}" for c in comparisons)
-    same = len({c.n for c in comparisons}) == 1
-    return f"Data sets ranked: {comparisons[0].n if same else sizes}."
-
-
 def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
-    """Build the table of mean ranks by noise rate, with the average over rates in the last column.
-
-    The comparisons are one per noise rate, of one metric. Rows are algorithms in the study's order.
-    """
+    """Return mean ranks by noise level, with the average over levels in the last column."""
     frame = rank_frame(comparisons, design)
-    metric = comparisons[0].metric
-    places = _places(comparisons)
-    columns = [ranked(frame[c.noise].tolist(), places) for c in comparisons]
-    header = ["algorithm", *(c.noise.short for c in comparisons)]
+    metric, places = comparisons[0].metric, [_places(comparisons)] * len(comparisons)
+    same = len({c.n for c in comparisons}) == 1
+    sizes = ", ".join(f"{c.n} at {c.noise.short}" for c in comparisons)
+    note = f"1 is best. Data sets ranked: {comparisons[0].n if same else sizes}."
     if len(comparisons) > 1:
-        overall = overall_ranks(list(comparisons)).reindex(frame.index)
-        columns.append(ranked(overall.tolist()))
-        header.append("overall")
-        frame = frame.assign(overall=overall)
-    rows = [[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *columns, strict=True)]
-    note = f"1 is best. {_sizes(comparisons)}"
-    if len(comparisons) > 1:
+        frame = frame.assign(overall=overall_ranks(list(comparisons)).reindex(frame.index))
+        places.append(2)
         note += (
-            " The last column averages the noise levels within each data set complete at all of them; no "
-            "test is made of it."
+            " The last column averages the noise levels within each data set that is complete at all of "
+            "them; it is not tested."
         )
-    what = "Mean rank" if any(c.n > 1 for c in comparisons) else "Rank"
-    return TableBlock(
-        name=f"mean-ranks-{slug(metric.name)}",
-        title=f"{what} by {metric.label}, by label noise",
-        header=header,
-        rows=rows,
-        note=note,
-        data=frame.rename(columns=noise_column).rename_axis("algorithm").reset_index(),
-    )
+    kind = "Mean rank" if any(c.n > 1 for c in comparisons) else "Rank"
+    title = f"{kind} by {metric.label}, by label noise"
+    return by_algorithm(frame, rank_texts(frame, places), f"mean-ranks-{slug(metric.name)}", title, note=note)
 
 
 def model_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock | None:
-    """Build the table of mean ranks per noise model, averaged over levels; None below two models.
-
-    The comparisons are one per noise level, of one metric. Rows are algorithms in the study's order.
-    """
+    """Return mean ranks per noise model, averaged over levels; None if there are fewer than two models."""
     of_kind: dict[str, list[Comparison]] = {}
     for c in comparisons:
         if c.noise.rate:
@@ -107,112 +94,96 @@ def model_rank_table(comparisons: Sequence[Comparison], design: Design) -> Table
         return None
     ranks = {kind: overall_ranks(some) for kind, some in of_kind.items()}
     frame = pd.DataFrame(ranks, index=design.algorithms, dtype="float64").dropna(how="all")
-    columns = [ranked(frame[kind].tolist()) for kind in frame]
     metric = comparisons[0].metric
-    return TableBlock(
-        name=f"mean-ranks-{slug(metric.name)}-by-model",
-        title=f"Mean rank by {metric.label}, by model of noise",
-        header=["algorithm", *of_kind],
-        rows=[[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *columns, strict=True)],
+    return by_algorithm(
+        frame,
+        rank_texts(frame, [2] * len(of_kind)),
+        f"mean-ranks-{slug(metric.name)}-by-model",
+        f"Mean rank by {metric.label}, by model of noise",
         note="1 is best. Mean over the levels of each model, within each data set complete at all of them.",
-        data=frame.rename_axis("algorithm").reset_index(),
     )
 
 
 def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock:
-    """Build the table of Friedman and Iman–Davenport tests and Nemenyi's critical differences.
+    """Return Friedman and Iman–Davenport tests and Nemenyi's critical differences.
 
-    It has one row per comparison, which may be of several metrics.
+    The table has one row per comparison. Here the comparisons may be of several metrics.
     """
     rows, data = [], []
     for c in comparisons:
-        f = c.friedman
-        cells = [c.noise.short, c.metric.label, str(c.n), str(c.k)]
-        if f is None:
-            cells += ["–", "–", "–", "–"]
-        else:
-            finite = np.isfinite(f.f)
-            cells += [f"{f.chi2:.2f}", p_value(f.chi2_p), f"{f.f:.2f}" if finite else "∞"]
-            cells += [p_value(f.f_p) if finite else "–"]
-        cells += [f"{c.critical_difference:.2f}" if c.critical_difference is not None else "–"]
-        cells += [p_value(c.smallest_p) if c.pairs else "–"]
-        rows.append([TableCell(text) for text in cells])
-        data.append(
-            {
-                "noise": c.noise.slug,
-                "metric": c.metric.name,
-                "datasets": c.n,
-                "algorithms": c.k,
-                "chi2": f.chi2 if f else None,
-                "chi2_p": f.chi2_p if f else None,
-                "F": f.f if f else None,
-                "F_p": f.f_p if f else None,
-                "nemenyi_cd": c.critical_difference,
-                "smallest_p_holm": c.smallest_p if c.pairs else None,
-            }
-        )
-    return TableBlock(
-        name="friedman",
-        title="Friedman and Iman–Davenport tests, Nemenyi critical difference",
-        header=["noise", "metric", "N", "k", "χ²", "p", "F", "p of F", "CD", "smallest p (Holm)"],
-        rows=rows,
+        f, least = c.friedman, c.smallest_p if c.pairs else None
+        finite = f is not None and np.isfinite(f.f)
+        values = {
+            "chi2": f.chi2 if f else None,
+            "chi2_p": f.chi2_p if f else None,
+            "F": f.f if f else None,
+            "F_p": f.f_p if f else None,
+            "nemenyi_cd": c.critical_difference,
+            "smallest_p_holm": least,
+        }
+        shown = [*values.values()]
+        shown[3] = shown[3] if finite else None
+        rows.append([c.noise.short, c.metric.label, c.n, c.k, *shown])
+        sizes = {"datasets": c.n, "algorithms": c.k}
+        data.append({"noise": c.noise.slug, "metric": c.metric.name, **sizes, **values})
+    header = ["noise", "metric", "N", "k", "χ²", "p", "F", "p of F", "CD", "smallest p (Holm)"]
+    return tabulate(
+        pd.DataFrame(rows, columns=header),
+        "friedman",
+        "Friedman and Iman–Davenport tests, Nemenyi critical difference",
+        write=[str, str, _two, p_value, _two, p_value, _two, p_value],
         labels=2,
-        note="N data sets, k algorithms; χ² corrected for ties. The last column is the least Holm-adjusted "
-        "p-value that N data sets allow a pair to reach.",
+        note="N data sets, k algorithms; χ² corrected for ties. The last column is the smallest "
+        "Holm-adjusted p-value that a pair can reach on N data sets.",
         data=pd.DataFrame(data),
     )
 
 
-def pairs_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock | None:
-    """Build the table of Wilcoxon–Holm tests, one row per pair and one column per noise rate.
+def _two(value: float) -> str:
+    return f"{value:.2f}" if np.isfinite(value) else "∞"
 
-    The comparisons are one per noise rate, of one metric. Returns None if no pair could be tested.
-    """
+
+def pairs_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock | None:
+    """Return Wilcoxon–Holm tests, one row per pair and one column per noise level; None without any test."""
     tested = [c for c in comparisons if c.pairs]
     if not tested:
         return None
-    by_pair = {(c.noise, p.first, p.second): p for c in tested for p in c.pairs}
-    rows, data = [], []
-    names = design.algorithms
-    for i, first in enumerate(names):
-        for second in names[i + 1 :]:
-            cells = [TableCell(first), TableCell(second)]
-            for c in tested:
-                pair = by_pair.get((c.noise, first, second))
-                if pair is None:
-                    cells.append(TableCell("–"))
-                    continue
-                significant = frozenset({first, second}) in c.different
-                cells.append(
-                    TableCell(
-                        f"{p_value(pair.p_holm)} ({pair.wins}–{pair.ties}–{pair.losses})", best=significant
-                    )
-                )
-                data.append(
-                    {
-                        "noise": c.noise.slug,
-                        "first": first,
-                        "second": second,
-                        "wins": pair.wins,
-                        "ties": pair.ties,
-                        "losses": pair.losses,
-                        "mean_difference": pair.difference,
-                        "W": pair.statistic,
-                        "p": pair.p,
-                        "p_holm": pair.p_holm,
-                        "significant": significant,
-                    }
-                )
-            if any(cell.text != "–" for cell in cells[2:]):
-                rows.append(cells)
-    return TableBlock(
-        name="wilcoxon-holm",
-        title=f"Wilcoxon signed-rank tests of every pair by {tested[0].metric.label}, Holm-adjusted p-values",
-        header=["first", "second", *(c.noise.short for c in tested)],
-        rows=rows,
+    found = {(c.noise, p.first, p.second): p for c in tested for p in c.pairs}
+    rows, bold, data = [], [], []
+    for first, second in itertools.combinations(design.algorithms, 2):
+        tests = [found.get((c.noise, first, second)) for c in tested]
+        if not any(tests):
+            continue
+        different = [frozenset({first, second}) in c.different for c in tested]
+        rows.append(
+            [first, second, *(p and f"{p_value(p.p_holm)} ({p.wins}–{p.ties}–{p.losses})" for p in tests)]
+        )
+        bold.append([p is not None and each for p, each in zip(tests, different, strict=True)])
+        data += [
+            {
+                "noise": c.noise.slug,
+                "first": first,
+                "second": second,
+                "wins": p.wins,
+                "ties": p.ties,
+                "losses": p.losses,
+                "mean_difference": p.difference,
+                "W": p.statistic,
+                "p": p.p,
+                "p_holm": p.p_holm,
+                "significant": significant,
+            }
+            for c, p, significant in zip(tested, tests, different, strict=True)
+            if p is not None
+        ]
+    return tabulate(
+        pd.DataFrame(rows, columns=["first", "second", *(c.noise.short for c in tested)]),
+        "wilcoxon-holm",
+        f"Wilcoxon signed-rank tests of every pair by {tested[0].metric.label}, Holm-adjusted p-values",
+        bold=bold,
         labels=2,
-        note="In brackets: data sets on which the first is better, level, worse. Bold: significant at "
-        f"{percent(ALPHA)}, which also asks the Friedman test of that noise level to find differences. "
-        "Holm's correction is for all pairs of one noise level.",
+        note="In brackets: data sets on which the first is better, equal, worse. Bold: significant at "
+        f"{percent(ALPHA)}, which also requires that the Friedman test of that noise level finds "
+        "differences. Holm's correction covers all pairs of one noise level.",
         data=pd.DataFrame(data),
     )

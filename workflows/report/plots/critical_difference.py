@@ -19,37 +19,36 @@ if TYPE_CHECKING:
 DIAGRAM_WIDTH = 400.0
 # In px: y of the scale, distance between rows of names, distance between bars.
 _TOP, _ROW, _BAR = 58.0, 20.0, 9.0
-# Maximum letters of a name, tried in turn until the lettering is at least 6 points, the least that journals
-# accept.
+# Maximum letters of a name, tried in turn until the lettering has at least 6 points, as journals require.
 _LETTERS, _LEAST_SCALE = (20, 16, 12, 8), 6 / 11
 
 
-def critical_difference(comparison: Comparison, styles: Styles, beside: Sequence[Comparison] = ()) -> str:
+def critical_difference(comparison: Comparison, styles: Styles, peers: Sequence[Comparison] = ()) -> str:
     """Draw Demšar's diagram as SVG: mean ranks on a line, with bars over groups that do not differ.
 
     The comparison needs at least one complete data set and two algorithms. The bars are its cliques
-    (Wilcoxon–Holm); the ruler at the top is Nemenyi's critical difference. Diagrams of `beside` share the
-    scale of this one. See J. Demšar (2006), figure 1.
+    (Wilcoxon–Holm); the ruler at the top is Nemenyi's critical difference. The diagram has the same scale as
+    those of the comparisons `peers`. See J. Demšar (2006), figure 1.
     """
     with theme():
-        figure = new_figure(*diagram_size(comparison, beside))
-        draw_diagram(figure.add_axes((0, 0, 1, 1)), comparison, styles, beside)
+        figure = new_figure(*diagram_size(comparison, peers))
+        draw_diagram(figure.add_axes((0, 0, 1, 1)), comparison, styles, peers)
         return draw(figure)
 
 
 def diagram_size(
-    comparison: Comparison, beside: Sequence[Comparison] = (), width: float | None = None
+    comparison: Comparison, peers: Sequence[Comparison] = (), width: float | None = None
 ) -> tuple[float, float]:
     """Return a diagram's width and height in px, scaled to `width` px if given."""
-    layout = _layout(comparison, beside, width)
+    layout = _layout(comparison, peers, width)
     return layout.width * layout.scale, layout.height * layout.scale
 
 
 def draw_diagram(
-    axes: Axes, comparison: Comparison, styles: Styles, beside: Sequence[Comparison] = ()
+    axes: Axes, comparison: Comparison, styles: Styles, peers: Sequence[Comparison] = ()
 ) -> None:
     """Draw a diagram that fills the width of its axes; see `critical_difference`."""
-    layout = _layout(comparison, beside, _points(axes))
+    layout = _layout(comparison, peers, _points(axes))
     labels, values = _tags(comparison, layout.letters)
     names = [str(name) for name in comparison.mean_ranks.index]
     k = len(names)
@@ -86,7 +85,7 @@ def draw_diagram(
         left = i < half
         # The names on the right start with the worst, so that no two lines cross.
         y = first + _ROW * (i if left else k - 1 - i)
-        # A name next to its own line touches no other line: lines to lower rows lie further in.
+        # A name touches no line but its own, because lines to lower rows are further inside.
         side = -1 if left else 1
         end = x(value) + 10 * side
         axes.plot([x(value), x(value), end], [_TOP, y, y], color=colour, lw=1.1 * scale)
@@ -96,7 +95,7 @@ def draw_diagram(
     for i, group in enumerate(groups):
         ends = [spots[name] for name in group]
         y = _TOP + 12 + _BAR * i
-        # Barely beyond its ends: a longer bar would reach under a neighbor outside the group.
+        # A bar extends by 1 px: a longer one would reach below an algorithm outside the group.
         axes.plot(
             [x(min(ends)) - 1, x(max(ends)) + 1], [y, y], color=INK, lw=4 * scale, solid_capstyle="butt"
         )
@@ -155,10 +154,10 @@ class _Layout:
         return self.left + self.unit * (rank - 1)
 
 
-def _layout(comparison: Comparison, beside: Sequence[Comparison], width: float | None) -> _Layout:
+def _layout(comparison: Comparison, peers: Sequence[Comparison], width: float | None) -> _Layout:
     """Lay out a diagram as wide as its names need, or scaled to `width` px with shorter names."""
     k = len(comparison.mean_ranks)
-    shared = [each for each in (comparison, *beside) if each.k == k]
+    shared = [each for each in (comparison, *peers) if each.k == k]
     height = _first_row(_groups(comparison)) + _ROW * ((k + 1) // 2 - 1) + 14
     letters, scale = _LETTERS[0], 1.0
     if width is not None:
@@ -177,8 +176,7 @@ def _room(
 ) -> tuple[float, float, float]:
     """Return left margin, right margin and px per rank for diagrams of k algorithms that fill `width` px.
 
-    A name starts at its rank and runs outwards, so it needs margin only for the part that extends beyond the
-    end of the scale.
+    A name starts at its rank and extends outwards, so it needs margin only beyond the end of the scale.
     """
     half = (k + 1) // 2
     tags = [_tags(each, letters) for each in comparisons]

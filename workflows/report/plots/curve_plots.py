@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .svg import (
     INK,
@@ -26,8 +25,6 @@ from .svg import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -57,27 +54,17 @@ def _reach(curves: Sequence[Curve]) -> tuple[float, float]:
 
 
 class Axis(NamedTuple):
-    """Describe the axes of a panel of curves.
-
-    Attributes
-    ----------
-    x, y : str
-        Axis labels.
-    zero : bool
-        Whether y begins at 0.
-    log : bool
-        Whether both axes are logarithmic.
-    steps : bool
-        Whether to draw values as steps, without their spread.
-    log_x : bool
-        Whether x alone is logarithmic.
-    """
+    """Describe the axes of a panel of curves: labels and scales."""
 
     x: str = "examples seen"
     y: str = ""
+    # Whether y begins at 0.
     zero: bool = True
+    # Whether both axes are logarithmic.
     log: bool = False
+    # Whether to draw values as steps, without their spread.
     steps: bool = False
+    # Whether only x is logarithmic.
     log_x: bool = False
 
 
@@ -130,9 +117,8 @@ def learning_curves(
 ) -> tuple[list[str], str]:
     """Draw panels of learning curves: mean over seeds, shaded by one standard deviation.
 
-    `panels` is (title, curves) in reading order. The result is one SVG per panel without title and legend
-    (the page has one legend for all), and one SVG of all panels, three to a row, with titles and a legend,
-    for a separate file.
+    `panels` is (title, curves) in reading order. Returns one SVG per panel without title and legend (the page
+    has one legend for all), and one SVG of all panels, three to a row, with titles and a legend, for a file.
     """
     with theme():
         figure = new_figure(*PANEL)
@@ -220,9 +206,9 @@ def ranks_by_noise(
 ) -> str:
     """Draw mean rank against noise as SVG, one line per algorithm, with rank 1 at the top.
 
-    Lines join the levels of one noise model; with several models each has its own stretch of the axis.
-    `table` has shape (algorithms, noise levels), NaN at a rate without ranks. `legend` adds the names next to
-    the panel, for a separate file; a page has one legend for all panels.
+    Lines join the levels of one noise model; each model has its own stretch of the axis. `table` has shape
+    (algorithms, noise levels), NaN at a level without ranks. `legend` adds the names next to the panel, for a
+    file; a page has one legend for all panels.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -287,11 +273,10 @@ def error_by_size(
     *,
     legend: bool = False,
 ) -> str:
-    """Draw one point per algorithm, error against model size, as SVG; lines join points of the same learner.
+    """Draw error against model size as SVG, one point per row; lines join points of the same learner.
 
-    `points` has columns size and error; an algorithm may have several rows, and `learners` names the learner
-    of each row. Sizes below 1 are drawn at 1. `legend` adds the names next to the panel, for a separate file;
-    a page has one legend for all panels.
+    `points` has the columns size and error, and algorithms as its index; `learners` names the learner of each
+    row. Sizes below 1 are drawn at 1. `legend` adds the names next to the panel, for a file.
     """
     names = [str(name) for name in points.index]
     entries = list(dict.fromkeys(names))

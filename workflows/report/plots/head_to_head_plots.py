@@ -1,4 +1,4 @@
-"""Plots of one algorithm against the others, task by task, and box plots of test errors over seeds."""
+"""Draw one algorithm against the others, task by task, and box plots of test errors over seeds."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ _SQUARE = 250.0
 def scatter(x: NDArray[np.float64], y: NDArray[np.float64], style: Style, xlabel: str, ylabel: str) -> str:
     """Draw one point per task and the line of equal values, as SVG.
 
-    `x` and `y`, shape (n,), are the values of both algorithms in percent. `style` is that of the algorithm on
-    the x axis.
+    `x` and `y` are the values of both algorithms in percent; `style` belongs to the one on the x axis.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -47,10 +46,10 @@ def error_reductions(
     xlabel: str,
     ylabel: str,
 ) -> str:
-    """Draw one point per task and noise rate, and a least-squares line per rate, as SVG with a legend below.
+    """Draw one point per task and noise level, and a least-squares line per level, as SVG with a legend.
 
-    `points` is (name, x, y) per noise rate, increasing, with x and y of shape (n,). `style` is that of the
-    algorithm whose error reduction is shown; more noise gives a deeper color. The labels include the unit.
+    `points` is (name, x, y) per noise level, increasing; more noise gives a deeper color. `style` is that of
+    the algorithm whose error reduction is shown.
     """
     with theme():
         height = PANEL[1] + 26
@@ -74,8 +73,7 @@ def error_reductions(
 def box_plot(values: Sequence[tuple[str, Sequence[float]]], styles: Styles, xlabel: str) -> str:
     """Draw one box per algorithm over its seeds: quartiles, whiskers to 1.5 box lengths, outliers.
 
-    `values` is (algorithm, one value per seed), from top to bottom. `xlabel` names the values with their
-    unit. The result is SVG.
+    `values` is (algorithm, one value per seed), from top to bottom. Returns SVG.
 
     The plot follows K. Crammer, A. Kulesza, M. Dredze, "Adaptive Regularization of Weight Vectors", Machine
     Learning 91 (2013), figure 6, rotated so that long names stay readable.

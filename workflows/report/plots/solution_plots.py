@@ -1,4 +1,4 @@
-"""Plot a solution in two dimensions: points by class, support vectors, the boundary and its margins."""
+"""Draw solutions in two dimensions: points by class, support vectors, the boundary and its margins."""
 
 from __future__ import annotations
 
@@ -30,31 +30,16 @@ _TOLERANCE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Hold what to draw of one model.
-
-    Attributes
-    ----------
-    name : str
-        Label of the algorithm.
-    points : ndarray of float64, shape (n, 2)
-        Training points.
-    codes : ndarray of int, shape (n,)
-        Labels as given to the learner, 0 or 1.
-    support : ndarray of float64, shape (m, 2)
-        Support vectors; m = 0 for a model without any.
-    support_codes : ndarray of int, shape (m,)
-        Their labels; -1 if one is not a training point, which is then not drawn.
-    x, y : ndarray of float64, shape (G,)
-        Coordinates of the grid lines.
-    scores : ndarray of float64, shape (G, G)
-        ``f`` at ``(x[j], y[i])``.
-    """
+    """Hold the picture of one algorithm's model."""
 
     name: str
+    # Training points, shape (n, 2), and their labels as given to the learner, 0 or 1.
     points: NDArray[np.float64]
     codes: NDArray[np.int32]
+    # Support vectors, shape (m, 2), and their labels; -1 if one is not a training point, and not drawn.
     support: NDArray[np.float64]
     support_codes: NDArray[np.int32]
+    # Coordinates of the grid lines, shape (G,), and f at (x[j], y[i]), shape (G, G).
     x: NDArray[np.float64]
     y: NDArray[np.float64]
     scores: NDArray[np.float64]
@@ -132,10 +117,7 @@ def solution_panel(solution: Solution) -> str:
 
 
 def solutions_sheet(solutions: Sequence[Solution], classes: Sequence[str]) -> str:
-    """Draw the models of one data set on a sheet with a legend, three panels to a row, for a separate file.
-
-    `classes` are the names of both classes. The result is SVG.
-    """
+    """Draw the models of one data set with two named classes as SVG, three panels to a row, with a legend."""
     with theme():
         columns = min(3, len(solutions))
         rows = -(-len(solutions) // columns)

@@ -1,9 +1,9 @@
-"""Matplotlib figures as SVG that fits a page: themed, deterministic, safe to put inline side by side.
+"""Turn Matplotlib figures into SVG for a page: themed, deterministic, safe to put inline side by side.
 
-Figures are drawn in units of CSS pixels (1 point of the figure = 1 px on the page). Colours in the drawing
-are placeholders: inline they become CSS variables, so that one picture serves a light and a dark page; in a
-file they become fixed colours on white. Each algorithm has the same colour, mark and dash in all pictures
-of a report.
+Figures are drawn in units of CSS pixels (1 point of the figure = 1 px on the page). Colors in a drawing are
+placeholders: in a page they become CSS variables, so that one picture fits a light and a dark page; in a file
+they become fixed colors on white. Each algorithm has the same color, mark and dash in all pictures of a
+report.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure

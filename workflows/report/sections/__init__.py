@@ -1,6 +1,6 @@
 """List the sections of a report; each is a function from a study's view to a section.
 
-To add a section, write a module with such a function and add it to `SECTIONS`.
+To add a section, write such a function and add it to `SECTIONS`.
 """
 
 from __future__ import annotations
@@ -9,41 +9,25 @@ from collections.abc import Callable
 
 from ..page.blocks import Section
 from ..page.view import StudyView
-from . import (
-    accuracy,
-    along_stream,
-    cost,
-    failed,
-    groups,
-    latest_errors,
-    learning_curves,
-    metrics,
-    provenance,
-    rankings,
-    ranks,
-    significance,
-    solutions,
-    support_sets,
-    tuning,
-)
+from . import cost, curves, provenance, rankings, ranks, scores, solutions, support_sets, tuning
 
-# In reading order.
+# In reading order. A section that returns None is left out.
 SECTIONS: tuple[Callable[[StudyView], Section | None], ...] = (
     ranks.section,
-    significance.section,
+    ranks.significance,
     rankings.section,
-    groups.section,
-    metrics.section,
-    accuracy.section,
-    accuracy.mistakes,
-    learning_curves.section,
-    latest_errors.section,
-    along_stream.section,
+    rankings.groups,
+    scores.metrics,
+    scores.accuracy,
+    scores.mistakes,
+    curves.learning_curves,
+    curves.latest_errors,
+    curves.along_stream,
     support_sets.section,
     cost.within_seconds,
     solutions.section,
     cost.section,
     tuning.section,
-    failed.section,
+    provenance.failed,
     provenance.section,
 )

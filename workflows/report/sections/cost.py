@@ -1,11 +1,9 @@
-"""Report the cost of learning: updates, requested labels, speed, and the error within a time limit.
-
-The last applies to streams that a study runs with several budget sizes.
-"""
+"""Report the cost of learning: updates, requested labels, speed, and the error within a time limit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,72 +13,62 @@ from ....pipeline.analysis.metrics import METRICS
 from ....pipeline.analysis.progress import comparable_rows
 from ....pipeline.analysis.subsets import TaskGroup, task_groups
 from ..page.blocks import Block, Panels, Picture, Section, Text
-from ..page.table import TableBlock, TableCell
+from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
 from ..plots.curve_plots import error_by_size
 from ..plots.svg import shorten
 from ..words.markup import slug
 
 _NOTE = (
-    "A data set here is one stream with budgets of different sizes; of those that take no longer than a "
-    "limit the one that errs least counts. Times are those of learning alone, the shortest of the seeds, as "
-    "what else ran makes them longer only; they depend on the machine."
+    "The data sets of a group are one stream with budgets of different sizes. Among the budgets that finish "
+    "within a time limit, the one with the least error counts. Times are of learning alone and depend on "
+    "the machine. The shortest of all seeds is taken, because other processes can only make times longer."
 )
 
 
 def section(view: StudyView) -> Section:
-    """Print updates per example and speed of every algorithm."""
-    return Section("cost", "Updates and speed", [_cost_table(view)])
-
-
-def _cost_table(view: StudyView) -> TableBlock:
-    """Build the table of updates per example by noise rate, averaged over data sets, and of speed."""
+    """Print updates per example, by noise level, and speed of every algorithm."""
     averages, design = view.averages, view.design
     updates, speed, queries = (METRICS[name] for name in ("update_rate", "examples_per_second", "query_rate"))
-    header = ["algorithm", *(f"updates, {noise.short} noise" for noise in design.noise), "examples/s"]
     done = comparable_rows(view.finished, design)
     each = done[["noise", "algorithm", "dataset"]].assign(rate=updates.of(done))
     # Average over seeds first, so that a data set with a single repetition counts as much as the others.
     means = (
         each.groupby(["noise", "algorithm", "dataset"])["rate"].mean().groupby(["noise", "algorithm"]).mean()
     )
-    rate = done.assign(rate=speed.of(done)).groupby("algorithm")["rate"].median().reindex(design.algorithms)
-    rows = [
-        [
-            TableCell(name),
-            *(
-                TableCell(updates.show(float(means.get((noise.slug, name), np.nan)), unit=True))
-                for noise in design.noise
-            ),
-            TableCell(speed.show(float(rate[name]))),
+    columns = {
+        f"updates, {noise.short} noise": [
+            float(means.get((noise.slug, name), np.nan)) for name in design.algorithms
         ]
-        for name in design.algorithms
-    ]
-    metrics = [updates, speed]
-    asked = (
-        done.assign(share=queries.of(done)).groupby("algorithm")["share"].mean().reindex(design.algorithms)
-    )
+        for noise in design.noise
+    }
+    metrics, writers = [updates], [partial(updates.show, unit=True)] * len(columns)
+    asked = done.assign(share=queries.of(done)).groupby("algorithm")["share"].mean()
+    of_queries = ""
     if asked.notna().any():
+        columns["labels asked for"] = asked.reindex(design.algorithms).tolist()
+        writers.append(partial(queries.show, unit=True))
         metrics.append(queries)
-        header.insert(-1, "labels asked for")
-        for row, share in zip(rows, asked, strict=True):
-            row.insert(-1, TableCell(queries.show(float(share), unit=True)))
+        of_queries = "Labels asked for: share of the examples, mean over all cells. "
+    rate = done.assign(rate=speed.of(done)).groupby("algorithm")["rate"].median()
+    columns["examples/s"] = rate.reindex(design.algorithms).tolist()
+    metrics.insert(1, speed)
     data = pd.concat([averages.long_table(metric, design).assign(metric=metric.name) for metric in metrics])
-    return TableBlock(
-        name="cost",
-        title="Updates per example and speed",
-        header=header,
-        rows=rows,
-        note=f"Updates: mean over {_averaged(done, design)}. "
-        + ("Labels asked for: share of the examples, mean over all cells. " if queries in metrics else "")
-        + "Speed: median over all cells, of the learner's own pass; it "
-        "depends on the machine and on how many cells ran at once, and no rank is made of it.",
+    table = tabulate(
+        pd.DataFrame({"algorithm": design.algorithms, **columns}),
+        "cost",
+        "Updates per example and speed",
+        write=[*writers, speed.show],
+        note=f"Updates: mean over {_averaged(done, design)}. {of_queries}"
+        "Speed: median over all cells, of the learner's own pass. It depends on the machine and on how many "
+        "cells ran at once, so algorithms are not ranked by it.",
         data=data,
     )
+    return Section("cost", "Updates and speed", [table])
 
 
 def _averaged(compared: pd.DataFrame, design: Design) -> str:
-    """Say over which data sets means are taken."""
+    """Name the data sets over which means are taken."""
     n, of = compared["dataset"].nunique(), len(design.datasets)
     return "data sets" if n == of else f"the {n} of {of} data sets on which every algorithm finished"
 
@@ -126,7 +114,7 @@ def _one_stream(view: StudyView) -> Iterator[TaskGroup]:
 
 
 def _points(view: StudyView, group: TaskGroup) -> pd.DataFrame:
-    """Return seconds and error (%) of each algorithm on each data set, at the first noise rate."""
+    """Return seconds and error (%) of each algorithm on each data set, at the first noise level."""
     noise = view.design.noise[0]
     done = view.finished
     done = done[(done["noise"] == noise.slug) & done["dataset"].isin(group.datasets)]
@@ -163,21 +151,12 @@ def _within_table(points: pd.DataFrame, algorithms: list[str], stream: str, plac
     within = pd.DataFrame(
         {limit: points[points["seconds"] <= limit].groupby(level=0)["error"].min() for limit in limits}
     ).reindex([each for each in algorithms if each in points.index])
-    best = within.min()
-    rows = [
-        [
-            TableCell(name),
-            *(
-                TableCell("–" if np.isnan(error) else f"{error:.2f}", best=bool(error == least))
-                for error, least in zip(within.loc[name], best, strict=True)
-            ),
-        ]
-        for name in within.index
-    ]
-    return TableBlock(
-        name=f"within-seconds-{place}-{slug(stream)}",
-        title=f"Least error (%) within a time, {stream}",
-        header=["algorithm", *(f"{limit:g} s" for limit in limits)],
-        rows=rows,
+    header = ["algorithm", *(f"{limit:g} s" for limit in limits)]
+    return tabulate(
+        within.reset_index().set_axis(header, axis="columns"),
+        f"within-seconds-{place}-{slug(stream)}",
+        f"Least error (%) within a time, {stream}",
+        write="{:.2f}".format,
+        bold=within.eq(within.min()).to_numpy(),
         data=points.reset_index(),
     )

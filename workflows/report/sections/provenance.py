@@ -1,23 +1,51 @@
-"""Report where, when and with what the results were produced, and the command to reproduce them."""
+"""Report the run itself: cells without a result, how the results were produced, and how to reproduce them."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pandas as pd
+
+from ....pipeline.analysis.failures import failures
 from ..page.blocks import Block, Code, Folded, Section
-from ..page.table import TableBlock, TableCell
+from ..page.table import tabulate
 from ..page.view import StudyView
+
+_TRACEBACKS = 5
+
+
+def failed(view: StudyView) -> Section | None:
+    """List cells that failed or were stopped, with the reason; return None if there are none."""
+    bad = view.cells[view.cells["status"] != "ok"]
+    if bad.empty:
+        return None
+    rows = [
+        (each.algorithm, each.status, f"{each.cells:,}", each.where, each.error) for each in failures(bad)
+    ]
+    header = ["algorithm", "status", "cells", "data sets", "error of the first"]
+    title = "Cells that failed or were stopped at their time limit"
+    table = tabulate(pd.DataFrame(rows, columns=header), "failed", title, labels=5, wrap=True)
+    raised = bad[(bad["status"] == "failed") & bad["traceback"].notna()].drop_duplicates("traceback")
+    tracebacks = [
+        Folded(
+            f"Traceback: {row['dataset']}, {row['algorithm']}", [Code(str(row["traceback"]))], page_only=True
+        )
+        for row in raised.head(_TRACEBACKS).to_dict("records")
+    ]
+    return Section("failed", "Failed and stopped cells", [table, *tracebacks])
 
 
 def section(view: StudyView) -> Section:
-    """Print the command, the versions and the study."""
+    """Print the command that was run, the versions and machine, and the study."""
     study, provenance = view.results.study, view.results.provenance
     blocks: list[Block] = [Code(_command(study, provenance))]
     if provenance:
-        blocks.append(_provenance_table({key: each for key, each in provenance.items() if key != "command"}))
+        rows = list(_flat("", {key: each for key, each in provenance.items() if key != "command"}))
+        frame = pd.DataFrame(rows, columns=["", ""])
+        blocks.append(tabulate(frame, "", "Versions, machine, times", labels=2, show="folded", wrap=True))
     whole = json.dumps(study, indent=2, ensure_ascii=False)
     blocks.append(Folded("The study as it was run", [Code(whole)], page_only=True))
     return Section("provenance", "Provenance and how to reproduce", blocks)
@@ -34,19 +62,12 @@ def _command(study: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
     )
 
 
-def _provenance_table(provenance: Mapping[str, Any]) -> TableBlock:
-    """Tabulate where, when and with what the results were produced; nested entries get dotted names."""
-    rows: list[list[TableCell]] = []
-
-    def add(prefix: str, value: Any) -> None:
-        if isinstance(value, Mapping):
-            for key, inner in value.items():
-                add(f"{prefix}.{key}" if prefix else str(key), inner)
-        elif isinstance(value, list | tuple):
-            rows.append([TableCell(prefix), TableCell(", ".join(str(item) for item in value))])
-        else:
-            rows.append([TableCell(prefix), TableCell("–" if value is None else str(value))])
-
-    add("", provenance)
-    title = "Versions, machine, times"
-    return TableBlock("", title, header=["", ""], rows=rows, labels=2, show="folded", wrap=True)
+def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str | None]]:
+    """Yield the entries of a nested mapping with dotted names."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(f"{prefix}.{key}" if prefix else str(key), inner)
+    elif isinstance(value, list | tuple):
+        yield prefix, ", ".join(map(str, value))
+    else:
+        yield prefix, None if value is None else str(value)

@@ -1,4 +1,4 @@
-"""Report mean ranks by every metric, and how they change with label noise."""
+"""Report mean ranks by every metric, their change with label noise, and significant differences."""
 
 from __future__ import annotations
 
@@ -9,17 +9,32 @@ import pandas as pd
 
 from ....pipeline.analysis.comparison import Comparison
 from ....pipeline.analysis.design import Design
-from ..page.blocks import Block, Column, Columns, Picture, Section, Text
-from ..page.table import TableBlock, TableCell
+from ..page.blocks import Block, Column, Columns, Listing, Panels, Picture, Section, Text
+from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
-from ..parts.rank_tables import mean_rank_table, model_rank_table, noise_column, rank_frame
+from ..parts.figures import diagrams
+from ..parts.rank_tables import (
+    by_algorithm,
+    friedman_table,
+    mean_rank_table,
+    model_rank_table,
+    pairs_table,
+    rank_frame,
+)
 from ..plots.curve_plots import ranks_by_noise
 from ..words import wording
 from ..words.markup import slug
 
+_DIAGRAMS_NOTE = (
+    "Critical difference diagrams: every algorithm is placed at its mean rank, the best on the left. A thick "
+    "bar joins neighbors of which no two differ significantly (Wilcoxon–Holm at 5%; with three or more "
+    "algorithms a difference also requires that the Friedman test rejects). The ruler shows Nemenyi's "
+    "critical difference for comparison; the bars do not use it."
+)
+
 
 def section(view: StudyView) -> Section:
-    """Print the ranks of a single data set, or the mean ranks over several."""
+    """Print the ranks on a single data set, or the mean ranks over several."""
     design, comparisons = view.design, view.comparisons
     others = [mean_rank_table(series, design) for series in view.other_comparisons]
     columns = [Column([mean_rank_table(comparisons, design)])]
@@ -43,7 +58,7 @@ def section(view: StudyView) -> Section:
 
 
 def _picture(view: StudyView) -> tuple[Picture, list[str]] | None:
-    """Draw mean rank against noise; return the drawn algorithms too. None below two levels or algorithms."""
+    """Draw mean rank against noise, and return the algorithms drawn; None below two levels or algorithms."""
     known = [c for c in view.comparisons if c.n]
     frame, noise = rank_frame(known, view.design), [c.noise for c in known]
     if min(frame.shape) < 2:
@@ -59,50 +74,51 @@ def _picture(view: StudyView) -> tuple[Picture, list[str]] | None:
 
 
 def _mean_score_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
-    """Tabulate the mean of the metric over the ranked data sets, by noise rate, with equal weights.
-
-    The comparisons are one per noise rate, of one metric. Rows are algorithms in the study's order.
-    """
+    """Return the mean of the metric over the ranked data sets, by noise level, with equal weights."""
     metric = comparisons[0].metric
-    known = [c for c in comparisons if c.n]
-    columns = {c.noise: c.scores.mean(axis=0) for c in known}
+    columns = {c.noise: c.scores.mean(axis=0) for c in comparisons if c.n}
     frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64").dropna(how="all")
-    shown = []
-    for comparison in known:
-        scores = frame[comparison.noise]
-        digits = metric.digits(scores)
-        texts = [metric.show(value, digits=digits) for value in scores]
-        place = scores.argmax() if metric.direction == "higher" else scores.argmin()
-        shown.append([TableCell(text, best=text == texts[place]) for text in texts])
-    return TableBlock(
-        name=f"mean-{slug(metric.name)}",
-        title=f"Mean {metric.label}{', %' if metric.percent else ''}, by label noise",
-        header=["algorithm", *(c.noise.short for c in known)],
-        rows=[[TableCell(str(name)), *cells] for name, *cells in zip(frame.index, *shown, strict=True)],
+    digits = [metric.digits(frame[noise]) for noise in frame]
+    texts = {
+        place: [metric.show(value, digits=n) for value in frame.iloc[:, place]]
+        for place, n in enumerate(digits)
+    }
+    return by_algorithm(
+        frame,
+        pd.DataFrame(texts, index=frame.index),
+        f"mean-{slug(metric.name)}",
+        f"Mean {metric.label}{', %' if metric.percent else ''}, by label noise",
+        highest=metric.direction == "higher",
         note=f"Mean over the data sets ranked{', each a mean over seeds' if design.repetitions > 1 else ''}.",
-        data=frame.rename(columns=noise_column).rename_axis("algorithm").reset_index(),
     )
 
 
 def _dropped_table(comparisons: Sequence[Comparison]) -> TableBlock | None:
-    """List the data sets left out of the ranks with what they lack; return None if all are complete."""
+    """List the data sets left out of the ranks with the cells that they lack; None if all are complete."""
     rows = [
-        [
-            TableCell(c.noise.short),
-            TableCell(block.dataset),
-            TableCell("; ".join(f"{name}: {what}" for name, what in block.missing.items())),
-        ]
+        (c.noise.short, block.dataset, "; ".join(f"{name}: {lack}" for name, lack in block.missing.items()))
         for c in comparisons
         for block in c.dropped
     ]
     if not rows:
         return None
-    return TableBlock(
-        name="dropped",
-        title="Data sets left out of the ranks",
-        header=["noise", "data set", "missing"],
-        rows=rows,
-        labels=3,
-        show="opened",
-        wrap=True,
-    )
+    frame = pd.DataFrame(rows, columns=["noise", "data set", "missing"])
+    title = "Data sets left out of the ranks"
+    return tabulate(frame, "dropped", title, labels=3, show="opened", wrap=True)
+
+
+def significance(view: StudyView) -> Section | None:
+    """Draw and list the significance tests; return None for a single data set, which allows none."""
+    if view.single:
+        return None
+    comparisons = view.comparisons
+    blocks: list[Block] = []
+    if drawn := diagrams(comparisons, view.styles):
+        blocks += [Text(_DIAGRAMS_NOTE, "soft"), Panels(drawn, roomy=True)]
+    blocks.append(Listing([(c.noise.opening, wording.friedman_sentence(c)) for c in comparisons]))
+    every = [c for series in (comparisons, *view.other_comparisons) for c in series]
+    if tested := [c for c in every if c.friedman is not None]:
+        blocks.append(replace(friedman_table(tested), show="folded"))
+    if pairs := pairs_table(comparisons, view.design):
+        blocks.append(replace(pairs, show="long"))
+    return Section("significance", "Significance", blocks)

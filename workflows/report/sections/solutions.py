@@ -29,9 +29,9 @@ _GRID = 120
 
 
 def section(view: StudyView) -> Section | None:
-    """Draw the requested solutions at the first noise rate and seed; return None if none is requested.
+    """Draw the requested solutions at the first noise level and seed; return None if none is requested.
 
-    The models are trained again for this, which takes as long as their cells took.
+    The models are trained again, which takes as long as their cells took.
     """
     if not view.results.study.get("solutions"):
         return None
@@ -82,9 +82,8 @@ def _nothing(reason: str) -> Section:
 
 def _note(at: str, learnt_from: int, datasets: int) -> str:
     note = (
-        f"What is learnt at {at}: training points by the label that "
-        "the learner was given, support vectors as open marks, the boundary f = 0 as a line, f = ±1 (the "
-        "margins of a support vector machine) dashed."
+        f"Models learned at {at}: training points by the label that the learner was given, support vectors "
+        "as open marks, the boundary f = 0 as a line, f = ±1 (margins of a support vector machine) dashed."
     )
     if learnt_from > _MOST_POINTS:
         note += (
@@ -154,7 +153,7 @@ def _codes_of(support: NDArray[np.float64], learnt: TrainedCell) -> NDArray[np.i
 
 
 def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tuple[str, str]]]:
-    """Return what to draw of one data set's models, all on one scale, and the models whose scores fail."""
+    """Return the pictures of one data set's models, all on one scale, and the models whose scores fail."""
     from ....learners import take_rows
 
     parts = {}

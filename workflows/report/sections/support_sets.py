@@ -8,16 +8,15 @@ from dataclasses import replace
 import pandas as pd
 
 from ....pipeline.analysis.averages import Averages
-from ....pipeline.analysis.curves import mean_curves
 from ....pipeline.analysis.design import Design
 from ....pipeline.analysis.metrics import METRICS, Metric
 from ....pipeline.analysis.progress import comparable_rows
 from ....pipeline.analysis.subsets import TaskGroup, task_groups, within
 from ....pipeline.noise import Noise
 from ..page.blocks import Block, Heading, Panels, Picture, Section, Text
-from ..page.table import TableBlock, TableCell
+from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
-from ..parts.figures import CurvePanel, curve_panels
+from ..parts.figures import Quantity, stream_blocks, stream_panels
 from ..parts.score_tables import score_tables
 from ..plots.curve_plots import Axis, error_by_size
 from ..plots.svg import shorten
@@ -51,7 +50,7 @@ def section(view: StudyView) -> Section | None:
 
 def _errors(view: StudyView, own: pd.DataFrame, groups: Sequence[TaskGroup], names: list[str]) -> list[Block]:
     """Draw error against support vectors, one panel per group of tasks."""
-    # Only at the lowest noise rate; the tables contain the others.
+    # Only the lowest noise level is drawn; the tables contain all levels.
     noise = view.design.noise[0]
     learners = own.drop_duplicates("algorithm").set_index("algorithm")["learner"].to_dict()
     error = "test error" if view.metric.direction == "higher" else "online error"
@@ -86,38 +85,24 @@ def _errors(view: StudyView, own: pd.DataFrame, groups: Sequence[TaskGroup], nam
 def _along_the_stream(view: StudyView, groups: Sequence[TaskGroup], names: list[str]) -> list[Block]:
     """Draw support vectors along the stream, one panel per group, for the first task of each group."""
     noise = view.design.noise[0]
-    shown = [name for name in view.drawn if name in names]
     title = "Support vectors along the stream"
-    panels = []
-    for group in groups:
-        dataset = group.datasets[0]
-        found = mean_curves(
-            view.curves,
-            dataset=dataset,
-            noise=noise,
-            algorithms=shown,
-            column="support_vectors",
-        )
-        if found:
-            panels.append(
-                CurvePanel(
-                    f"{title}, {dataset}, {noise.label}",
-                    f"{shorten(dataset, 40)}, {noise.label}",
-                    shorten(dataset, 30),
-                    found,
-                )
-            )
-    if not panels:
+    shown = [name for name in view.drawn if name in names]
+    found = stream_panels(
+        view,
+        Quantity(title, "support_vectors", Axis(y="support vectors"), from_zero=True),
+        [(group.datasets[0], noise) for group in groups],
+        title=f"{title}, {noise.label}",
+        file="support-vectors",
+        algorithms=shown,
+        heading=lambda dataset, noise: f"{shorten(dataset, 40)}, {noise.label}",
+        short=lambda dataset, _: shorten(dataset, 30),
+    )
+    if not found:
         return []
     says = wording.shaded(view.design)
     note = f"{says[0].upper()}{says[1:]}; of several tasks of a base set the first."
-    axis = Axis(y="support vectors")
-    return [
-        Heading(title),
-        Text(note, "soft"),
-        view.legend(shown),
-        curve_panels(panels, view.styles, axis, f"{title}, {noise.label}", "figures/support-vectors.svg"),
-    ]
+    heading, text, _, panels = stream_blocks(view, title, note, found)
+    return [heading, text, view.legend(shown), panels]
 
 
 def _points(
@@ -132,7 +117,7 @@ def _points(
 
 
 def _models(view: StudyView, names: list[str]) -> TableBlock:
-    """Tabulate support vectors, kernel evaluations and size, averaged over data sets and noise rates."""
+    """Return support vectors, kernel evaluations and size, averaged over data sets and noise levels."""
     metrics = [METRICS[name] for name in ("support_vectors", "evaluation_rate", "model_kilobytes")]
     design = view.design
     data = pd.concat([view.averages.long_table(each, design).assign(metric=each.name) for each in metrics])
@@ -142,19 +127,16 @@ def _models(view: StudyView, names: list[str]) -> TableBlock:
     )
     # Average over seeds first, so that a data set with a single repetition counts as much as the others.
     means = values.groupby(["algorithm", "dataset", "noise"]).mean().groupby("algorithm").mean()
-    columns = [means[each.name].reindex(names) for each in metrics]
-    rows = [
-        [TableCell(name), *(TableCell(each.show(value)) for each, value in zip(metrics, own, strict=True))]
-        for name, *own in zip(names, *columns, strict=True)
-    ]
     averaged = count(compared["dataset"].nunique(), "data set")
     if len(design.noise) > 1:
-        averaged += f" and {count(len(design.noise), 'noise rate')}"
-    return TableBlock(
-        name="model-size",
-        title="Support vectors, kernel evaluations and model size",
-        header=["algorithm", "support vectors", "kernel evaluations per example", "model, kB"],
-        rows=rows,
+        averaged += f" and {count(len(design.noise), 'noise level')}"
+    header = ["algorithm", "support vectors", "kernel evaluations per example", "model, kB"]
+    frame = means.reindex(names)[[each.name for each in metrics]].reset_index()
+    return tabulate(
+        frame.set_axis(header, axis="columns"),
+        "model-size",
+        "Support vectors, kernel evaluations and model size",
+        write=[each.show for each in metrics],
         note=f"At the end of the stream, mean over {averaged}. Kernel evaluations: those of learning, "
         "counted as each learner's documentation says. Model: rows, coefficients and the matrices that "
         "further learning needs.",

@@ -11,11 +11,11 @@ import pandas as pd
 from ....pipeline.analysis.design import Design, evaluation_rows
 from ....pipeline.analysis.tuning import Tuned
 from ..page.blocks import Block, Section
-from ..page.table import TableBlock, TableCell
+from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
 
 _JUDGED = (
-    "Every grid is judged once for each data set, algorithm and noise level, on a seed of its own, by the "
+    "Every grid is judged once for each data set, algorithm and noise level, on a separate seed, by the "
     "labels the learner is given, never by clean labels."
 )
 
@@ -41,38 +41,26 @@ def _setting(tuned: Tuned) -> str:
 
 
 def _grid_table(view: StudyView) -> TableBlock:
-    """Tabulate every grid, how often its winner was at its edge, and which criterion judged it."""
-    tuning, design, rows = view.results.tuning, view.design, []
-    for name in design.algorithms:
-        own = [tuned for tuned in tuning if tuned.algorithm == name]
+    """Return every grid, how often its winner was at its edge, and which criterion judged it."""
+    rows, flags = [], []
+    for name in view.design.algorithms:
+        own = [tuned for tuned in view.results.tuning if tuned.algorithm == name]
         grids: dict[str, list[Any]] = {}
         for tuned in own:
             grids.update(tuned.grid)
+        criteria = " / ".join(sorted({tuned.criterion for tuned in own}))
         for parameter, values in grids.items():
             edge = sum(parameter in tuned.at_edge for tuned in own)
-            criteria = sorted({tuned.criterion for tuned in own})
-            rows.append(
-                [
-                    TableCell(name),
-                    TableCell(parameter),
-                    TableCell(", ".join(_value(value) for value in values)),
-                    TableCell(" / ".join(criteria)),
-                    TableCell(f"{edge} of {len(own)}", flag=edge > 0),
-                ]
-            )
-    return TableBlock(
-        name="grids",
-        title="Tuning grids",
-        header=["algorithm", "parameter", "grid", "judged by", "winners at the edge"],
-        rows=rows,
-        labels=4,
-        wrap=True,
-        note=" ".join([_JUDGED, *_rows_that_tune(view)]),
-    )
+            rows.append((name, parameter, ", ".join(map(_value, values)), criteria, f"{edge} of {len(own)}"))
+            flags.append([edge > 0])
+    header = ["algorithm", "parameter", "grid", "judged by", "winners at the edge"]
+    frame = pd.DataFrame(rows, columns=header)
+    note = " ".join([_JUDGED, *_rows_that_tune(view)])
+    return tabulate(frame, "grids", "Tuning grids", flags=flags, labels=4, wrap=True, note=note)
 
 
 def _rows_that_tune(view: StudyView) -> list[str]:
-    """Say whether rows that judge grids are also reported, for all data sets or by kind of data set."""
+    """Say whether rows that judge grids are also reported, in a sentence for each kind of data set."""
     study = view.results.study
     tuned = {each.dataset for each in view.results.tuning}
     runs = evaluation_rows(view.cells)
@@ -86,7 +74,7 @@ def _rows_that_tune(view: StudyView) -> list[str]:
 
 
 def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
-    """Say whether reported rows of one data set judged its grid, from its cells on the study's seeds."""
+    """Say whether reported rows of one data set also judged its grid, given its cells."""
     if rows["drawn"].eq(True).any():
         return "Rows are drawn for each seed: no row that judges a grid is reported."
     if rows["order"].eq("given").any():
@@ -95,14 +83,14 @@ def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
     protocol = rows["protocol"].iloc[0]
     if protocol == "prequential":
         return (
-            "Grids are judged on the stream that is reported, in another order: rows that are reported "
-            "have judged grids."
+            "Grids are judged on the reported stream in another order: rows that are reported have judged "
+            "grids."
         )
     own_test = rows["own_test"].dropna()
     if protocol == "holdout" and own_test.any():
         return (
-            "No row of a test part judges a grid, since the data set has a test part of its own; mistakes "
-            "along the stream are of rows that also judge grids."
+            "The data set has its own test part, of which no row judges a grid; mistakes along the stream "
+            "are of rows that also judge grids."
         )
     entries = [entry for entry in study.get("datasets", []) if entry.get("label") == parent]
     fraction = next((entry.get("test_fraction") for entry in entries), None) or study.get(
@@ -110,51 +98,49 @@ def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
     )
     held_out = 1 / study.get("folds", 10) if protocol == "crossval" else fraction
     text = (
-        "The rows are split in another way to judge grids: of the test rows of a seed up to "
+        "Grids are judged on another split of the rows: of the test rows of a seed up to "
         f"{100 * (1 - held_out):.0f}%, on average, are among the rows that tune."
     )
     if protocol == "holdout" and not len(own_test):
-        return f"No row of a test part that comes with a data set judges a grid. Where there is none: {text}"
+        return f"If a data set has its own test part, no row of it judges a grid. Otherwise: {text}"
     return text
 
 
 def _winner_tables(tuning: Sequence[Tuned], design: Design, files_only: bool) -> list[TableBlock]:
-    """Tabulate the winner of every grid, data sets by tuned algorithms, one table per noise rate."""
+    """Return the winner of every grid, data sets by tuned algorithms, one table per noise level."""
     names = [name for name in design.algorithms if any(tuned.algorithm == name for tuned in tuning)]
-    place = {tuned.group: tuned for tuned in tuning}
     datasets = list(dict.fromkeys([*design.datasets, *(tuned.dataset for tuned in tuning)]))
+    places = {tuned.group: tuned for tuned in tuning}
     tables = []
     for noise in sorted({tuned.noise for tuned in tuning}):
-        rows, data = [], []
-        for dataset in datasets:
-            cells = [TableCell(dataset)]
-            for name in names:
-                tuned = place.get((dataset, name, noise))
-                if tuned is None:
-                    cells.append(TableCell("–"))
-                    continue
-                cells.append(TableCell(_setting(tuned), flag=bool(tuned.at_edge)))
-                data.append(
-                    {
-                        "dataset": dataset,
-                        "noise": noise.slug,
-                        "algorithm": name,
-                        "winner": json.dumps(tuned.winner),
-                        "at_edge": " ".join(tuned.at_edge),
-                        "criterion": tuned.criterion,
-                        "grid": json.dumps(tuned.grid),
-                        "scores": json.dumps(tuned.scores),
-                    }
-                )
-            rows.append(cells)
+        found = [[places.get((dataset, name, noise)) for name in names] for dataset in datasets]
+        texts = [
+            [dataset, *(tuned and _setting(tuned) for tuned in row)]
+            for dataset, row in zip(datasets, found, strict=True)
+        ]
+        data = [
+            {
+                "dataset": tuned.dataset,
+                "noise": noise.slug,
+                "algorithm": tuned.algorithm,
+                "winner": json.dumps(tuned.winner),
+                "at_edge": " ".join(tuned.at_edge),
+                "criterion": tuned.criterion,
+                "grid": json.dumps(tuned.grid),
+                "scores": json.dumps(tuned.scores),
+            }
+            for row in found
+            for tuned in row
+            if tuned is not None
+        ]
         tables.append(
-            TableBlock(
-                name=f"tuning-noise-{noise.stem}",
-                title=f"Winners of the grids, {noise.label}",
-                header=["data set", *names],
-                rows=rows,
+            tabulate(
+                pd.DataFrame(texts, columns=["data set", *names]),
+                f"tuning-noise-{noise.stem}",
+                f"Winners of the grids, {noise.label}",
+                flags=[[tuned is not None and bool(tuned.at_edge) for tuned in row] for row in found],
                 labels=1 + len(names),
-                note="Flagged: the winner lies at the edge of its grid, and a wider one might hold a better.",
+                note="Flagged: the winner lies at the edge of its grid; a wider one may have a better value.",
                 data=pd.DataFrame(data),
                 show="file" if files_only else "folded",
             )

@@ -1,4 +1,4 @@
-"""Sentences of the report: who leads, how certain that is, and what the data do not support."""
+"""Write the sentences of a report: who leads, how certain that is, and which cautions apply."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def noise_levels(noise: Sequence[Noise]) -> str:
 
 
 def how_far(lack: Shortfall) -> str:
-    """Say how far an algorithm's unfinished cells got.
+    """Describe the progress of an algorithm's unfinished cells.
 
     Examples
     --------
@@ -113,10 +113,7 @@ def leaders(comparison: Comparison) -> list[str]:
 
 
 def verdict(comparison: Comparison) -> str:
-    """Say who leads at one noise rate and whether that is significant.
-
-    The text is one sentence with a full stop. It does not name the noise rate.
-    """
+    """Say in a sentence who leads at one noise level and whether that is significant."""
     first = leaders(comparison)
     if not first:
         return "no data set is complete yet, so nothing is ranked."
@@ -180,20 +177,14 @@ def _against(comparison: Comparison, first: list[str]) -> str:
 
 
 def headline(comparisons: Sequence[Comparison]) -> str:
-    """Say in one paragraph which metric ranks the algorithms and who leads at each noise rate.
-
-    The comparisons are one per noise rate, of the ranking metric.
-    """
+    """Say which metric ranks the algorithms, and who leads at each noise level, given their comparisons."""
     if not comparisons:
         return "No cell has run yet."
     return f"Algorithms are judged by {comparisons[0].metric.label}. {leads(comparisons)}"
 
 
 def leads(comparisons: Sequence[Comparison]) -> str:
-    """Say who leads at each noise rate, with one sentence for rates with one outcome.
-
-    There is at least one comparison; they are one per noise rate, of one metric.
-    """
+    """Say who leads at each noise level, with one sentence for successive levels with the same outcome."""
     runs: list[list[Comparison]] = []
     for comparison in comparisons:
         if runs and _same_story(runs[-1][0], comparison):
@@ -205,7 +196,7 @@ def leads(comparisons: Sequence[Comparison]) -> str:
 
 
 def _same_story(one: Comparison, other: Comparison) -> bool:
-    """Return whether two noise rates can share a sentence: one leader, the same for both, equally certain."""
+    """Return whether two noise levels can share a sentence: they have the same leader, equally certain."""
     first = leaders(one)
     plain = all(c.n > 1 and c.k > 1 and not c.all_tied for c in (one, other))
     if not plain or len(first) > 1 or leaders(other) != first:
@@ -234,14 +225,14 @@ def why_no_test(design: Design) -> str:
     )
     if seeds > 1:
         text += (
-            f" The {seeds} seeds are repetitions on the same data set, not further data sets; how much they "
-            "vary is shown by the standard deviations and the spread in the figures below."
+            f" The {seeds} seeds are repetitions on the same data set, not further data sets; the "
+            "standard deviations and the spread in the figures below show how much they vary."
         )
     return text
 
 
 def friedman_sentence(comparison: Comparison) -> str:
-    """Say what the tests at one noise rate found, and what the number of data sets does not allow."""
+    """Say what the tests at one noise level found, and which of them need more data sets."""
     if comparison.n < 2:
         return f"{count(comparison.n, 'complete data set')}: no test is possible; tests need at least two."
     if comparison.k < 2:
@@ -269,7 +260,7 @@ def friedman_sentence(comparison: Comparison) -> str:
         why = (
             "fewer than six data sets cannot decide even one pair"
             if comparison.n < _FEWEST_FOR_A_PAIR
-            else f"with {len(comparison.pairs)} pairs the smallest adjusted p-value there is "
+            else f"with {len(comparison.pairs)} pairs the smallest possible adjusted p-value is "
             f"{p_value(comparison.smallest_p)}"
         )
         sentences.append(f"Wilcoxon–Holm cannot reach significance on {comparison.n} data sets: {why}.")
@@ -296,10 +287,7 @@ def shaded(design: Design) -> str:
 def cautions(
     design: Design, coverage: Coverage, comparisons: Sequence[Comparison], waiting: str = ""
 ) -> list[str]:
-    """Return sentences that a reader should know before trusting the tests.
-
-    The comparisons are one per noise rate. `waiting` describes in words the cells that have not run yet.
-    """
+    """Return cautions about the tests; `waiting` describes the cells that have not run yet."""
     found = []
     sources = len(set(design.sources))
     if sources < len(design.datasets):
@@ -309,10 +297,10 @@ def cautions(
         )
     left_out = sorted({name for c in comparisons for name in c.left_out}, key=design.algorithms.index)
     if left_out:
-        found.append(f"Left out of the ranks for want of any result: {enumerate_names(left_out)}.")
+        found.append(f"Left out of the ranks, without any result: {enumerate_names(left_out)}.")
     bound = sorted({name for c in comparisons for name in c.bound}, key=design.algorithms.index)
     if bound:
-        found.append(f"Bound to some of the data sets and so not ranked among all: {enumerate_names(bound)}.")
+        found.append(f"Run on some of the data sets only, so not ranked: {enumerate_names(bound)}.")
     if coverage.lost:
         found.append(
             f"{count(coverage.lost, 'tuning cell')} failed or reached the time limit: these points of the "
@@ -321,14 +309,14 @@ def cautions(
     if coverage.missing:
         found.append(
             f"The study is not finished: {count(coverage.missing, 'cell')} of {coverage.planned:,} not yet "
-            f"run.{waiting and f' These are: {waiting}.'} Means and ranks take the first seeds of each data "
-            "set and noise level, those that all algorithms have run there."
+            f"run.{waiting and f' These are: {waiting}.'} Means and ranks use the first seeds of each data "
+            "set and noise level that all algorithms have run."
         )
     return found
 
 
 def facts(design: Design, coverage: Coverage) -> list[tuple[str, str]]:
-    """Return (name, value) pairs that summarize what was compared, for the head of the report."""
+    """Return (name, value) pairs that summarize the study, for the head of the report."""
     sources = len(set(design.sources))
     datasets = f"{len(design.datasets)} ({sources})" if sources < len(design.datasets) else str(sources)
     found = [

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from singlepass.workflows.report.page.table import LONG, Show, TableBlock, TableCell
+from singlepass.workflows.report.page.table import LONG, Show, TableBlock, TableCell, best_of, tabulate
 
 
 def test_table_in_three_forms() -> None:
@@ -36,3 +38,32 @@ def test_long_tables_are_folded(show: Show, rows: int, folds: bool, elsewhere: b
 
 def test_a_table_without_a_file_is_never_elsewhere() -> None:
     assert not TableBlock("", "T", ["x"], [[TableCell("a")]] * 99, show="folded").elsewhere
+
+
+def test_a_frame_becomes_a_table() -> None:
+    frame = pd.DataFrame([["a", 1.25, None], ["b", np.nan, 3]], columns=["name", "x", "x"])
+    table = tabulate(
+        frame,
+        "t",
+        "T",
+        write=["{:.1f}".format, "{:.0f}".format],
+        bold=[[True], [False]],
+        flags=[[False, False], [False, True]],
+        marks={"b": "<svg/>"},
+        note="n",
+    )
+    assert table.header == ["name", "x", "x"]
+    assert table.rows == [
+        [TableCell("a"), TableCell("1.2"), TableCell("–", best=True)],
+        [TableCell("b", mark="<svg/>"), TableCell("–"), TableCell("3", flag=True)],
+    ]
+    assert (table.labels, table.note) == (1, "n")
+
+
+def test_the_best_entries_share_their_text() -> None:
+    values = np.array([[1.004, 3.0], [1.001, np.nan], [2.0, np.inf]])
+    texts = [["1.00", "3"], ["1.00", "–"], ["2.00", "3"]]
+    assert best_of(values, texts).tolist() == [[True, True], [True, False], [False, False]]
+    assert best_of(values, texts, highest=True).tolist() == [[False, True], [False, False], [True, False]]
+    assert best_of(values, texts, axis=1).tolist() == [[True, False], [True, False], [True, False]]
+    assert not best_of(np.full((2, 1), np.nan), [["–"], ["–"]]).any()

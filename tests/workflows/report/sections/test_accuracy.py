@@ -10,7 +10,7 @@ from singlepass.workflows.report.page import view
 from singlepass.workflows.report.page.blocks import Picture, walk
 from singlepass.workflows.report.page.table import TableBlock
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.sections import accuracy
+from singlepass.workflows.report.sections import scores
 
 from ...synthetic_results import make_results
 from ..report_page import csv_rows, render
@@ -23,7 +23,7 @@ def test_box_plots_for_few_data_sets_and_enough_seeds(datasets: str, seeds: int,
     results = make_results(
         datasets=tuple(datasets), algorithms=("A", "B"), noise=(0.1,), seeds=seeds, tuned=()
     )
-    found = accuracy.section(StudyView(results))
+    found = scores.accuracy(StudyView(results))
     assert found is not None
     assert sum(isinstance(block, Picture) for block in walk(found.blocks)) == panels
 
@@ -42,7 +42,7 @@ def test_tables_by_task_of_many_tasks_are_files_only(tmp_path: Path, monkeypatch
 
 def test_without_noise_mistakes_are_tabled_once() -> None:
     results = make_results(datasets=("a", "b"), noise=(0.0, 0.1), seeds=2)
-    found = accuracy.mistakes(StudyView(results))
+    found = scores.mistakes(StudyView(results))
     assert found is not None
     names = [block.name for block in walk(found.blocks) if isinstance(block, TableBlock)]
     assert names == ["mistakes-clean-noise-0", "mistakes-clean-noise-0.1", "mistakes-noise-0.1"]
@@ -51,7 +51,7 @@ def test_without_noise_mistakes_are_tabled_once() -> None:
 def test_noise_in_features_leaves_the_given_labels_clean() -> None:
     features = {"model": "features", "rate": 0.1}
     results = make_results(datasets=("a", "b"), noise=(0.0, features), seeds=2, tuned=())
-    found = accuracy.mistakes(StudyView(results))
+    found = scores.mistakes(StudyView(results))
     assert found is not None
     names = [block.name for block in walk(found.blocks) if isinstance(block, TableBlock)]
     assert names == ["mistakes-clean-noise-0", "mistakes-clean-noise-features_0.1"]

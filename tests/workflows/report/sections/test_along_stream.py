@@ -10,10 +10,10 @@ import pytest
 
 from singlepass.pipeline import counts
 from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.workflows.report import render_report
 from singlepass.workflows.report.page.blocks import Heading, Legend, Panels, Text
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.render import render_report
-from singlepass.workflows.report.sections import along_stream
+from singlepass.workflows.report.sections import curves
 
 from ...synthetic_results import make_results
 from ..report_page import texts
@@ -49,7 +49,7 @@ class Drawn:
 
 
 def along(results: StudyResults) -> list[Drawn]:
-    found = along_stream.section(StudyView(results))
+    found = curves.along_stream(StudyView(results))
     blocks = list(found.blocks) if found else []
     drawn = []
     for heading, note, legend, panels in zip(*(blocks[i::4] for i in range(4)), strict=True):
@@ -86,7 +86,7 @@ def test_a_count_with_a_trace_is_drawn(results: StudyResults, monkeypatch: pytes
     """Check that declaring a count with a trace suffices."""
     trace = counts.Trace("Merges along the stream", "As they happen.", steps=True)
     declared = {**counts.COUNTS, "row_merges": counts.Count("row_merges", "rows merged", trace=trace)}
-    monkeypatch.setattr(along_stream, "COUNTS", declared)
+    monkeypatch.setattr(curves, "COUNTS", declared)
     made = replace(results, curves=results.curves.assign(row_merges=results.curves["t"] // 7))
     merges = along(made)[-1]
     assert (merges.title, merges.note, len(merges.drawn)) == (trace.title, trace.note, 7)

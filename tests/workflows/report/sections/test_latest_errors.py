@@ -15,7 +15,7 @@ from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report.page.blocks import Heading, Text
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.parts.opening import notes, opening
-from singlepass.workflows.report.sections import latest_errors, learning_curves
+from singlepass.workflows.report.sections import curves
 
 DATASETS = [
     {
@@ -64,15 +64,15 @@ def test_one_repetition_is_complete_where_seeds_move_nothing(view: StudyView) ->
 
 
 def test_errors_of_the_latest_examples_are_drawn(view: StudyView) -> None:
-    section = latest_errors.section(view)
+    section = curves.latest_errors(view)
     assert section is not None
     said = texts(section.blocks)
     assert "among the latest 20 examples" in said
     assert "0.9 times" in said
     assert "the stream changes" in said
-    curves = learning_curves.section(view)
-    assert curves is not None
-    assert "the stream changes" in texts(curves.blocks)
+    learning = curves.learning_curves(view)
+    assert learning is not None
+    assert "the stream changes" in texts(learning.blocks)
     # Only the stream in the order of its source has changes.
     noise = view.design.noise[0]
     assert view.curves.changes("drift", noise, "Perceptron") == (100,)
@@ -80,13 +80,13 @@ def test_errors_of_the_latest_examples_are_drawn(view: StudyView) -> None:
 
 
 def test_nobody_who_did_not_ask_gets_them() -> None:
-    assert latest_errors.section(view_of(datasets=DATASETS[2:])) is None
+    assert curves.latest_errors(view_of(datasets=DATASETS[2:])) is None
 
 
 def test_metrics_that_were_asked_for_are_drawn_both_ways() -> None:
     asked = ["balanced_accuracy", "kappa_temporal", "auc"]
     study = {"datasets": DATASETS[:1], "window": 20, "fading": 0.9, "metrics": asked, "seeds": 1}
-    section = latest_errors.section(view_of(**study))
+    section = curves.latest_errors(view_of(**study))
     assert section is not None
     headings = [block.text for block in section.blocks if isinstance(block, Heading)]
     drawn = ("error", "balanced accuracy", "κ-temporal", "AUC")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from singlepass.workflows.report.page.blocks import Heading, Panels, Text, walk
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.sections import learning_curves
+from singlepass.workflows.report.sections import curves
 
 from ...synthetic_results import make_results
 
@@ -14,7 +14,7 @@ from ...synthetic_results import make_results
 def test_curves_are_limited_and_say_so() -> None:
     noise = tuple(i / 20 for i in range(8))
     results = make_results(algorithms=("A",), noise=noise, seeds=1, tuned=())
-    found = learning_curves.section(StudyView(results))
+    found = curves.learning_curves(StudyView(results))
     assert found is not None
     blocks = list(walk(found.blocks))
     names = [block.text for block in blocks if isinstance(block, Heading)]
@@ -27,4 +27,4 @@ def test_curves_are_limited_and_say_so() -> None:
 
 def test_no_curves_no_panels() -> None:
     results = make_results(datasets=("a",), algorithms=("A",), noise=(0.0,), seeds=1, tuned=())
-    assert learning_curves.section(StudyView(replace(results, curves=results.curves.iloc[:0]))) is None
+    assert curves.learning_curves(StudyView(replace(results, curves=results.curves.iloc[:0]))) is None

@@ -12,7 +12,7 @@ import pytest
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.parts.opening import notes
-from singlepass.workflows.report.sections import metrics
+from singlepass.workflows.report.sections import scores
 
 from ...synthetic_results import make_results
 from ..report_page import csv_rows, render
@@ -69,7 +69,7 @@ def test_rank_by_names_another_and_without_metrics_nothing_changes() -> None:
     plain = StudyView(small())
     assert plain.metric.name == "test_accuracy"
     assert [series[0].metric.name for series in plain.other_comparisons] == ["clean_error"]
-    assert metrics.section(plain) is None
+    assert scores.metrics(plain) is None
     assert notes(plain) == []
 
 

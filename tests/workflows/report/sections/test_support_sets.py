@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.workflows.report import render_report
 from singlepass.workflows.report.page.blocks import Panels, Section, walk
 from singlepass.workflows.report.page.table import TableBlock
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.render import render_report
 from singlepass.workflows.report.sections import support_sets
 
 from ...synthetic_results import SIZES, make_results, results_with_sizes

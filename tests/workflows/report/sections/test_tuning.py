@@ -18,8 +18,8 @@ from ...synthetic_results import make_results
 from ..report_page import render
 
 ALWAYS = "by the labels the learner is given, never by clean labels."
-SPLIT = "The rows are split in another way to judge grids: of the test rows of a seed up to "
-OWN = "No row of a test part judges a grid, since the data set has a test part of its own"
+SPLIT = "Grids are judged on another split of the rows: of the test rows of a seed up to "
+OWN = "The data set has its own test part, of which no row judges a grid"
 
 
 def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
@@ -46,7 +46,7 @@ def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
             "Grids are judged on the first 10% of the stream, which are not reported.",
         ),
         # Results of earlier versions do not record whether the data set has its own test part.
-        (_made(), f"Where there is none: {SPLIT}70%"),
+        (_made(), f"Otherwise: {SPLIT}70%"),
     ],
 )
 def test_a_report_says_which_rows_tune(results: StudyResults, said: str, tmp_path: Path) -> None:

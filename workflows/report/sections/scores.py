@@ -1,11 +1,13 @@
-"""Report accuracy on test data with its spread over seeds, and mistakes along the training stream."""
+"""Report scores: accuracy on test data, mistakes along the training stream, and the requested metrics."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ....pipeline.analysis.metrics import METRICS
 from ..page.blocks import Block, Column, Columns, Heading, Panels, Picture, Section, Text
+from ..page.table import Show, TableBlock
 from ..page.view import StudyView, spaced
 from ..parts.score_tables import score_tables
 from ..plots.head_to_head_plots import box_plot
@@ -16,26 +18,25 @@ from ..words.markup import slug
 _MOST_LEVELS = 3
 # Quartiles of fewer values are the values themselves.
 _FEWEST_SEEDS = 5
+# Metrics that other sections print.
+_ELSEWHERE = frozenset({"test_accuracy", "mistakes", "mistakes_clean", "support_vectors", "model_kilobytes"})
 
 
-def section(view: StudyView) -> Section | None:
+def accuracy(view: StudyView) -> Section | None:
     """Print and draw test accuracy; return None without a test part."""
     tables = score_tables(view.averages, METRICS["test_accuracy"], view.design)
     if not tables:
         return None
     note = Text(
-        f"{wording.averaged(view.design)}, in percent; the study puts no noise into test labels. The "
-        f"best of a {'column' if view.single else 'row'} is bold.",
+        f"{wording.averaged(view.design)}, in percent; the study does not add noise to test labels. "
+        f"{_best(view)}",
         "soft",
     )
     boxes = _boxes(view)
     if view.single:
-        columns = [Column(tables)]
-        if boxes:
-            columns.append(Column(boxes, wide=True))
+        columns = [Column(tables), *([Column(boxes, wide=True)] if boxes else [])]
         return Section("accuracy", "Test accuracy", [note, Columns(columns)])
-    folded = [replace(table, show="long") for table in tables]
-    return Section("accuracy", "Test accuracy", [note, *folded, *boxes])
+    return Section("accuracy", "Test accuracy", [note, *_shown(tables, "long"), *boxes])
 
 
 def mistakes(view: StudyView) -> Section | None:
@@ -50,13 +51,45 @@ def mistakes(view: StudyView) -> Section | None:
     kept = design if view.single else replace(design, noise=relabelled)
     given = score_tables(view.averages, METRICS["mistakes"], kept) if view.noisy else []
     note = Text(
-        "Mistakes along the training stream, each example predicted before it is learnt from. "
-        f"{wording.averaged(design)}. The best of a {'column' if view.single else 'row'} is bold.",
+        "Mistakes along the training stream: each example is predicted before it is learned. "
+        f"{wording.averaged(view.design)}. {_best(view)}",
         "soft",
     )
-    shown = [replace(table, show="file" if view.many else "long") for table in clean]
-    shown += [replace(table, show="file" if view.many else "folded") for table in given]
-    return Section("mistakes", "Online mistakes", [note, *shown])
+    tables = [
+        *_shown(clean, "file" if view.many else "long"),
+        *_shown(given, "file" if view.many else "folded"),
+    ]
+    return Section("mistakes", "Online mistakes", [note, *tables])
+
+
+def metrics(view: StudyView) -> Section | None:
+    """Print every requested metric that no other section prints; return None without any value."""
+    blocks: list[Block] = []
+    for metric in view.asked:
+        tables = [] if metric.name in _ELSEWHERE else score_tables(view.averages, metric, view.design)
+        if tables:
+            ranks = " Algorithms are ranked by it." if metric is view.metric else ""
+            better = "Higher" if metric.direction == "higher" else "Lower"
+            text = f"{metric.sentence} {better} is better.{ranks}".lstrip()
+            blocks += [Heading(metric.label[0].upper() + metric.label[1:]), Text(text, "soft")]
+            blocks += _shown(tables, "file" if view.many else "long")
+    if not blocks:
+        return None
+    note = Text(
+        f"{wording.averaged(view.design)}. Online metrics are measured along the training stream: each "
+        "example is predicted before it is learned, and judged by its clean label unless the metric says "
+        "otherwise.",
+        "soft",
+    )
+    return Section("metrics", "Metrics", [note, *blocks])
+
+
+def _best(view: StudyView) -> str:
+    return f"The best of a {'column' if view.single else 'row'} is bold."
+
+
+def _shown(tables: Sequence[TableBlock], show: Show) -> list[TableBlock]:
+    return [replace(table, show=show) for table in tables]
 
 
 def _boxes(view: StudyView) -> list[Block]:
@@ -70,16 +103,16 @@ def _boxes(view: StudyView) -> list[Block]:
     for place, dataset in enumerate(design.datasets, 1):
         for noise in spaced(design.noise, _MOST_LEVELS):
             here = rows[(rows["dataset"] == dataset) & (rows["noise"] == noise.slug)]
-            values = [
+            samples = [
                 (name, here.loc[here["algorithm"] == name, "error"].tolist()) for name in design.algorithms
             ]
-            values = [(name, sample) for name, sample in values if sample]
-            if values:
+            samples = [(name, sample) for name, sample in samples if sample]
+            if samples:
                 pictures.append(
                     Picture(
                         f"Test error over seeds, {dataset}, {noise.label}",
                         f"{shorten(dataset, 40)}, {noise.label}",
-                        box_plot(values, view.styles, "test error, %"),
+                        box_plot(samples, view.styles, "test error, %"),
                         f"figures/test-error-{place}-{slug(dataset)}-{noise.stem}.svg",
                     )
                 )

@@ -1,0 +1,326 @@
+"""Measure what the pipeline adds to learning: the cost of a cell, of metrics and of third-party learners."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...learners import take_rows
+from ...learners.guests.guest import Guest
+from ...learners.guests.kinds import as_guest
+from ...pipeline.errors import InputError
+from ...pipeline.run.shared_inputs import inputs_of
+from ...pipeline.run.task import run_cell
+from ...pipeline.study.cell import Cell
+from ...pipeline.study.learner_factory import resolve_learner
+from ...pipeline.study.plan import make_plan
+from ...pipeline.study.study import Study
+from ...pipeline.study.study_file import parse_study
+from ..running.progress import RunProgress
+from ..running.run import run_study
+from ..running.workers import WorkerOptions
+from . import runner
+from .runner import Contest, Measurement, Work, cost, microseconds, milliseconds, processor_time, skipped
+
+_AROW, _PA = {"name": "AROW"}, {"name": "PassiveAggressive", "label": "PA-I"}
+
+# From `arow-binary-small`: few features, many features, and very many features of which few occur.
+TASKS = (
+    ("usps", ("3", "4"), "holdout"),
+    ("mnist", ("2", "5"), "holdout"),
+    ("amazon", ("apparel", "books"), "crossval"),
+    ("amazon", ("music", "video"), "crossval"),
+)
+# Aims for the geometric mean of the ratios of cells and bare passes, and for each of them.
+MEAN_AIM, EACH_AIM = "≤ 2.5", "≤ 4"
+
+# Sparse rows with few entries, where a row costs least and counting shows most; and dense rows.
+DATASETS: tuple[dict[str, object], ...] = (
+    {"name": "a9a"},
+    {"name": "arow-synthetic", "n_train": 30_000, "n_test": 0},
+)
+METRICS = ("balanced_accuracy", "macro_f1", "f1", "g_mean", "mcc", "kappa", "kappa_m", "kappa_temporal")
+METRICS_AIM = "≤ 1.05"
+CELL_TURNS, METRICS_TURNS = 60, 40
+
+GUEST_ROWS, GUEST_FEATURES = 20_000, 20
+# The most microseconds that a cell may add per row.
+GUEST_AIM = "≤ 10"
+
+# benchopt's milliseconds per (data set, solver, repetition), measured on a machine like the project's.
+BENCHOPT_MS = 16
+EMPTY_CELLS = 4000
+# Cells of a long run, and the number after which its memory is first measured.
+MANY_CELLS, WARM_CELLS = 100_000, 20_000
+
+
+def make_study(datasets: list[Any], algorithms: list[Any], seeds: int = 1, **study: Any) -> Study:
+    """Return a study of the given data sets and algorithms."""
+    table = {"name": "bench", "seeds": seeds, "datasets": datasets, "algorithms": algorithms, **study}
+    return parse_study(table)
+
+
+def cells_of(study: Study) -> list[Cell]:
+    """Return the cells of a study."""
+    return list(make_plan(study).evaluation_cells({}))
+
+
+def run(cell: Cell) -> dict[str, Any]:
+    """Run a cell, and return its row. Raises RuntimeError if it fails."""
+    row = run_cell(cell).row
+    if row["status"] != "ok":
+        raise RuntimeError(row["error"])
+    return row
+
+
+def cell() -> list[Measurement]:
+    """Compare whole cells with the bare passes of their learners, to measure everything around learning."""
+    lines: list[Measurement] = []
+    for name, classes, protocol in TASKS:
+        datasets = [{"name": name, "task": f"pair:{','.join(classes)}"}]
+        options = {"protocol": protocol, "max_examples": 1000, "folds": 10}
+        try:
+            cells = cells_of(make_study(datasets, [_AROW, _PA], **options))
+            lines += [_compare_with_pass(each) for each in cells]
+        except InputError as error:
+            lines.append(skipped(f"{name}, {' or '.join(classes)}", str(error)))
+    ratios = [each.ratio for each in lines if not math.isnan(each.ratio)]
+    if ratios:
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        lines.append(Measurement("geometric mean", "", "", mean, MEAN_AIM))
+    return lines
+
+
+def _compare_with_pass(cell: Cell) -> Measurement:
+    row = run(cell)
+    task = f"{cell.spec.dataset.parent}, {' or '.join(inputs_of(cell.spec).stream.classes)}"
+    what = f"{task}, {cell.spec.algorithm} ({row['n_examples']:,} rows of {row['n_features']:,})"
+    works = {
+        "whole": partial(processor_time, partial(run_cell, cell)),
+        "bare pass and scoring": _bare_pass(cell),
+    }
+    contest = Contest(what, "whole", "bare pass and scoring", EACH_AIM, ratio=cost)
+    return runner.contend(works, [contest], CELL_TURNS, timed=_itself)[0]
+
+
+def _itself(work: Any) -> float:
+    """Return the seconds that a work reports itself."""
+    return float(work())
+
+
+def _bare_pass(cell: Cell) -> Work:
+    """Return a function that times learning and scoring on rows gathered beforehand, after `begin`."""
+    given = inputs_of(cell.spec).with_all_features()
+    assert given.test is not None
+    rows, held_out = (take_rows(fold.X, fold.rows) for fold in (given.train, given.test))
+    classes = np.arange(len(given.stream.classes), dtype=np.int32)
+    factory = resolve_learner(cell.spec.learner)
+    learner: Any = factory.make(dict(cell.spec.params), classes=given.stream.classes)
+
+    def learn_and_score() -> None:
+        learner.learn_rows(rows, given.noisy)
+        learner.score_rows(held_out)
+
+    def bare() -> float:
+        learner.begin(classes, given.train.n_features)
+        return processor_time(learn_and_score)
+
+    return bare
+
+
+def metrics() -> list[Measurement]:
+    """Compare cells that count by class for metrics with the same cells without metrics."""
+    lines: list[Measurement] = []
+    for dataset in DATASETS:
+        try:
+            without, counting = (
+                cells_of(make_study([dataset], [_AROW, {**_PA, "variant": "PA-I"}], metrics=list(names)))
+                for names in ((), METRICS)
+            )
+        except InputError as error:
+            lines.append(skipped(str(dataset["name"]), str(error)))
+            continue
+        for plain, own in zip(without, counting, strict=True):
+            row, _ = (run(each) for each in (plain, own))
+            what = f"{plain.spec.dataset.label}, {plain.spec.algorithm} ({row['n_examples']:,} rows)"
+            works = {"with metrics": partial(run_cell, own), "without metrics": partial(run_cell, plain)}
+            contest = Contest(what, "with metrics", "without metrics", METRICS_AIM, ratio=cost)
+            lines += runner.contend(works, [contest], METRICS_TURNS, timed=processor_time)
+    return lines
+
+
+class Idle:
+    """Provide a learner with scikit-learn's interface that does nothing."""
+
+    _answer = np.ones(1)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Idle:
+        """Learn nothing."""
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return a constant."""
+        return self._answer
+
+
+class IdleModel:
+    """Provide a learner with River's interface that does nothing."""
+
+    def learn_one(self, x: dict[int, float], y: bool) -> None:
+        """Learn nothing."""
+
+    def predict_one(self, x: dict[int, float]) -> bool:
+        """Return a constant."""
+        return True
+
+
+def _calls(predict: Any, learn: Any, rows: Any, labels: Any) -> None:
+    for row, label in zip(rows, labels, strict=True):
+        predict(row)
+        learn(row, label)
+
+
+def guests() -> list[Measurement]:
+    """Measure what a cell adds to the calls of a third-party learner, in microseconds per row."""
+    random = np.random.RandomState(0)
+    X = random.standard_normal((GUEST_ROWS, GUEST_FEATURES))
+    y = (X[:, 0] > 0).astype(np.int32)
+    rows, labels = [X[t : t + 1] for t in range(len(X))], [y[t : t + 1] for t in range(len(X))]
+    guest: Guest = as_guest(IdleModel())
+    guest.begin(np.arange(2, dtype=np.int32), GUEST_FEATURES)
+    idle, model = Idle(), IdleModel()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(GUEST_FEATURES)])
+        frame.assign(y=y).to_parquet(path)
+        datasets = [{"path": str(path), "target": "y"}]
+        cells = [
+            cells_of(make_study(datasets, [{"name": f"{__name__}:{each.__name__}"}]))[0]
+            for each in (Idle, IdleModel)
+        ]
+        works: dict[str, Work] = {
+            "sklearn": partial(run, cells[0]),
+            "sklearn calls": lambda: _calls(idle.predict, idle.partial_fit, rows, labels),
+            "River": partial(run, cells[1]),
+            "River calls": lambda: _calls(model.predict_one, model.learn_one, rows, labels),
+            "dicts": lambda: guest.rows_of(X),
+            "nothing": lambda: None,
+        }
+        contests = [
+            Contest(
+                f"a row of {GUEST_FEATURES} features through a cell, {what}",
+                ours,
+                peer,
+                aim,
+                microseconds(GUEST_ROWS, digits=1),
+                peer_named="the bare calls",
+                ratio=lambda ours, peer: 1e6 * (ours - peer) / GUEST_ROWS,
+            )
+            for what, ours, peer, aim in (
+                ("scikit-learn's interface", "sklearn", "sklearn calls", GUEST_AIM),
+                ("River's interface, with making the dicts", "River", "River calls", GUEST_AIM),
+                ("making the dicts only", "dicts", "nothing", ""),
+            )
+        ]
+        return runner.contend(works, contests)
+
+
+class _Weighing(RunProgress):
+    """Record the memory of this process after `WARM_CELLS` cells and at every advance after that."""
+
+    def __init__(self) -> None:
+        self.cells, self.megabytes = 0, [math.nan]
+
+    def advance(self, cells: int) -> None:
+        """Record the memory."""
+        self.cells += cells
+        if self.cells >= WARM_CELLS:
+            self.megabytes.append(own_megabytes())
+
+
+def own_megabytes(entry: str = "RssAnon") -> float:
+    """Return this process's memory in MB, by default without file-backed memory.
+
+    `entry` is a name in /proc/self/status. Returns NaN if the system does not have this file.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return math.nan
+    line = next(line for line in status.read_text().splitlines() if line.startswith(entry))
+    return int(line.split()[1]) / 1e3
+
+
+def study_seconds(study: Study, threads: int, progress: RunProgress | None = None) -> float:
+    """Run a study into an empty folder; return the wall time."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        options = WorkerOptions(threads=threads)
+        summary = run_study(study, folder, progress=progress or RunProgress(), options=options)
+        seconds = time.perf_counter() - began
+        if summary.failed or summary.reused:
+            raise RuntimeError(f"{summary.failed} cells failed, {summary.reused} were there before")
+    return seconds
+
+
+def empty_study(seeds: int) -> Study:
+    """Return a study with cells of two examples, so that almost all time is overhead."""
+    study = make_study([{"name": "breast-cancer"}], [{"name": "Perceptron"}], seeds)
+    return study.model_copy(update={"max_train": 2})
+
+
+def equal_study(folder: Path, cells: int, rows: int = 16_000) -> Study:
+    """Return a study of equal cells, so that differences in time are due to the pipeline.
+
+    Its data is written to `folder`. Each of a cell's `rows` takes about a microsecond.
+    """
+    path = folder / "equal.parquet"
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((rows, 100)).astype(np.float32)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(100)])
+    frame["y"] = (X[:, 0] + X[:, 1] * rng.standard_normal(len(X)) > 0).astype(np.int64)
+    frame.to_parquet(path)
+    full = [{"name": "AROW", "covariance": "full"}]
+    return make_study([{"path": str(path), "target": "y"}], full, cells)
+
+
+def overhead() -> list[Measurement]:
+    """Measure the cost of a cell that learns almost nothing, memory, and the gain of a second thread."""
+    started = min(study_seconds(empty_study(1), 2) for _ in range(3))
+    whole = min(study_seconds(empty_study(EMPTY_CELLS), 2) for _ in range(3))
+    per_cell = (whole - started) / (EMPTY_CELLS - 1)
+    weighing = _Weighing()
+    seconds = study_seconds(empty_study(MANY_CELLS), 2, weighing)
+    first, *later = weighing.megabytes[1:] or weighing.megabytes
+    most = max(later, default=first)
+    with tempfile.TemporaryDirectory() as folder:
+        study = equal_study(Path(folder), 64)
+        threads = runner.contend(
+            {"two": partial(study_seconds, study, 2), "1 thread": partial(study_seconds, study, 1)},
+            [Contest("64 equal cells, 2 threads", "two", "1 thread", "≥ 1.7")],
+            3,
+            timed=_itself,
+        )
+    return [
+        Measurement(
+            f"an empty cell ({EMPTY_CELLS:,} of them, 2 threads)",
+            milliseconds(per_cell),
+            f"benchopt about {BENCHOPT_MS} ms",
+            BENCHOPT_MS / (per_cell * 1e3),
+            "≥ 32 (0.5 ms)",
+        ),
+        Measurement(
+            f"memory of a run of {MANY_CELLS:,} empty cells ({milliseconds(seconds / MANY_CELLS)} each)",
+            f"at most {most:.0f} MB",
+            f"{first:.0f} MB after {WARM_CELLS:,}",
+            most / first,
+            "≤ 1.1",
+        ),
+        *threads,
+    ]

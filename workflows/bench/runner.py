@@ -1,0 +1,160 @@
+"""Run the contests of a benchmark: time subjects and peers in turns, and print their ratios in a table."""
+
+from __future__ import annotations
+
+import gc
+import math
+import operator
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+Work = Callable[[], object]
+
+_COMPARED = {"≥": operator.ge, ">": operator.gt, "≤": operator.le}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Hold one line of a benchmark: what was measured, our figure, that of the peer, and their ratio.
+
+    A larger ratio is better unless the aim is an upper bound. `aim` is empty if there is none.
+    """
+
+    work: str
+    ours: str
+    peer: str
+    ratio: float
+    aim: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Return the aim, followed by ": missed" if it is a bound that the ratio misses.
+
+        Examples
+        --------
+        >>> Measurement("work", "1 s", "2 s", 2.0, "≥ 3").verdict
+        '≥ 3: missed'
+        """
+        bound = re.match(r"([≥>≤]) ([\d.]+)", self.aim)
+        if bound is None:
+            return self.aim
+        reached = _COMPARED[bound[1]](self.ratio, float(bound[2]))
+        return self.aim if reached or math.isnan(self.ratio) else f"{self.aim}: missed"
+
+
+def milliseconds(seconds: float) -> str:
+    """Format a time."""
+    return f"{seconds * 1e3:.2f} ms"
+
+
+def microseconds(n: int, each: str = "", digits: int = 2) -> Callable[[float], str]:
+    """Return a function that formats the time of `n` rows or updates as the time of each."""
+    return lambda seconds: f"{seconds / n * 1e6:.{digits}f} µs{each}"
+
+
+def speedup(ours: float, peer: float) -> float:
+    """Return how many times faster than the peer the subject is."""
+    return peer / ours
+
+
+def cost(ours: float, peer: float) -> float:
+    """Return how many times longer than the peer the subject takes."""
+    return ours / peer
+
+
+class Contest(NamedTuple):
+    """Describe one line of a table: a subject and its peer, both names of timed works, and the aim."""
+
+    what: str
+    subject: str
+    peer: str
+    aim: str = ""
+    # Format the times in seconds; the peer's like the subject's by default.
+    unit: Callable[[float], str] = milliseconds
+    peer_unit: Callable[[float], str] | None = None
+    # Names of subject and peer in the table; the subject has none by default, the peer that of its work.
+    named: str = ""
+    peer_named: str = ""
+    ratio: Callable[[float, float], float] = speedup
+
+    def judged(self, times: Mapping[str, float]) -> Measurement:
+        """Return the line, given the times of all works in seconds."""
+        ours, peer = times[self.subject], times[self.peer]
+        shown = (self.peer_unit or self.unit)(peer)
+        return Measurement(
+            self.what,
+            f"{self.named} {self.unit(ours)}".lstrip(),
+            f"{self.peer_named or self.peer} {shown}",
+            self.ratio(ours, peer),
+            self.aim,
+        )
+
+
+def contend(
+    works: Mapping[str, Work],
+    contests: Sequence[Contest],
+    repeats: int = 7,
+    **options: Callable[[Work], float],
+) -> list[Measurement]:
+    """Time the works in turns, and return one line per contest."""
+    times = best_times(works, repeats, **options)
+    return [contest.judged(times) for contest in contests]
+
+
+def wall_time(work: Work) -> float:
+    """Run a work, and return the seconds that it takes."""
+    gc.collect()
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def processor_time(work: Work) -> float:
+    """Run a work, and return the processor time of this thread in seconds."""
+    began = time.thread_time()
+    work()
+    return time.thread_time() - began
+
+
+def best_times(
+    works: Mapping[str, Work], repeats: int = 7, timed: Callable[[Work], float] = wall_time
+) -> dict[str, float]:
+    """Return the shortest time of each work in seconds, over `repeats` turns.
+
+    The works take turns, so that a slow moment of the machine affects all of them. The first turn, which
+    compiles and warms caches, does not count.
+    """
+    for work in works.values():
+        timed(work)
+    turns = [{name: timed(work) for name, work in works.items()} for _ in range(repeats)]
+    return {name: min(turn[name] for turn in turns) for name in works}
+
+
+def skipped(work: str, reason: str) -> Measurement:
+    """Return a line for a comparison that could not be measured."""
+    return Measurement(work, "skipped", reason, math.nan)
+
+
+def show(title: str, measurements: Sequence[Measurement], out: Path | None) -> None:
+    """Print the table, and append it to the Markdown file `out`."""
+    columns = ("work", "singlepass", "compared with", "ratio", "aim")
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    rows = [(m.work, m.ours, m.peer, f"{m.ratio:.2f}", m.verdict) for m in measurements]
+    for row in rows:
+        table.add_row(*row)
+    console = Console()
+    (console if console.is_terminal else Console(width=160)).print(table)
+    if out is not None:
+        lines = [f"### {title}", "", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+        lines += ["| " + " | ".join(row) + " |" for row in rows]
+        with out.open("a", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n\n")

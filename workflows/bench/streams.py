@@ -1,0 +1,114 @@
+"""Provide the streams of the benchmarks: generated ones, and data sets that are on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...pipeline.data import describe, expand, open_stream
+from .runner import Measurement, skipped
+
+# MNIST's shape, and the shape of RCV1's training part with its 75 non-zeros per row.
+DENSE, SPARSE, NON_ZEROS = (60_000, 784), (20_000, 47_000), 75
+# Share of non-zero features in MNIST.
+STORED = 0.19
+# The shape of LIBSVM's version of 20 Newsgroups.
+TOPIC_ROWS, TOPIC_FEATURES, TOPICS, TOPIC_NON_ZEROS = 16_000, 60_000, 20, 80
+
+
+class NamedStream(NamedTuple):
+    """Hold rows and labels 0, 1, ... in memory, and their name in the table."""
+
+    name: str
+    X: Any
+    y: Any
+
+    @property
+    def shape(self) -> str:
+        """Return the number of rows and features, and for CSR rows the non-zeros per row."""
+        n, d = self.X.shape
+        return f"{n:,}×{d:,}{f' CSR, {self.X.nnz / n:.0f} non-zeros a row' if sp.issparse(self.X) else ''}"
+
+    def first(self, n: int) -> NamedStream:
+        """Return the first `n` rows."""
+        return self._replace(X=self.X[:n], y=self.y[:n])
+
+
+def is_present(name: str) -> bool:
+    """Return whether a data set is on this machine."""
+    return any(entry.name == name and entry.state.startswith("present") for entry in describe())
+
+
+def absent(title: str, name: str) -> Measurement:
+    """Return the line of a data set that is not on this machine."""
+    return skipped(title, f"not on this machine: singlepass data fetch {name}")
+
+
+def real_streams(tasks: Mapping[str, tuple[str, str]]) -> Iterator[NamedStream | Measurement]:
+    """Yield streams one by one, and a line for each that is missing.
+
+    `tasks` gives data set and task by the title of the stream. Rows are copied to memory, because those of
+    an opened stream may be mapped from a file.
+    """
+    for title, (name, task) in tasks.items():
+        if not is_present(name):
+            yield absent(title, name)
+            continue
+        stream = open_stream(expand(name=name, task=task)[0])
+        X: Any = stream.X
+        X = X.copy() if sp.issparse(X) else np.array(X)
+        yield NamedStream(title, X, np.array(stream.y, np.int32))
+
+
+def gaussian(rng: np.random.RandomState) -> NamedStream:
+    """Generate a dense float32 stream: Gaussian features, a linear concept, 5% of the labels flipped."""
+    n, d = DENSE
+    X = rng.standard_normal(DENSE).astype(np.float32)
+    y = (X @ rng.standard_normal(d).astype(np.float32) > 0) ^ (rng.random_sample(n) < 0.05)
+    return NamedStream("Gaussian stream", X, y.astype(np.int32))
+
+
+def thinned(rng: np.random.RandomState, X: Any) -> Any:
+    """Return dense rows as CSR with MNIST's share of non-zeros, at random positions."""
+    return sp.csr_matrix(X * (rng.random_sample(X.shape) < STORED))
+
+
+def text(rng: np.random.RandomState) -> NamedStream:
+    """Generate a CSR float32 stream: Zipf-like columns as in text, unit rows, 5% of the labels flipped."""
+    n, d = SPARSE
+    # u^3 makes low columns frequent, like frequent words; of 88 drawn columns about 75 are distinct.
+    columns = (d * rng.random_sample((n, 88)) ** 3).astype(np.int32)
+    columns.sort(axis=1)
+    first = np.ones(columns.shape, dtype=bool)
+    first[:, 1:] = columns[:, 1:] != columns[:, :-1]
+    kept = first & (np.cumsum(first, axis=1) <= NON_ZEROS)
+    indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
+    X = unit_rows(
+        sp.csr_matrix((rng.random_sample(indptr[-1]).astype(np.float32), columns[kept], indptr), SPARSE)
+    )
+    y = (X @ rng.standard_normal(d) > 0) ^ (rng.random_sample(n) < 0.05)
+    return NamedStream("generated text", X, y.astype(np.int32))
+
+
+def topics(rng: np.random.RandomState) -> NamedStream:
+    """Generate a CSR float32 stream: frequent uninformative words and rarer words of the row's class."""
+    n, k = TOPIC_ROWS, TOPIC_NON_ZEROS
+    y = rng.randint(0, TOPICS, size=n).astype(np.int32)
+    # u^3 makes low columns frequent, like frequent words; an eighth of the words belongs to the class.
+    common = (TOPIC_FEATURES * rng.random_sample((n, k * 7 // 8)) ** 3).astype(np.int32)
+    topical = rng.randint(0, TOPIC_FEATURES // TOPICS, size=(n, k // 8)).astype(np.int32)
+    columns = np.hstack([common, topical * TOPICS + y[:, None]])
+    indptr = np.arange(0, columns.size + 1, k, dtype=np.int32)
+    X = sp.csr_matrix((np.ones(columns.size, np.float32), columns.ravel(), indptr), (n, TOPIC_FEATURES))
+    X.sum_duplicates()
+    return NamedStream("generated topics", unit_rows(X), y)
+
+
+def unit_rows(X: Any) -> Any:
+    """Return CSR rows scaled to length 1, in float32."""
+    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    scale = np.repeat(1 / np.where(norms > 0, norms, 1), np.diff(X.indptr))
+    return sp.csr_matrix(((X.data * scale).astype(np.float32), X.indices, X.indptr), X.shape)
