@@ -25,7 +25,7 @@ def wide_part() -> Fold:
 def test_a_model_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = psutil.virtual_memory()._replace(available=10**9)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-    with pytest.raises(InputError, match=r"2,147,483,647 features and 2 classes takes 17\.2 GB, and 1\.0 GB"):
+    with pytest.raises(InputError, match=r"2,147,483,647 features and 2 classes takes 17\.2 GB, but 1\.0 GB"):
         check_room(Perceptron(), wide_part(), 2)
     with pytest.raises(InputError, match=r"takes 51\.5 GB"):
         check_room(AROW(), wide_part(), 2)

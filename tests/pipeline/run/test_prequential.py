@@ -115,7 +115,7 @@ def test_what_compiles_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> No
         began.set()
         go.wait(60)
 
-    monkeypatch.setattr(prequential, "_learn", learn)
+    monkeypatch.setattr(prequential, "_learn_all", learn)
     monkeypatch.setattr(prequential, "_compiled", set())
     part = splits.Fold(np.zeros((3, 2)), np.arange(3), np.zeros(3, np.int32))
     arguments = OnlineModelSelection(gamma_init=0.1), ("own", ()), part, np.arange(2, dtype=np.int32)
@@ -135,7 +135,7 @@ def test_what_compiles_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> No
 def test_one_process_of_a_machine_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process waits for another that compiles the same loop, unless it is already compiled."""
     monkeypatch.setattr(data, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(prequential, "_learn", lambda *_: None)
+    monkeypatch.setattr(prequential, "_learn_all", lambda *_: None)
     monkeypatch.setattr(prequential, "_compiled", set())
     part = splits.Fold(np.zeros((3, 2)), np.arange(3), np.zeros(3, np.int32))
     arguments = AROW(), ("AROW", (("r", 1.0),)), part, np.arange(2, dtype=np.int32)

@@ -104,7 +104,7 @@ def test_a_time_limit_does_not_stop_it(rows: list[dict[str, Any]]) -> None:
 def test_another_outcome_is_refused(study: Study, rows: list[dict[str, Any]]) -> None:
     row = next(row for row in rows if row["algorithm"] == "SVC")
     size = row["support_vectors"]
-    with pytest.raises(InputError, match=f"support vectors {size}, not {size + 1} as in the results"):
+    with pytest.raises(InputError, match=f"support vectors {size}, but the results have {size + 1}"):
         learn_again(study, {**row, "support_vectors": size + 1})
     # Missing values in a table are ignored.
     learn_again(study, {**row, "support_vectors": float("nan"), "mistakes": None})
@@ -122,7 +122,7 @@ def test_other_data_and_learners_are_no_cell_of_the_study(
     known = {name: learner for name, learner in registry.available().items() if name != "SVC"}
     monkeypatch.setattr(registry, "available", lambda: known)
     row = {**rows[0], "learner": "SVC", "algorithm": "tuned"}
-    with pytest.raises(InputError, match="learner 'SVC' is not there"):
+    with pytest.raises(InputError, match="learner 'SVC' is unknown"):
         planned_cell(study, row)
     bare = [{key: entry[key] for key in ("name", "n_train", "n_test")} for entry in TABLE["datasets"]]  # type: ignore[attr-defined]
     without = parse_study({**TABLE, "datasets": bare[:1]})
