@@ -81,7 +81,7 @@ from .svm.model_selection import OnlineModelSelection as OnlineModelSelection
 from .svm.offline_ramp_svm import OfflineRampSVM as OfflineRampSVM
 from .svm.ramp_svm import ActiveRampSVM as ActiveRampSVM
 from .svm.ramp_svm import OnlineRampSVM as OnlineRampSVM
-from .svm.retrained_ramp_svm import RetrainedRampSVM as RetrainedRampSVM
+from .svm.ramp_svm import RetrainedRampSVM as RetrainedRampSVM
 
 __all__ = [
     "ALMA",

@@ -81,7 +81,8 @@ class QueryAll(OnlineClassifier):
     def _allocate(self, n_features: int) -> None:
         self.learner_ = clone(self.learner)
         self.learner_.begin(np.arange(2), n_features)
-        self.n_queried_ = 0
+        # Kernel evaluations of scores of rows that the learner does not learn.
+        self.n_queried_ = self._evaluations = 0
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
@@ -126,7 +127,7 @@ class QueryAll(OnlineClassifier):
 
     @property
     def n_kernel_evaluations_(self) -> int:
-        return int(self.learner_.n_kernel_evaluations_)
+        return int(self.learner_.n_kernel_evaluations_) + self._evaluations
 
     @property
     def model_bytes_(self) -> int:
@@ -194,7 +195,6 @@ class Greedy(QueryAll):
     def _allocate(self, n_features: int) -> None:
         super()._allocate(n_features)
         self._begin_group()
-        self._evaluations = 0
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         start, n = 0, count_rows(X)
@@ -231,10 +231,6 @@ class Greedy(QueryAll):
         inner = super().switches()
         # The learner's row t belongs to group t and is learnt at that group's last row.
         return None if inner is None else [(t + 1) * self.h - 1 for t in inner]
-
-    @property
-    def n_kernel_evaluations_(self) -> int:
-        return int(self.learner_.n_kernel_evaluations_) + self._evaluations
 
 
 def _copy_of_row(X: Rows, i: int) -> Rows:

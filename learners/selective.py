@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +11,7 @@ from .active import QueryAll
 from .estimator.online_classifier import OnlineClassifier
 from .estimator.parameters import check_scale, check_seed, check_share
 from .linear.linear_classifier import LinearClassifier
-from .numeric.compiled import compiled
-from .numeric.rows import Rows, count_rows, n_rows, row, row_range, squared_norm
-
-
-@compiled
-def _squared_norms(X: Any, norms: Any) -> None:
-    for t in range(n_rows(X)):
-        norms[t] = squared_norm(row(X, t))
+from .numeric.rows import Rows, count_rows, row_range, squared_norms_of_rows
 
 
 class _ByChance(QueryAll):
@@ -34,7 +26,6 @@ class _ByChance(QueryAll):
     def _allocate(self, n_features: int) -> None:
         super()._allocate(n_features)
         self._random = np.random.RandomState(int(self.random_state))
-        self._evaluations = 0
         # The queried rows, for a learner whose `switches` are rows at which it became more complex.
         self._asked: list[int] = []
 
@@ -62,10 +53,6 @@ class _ByChance(QueryAll):
     def switches(self) -> list[int] | None:
         inner = super().switches()
         return None if inner is None else [self._asked[t] for t in inner]
-
-    @property
-    def n_kernel_evaluations_(self) -> int:
-        return int(self.learner_.n_kernel_evaluations_) + self._evaluations
 
 
 class RandomQueries(_ByChance):
@@ -285,7 +272,7 @@ class AdaptiveSelectiveSampling(_ByScore):
 
     def _norms(self, X: Rows) -> NDArray[np.float64]:
         norms = np.empty(count_rows(X))
-        _squared_norms(X, norms)
+        squared_norms_of_rows(X, norms)
         return norms
 
     def _b_of(self, norms: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -444,7 +444,7 @@ TABLE = (
         variants=({"gamma": 0.1},),
     ),
     Row(
-        "RetrainedRampSVM", ".svm.retrained_ramp_svm", "svm", "two",
+        "RetrainedRampSVM", ".svm.ramp_svm", "svm", "two",
         "Wang, Vucetic 2010", "`C`, `tol`, `min_gain`, `cache_mb`, `initial`",
         variants=({"gamma": 0.1},),
     ),

@@ -1,9 +1,8 @@
-"""Checks of hyperparameters: one line that names the learner, the parameter, its value and the valid
-values."""
+"""Checks of hyperparameters, with an error of one line: learner, parameter, value and valid values."""
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,6 +17,40 @@ def _refuse(learner: BaseEstimator, name: str, requirement: str) -> NoReturn:
 def _is_number(value: Any) -> bool:
     # Most values are floats; checking the abstract class takes longest.
     return type(value) is float or (isinstance(value, numbers.Real) and not isinstance(value, bool))
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _check(requirement: str, is_valid: Callable[[Any], bool]) -> Callable[[BaseEstimator, str], None]:
+    """Return a check of a parameter, called with a learner and the parameter's name."""
+
+    def check(learner: BaseEstimator, name: str) -> None:
+        if not is_valid(getattr(learner, name)):
+            _refuse(learner, name, requirement)
+
+    check.__doc__ = f"Raise ValueError unless the parameter is {requirement}."
+    return check
+
+
+check_nonnegative = _check(
+    "a finite number >= 0", lambda value: _is_number(value) and 0.0 <= value < math.inf
+)
+check_number = _check("a finite number", lambda value: _is_number(value) and math.isfinite(value))
+check_share = _check("a number from 0 to 1", lambda value: _is_number(value) and 0.0 <= value <= 1.0)
+check_bool = _check("True or False", lambda value: isinstance(value, (bool, np.bool_)))
+check_count = _check("an integer >= 1", lambda value: _is_integer(value) and value >= 1)
+check_several = _check("an integer >= 2", lambda value: _is_integer(value) and value >= 2)
+check_size_or_none = _check(
+    "an integer >= 0 or None", lambda value: value is None or (_is_integer(value) and value >= 0)
+)
+check_count_or_all = _check(
+    "an integer >= 1 or 'all'",
+    lambda value: (isinstance(value, str) and value == "all") or (_is_integer(value) and value >= 1),
+)
+# An integer that can seed NumPy's RandomState.
+check_seed = _check("an integer from 0 to 2**32 - 1", lambda value: _is_integer(value) and 0 <= value < 2**32)
 
 
 def check_positive(learner: BaseEstimator, name: str, or_else: str = "") -> None:
@@ -38,20 +71,6 @@ def check_scale(learner: BaseEstimator, name: str) -> None:
         _refuse(learner, name, "a number from 1e-150 to 1e150")
 
 
-def check_nonnegative(learner: BaseEstimator, name: str) -> None:
-    """Raise ValueError unless the parameter is a finite number >= 0."""
-    value = getattr(learner, name)
-    if not (_is_number(value) and 0.0 <= value < math.inf):
-        _refuse(learner, name, "a finite number >= 0")
-
-
-def check_number(learner: BaseEstimator, name: str) -> None:
-    """Raise ValueError unless the parameter is a finite number."""
-    value = getattr(learner, name)
-    if not (_is_number(value) and math.isfinite(value)):
-        _refuse(learner, name, "a finite number")
-
-
 def check_between(
     learner: BaseEstimator, name: str, low: float, high: float, include_high: bool = False
 ) -> None:
@@ -62,55 +81,11 @@ def check_between(
         _refuse(learner, name, f"a number between {low} and {high}, {excluded}")
 
 
-def check_share(learner: BaseEstimator, name: str) -> None:
-    """Raise ValueError unless the parameter is a number from 0 to 1."""
-    value = getattr(learner, name)
-    if not (_is_number(value) and 0.0 <= value <= 1.0):
-        _refuse(learner, name, "a number from 0 to 1")
-
-
 def check_option(learner: BaseEstimator, name: str, options: Iterable[str]) -> None:
     """Raise ValueError unless the parameter is one of the strings `options`."""
     value = getattr(learner, name)
     if not (isinstance(value, str) and value in options):
         _refuse(learner, name, "one of " + ", ".join(map(repr, options)))
-
-
-def check_bool(learner: BaseEstimator, name: str) -> None:
-    """Raise ValueError unless the parameter is True or False."""
-    if not isinstance(getattr(learner, name), (bool, np.bool_)):
-        _refuse(learner, name, "True or False")
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= 1)
-
-
-def check_count(learner: BaseEstimator, name: str) -> None:
-    """Raise ValueError unless the parameter is an integer >= 1."""
-    if not _is_count(getattr(learner, name)):
-        _refuse(learner, name, "an integer >= 1")
-
-
-def check_several(learner: BaseEstimator, name: str) -> None:
-    """Raise ValueError unless the parameter is an integer >= 2."""
-    value = getattr(learner, name)
-    if not (_is_count(value) and value >= 2):
-        _refuse(learner, name, "an integer >= 2")
-
-
-def check_size_or_none(learner: BaseEstimator, name: str) -> None:
-    """Raise ValueError unless the parameter is an integer >= 0 or None."""
-    value = getattr(learner, name)
-    if not (value is None or value == 0 or _is_count(value)) or isinstance(value, (bool, float)):
-        _refuse(learner, name, "an integer >= 0 or None")
-
-
-def check_count_or_all(learner: BaseEstimator, name: str) -> None:
-    """Raise ValueError unless the parameter is an integer >= 1 or "all"."""
-    value = getattr(learner, name)
-    if not (_is_count(value) or (isinstance(value, str) and value == "all")):
-        _refuse(learner, name, "an integer >= 1 or 'all'")
 
 
 def check_weights(learner: BaseEstimator, name: str) -> None:
@@ -132,10 +107,3 @@ def check_weights(learner: BaseEstimator, name: str) -> None:
                 f"{type(learner).__name__}: {name} of {label!r} must be a number > 0, from 1e-150 to 1e150, "
                 f"got {weight!r}"
             )
-
-
-def check_seed(learner: BaseEstimator, name: str) -> None:
-    """Raise ValueError unless the parameter is an integer that can seed NumPy's RandomState."""
-    value = getattr(learner, name)
-    if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < 2**32):
-        _refuse(learner, name, "an integer from 0 to 2**32 - 1")

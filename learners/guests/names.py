@@ -24,7 +24,7 @@ _EXTRAS = {"capymoa": "capymoa", "river": "river", "vowpalwabbit": "vw"}
 
 
 class FoundGuest(NamedTuple):
-    """A class by its name.
+    """A class found by its name, with its package.
 
     `cls` is None if its package is one of the extras and not installed. `package` is the package with its
     version, since two versions may learn differently. `problem` says why its cells cannot be computed, or is

@@ -9,7 +9,7 @@ from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import check_count, check_positive, check_seed
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
-from ..numeric.rows import add_scaled, count_rows, dot, row_range
+from ..numeric.rows import add_scaled, count_rows, dot, linear_scores, row_range
 from .kernel_classifier import block_ranges
 from .values.fourier import dense_fourier_features, fourier_features, from_panels, in_panels
 from .values.row_storage import aligned
@@ -34,12 +34,6 @@ def _learn(Z, codes, scores, w, eta):
             add_scaled(w, eta * y, z)
             updates += 1
     return mistakes, updates
-
-
-@compiled
-def _scores(Z, w, scores):
-    for t in range(scores.shape[0]):
-        scores[t] = dot(w, Z[t])
 
 
 class _Features:
@@ -190,7 +184,8 @@ class FOGD(OnlineClassifier):
             return
         room = self._map.room(min(self._block_rows, len(scores)))
         for start, stop in block_ranges(len(scores), self._block_rows):
-            _scores(self._map.of(row_range(X, start, stop), room), self._weights, scores[start:stop])
+            Z = self._map.of(row_range(X, start, stop), room)
+            linear_scores(Z, self._weights, scores[start:stop])
 
     @property
     def coef_(self) -> NDArray[np.float64]:

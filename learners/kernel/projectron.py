@@ -8,7 +8,7 @@ from numba.extending import register_jitable
 from ..estimator.parameters import check_nonnegative, check_positive
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
-from ..numeric.rows import borrowed, count_rows, n_rows, row, squared_norm
+from ..numeric.rows import borrowed, count_rows, squared_norms_of_rows
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
 from .support.block_view import add, score_of
 from .support.inverse_factor import (
@@ -124,12 +124,6 @@ def _learn_classes(view, n, codes, scores, eta, rounding):
     return _learn_classes_in(room_to_project(view), view, n, codes, scores, eta, rounding)
 
 
-@compiled
-def _norms(X, norms):
-    for i in range(n_rows(X)):
-        norms[i] = squared_norm(row(X, i))
-
-
 # Below this share of k(x, x) the squared distance is rounding, by the precision of the kernel values.
 _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 
@@ -161,7 +155,7 @@ class _Projecting(KernelClassifier):
         if self.kernel == "rbf":
             return
         norms = np.empty(count_rows(X))
-        _norms(X, norms)
+        squared_norms_of_rows(X, norms)
         if self.kernel == "poly":
             norms = (self.gamma * norms + self.coef0) ** self.degree
         if norms.max(initial=0.0) > 1.0 + 1e-6:

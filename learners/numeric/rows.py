@@ -373,6 +373,13 @@ def linear_scores(X, w, scores):
 
 
 @compiled
+def squared_norms_of_rows(X, norms):
+    """Write ‖x‖² of every row into `norms`."""
+    for i in range(n_rows(X)):
+        norms[i] = squared_norm(row(X, i))
+
+
+@compiled
 def first_nonfinite_row(X):
     """Return the first row that contains NaN or infinity, -1 if there is none."""
     for i in range(n_rows(X)):

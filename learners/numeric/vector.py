@@ -118,6 +118,14 @@ def _sum_terms(builder, emit, n_sums, length, lanes, accumulators, bits):
     return [builder.load(total) for total in folded]
 
 
+def _arrays_of(context, builder, kinds, values):
+    """Return the arrays of a tuple."""
+    return [
+        FlatArray(context, builder, kind, builder.extract_value(values, position))
+        for position, kind in enumerate(kinds)
+    ]
+
+
 def lane_sums(n_sums, terms, with_scalars=False):
     """Build an intrinsic that takes `n_sums` sums over the features of a row in one pass.
 
@@ -133,15 +141,9 @@ def lane_sums(n_sums, terms, with_scalars=False):
         state_types, x_type = signature.args[:2]
         n_scalars = len(signature.args[2]) if with_scalars else 0
         constants = [builder.extract_value(arguments[2], i) for i in range(n_scalars)]
-        arrays = [
-            FlatArray(context, builder, kind, builder.extract_value(arguments[0], position))
-            for position, kind in enumerate(state_types)
-        ]
+        arrays = _arrays_of(context, builder, state_types, arguments[0])
         if is_sparse_row(x_type):
-            data, indices = (
-                FlatArray(context, builder, kind, builder.extract_value(arguments[1], position))
-                for position, kind in enumerate(x_type)
-            )
+            data, indices = _arrays_of(context, builder, x_type, arguments[1])
 
             def emit(index, lanes):
                 # A norm has no state to gather.
@@ -193,10 +195,7 @@ def lane_pass(n_sums, step):
 
         def codegen(context, builder, signature, arguments):
             state_types, x_type, scalar_types = signature.args
-            arrays = [
-                FlatArray(context, builder, kind, builder.extract_value(arguments[0], position))
-                for position, kind in enumerate(state_types)
-            ]
+            arrays = _arrays_of(context, builder, state_types, arguments[0])
             row = DenseRow(context, builder, x_type, arguments[1])
             constants = [builder.extract_value(arguments[2], i) for i in range(len(scalar_types))]
 
@@ -239,10 +238,7 @@ def class_sums(term):
             constants = [builder.extract_value(arguments[2], i) for i in range(len(scalar_types))]
             out = FlatArray(context, builder, sums_type, arguments[3])
             if is_sparse_row(x_type):
-                data, indices = (
-                    FlatArray(context, builder, kind, builder.extract_value(arguments[1], i))
-                    for i, kind in enumerate(x_type)
-                )
+                data, indices = _arrays_of(context, builder, x_type, arguments[1])
             else:
                 data, indices = DenseRow(context, builder, x_type, arguments[1]), None
             width, intp = out.length, out.length.type

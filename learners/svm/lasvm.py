@@ -61,7 +61,9 @@ def _is_kept(born, number):
 
 @compiled
 def learn(view, n, codes, scores, settings, again, solution):
-    """The online iterations of Bordes et al. (2005), section 3.2: PROCESS, then one REPROCESS."""
+    """Learn a block by the online iterations of Bordes et al. (2005), section 3.2: PROCESS, then one
+    REPROCESS.
+    """
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -76,7 +78,7 @@ def learn(view, n, codes, scores, settings, again, solution):
 
 @compiled
 def optimize(view, n, settings, solution):
-    """The finishing step of section 3.2: REPROCESS until no pair is τ-violating, then remove idle rows.
+    """Finish as in section 3.2: REPROCESS until no pair is τ-violating, then remove idle rows.
 
     Return the number of stored rows, and by how much the most violating pair still violates.
     """

@@ -59,7 +59,7 @@ def new_test(p_value, least, squared):
     return ComplexityTest(*numbers, float(least), float(p_value), critical, bool(squared))
 
 
-def begin_anew(test):
+def clear_losses(test):
     """Forget the losses."""
     for numbers in (test.n, test.means, test.variances):
         numbers[:] = 0.0
@@ -202,7 +202,8 @@ class Progress(NamedTuple):
 
 @compiled
 def learn_two(simple, other, sizes, codes, scores, settings, again, test, judged):
-    """Lines 7 to 19 of the algorithm of Levi and Ullman, up to the row at which a switch may be due.
+    """Learn rows with both models (lines 7 to 19 of Levi and Ullman), up to the row at which a switch may be
+    due.
 
     With `judged` that row is the first one here; it is learnt without being scored again.
     """
@@ -489,7 +490,7 @@ class OnlineModelSelection(RowCachingClassifier):
         """Use the more complex model, and start one of the next level with its support vectors."""
         self.complexity_ += 1
         self.switches_.append(int(number))
-        begin_anew(self._test)
+        clear_losses(self._test)
         _, simple = self._models
         other, support = self._begin_model(self.complexity_ + 1), simple.store.support
         order = np.argsort(support.born)
@@ -510,7 +511,7 @@ class OnlineModelSelection(RowCachingClassifier):
         self._gamma_init, evaluations = choose_gamma(X, codes, self._settings, self.classes_)
         self.n_kernel_evaluations_ += evaluations
         self._first = None
-        begin_anew(self._test)
+        clear_losses(self._test)
         self._begin_models()
         for model in self._models:
             self._teach(model, X, codes, np.arange(len(codes)))

@@ -18,13 +18,13 @@ from .ramp_svm import ALL, REMEMBER, learn
 from .solvers.ramp import (
     MOST_ROUNDS,
     MOST_STEPS,
-    begin_anew,
+    RampSupport,
     check_rules,
     form_active_set,
     rules_of,
+    start_over,
     take_steps,
 )
-from .solvers.ramp_support import RampSupport
 
 
 @compiled
@@ -177,7 +177,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         n, changes, objectives = support.size, 0, []
         view = store.open_empty_block()
         g, active = view.cached.gradients, view.active
-        begin_anew(view.cached.block.alpha, g, active, n, math.ceil(self.initial * n))
+        start_over(view.cached.block.alpha, g, active, n, math.ceil(self.initial * n))
         for _ in range(MOST_ROUNDS):
             changes += _optimise(view, n, rules)
             objectives.append(store.objective(rules.C))

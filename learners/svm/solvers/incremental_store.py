@@ -7,8 +7,7 @@ from ...kernel.values.functions import apply_kernel
 from ...kernel.values.products import PADDING
 from ...kernel.values.row_storage import DenseRows, SparseRows, grown, own_products, padded
 from ...numeric.rows import as_rows
-from .bordered_inverse import Machine
-from .margin_set import MARGIN, leave, move
+from .margin_set import MARGIN, Machine, leave, move
 
 #: Kernel values beyond those of the margin set are kept up to this size. The outcome does not depend on it.
 CACHE_BYTES = 2**27

@@ -11,11 +11,168 @@ a row changes its set. Only rows of the margin set have their kernel values stor
 it without them, `move` returns that row to the caller, who fetches the values and calls again.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numba.extending import register_jitable
 
 from ...numeric.compiled import compiled
-from ...numeric.vector import EPSILON
-from .bordered_inverse import apply_inverse, fill, grow, rebuild, shrink
+from ...numeric.vector import EPSILON, SMALLEST_NORMAL
+
+#: The share of k(x, x) that is added to it if the row depends on others of the margin set.
+_RIDGE = 5e-12
+
+
+class Machine(NamedTuple):
+    """All rows and their sets; arrays over rows have room for more rows than are stored."""
+
+    #: (rows,): -1 or 1.
+    y: np.ndarray
+    #: (rows,): 0 … C.
+    alpha: np.ndarray
+    #: (rows,): y f(x) - 1.
+    g: np.ndarray
+    #: (rows,): k(x, x).
+    own: np.ndarray
+    #: (rows,): REST, ERROR or MARGIN.
+    group: np.ndarray
+    #: (rows,): the row of `values` with a row's kernel values; -1: they are not stored.
+    slot: np.ndarray
+    #: (slots, rows): kernel values of some rows with all rows.
+    values: np.ndarray
+    #: (rows,): the rows of the margin set, in the order in which removals left them.
+    margin: np.ndarray
+    #: (rows,): the place of each row in `margin`.
+    place: np.ndarray
+    #: (size + 1 or more, the same): inverse J⁻¹ of ``[[0, yᵀ], [y, Q]]`` over the margin set, with
+    #: ``Q_ij = y_i y_j K_ij``. Without bias, the inverse of Q with a first row and column of zeros.
+    inverse: np.ndarray
+    #: (size + 1 or more,): sensitivities of the bias and of α over the margin set (eq. 10).
+    beta: np.ndarray
+    #: (rows,): sensitivities of g (eq. 12).
+    gamma: np.ndarray
+    #: (1,): size of the margin set.
+    size: np.ndarray
+    #: (1,): kernel evaluations of rows that joined the margin set, since the counter was read.
+    evaluations: np.ndarray
+    #: (1,): the bias.
+    b: np.ndarray
+
+
+@register_jitable
+def _fill(array, n, value):
+    """Write `value` into the first n elements; Numba needs seconds to compile ``array[:n] = value``."""
+    for i in range(n):
+        array[i] = value
+
+
+@register_jitable
+def _copy(source, n, target):
+    """Copy the first n elements; Numba needs seconds to compile ``target[:n] = source[:n]``."""
+    for i in range(n):
+        target[i] = source[i]
+
+
+@compiled
+def _apply_inverse(M, v, out):
+    """Subtract ``J⁻¹ v`` from `out`."""
+    for p in range(M.size[0] + 1):
+        total = 0.0
+        for q in range(M.size[0] + 1):
+            total += M.inverse[p, q] * v[q]
+        out[p] -= total
+
+
+@compiled
+def _residual(M, v, d, out, bias):
+    """Write ``v + J d`` into `out`; J is the matrix that `inverse` inverts."""
+    size = M.size[0]
+    _copy(v, size + 1, out)
+    for p in range(size):
+        j = M.margin[p]
+        if bias:
+            out[0] += M.y[j] * d[p + 1]
+            out[p + 1] += M.y[j] * d[0]
+        a, values = M.y[j] * d[p + 1], M.values[M.slot[j]]
+        for q in range(size):
+            i = M.margin[q]
+            out[q + 1] += M.y[i] * a * values[i]
+
+
+@compiled
+def _grow(M, k, bias):
+    """Border the inverse by row k, which becomes the last of the margin set (eq. 13)."""
+    size = M.size[0]
+    J, y = M.inverse, M.y
+    if size == 0:
+        J[0, 0] = J[0, 1] = J[1, 0] = 0.0
+        if bias:
+            J[0, 0], J[0, 1], J[1, 0], J[1, 1] = -M.own[k], y[k], y[k], 0.0
+        else:
+            J[1, 1] = 1.0 / M.own[k]
+    else:
+        v, d, residual = np.empty(size + 1), np.zeros(size + 2), np.empty(size + 1)
+        v[0] = y[k] if bias else 0.0
+        largest = M.own[k]
+        for p in range(size):
+            j = M.margin[p]
+            v[p + 1] = y[k] * y[j] * M.values[M.slot[k], j]
+            largest = max(largest, M.own[j])
+        _copy(v, size + 1, residual)
+        for _ in range(3):
+            _apply_inverse(M, residual, d)
+            _residual(M, v, d, residual, bias)
+        c = M.own[k]
+        for p in range(size + 1):
+            c += d[p] * v[p]
+        # c is the squared distance of the row from the span of the others. For a row that depends on them c
+        # would be rounding only, so k(x, x) is raised by an amount that hardly changes the row's g.
+        ridge = max(_RIDGE * largest, SMALLEST_NORMAL)
+        if c < ridge:
+            c = max(c, 0.0) + ridge
+            M.own[k] += ridge
+            M.values[M.slot[k], k] = M.own[k]
+            M.g[k] += ridge * M.alpha[k]
+        d[size + 1] = 1.0
+        for p in range(size + 2):
+            J[p, size + 1] = J[size + 1, p] = 0.0
+            d[p] /= np.sqrt(c)
+        for p in range(size + 2):
+            for q in range(size + 2):
+                J[p, q] += d[p] * d[q]
+    M.margin[size], M.place[k] = k, size
+    M.size[0] = size + 1
+
+
+@compiled
+def _shrink(M, k):
+    """Remove row k from the margin set and from the inverse (eq. 14); the last row takes its place."""
+    last = M.size[0]
+    p = M.place[k] + 1
+    J = M.inverse
+    if last > 1:
+        for i in range(last + 1):
+            if i != p:
+                for j in range(last + 1):
+                    if j != p:
+                        J[i, j] -= (J[i, p] * J[p, j]) / J[p, p]
+        if p != last:
+            for i in range(last):
+                J[i, p] = J[p, i] = J[i, last]
+            J[p, p] = J[last, last]
+    moved = M.margin[last - 1]
+    M.margin[p - 1], M.place[moved] = moved, p - 1
+    M.size[0] = last - 1
+
+
+@compiled
+def _rebuild(M, bias):
+    """Recompute the inverse row by row."""
+    size = M.size[0]
+    M.size[0] = 0
+    for p in range(size):
+        _grow(M, M.margin[p], bias)
+
 
 REST, ERROR, MARGIN = 0, 1, 2
 
@@ -61,13 +218,13 @@ def _sensitivities(M, row, c, n, start, bias):
     residual[0] = y[c] if bias else 0.0
     for p in range(size):
         residual[p + 1] = y[M.margin[p]] * start[M.margin[p]]
-    fill(β, size + 1, 0.0)
+    _fill(β, size + 1, 0.0)
     noise = 0.0
     for attempt in range(5):
         if attempt == 2:
-            rebuild(M, bias)
-        apply_inverse(M, residual, β)
-        fill(γ, n, 0.0)
+            _rebuild(M, bias)
+        _apply_inverse(M, residual, β)
+        _fill(γ, n, 0.0)
         _follow(M, n, start, β, γ)
         # The size of the terms of |γ_i|/√k(x_i, x_i), and its largest value where it should be 0.
         reach, worst = np.sqrt(M.own[c]), 0.0
@@ -112,8 +269,8 @@ def _correct(M, n, C, bias):
         if max(worst, abs(residual[0]) * largest) <= max(_PRECISION, 16.0 * EPSILON * mass * scale):
             return
         if attempt == 2:
-            rebuild(M, bias)
-        apply_inverse(M, residual, change)
+            _rebuild(M, bias)
+        _apply_inverse(M, residual, change)
         # The largest share of the step with which all α stay between 0 and C.
         share = 1.0
         for p in range(size):
@@ -189,7 +346,7 @@ def _next_event(M, c, n, C, rising, barred, slack, reach, floor):
 @compiled
 def leave(M, k):
     """Remove row k from the margin set, for any α."""
-    shrink(M, k)
+    _shrink(M, k)
     M.group[k] = REST
 
 
@@ -206,7 +363,7 @@ def move(M, row, c, n, C, bias, rising, joining):
         if joining >= 0:
             if M.slot[joining] < 0:
                 return joining
-            grow(M, joining, bias)
+            _grow(M, joining, bias)
             M.group[joining] = MARGIN
             if joining == c:
                 break
@@ -230,7 +387,7 @@ def move(M, row, c, n, C, bias, rising, joining):
         # row that joined only to leave, which rounding causes, is barred for now.
         stalled = 0 if step > _PRECISION * C else stalled + 1
         if stalled == 0:
-            fill(barred, n, False)
+            _fill(barred, n, False)
             joined = -1
         elif chosen == joined:
             barred[chosen] = True
@@ -245,6 +402,6 @@ def move(M, row, c, n, C, bias, rising, joining):
             full = (M.beta[M.place[chosen] + 1] > 0.0) == rising
             M.alpha[chosen] = C if full else 0.0
             M.group[chosen] = ERROR if full else REST
-            shrink(M, chosen)
+            _shrink(M, chosen)
     _correct(M, n, C, bias)
     return -1

@@ -1,7 +1,8 @@
-"""The optimiser of the ramp-loss SVMs: coordinate steps on the active set, and the CCCP around them.
+"""The optimiser of the ramp-loss SVMs, and the examples that they remember, in slots 0 … n - 1.
 
-It works on a `RampView`: ``g_i = 1 - y_i f(x_i)`` is stored for every example, and each change of a
-coefficient updates all of them with one row of kernel values.
+The optimiser makes coordinate steps on the active set, and the CCCP runs around them. It works on a
+`RampView`: ``g_i = 1 - y_i f(x_i)`` is stored for every example, and each change of a coefficient updates all
+of them with one row of kernel values.
 """
 
 from typing import NamedTuple
@@ -10,8 +11,10 @@ import numpy as np
 from numba.extending import register_jitable
 
 from ...estimator.parameters import check_nonnegative, check_positive
-from ...kernel.support.cached_support import kernel_row
+from ...kernel.support.cached_support import CachedSupport, CachedView, add, kernel_row, remove
+from ...kernel.values.row_storage import grown
 from ...numeric.compiled import compiled
+from ...numeric.rows import dot
 
 # Bounds far above what any useful problem needs. In principle an example could enter and leave V forever,
 # because steps end early or because kernel values are many orders of magnitude apart.
@@ -102,7 +105,7 @@ def change(alpha, labels, g, k, n, i, α):
 
 
 @compiled
-def begin_anew(alpha, g, active, n, n_initial):
+def start_over(alpha, g, active, n, n_initial):
     """Reset all coefficients; V becomes the first `n_initial` examples."""
     for i in range(n):
         alpha[i], g[i], active[i] = 0.0, 1.0, i < n_initial
@@ -155,3 +158,115 @@ def take_steps(view, n, rules, i, α, rounds, most):
             lowest = reached
         elif changes >= most:
             return changes
+
+
+class RampView(NamedTuple):
+    """The examples and a block of the stream, as a loop takes them."""
+
+    #: ``cached.block.alpha`` is y α, with 0 <= α <= C, and ``cached.gradients`` is g = 1 - y f(x).
+    cached: CachedView
+    #: Whether the example is in the active set V.
+    active: np.ndarray
+    #: Scratch, in float64 and in the precision of the kernel values.
+    scratch: np.ndarray
+    picked: np.ndarray
+
+
+class RampSupport(CachedSupport):
+    """The rows of all examples with their state; examples with a coefficient are the support vectors."""
+
+    def __init__(self, function, n_features, dtype, sparse, cache_mb):
+        super().__init__(function, n_features, dtype, sparse, cache_mb)
+        self._active = np.zeros(0, np.bool_)
+        self._support_vectors = None
+
+    def open_block(self, block, n, first):
+        """Return the `RampView` of `n` rows, see `CachedSupport.open_block`; call `commit` after the loop."""
+        self._support_vectors = None
+        cached_view = super().open_block(block, n, first)
+        slots = len(cached_view.labels)
+        if slots > len(self._active):
+            self._active = grown(self._active, slots)
+        return RampView(cached_view, self._active, np.empty(slots), np.empty(slots, self._dtype))
+
+    @property
+    def active(self):
+        """Whether each example is in the active set, by slot."""
+        return self._active[: self.support.size]
+
+    def objective(self, C):
+        """Return the objective of eq. 7."""
+        return objective(self.support.alpha, self.labels, self.gradients, self.support.size, C)
+
+    def support_vectors(self):
+        """Return the support vectors as a `SupportSet`, by slot; cached until the next block."""
+        if self._support_vectors is None:
+            self._support_vectors = self.support.subset(np.flatnonzero(self.support.alpha))
+        return self._support_vectors
+
+    def n_bytes(self):
+        """Return the bytes of rows and of their state."""
+        return super().n_bytes() + self.active.nbytes
+
+
+@register_jitable
+def score_of_support(view, n, t):
+    """Return f(x_t), and the number of support vectors.
+
+    The sum goes over the support vectors in the order of their slots, as if no other examples were stored.
+    """
+    alpha, values = view.cached.block.alpha, view.cached.block.values[t]
+    size = 0
+    for i in range(n):
+        if alpha[i] != 0.0:
+            view.scratch[size], view.picked[size] = alpha[i], values[i]
+            size += 1
+    return dot(view.scratch[:size], view.picked[:size]), size
+
+
+@register_jitable
+def is_remembered(view, n, t):
+    """Return whether row t of the block is already stored, by its number."""
+    block = view.cached.block
+    number, found = block.first + t, False
+    for i in range(n):
+        found |= block.born[i] == number
+    return found
+
+
+@register_jitable
+def add_example(view, n, t, y, g):
+    """Store row t of the block, with label `y`, as example n, outside V and with α = 0; return n + 1."""
+    view.active[n] = False
+    return add(view.cached, n, t, y, g)
+
+
+@compiled
+def _furthest_idle(alpha, g, born, n):
+    """Return the number of examples with α = 0, and the one of them with the largest |1 - g| (ties: the
+    oldest).
+    """
+    idle, worst, furthest = 0, -1, 0.0
+    for i in range(n):
+        if alpha[i] == 0.0:
+            idle += 1
+            distance = abs(1.0 - g[i])
+            older = distance == furthest and born[i] < born[worst]
+            if worst < 0 or distance > furthest or older:
+                worst, furthest = i, distance
+    return idle, worst
+
+
+@register_jitable
+def remove_far_ones(view, n, t, most):
+    """Of the examples with α = 0 keep the `most` with the smallest |1 - g| (Algorithm 2); return the number
+    left.
+    """
+    alpha, g, born = view.cached.block.alpha, view.cached.gradients, view.cached.block.born
+    idle, worst = _furthest_idle(alpha, g, born, n)
+    while idle > most:
+        remove(view.cached, n, worst, t)
+        n -= 1
+        view.active[worst] = view.active[n]
+        idle, worst = _furthest_idle(alpha, g, born, n)
+    return n

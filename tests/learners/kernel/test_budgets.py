@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from singlepass.learners import BOGD, BPAS, BSGD, FOGD, NOGD
-from singlepass.learners.kernel.support.eigenpairs import eigenpairs
+from singlepass.learners.kernel.nogd import eigenpairs
 
 from ..streams import as_csr, noisy_classes, noisy_stream, state
 

@@ -89,11 +89,11 @@ def examples_of(model, X, y):
     """Return number, y α, label, stored g, V and g computed from scratch of every example; k(x, x) = 1."""
     store, support = model._store, model._support
     sign = np.where(y[support.born] == 1, 1.0, -1.0)
-    assert store.cached.labels.tolist() == sign.tolist()
+    assert store.labels.tolist() == sign.tolist()
     rows = X[support.born]
     assert np.array_equal(support.matrix(np.arange(support.size)), rows)
     g = 1.0 - sign * (rbf_kernel(rows, gamma=model.gamma) @ support.alpha)
-    return support.born, sign * support.alpha, store.cached.gradients, store.active, g
+    return support.born, sign * support.alpha, store.gradients, store.active, g
 
 
 def assert_optimal(alpha, g, active, C, tol, min_gain):

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from singlepass.learners import as_rows
 from singlepass.learners.kernel.support.cached_support import (
     CachedSupport,
+    RowCache,
     add,
     cache_row,
     kernel_row,
     remove,
 )
-from singlepass.learners.kernel.support.row_cache import RowCache
 from singlepass.learners.kernel.support.support_set import SupportSet
 
 from ...streams import as_csr

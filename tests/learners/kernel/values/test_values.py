@@ -74,7 +74,7 @@ def test_the_tile_does_not_matter(dtype, shape, monkeypatch):
     products.dense_products(A, 12, B, 24, expected, A[:0])
     monkeypatch.setattr(products, "TILE_ROWS", shape[0])
     monkeypatch.setattr(products, "TILE_COLUMNS", shape[1])
-    numba.njit(products.dense_products.py_func)(A, 12, B, 24, out, A[:0])  # compiled anew, for this shape
+    numba.njit(products.dense_products.py_func)(A, 12, B, 24, out, A[:0])  # compiled again, for this shape
     assert out.tolist() == expected.tolist()
 
 
