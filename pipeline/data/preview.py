@@ -232,7 +232,8 @@ def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value])
         size = sum(path.stat().st_size for path in files) / 1e6
         state = f"to be parsed ({size:,.1f} MB of files)"
         return Outlook(label, False, False, state, rows=rows, features=features)
-    rows, features = _shape(manifest)
+    (rows, features), test = manifest["shape"], manifest.get("shape_test")
+    rows += test[0] if test else 0
     sizes = {recipe_key(recipe): sum(part["bytes"] for part in manifest["parts"].values())}
     return Outlook(label, True, False, "ready", rows=rows, features=features, n_bytes=sizes)
 
@@ -253,8 +254,3 @@ def _declared(source: ConvertedSource, options: Mapping[str, Value]) -> tuple[in
     if not isinstance(source, PublicSource) or not source.entry.n_features:
         return None, None
     return source.rows() or None, source.entry.n_features + bool(options.get("bias"))
-
-
-def _shape(manifest: Mapping[str, Any]) -> tuple[int, int]:
-    test = manifest.get("shape_test")
-    return manifest["shape"][0] + (test[0] if test else 0), manifest["shape"][1]

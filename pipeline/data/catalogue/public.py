@@ -218,21 +218,14 @@ def _listed(paths: Sequence[Path]) -> str:
     return " with ".join(str(path) for path in paths)
 
 
-def _svmlight(
-    paths: Sequence[Path], n_features: int, dense: bool = False, zero_based: bool = False, dtype: str = ""
-) -> Table:
+def _svmlight(paths: Sequence[Path], n_features: int, **how: Any) -> Table:
     """Return svmlight rows, of one file or a training and a test file."""
-    test = paths[1] if len(paths) > 1 else None
-    how: dict[str, Any] = {"n_features": n_features, "zero_based": zero_based, "dense": dense, "dtype": dtype}
-    return read_svmlight(paths[0], test, **how)
+    return read_svmlight(paths[0], paths[1] if len(paths) > 1 else None, n_features=n_features, **how)
 
 
-def _delimited(
-    paths: Sequence[Path], target: str, header: bool = False, delimiter: str = ",", dtype: str = "float64"
-) -> Table:
+def _delimited(paths: Sequence[Path], header: bool = False, **how: Any) -> Table:
     """Return dense rows of delimited text, of one file or a training and a test file."""
-    how: dict[str, Any] = {"target": target, "header": header, "delimiter": delimiter, "dtype": dtype}
-    parts = [read_delimited(path, **how) for path in paths]
+    parts = [read_delimited(path, header=header, **how) for path in paths]
     return combine(parts[0], parts[1] if len(parts) > 1 else None)
 
 
