@@ -1,6 +1,7 @@
 """scikit-learn's own checks for every learner; none is expected to fail."""
 
 import pickle
+from unittest import SkipTest
 
 import pytest
 from sklearn.base import clone
@@ -33,15 +34,7 @@ def is_left_out(learner, check):
 
 
 QUICK = [learner for learner in EVERY_VARIANT if is_representative(learner)]
-
-
-FURTHER = [
-    pytest.param(estimator, check, id=f"{learner!r}-{check.func.__name__}-{number}")
-    for learner in EVERY_VARIANT
-    if not is_representative(learner)
-    for number, (estimator, check) in enumerate(estimator_checks_generator(learner))
-    if not is_left_out(learner, check)
-]
+FURTHER = [learner for learner in EVERY_VARIANT if not is_representative(learner)]
 
 
 @parametrize_with_checks(QUICK)
@@ -50,9 +43,18 @@ def test_estimator(estimator, check):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("estimator", "check"), FURTHER)
-def test_every_variant(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("learner", FURTHER, ids=repr)
+def test_every_variant(learner):
+    """Run all checks in one test, so that one process compiles the learner and few tests are collected."""
+    for estimator, check in estimator_checks_generator(learner):
+        if not is_left_out(learner, check):
+            try:
+                check(estimator)
+            except SkipTest:
+                continue
+            except Exception as error:
+                error.add_note(f"in {check.func.__name__} {check.keywords}")
+                raise
 
 
 @any_learner
