@@ -28,7 +28,11 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("name", MODULES)
+# The examples of support vector machines compile for minutes.
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if ".svm." in name else []) for name in MODULES],
+)
 def test_examples_run(name: str) -> None:
     module = importlib.import_module(name)
     assert doctest.testmod(module, extraglobs={"np": np}).failed == 0

@@ -182,6 +182,7 @@ def test_threads_open_no_port(on_threads: tuple[Machine, list[Event]]) -> None:
     assert [event for event in events if event.kind == "bind"] == []
 
 
+@pytest.mark.slow
 def test_a_local_cluster_writes_only_to_allowed_folders(on_cluster: tuple[Machine, list[Event]]) -> None:
     here, events = on_cluster
     assert here.strays(events, "out") == set()

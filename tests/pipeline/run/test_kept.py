@@ -101,8 +101,8 @@ def test_the_test_part_is_measured_as_scikit_learn_does() -> None:
     ("name", "settings"),
     [
         ("OnlineGradientDescent", {"loss": "logistic", "eta": 0.1}),
-        ("FTRLProximal", {}),
-        ("KT", {"loss": "logistic"}),
+        pytest.param("FTRLProximal", {}, marks=pytest.mark.slow),
+        pytest.param("KT", {"loss": "logistic"}, marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize("dataset", [GAUSS, DIGITS])

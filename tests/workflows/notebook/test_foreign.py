@@ -49,6 +49,7 @@ def in_order(results: Results) -> pd.DataFrame:
     return results.cells.drop(columns=[*PROVENANCE, "source"]).sort_values("key", ignore_index=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("river") is None, reason="needs river: the extra `test`")
 def test_cells_are_those_of_the_command_line(tmp_path: Path) -> None:
     X, y = load_breast_cancer(return_X_y=True)

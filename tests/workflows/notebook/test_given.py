@@ -252,6 +252,7 @@ def test_draws_come_from_the_repetition() -> None:
     assert first.cells["mistakes_clean"].nunique() == 2
 
 
+@pytest.mark.slow
 def test_functions_of_a_cell_and_objects_within_objects(client: Client) -> None:
     shift = cell("def shift(X):\n    return X + 1.0")["shift"]
     algorithms = {
@@ -338,6 +339,7 @@ def test_objects_that_cannot_be_unpickled_fail_their_cells() -> None:
 
 
 # Ignore warnings about Jupyter's own packages.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_cells_of_a_real_notebook(tmp_path: Path) -> None:
     begin = (

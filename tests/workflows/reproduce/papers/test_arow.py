@@ -202,6 +202,7 @@ def test_every_claim_holds_where_the_results_are_as_the_paper_says(as_printed: E
     assert {name: each for name, each in found.items() if each.outcome is not Outcome.HOLDS} == {}
 
 
+@pytest.mark.slow
 def test_no_claim_holds_where_they_are_the_opposite() -> None:
     found = _verdicts(_world(upside_down=True))
     unmoved = {"holds", "cannot be tested here"}
