@@ -123,7 +123,7 @@ def test_data_converted_with_a_studys_options_are_ready(
     after = singlepass("doctor", "own.toml")
     assert "data mine" in after.stdout
     assert "to be parsed" not in after.stdout
-    assert "leave --option out" in one_error(
+    assert "leave --option and --target out" in one_error(
         singlepass("data", "convert", "own.toml", "--option", "bias=true")
     )
 
