@@ -125,6 +125,7 @@ def test_epochs_only_change_what_is_measured_afterwards() -> None:
     assert often.row["test_mistakes"] != once.row["test_mistakes"]
 
 
+@pytest.mark.slow
 def test_learners_finish_after_the_last_pass() -> None:
     lasvm = {"name": "LASVM", "gamma": 0.02, "C": 10.0, "epochs": 2, "finish": True}
     cell = cell_of(lasvm, protocol="holdout", max_train=300)

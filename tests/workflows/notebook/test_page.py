@@ -36,6 +36,7 @@ def test_links_exist(page: Any) -> None:
 
 
 # Ignore warnings about Jupyter's own packages.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_the_notebook_runs(page: Any, tmp_path: Path) -> None:
     page = nbformat.from_dict(page.copy())

@@ -220,6 +220,7 @@ def test_what_is_said_of_pa_is_asked_of_both(as_printed: Evidence) -> None:
     assert "not for PA-I at 5% (all)" in verdict.figures
 
 
+@pytest.mark.slow
 def test_binary_claims_are_asked_at_the_papers_mix_of_tasks(as_printed: Evidence) -> None:
     results = as_printed["binary"].view.results
     cells = results.cells.copy()
@@ -259,6 +260,7 @@ def test_the_early_advantage_is_that_over_the_next_best(as_printed: Evidence) ->
     assert "33.3% fewer than SOP full" in found["arow-17"].figures
 
 
+@pytest.mark.slow
 def test_cw_must_test_worse_than_both_first_order_learners(as_printed: Evidence) -> None:
     results = as_printed["synthetic"].view.results
     cells = results.cells.copy()
@@ -269,6 +271,7 @@ def test_cw_must_test_worse_than_both_first_order_learners(as_printed: Evidence)
     assert found["arow-21"].outcome is Outcome.DOES_NOT
 
 
+@pytest.mark.slow
 def test_adagrad_must_fall_short_of_arow_first_of_all(as_printed: Evidence) -> None:
     results = as_printed["multiclass"].view.results
     cells = results.cells.copy()
