@@ -9,6 +9,8 @@ defaults are compiled in:
 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
 of class z and ỹ the best wrong class: ``‖Δf‖² = 2‖x‖²``, and y is 1.
+
+Rules are defined in this package, since compiled loops are cached by the hash of its sources.
 """
 
 from typing import Any

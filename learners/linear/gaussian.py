@@ -8,6 +8,8 @@ variances of others need not be computed.
 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
 of class z and ỹ the best wrong class.
+
+Rules are defined in this package, since compiled loops are cached by the hash of its sources.
 """
 
 from typing import Any
