@@ -98,12 +98,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     # Exhibits are made of what reports are made of.
     "workflows/reproduce/papers/arow": _PAPER,
-    "workflows/reproduce/papers/model_complexity": _PAPER,
     "workflows/reproduce/papers/ramp_loss": _PAPER,
     "workflows/reproduce/papers": (
         *_PAPER,
         "workflows/reproduce/papers/arow",
-        "workflows/reproduce/papers/model_complexity",
         "workflows/reproduce/papers/ramp_loss",
     ),
     "workflows/bench": (

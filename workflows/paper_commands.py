@@ -1,4 +1,4 @@
-"""Define the command about papers: `reproduce`."""
+"""Define the command `reproduce`, which repeats a paper."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import click
 @click.command()
 @click.argument("paper")
 @click.option("--small", is_flag=True, help="Run small forms of the studies: minutes instead of hours.")
-@click.option("--finished", is_flag=True, help="Run nothing: make the page of what --results has.")
+@click.option("--finished", is_flag=True, help="Run nothing: make the page from the finished results.")
 @click.option(
     "--results",
     default="results",
     show_default=True,
     metavar="FOLDER",
-    help="Where the studies' results are, a folder each; or a URL.",
+    help="Folder or URL with one folder of results per study.",
 )
 @click.option("--out", metavar="FOLDER", help="Folder of the page.  [default: reproduced/<paper>]")
 @click.option(
     "--readme",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Also write the verdicts of this page and those beside it into FILE, between its markers.",
+    help="Also write the verdicts of this page, and of other pages in its parent folder, into FILE.",
 )
-@click.option("--threads", type=click.IntRange(min=1), help="Threads.  [default: one a core]")
+@click.option("--threads", type=click.IntRange(min=1), help="Threads.  [default: one per core]")
 def reproduce(
     paper: str,
     small: bool,
@@ -36,17 +36,19 @@ def reproduce(
     readme: Path | None,
     threads: int | None,
 ) -> None:
-    """Make the experiments of PAPER again, and a page of them that judges the paper's claims.
+    """Repeat the experiments of PAPER, and write a page that judges the paper's claims.
 
-    PAPER is arow, projectron, budget-mira, model-complexity or ramp-loss. Studies that have been run, with
-    `run` or on a cluster, are not run again.
+    PAPER is arow, projectron, budget-mira, model-complexity or ramp-loss. Finished studies, made by `run` or
+    on a cluster, are not run again.
     """
     if finished and threads is not None:
-        raise click.UsageError("--threads is for running studies: --finished runs none")
+        raise click.UsageError(
+            "--threads needs studies to run, but --finished runs none: leave one of the two out"
+        )
     from ..pipeline.errors import InputError, did_you_mean
     from .reproduce.page import write_page, write_summary
+    from .reproduce.paper import read_studies, study_folder, study_names
     from .reproduce.papers import PAPERS
-    from .reproduce.studies import read_studies, study_folder, study_names
 
     if paper not in PAPERS:
         raise InputError(f"paper {paper!r} is not known: {did_you_mean(paper, PAPERS)}")

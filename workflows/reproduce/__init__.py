@@ -1,1 +1,1 @@
-"""Papers as pages that check themselves: `paper` defines what a paper is, `papers/` contains them."""
+"""Pages that repeat papers and judge their claims; the papers are in `papers/`."""

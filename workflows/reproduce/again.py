@@ -1,6 +1,6 @@
-"""Train cells again to get what results do not keep: models, bounds relative to them, removals.
+"""Train cells again for figures that results do not hold: models, bounds relative to them, removals.
 
-A cell is that of the first seed. If its counts differ from the results, `NotThere` is raised.
+Only cells of the first seed are trained. If the counts of one differ from the results, `NotThere` is raised.
 """
 
 from __future__ import annotations
@@ -24,23 +24,22 @@ if TYPE_CHECKING:
 _SCALES = np.linspace(0.02, 1.0, 50)
 
 
+def first_cell(study: StudyEvidence, algorithm: str, dataset: str, noise: float = 0.0) -> dict[str, Any]:
+    """Return the row of the first seed's cell from the cells table, or raise `NotThere`."""
+    cells, seed = study.cells, study.design.seeds[0]
+    this = (cells["algorithm"] == algorithm) & (cells["dataset"] == dataset) & (cells["seed"] == seed)
+    found = cells[this & (cells["noise"] == Noise(noise).slug)].to_dict("records")
+    if not found:
+        raise NotThere(f"{study.name}: {algorithm} on {dataset} with seed {seed} is not there")
+    return {str(name): value for name, value in found[0].items()}
+
+
 @dataclass(frozen=True, eq=False)
 class Again:
-    """A cell that was trained again.
-
-    Attributes
-    ----------
-    row : dict
-        Its row of the cells table.
-    """
+    """A cell that was trained again, with its row of the cells table."""
 
     row: dict[str, Any]
     learnt: TrainedCell
-
-    @property
-    def mistakes(self) -> int:
-        """Online mistakes against the given labels."""
-        return int(self.row["mistakes"])
 
     @property
     def flipped(self) -> NDArray[np.bool_]:
@@ -51,7 +50,7 @@ class Again:
 
 
 def learn_again(study: StudyEvidence, algorithm: str, dataset: str, noise: float = 0.0) -> Again:
-    """Train a cell of the first seed again; `algorithm` and `dataset` are labels.
+    """Train the first seed's cell again.
 
     Raise `NotThere` if there is no such cell, its data are missing, or its counts differ from the results.
     """
@@ -59,13 +58,7 @@ def learn_again(study: StudyEvidence, algorithm: str, dataset: str, noise: float
     from ...pipeline.run import replay
     from ...pipeline.study.study_file import parse_study
 
-    cells = study.cells
-    seed = study.design.seeds[0]
-    this = (cells["algorithm"] == algorithm) & (cells["dataset"] == dataset) & (cells["seed"] == seed)
-    found = cells[this & (cells["noise"] == Noise(noise).slug)].to_dict("records")
-    if not found:
-        raise NotThere(f"{study.name}: {algorithm} on {dataset} with seed {seed} is not there")
-    row = {str(name): value for name, value in found[0].items()}
+    row = first_cell(study, algorithm, dataset, noise)
     try:
         return Again(row, replay.learn_again(parse_study(study.view.results.study), row))
     except InputError as error:
@@ -74,12 +67,9 @@ def learn_again(study: StudyEvidence, algorithm: str, dataset: str, noise: float
 
 @dataclass(frozen=True, eq=False)
 class Competitor:
-    """A function of fixed direction, to which mistake bounds are relative.
+    """A function g of fixed direction, to which mistake bounds are relative.
 
-    Attributes
-    ----------
-    margins : ndarray of float64, shape (n,)
-        y g(x) of every row of the stream, for ‖g‖ = 1.
+    `margins` has y g(x) of every row of the stream, for ‖g‖ = 1.
     """
 
     margins: NDArray[np.float64]
@@ -115,13 +105,10 @@ def competitor(study: StudyEvidence, algorithm: str, dataset: str) -> Competitor
 
 @dataclass(frozen=True, eq=False)
 class Removals:
-    """The rows that a learner with a cache removed.
+    """The rows that a learner with a cache removed, one entry of each array per removal.
 
-    Attributes
-    ----------
-    when, age, mean_age : ndarray, shape (r,)
-        For each removal: the number of rows streamed by then, how many rows earlier the removed row had come,
-        and the same as a mean over the cache.
+    `when` counts the rows streamed until the removal, `age` those since the removed row, and `mean_age` is
+    the mean of such ages over the cache.
     """
 
     when: NDArray[np.int64]
@@ -146,7 +133,7 @@ def removals(again: Again) -> Removals:
                 continue
             now = set(fresh.support_.tolist())
             mean = t - np.mean([*kept, t])
-            noted += [(seen, t - gone, float(mean)) for gone in (kept | {t}) - now]
+            noted += [(seen, t - removed, float(mean)) for removed in (kept | {t}) - now]
             kept = now
     when, age, mean_age = zip(*noted, strict=True) if noted else ((), (), ())
     return Removals(np.array(when, np.int64), np.array(age, np.int64), np.array(mean_age, np.float64))

@@ -1,4 +1,4 @@
-"""Figures from the results of a paper's studies, by name; missing ones raise `NotThere`."""
+"""Figures from the results of a paper's studies, by name; a missing one raises `NotThere`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ...pipeline.analysis.comparison import compare
 from ...pipeline.analysis.curves import CellCurves, Curve, mean_curves
 from ...pipeline.analysis.design import Design, evaluation_rows
 from ...pipeline.analysis.metrics import METRICS
@@ -26,14 +25,9 @@ class NotThere(Exception):
 class StudyEvidence:
     """The figures of one study.
 
-    Labels name data sets and algorithms; `noise` is a rate of uniform label noise. A method raises `NotThere`
-    if the results lack what it returns.
-
-    Attributes
-    ----------
-    view : StudyView
-        The study as seen by sections of its report; a paper's page may use blocks of `report/parts` and
-        `report/sections`, too.
+    Data sets and algorithms are given by their labels, `noise` as a rate of uniform label noise. A method
+    raises `NotThere` if the results lack what it returns. `view` is the study as sections of its report see
+    it.
     """
 
     def __init__(self, name: str, results: StudyResults) -> None:
@@ -67,123 +61,13 @@ class StudyEvidence:
         algorithms: Sequence[str] | None = None,
         least_seeds: int | None = None,
         gaps: bool = False,
+        spread: bool = False,
     ) -> pd.DataFrame:
-        """Return means over seeds, shape (datasets, algorithms).
+        """Return means over seeds, shape (datasets, algorithms); with `spread` standard deviations (n - 1).
 
         `metric` is one of `METRICS`; shares are not in percent. A mean needs `least_seeds` seeds, by default
         all of the study. With `gaps`, a mean with fewer is NaN; otherwise it raises `NotThere`.
         """
-        return self._scores(metric, noise, datasets, algorithms, least_seeds, gaps)[0]
-
-    def spread(
-        self,
-        metric: str,
-        noise: float = 0.0,
-        *,
-        datasets: Sequence[str] | None = None,
-        algorithms: Sequence[str] | None = None,
-        least_seeds: int | None = None,
-        gaps: bool = False,
-    ) -> pd.DataFrame:
-        """Return standard deviations (n - 1) over seeds; parameters are those of `table`."""
-        return self._scores(metric, noise, datasets, algorithms, least_seeds, gaps)[1]
-
-    def value(self, metric: str, algorithm: str, dataset: str, noise: float = 0.0) -> float:
-        """Return one mean over seeds."""
-        table = self.table(metric, noise, datasets=[dataset], algorithms=[algorithm])
-        return float(table.to_numpy()[0, 0])
-
-    def ranks(
-        self,
-        algorithms: Sequence[str],
-        noise: float = 0.0,
-        *,
-        metric: str = "test_accuracy",
-        datasets: Sequence[str] | None = None,
-    ) -> pd.Series[float]:
-        """Return mean ranks of some algorithms over data sets, in the order given; 1 is best."""
-        table = self.table(metric, noise, datasets=datasets, algorithms=algorithms)
-        return block_ranks(table, METRICS[metric].direction).mean(axis=0)
-
-    def p_values(
-        self, first: str, second: str, noise: float = 0.0, *, metric: str = "test_accuracy"
-    ) -> float:
-        """Return the p-value of Wilcoxon's signed-rank test of two algorithms over data sets.
-
-        Raise `NotThere` if fewer than two data sets are complete.
-        """
-        part = among(self.design, [first, second])
-        pairs = compare(self.view.averages, METRICS[metric], self._noise(noise), part).pairs
-        if not pairs:
-            raise NotThere(f"{self.name}: too few data sets for a test of {first} and {second}")
-        return pairs[0].p_holm
-
-    def curve(self, column: str, algorithm: str, dataset: str, noise: float = 0.0) -> Curve:
-        """Return the mean over seeds of a column along the stream.
-
-        `column` is one of the curves, such as "mistakes_clean" or "fit_seconds", or "test_error", in percent.
-        """
-        return self.curves(column, [algorithm], dataset, noise)[0]
-
-    @cached_property
-    def _whole_curves(self) -> CellCurves:
-        return self.view.curves_of(self.cells)
-
-    @cached_property
-    def curves_so_far(self) -> CellCurves:
-        """The curves of all cells; a cell stopped at its time limit has a curve up to there."""
-        return self.view.curves_of(self.view.cells)
-
-    def curves(
-        self,
-        column: str,
-        algorithms: Sequence[str],
-        dataset: str,
-        noise: float = 0.0,
-        *,
-        stopped: bool = False,
-    ) -> list[Curve]:
-        """Return one curve per algorithm; parameters are those of `curve`.
-
-        With `stopped`, cells stopped at their time limit count as far as they came. A page that uses this
-        must say so.
-        """
-        found = mean_curves(
-            self.curves_so_far if stopped else self._whole_curves,
-            dataset=dataset,
-            noise=self._noise(noise),
-            algorithms=list(algorithms),
-            column=column,
-            from_zero=column != "test_error",
-        )
-        there = {each.algorithm for each in found}
-        for name in algorithms:
-            if name not in there:
-                raise NotThere(f"{self.name}: no curve of {name} on {dataset}")
-        return found
-
-    def at(self, column: str, algorithm: str, dataset: str, t: float, noise: float = 0.0) -> float:
-        """Return a curve's value after `t` examples, interpolated; raise `NotThere` outside it."""
-        curve = self.curve(column, algorithm, dataset, noise)
-        if not curve.t[0] <= t <= curve.t[-1]:
-            raise NotThere(f"{self.name}: {column} of {algorithm} on {dataset} is not known at {t:,.0f}")
-        return float(np.interp(t, curve.t, curve.mean))
-
-    def _noise(self, rate: float) -> Noise:
-        for noise in self.design.noise:
-            if noise == Noise(rate):
-                return noise
-        raise NotThere(f"{self.name}: has not been run with {Noise(rate).label}")
-
-    def _scores(
-        self,
-        metric: str,
-        noise: float,
-        datasets: Sequence[str] | None,
-        algorithms: Sequence[str] | None,
-        least_seeds: int | None,
-        gaps: bool,
-    ) -> tuple[pd.DataFrame, pd.DataFrame]:
         names = list(self.design.datasets if datasets is None else datasets)
         who = list(self.design.algorithms if algorithms is None else algorithms)
         level = self._noise(noise)
@@ -208,7 +92,74 @@ class StudyEvidence:
                 else "there is nothing to average"
             )
             raise NotThere(f"{self.name}: {METRICS[metric].label}: {what}")
-        return mean, joined([each.sd for each in scores]).where(enough)
+        return joined([each.sd for each in scores]).where(enough) if spread else mean
+
+    def value(self, metric: str, algorithm: str, dataset: str, noise: float = 0.0) -> float:
+        """Return one mean over seeds."""
+        table = self.table(metric, noise, datasets=[dataset], algorithms=[algorithm])
+        return float(table.to_numpy()[0, 0])
+
+    def ranks(
+        self, algorithms: Sequence[str], noise: float = 0.0, *, datasets: Sequence[str] | None = None
+    ) -> pd.Series[float]:
+        """Return mean ranks by test accuracy over data sets, in the order of `algorithms`; 1 is best."""
+        table = self.table("test_accuracy", noise, datasets=datasets, algorithms=algorithms)
+        return block_ranks(table, METRICS["test_accuracy"].direction).mean(axis=0)
+
+    @cached_property
+    def _whole_curves(self) -> CellCurves:
+        return self.view.curves_of(self.cells)
+
+    @cached_property
+    def curves_so_far(self) -> CellCurves:
+        """The curves of all cells; a cell stopped at its time limit has a curve up to there."""
+        return self.view.curves_of(self.view.cells)
+
+    def curves(
+        self,
+        column: str,
+        algorithms: Sequence[str],
+        dataset: str,
+        noise: float = 0.0,
+        *,
+        stopped: bool = False,
+    ) -> list[Curve]:
+        """Return the mean over seeds of a column along the stream, one curve per algorithm.
+
+        `column` is one of the curves, such as "mistakes_clean" or "fit_seconds", or "test_error", in percent.
+        With `stopped`, cells stopped at their time limit count as far as they came. A page that uses this
+        must say so.
+        """
+        found = mean_curves(
+            self.curves_so_far if stopped else self._whole_curves,
+            dataset=dataset,
+            noise=self._noise(noise),
+            algorithms=list(algorithms),
+            column=column,
+            from_zero=column != "test_error",
+        )
+        there = {each.algorithm for each in found}
+        for name in algorithms:
+            if name not in there:
+                raise NotThere(f"{self.name}: no curve of {name} on {dataset}")
+        return found
+
+    def curve(self, column: str, algorithm: str, dataset: str, noise: float = 0.0) -> Curve:
+        """Return one curve; see `curves`."""
+        return self.curves(column, [algorithm], dataset, noise)[0]
+
+    def at(self, column: str, algorithm: str, dataset: str, t: float, noise: float = 0.0) -> float:
+        """Return a curve's value after `t` examples, interpolated; raise `NotThere` outside it."""
+        curve = self.curve(column, algorithm, dataset, noise)
+        if not curve.t[0] <= t <= curve.t[-1]:
+            raise NotThere(f"{self.name}: {column} of {algorithm} on {dataset} is not known at {t:,.0f}")
+        return float(np.interp(t, curve.t, curve.mean))
+
+    def _noise(self, rate: float) -> Noise:
+        for noise in self.design.noise:
+            if noise == Noise(rate):
+                return noise
+        raise NotThere(f"{self.name}: has not been run with {Noise(rate).label}")
 
 
 class Evidence:
@@ -227,9 +178,8 @@ class Evidence:
     @property
     def there(self) -> list[StudyEvidence]:
         """The studies that have been run, each once."""
-        return list(
-            {each.name: each for each in self._studies.values() if not isinstance(each, str)}.values()
-        )
+        found = [each for each in self._studies.values() if isinstance(each, StudyEvidence)]
+        return list({each.name: each for each in found}.values())
 
     @property
     def absent(self) -> list[str]:

@@ -1,37 +1,36 @@
-"""Figures of curves on a paper's page, and table entries with ours next to the printed."""
+"""Figures of curves and tables on a paper's page, with our numbers next to the printed ones."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pandas as pd
 
 from ...pipeline.analysis.curves import Curve
-from ..report.page.blocks import Block, Legend
+from ..report.page.blocks import Block, Legend, Text
 from ..report.page.table import TableBlock, TableCell
-from ..report.page.view import StudyView
 from ..report.parts.figures import CurvePanel, curve_panels
 from ..report.plots.curve_plots import Axis
+from ..report.plots.svg import Styles, styles_of, swatch
+
+ABSENT = "not in the text"
+# The panels of a figure: a heading and its curves each.
+PanelsOf = Sequence[tuple[str, Sequence[Curve]]]
 
 
 def curves_figure(
-    view: StudyView, name: str, title: str, panels: Sequence[tuple[str, Sequence[Curve]]], axis: Axis
+    styles: Styles | None, name: str, title: str, panels: PanelsOf, axis: Axis, *, file: str = ""
 ) -> list[Block]:
     """Draw panels of curves with one legend, and write their numbers to a file.
 
-    `panels` are pairs of a heading and curves. `name` is the stem of the files and unique on the page, such
-    as "fig-5".
+    `name` is the stem of the files and unique on the page, such as "fig-5"; `file` is the stem of the numbers
+    if it differs. `styles` are those of the study, or None if the curves are not named after algorithms.
     """
-    drawn = [each.algorithm for _, curves in panels for each in curves]
-    legend: Legend = view.legend(drawn)
+    names = list(dict.fromkeys(each.algorithm for _, curves in panels for each in curves))
+    styles = styles or styles_of(names)
     made = [CurvePanel(f"{title}: {head}", head, head, list(curves)) for head, curves in panels]
-    pictures = curve_panels(made, view.styles, axis, title, f"figures/{name}.svg")
-    return [legend, pictures, numbers_file(name, f"{title}: numbers", curves_frame(panels, axis))]
-
-
-def curves_frame(panels: Sequence[tuple[str, Sequence[Curve]]], axis: Axis) -> pd.DataFrame:
-    """Return the numbers of panels of curves, one row per point; the x column has the name of the x axis."""
     parts = [
         pd.DataFrame(
             {
@@ -46,28 +45,34 @@ def curves_frame(panels: Sequence[tuple[str, Sequence[Curve]]], axis: Axis) -> p
         for head, curves in panels
         for curve in curves
     ]
-    return pd.concat(parts, ignore_index=True)
+    return [
+        Legend([(each, swatch(style)) for each, style in styles.items() if each in names]),
+        curve_panels(made, styles, axis, title, f"figures/{name}.svg"),
+        numbers_file(file or name, f"{title}: numbers", pd.concat(parts, ignore_index=True)),
+    ]
 
 
 def numbers_file(name: str, title: str, frame: pd.DataFrame) -> TableBlock:
     """Return a table that is only written as files, with the stem `name`; the page links to them."""
     rows = [
-        [TableCell(f"{value:.6g}" if isinstance(value, float) else str(value)) for value in row]
+        [f"{value:.6g}" if isinstance(value, float) else str(value) for value in row]
         for row in frame.itertuples(index=False)
     ]
-    return TableBlock(
-        name,
-        title,
-        [str(column) for column in frame.columns],
-        rows,
-        labels=2,
-        data=frame,
-        show="file",
-        typeset=False,
-    )
+    header = [str(column) for column in frame.columns]
+    return table_of(name, title, header, rows, labels=2, data=frame, show="file", typeset=False)
 
 
-ABSENT = "not in the text"
+def table_of(
+    name: str, title: str, header: Iterable[str], rows: Iterable[Iterable[str | TableCell]], **options: Any
+) -> TableBlock:
+    """Return a table whose entries are texts or cells; `options` are those of `TableBlock`."""
+    body = [[TableCell(each) if isinstance(each, str) else each for each in row] for row in rows]
+    return TableBlock(name, title, list(header), body, **options)
+
+
+def soft(text: str) -> Text:
+    """Return a paragraph in a soft color, for remarks above an exhibit."""
+    return Text(text, "soft")
 
 
 def beside(ours: float, printed: float | None, digits: int = 1, *, sd: float = math.nan) -> TableCell:

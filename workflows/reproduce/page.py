@@ -1,4 +1,4 @@
-"""The page of a paper (claims with verdicts, exhibits, coverage) and summary tables of all verdicts."""
+"""Write the page of a paper (claims with verdicts, exhibits, coverage) and tables of all verdicts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from pathlib import Path
 from ...pipeline.errors import InputError
 from ..report.document import Page, rare_collections
 from ..report.page.blocks import Block, Facts, Listing, Section, Text
-from ..report.page.table import TableBlock, TableCell
+from ..report.page.table import TableCell
 from ..report.words.markup import markdown, with_block
 from .evidence import Evidence, NotThere, StudyEvidence
+from .figures import soft, table_of
 from .paper import Exhibit, Paper
 from .printed import claims
 from .verdicts import Judged, Outcome, judge
@@ -47,10 +48,7 @@ def write_page(paper: Paper, evidence: Evidence, out: Path) -> list[Path]:
 def _opening(paper: Paper, judged: Sequence[Judged]) -> list[Block]:
     counted = Counter(each.verdict.outcome for each in judged)
     blocks: list[Block] = [
-        Text(
-            "The paper's experiments made again: what it prints, what comes out here, what of it holds.",
-            "soft",
-        ),
+        soft("The paper's experiments repeated: printed numbers, our numbers, and a verdict on each claim."),
         Facts([("claims", str(len(judged))), *((str(each), str(counted[each])) for each in Outcome)]),
     ]
     if paper.remarks:
@@ -61,26 +59,20 @@ def _opening(paper: Paper, judged: Sequence[Judged]) -> list[Block]:
 def _claims(judged: Sequence[Judged]) -> Section:
     rows = [
         [
-            TableCell(each.claim.id),
-            TableCell(each.claim.text),
+            each.claim.id,
+            each.claim.text,
             TableCell(str(each.verdict.outcome), best=each.verdict.outcome is Outcome.HOLDS),
-            TableCell(each.verdict.figures),
-            TableCell(each.claim.printed),
-            TableCell(each.claim.where),
+            each.verdict.figures,
+            each.claim.printed,
+            each.claim.where,
         ]
         for each in judged
     ]
     header = ["claim", "the paper says", "here", "what decides", "printed", "where"]
-    note = "Verdicts are made by predicates over the results; thresholds that stand for vague words are ours."
-    return Section(
-        "claims",
-        "The claims",
-        [
-            TableBlock(
-                "claims", "Every claim and what becomes of it", header, rows, labels=6, note=note, wrap=True
-            )
-        ],
-    )
+    note = "Predicates over the results decide; thresholds that stand for vague words are ours."
+    title = "Every claim with its verdict"
+    table = table_of("claims", title, header, rows, labels=6, note=note, wrap=True)
+    return Section("claims", "The claims", [table])
 
 
 def _claims_csv(judged: Sequence[Judged]) -> str:
@@ -103,29 +95,17 @@ def _exhibit(exhibit: Exhibit, evidence: Evidence) -> Section:
 
 
 def _studies(evidence: Evidence) -> Section:
-    rows = []
+    rows, lacks = [], []
     for study in evidence.there:
         coverage = study.view.coverage
-        rows.append(
-            [
-                TableCell(study.name),
-                TableCell(f"{coverage.planned - coverage.missing:,}"),
-                TableCell(f"{coverage.planned:,}"),
-                TableCell(f"{coverage.failed:,}"),
-                TableCell(f"{coverage.stopped:,}"),
-                TableCell(f"{study.design.repetitions}"),
-                TableCell(_made_with(study)),
-            ]
-        )
+        counts = coverage.planned - coverage.missing, coverage.planned, coverage.failed, coverage.stopped
+        repetitions = f"{study.design.repetitions}"
+        rows.append([study.name, *(f"{each:,}" for each in counts), repetitions, _made_with(study)])
+        if coverage.missing:
+            lacks.append(f"{study.name}: {coverage.missing:,} of {coverage.planned:,} cells were not run")
     header = ["study", "cells there", "planned", "failed", "stopped", "repetitions", "made with"]
-    table = TableBlock("studies", "The studies behind this page", header, rows, wrap=True)
-    blocks: list[Block] = [table]
-    unfinished = [
-        f"{study.name}: {study.view.coverage.missing:,} of {study.view.coverage.planned:,} cells were not run"
-        for study in evidence.there
-        if study.view.coverage.missing
-    ]
-    if lacks := [*unfinished, *evidence.absent]:
+    blocks: list[Block] = [table_of("studies", "The studies behind this page", header, rows, wrap=True)]
+    if lacks := [*lacks, *evidence.absent]:
         blocks.append(Listing([("Not run to the end", text) for text in lacks], warning=True))
     return Section("studies", "What was run", blocks)
 

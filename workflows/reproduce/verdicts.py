@@ -1,4 +1,4 @@
-"""Verdicts on a paper's claims: each is a function of the results, with the figures that decide."""
+"""Verdicts on claims, and the rules that make them from the cases of a claim."""
 
 from __future__ import annotations
 
@@ -22,19 +22,13 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a claim.
-
-    Attributes
-    ----------
-    figures : str
-        The numbers that decide, or why the claim cannot be tested.
-    """
+    """The verdict on a claim; `figures` has the numbers that decide, or why the claim cannot be tested."""
 
     outcome: Outcome
     figures: str
 
 
-# A claim as a predicate over results; may raise `NotThere`.
+# Judges a claim by the results; may raise `NotThere`.
 Check: TypeAlias = Callable[[Evidence], Verdict]
 
 
@@ -60,7 +54,7 @@ def holds_if(condition: bool, figures: str, *, in_part: bool = False) -> Verdict
 
 
 def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
-    """Return "holds" if all cases do, "in part" if some do, else "does not"; name the cases that fail.
+    """Return "holds" if all cases are true, "in part" if some are, else "does not"; name the false ones.
 
     `cases` maps data sets, noise rates or other parts of the claim to whether it holds there. Raise
     `NotThere` if there are none.
@@ -71,18 +65,32 @@ def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
     Verdict(outcome=<Outcome.IN_PART: 'holds in part'>, figures='mistakes 3 and 4; not for gauss')
     """
     if not cases:
-        raise NotThere("there is nothing that it speaks of")
+        raise NotThere("the results have no case of the claim")
     against = [name for name, each in cases.items() if not each]
-    if against:
-        figures = f"{figures}; not for {', '.join(against)}"
+    # The only case of a claim needs no name.
+    if named := [name for name in against if name]:
+        figures = f"{figures}; not for {', '.join(named)}"
     return holds_if(not against, figures, in_part=len(against) < len(cases))
 
 
-def judge(claims: Iterable[Claim], checks: Mapping[str, Check], evidence: Evidence) -> list[Judged]:
-    """Return every claim with its verdict, by the check of its id.
+def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> Verdict:
+    """Return the verdict of `holds_for` on cases that come with their figures; `said` says what these are.
 
-    A claim whose check raises `NotThere` cannot be tested.
+    Examples
+    --------
+    >>> case_by_case("mistakes", [({"usps": True}, "usps 3"), ({"gauss": False}, "gauss 4")]).figures
+    'mistakes: usps 3; gauss 4; not for gauss'
     """
+    cases: dict[str, bool] = {}
+    texts = []
+    for found, text in parts:
+        cases |= found
+        texts.append(text)
+    return holds_for(cases, f"{said}: {'; '.join(texts)}")
+
+
+def judge(claims: Iterable[Claim], checks: Mapping[str, Check], evidence: Evidence) -> list[Judged]:
+    """Return every claim with its verdict; a claim whose check raises `NotThere` cannot be tested."""
     judged = []
     for claim in claims:
         try:

@@ -16,9 +16,9 @@ from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.store.schema import CURVES
 from singlepass.workflows.reproduce.evidence import Evidence, StudyEvidence
 from singlepass.workflows.reproduce.page import CLAIMS_FILE, write_page
-from singlepass.workflows.reproduce.papers.model_complexity import PAPER
-from singlepass.workflows.reproduce.papers.model_complexity.outcomes import (
+from singlepass.workflows.reproduce.papers.model_complexity import (
     KERNELS,
+    PAPER,
     POLY_OURS,
     runs,
     the_study,

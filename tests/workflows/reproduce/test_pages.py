@@ -24,9 +24,8 @@ from singlepass.workflows.reproduce.page import (
     write_page,
     write_summary,
 )
-from singlepass.workflows.reproduce.paper import Exhibit, Paper, PaperStudy
+from singlepass.workflows.reproduce.paper import Exhibit, Paper, PaperStudy, read_studies
 from singlepass.workflows.reproduce.papers import PAPERS
-from singlepass.workflows.reproduce.studies import read_studies
 from singlepass.workflows.reproduce.verdicts import Check, Outcome, Verdict, holds_if, judge
 from singlepass.workflows.running.progress import RunProgress
 from singlepass.workflows.running.run import run_study
@@ -133,7 +132,7 @@ def test_figures_that_are_not_there(results: StudyResults) -> None:
 def test_the_numbers_behind_a_figure_are_a_file(results: StudyResults) -> None:
     study = StudyEvidence("toy", results)
     curves = study.curves("mistakes", ["PA", "AROW"], "gauss", 0.1)
-    blocks = curves_figure(study.view, "fig-5", "Fig. 5", [("gauss", curves)], Axis(y="mistakes"))
+    blocks = curves_figure(study.view.styles, "fig-5", "Fig. 5", [("gauss", curves)], Axis(y="mistakes"))
     found = dict(files(blocks))
     assert {"tables/fig-5.csv", "figures/fig-5.svg"} <= set(found)
     assert "tables/fig-5.tex" not in found

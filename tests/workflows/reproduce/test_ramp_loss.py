@@ -18,10 +18,9 @@ from singlepass.workflows.reproduce import printed
 from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence
 from singlepass.workflows.reproduce.page import write_page
 from singlepass.workflows.reproduce.papers.ramp_loss import PAPER
-from singlepass.workflows.reproduce.papers.ramp_loss.differences import SETS as DIFFERENT_SETS
-from singlepass.workflows.reproduce.papers.ramp_loss.differences import show as show_differences
-from singlepass.workflows.reproduce.papers.ramp_loss.gauss import judge_outliers
-from singlepass.workflows.reproduce.papers.ramp_loss.outcomes import LEARNERS, SETS, all_rows, printed_rows
+from singlepass.workflows.reproduce.papers.ramp_loss.claims import judge_outliers
+from singlepass.workflows.reproduce.papers.ramp_loss.exhibits import DIFFERENT_SETS, show_differences
+from singlepass.workflows.reproduce.papers.ramp_loss.measures import LEARNERS, SETS, all_rows, printed_rows
 from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
 from singlepass.workflows.shipped import find_study
 

@@ -1,0 +1,252 @@
+"""Measures of the ramp-loss paper, which its claims and its exhibits share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .....pipeline.analysis.curves import Curve, mean_curves
+from .....pipeline.analysis.design import evaluation_rows
+from .....pipeline.noise import CLEAN
+from ...again import learn_again
+from ...evidence import Evidence, NotThere, StudyEvidence
+from ...printed import table
+
+PAPER = "ramp-loss"
+# The paper's names of the data sets, in its order, and the study's.
+SETS: Mapping[str, str] = {
+    "Adult": "a9a",
+    "Banana": "banana",
+    "Checkerboard": "checkerboard",
+    "NCheckerboard": "checkerboard-noisy",
+    "Cover": "covtype",
+    "DNA": "dna",
+    "Gauss": "gauss",
+    "USPS": "usps",
+    "Waveform": "waveform-generator",
+}
+LIBSVM, IDSVM, PA, RAMP, ACTIVE = LEARNERS = ("LibSVM", "IDSVM", "PA", "OnlineSVMR", "OnlineASVMR")
+# The paper has ten repetitions; fewer than three give no useful standard deviation.
+_LEAST = 3
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Means and standard deviations of a learner on a data set over repetitions; accuracy is in percent.
+
+    `stopped` counts the repetitions that ended at the time limit. `seconds` is the learning time of the
+    fastest repetition, the one least disturbed by other programs, and `seen` the mean number of examples
+    learned from; both are NaN for printed results.
+    """
+
+    accuracy: float
+    accuracy_sd: float
+    size: float
+    size_sd: float
+    repetitions: int = 10
+    stopped: int = 0
+    seconds: float = math.nan
+    seen: float = math.nan
+
+    def clearly_above(self, other: Entry) -> bool:
+        """Return whether this accuracy is higher by more than both standard deviations together."""
+        return self.accuracy - self.accuracy_sd > other.accuracy + other.accuracy_sd
+
+    def is_near(self, printed: Entry) -> bool:
+        """Return whether the rounded accuracy is within a point or two printed standard deviations."""
+        apart = abs(round(self.accuracy, 1) - printed.accuracy)
+        return apart <= max(1.0, 2 * printed.accuracy_sd) + 1e-9
+
+
+# By learner.
+Row = Mapping[str, Entry]
+
+
+# --- Table I
+
+
+def printed_rows() -> dict[str, dict[str, Entry]]:
+    """Return the printed Table I, by data set and learner."""
+    found: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
+    for row in table(PAPER, "table1"):
+        figures = found.setdefault((row["task"], row["algorithm"]), {})
+        figures[row["metric"]] = float(row["value"]), float(row["sd"])
+    rows: dict[str, dict[str, Entry]] = {}
+    for (task, learner), figures in found.items():
+        rows.setdefault(task, {})[learner] = Entry(*figures["accuracy"], *figures["support_vectors"])
+    return rows
+
+
+def our_rows(evidence: Evidence, learners: Sequence[str] = LEARNERS) -> dict[str, dict[str, Entry]]:
+    """Return the data sets on which all given learners have enough repetitions, by set and learner.
+
+    An IDSVM that was stopped at the time limit counts, as in the paper; other stopped learners exclude the
+    set. Raise `NotThere` if no set is left.
+    """
+    study = evidence["table"]
+    rows = {
+        name: row
+        for name, row in all_rows(study).items()
+        if all(each in row and row[each].repetitions >= _LEAST for each in learners)
+        and not any(row[each].stopped for each in learners if each != IDSVM)
+    }
+    if not rows:
+        raise NotThere(f"{study.name}: no set has {_LEAST} whole repetitions of {', '.join(learners)}")
+    return rows
+
+
+def all_rows(study: StudyEvidence) -> dict[str, dict[str, Entry]]:
+    """Return all finished and stopped results, by data set and learner."""
+    cells = evaluation_rows(study.view.cells)
+    cells = cells[cells["status"].isin(["ok", "stopped"])]
+    return {
+        name: {
+            learner: _entry(part)
+            for learner in LEARNERS
+            if len(part := cells[(cells["parent"] == label) & (cells["algorithm"] == learner)])
+        }
+        for name, label in SETS.items()
+    }
+
+
+def _entry(cells: pd.DataFrame) -> Entry:
+    accuracy, size = 100 * cells["test_accuracy"].astype(float), cells["support_vectors"].astype(float)
+    single = len(cells) == 1
+    return Entry(
+        float(accuracy.mean()),
+        0.0 if single else float(accuracy.std()),
+        float(size.mean()),
+        0.0 if single else float(size.std()),
+        len(cells),
+        int((cells["status"] == "stopped").sum()),
+        float(cells["fit_seconds"].astype(float).min()),
+        float(cells["n_examples"].astype(float).mean()),
+    )
+
+
+# --- along Gauss
+
+GAUSS = "gauss"
+THREE = (IDSVM, RAMP, ACTIVE)
+RETRAINED, ONE_RULE = "retrained SVMR", "OnlineSVMR, gradient rule alone"
+_BATCH = "SVMR, batch"
+# Claims about "the stream" are checked from the first number of examples on, because earlier models have only
+# a handful of examples. A stream that ends before the second number decides nothing.
+EARLIEST, _ENOUGH = 100, 1000
+
+
+def accuracy(study: StudyEvidence, learners: Sequence[str], dataset: str) -> list[Curve]:
+    """Return test accuracy in percent along the stream."""
+    curves = study.curves("test_error", learners, dataset)
+    return [replace(curve, mean=100 - curve.mean) for curve in curves]
+
+
+def common(
+    curves: Sequence[Curve], earliest: float = EARLIEST, least: float = _ENOUGH
+) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Return the points of the first curve that all curves reach, and the values of each curve there.
+
+    Raise `NotThere` if these points end before `least` examples.
+    """
+    t = curves[0].t
+    t = t[(t >= max(earliest, *(c.t[0] for c in curves))) & (t <= min(c.t[-1] for c in curves))]
+    if not len(t) or t[-1] < least:
+        names = ", ".join(curve.algorithm for curve in curves)
+        raise NotThere(f"{names}: not all of them were run for {least:,.0f} examples")
+    return t, [np.interp(t, c.t, c.mean) for c in curves]
+
+
+def batch_curve(evidence: Evidence) -> Curve:
+    """Return the kernel evaluations of one batch training by the number of examples."""
+    study = evidence["offline"]
+    cells = study.cells[study.cells["algorithm"] == _BATCH].dropna(subset=["kernel_evaluations"])
+    if cells.empty:
+        raise NotThere(f"{study.name}: no training of {_BATCH}")
+    seen = cells["n_examples"].astype(float)
+    found = cells["kernel_evaluations"].astype(float).groupby(seen)
+    mean, sd, count = found.mean(), found.std().fillna(0.0), found.size()
+    return Curve(_BATCH, mean.index.to_numpy(), mean.to_numpy(), sd.to_numpy(), int(count.min()))
+
+
+def shares_outside(study: StudyEvidence) -> dict[str, float]:
+    """Return the share of each model's support vectors beyond the other margin, y f(x) < -1.
+
+    This trains the models of the first repetition again.
+    """
+    shares = {}
+    for name in THREE:
+        learner = learn_again(study, name, GAUSS).learnt.learner
+        margins = np.sign(learner.dual_coef_[0]) * learner.decision_function(learner.support_vectors_)
+        # The tolerance keeps rounding from making outliers.
+        shares[name] = float(np.mean(margins < -1 - 1e-6))
+    return shares
+
+
+# --- rows that are forgotten
+
+# The learners by the number m of rows that they keep in addition to support vectors.
+KEPT: Mapping[int, str] = {m: f"{RAMP}, m = {m}" for m in (0, 100, 1000)}
+FOUR = (*KEPT.values(), RAMP)
+
+
+def forgetting_sets(study: StudyEvidence) -> dict[str, str]:
+    """Return the labels of the complete data sets of Fig. 5, by the paper's names and in its order."""
+    complete = {}
+    for name in ("Cover", "NCheckerboard"):
+        for label in study.datasets(SETS[name]):
+            found = study.table("test_accuracy", datasets=[label], least_seeds=2, gaps=True)
+            if found.reindex(columns=list(FOUR)).notna().all(axis=None):
+                complete[name] = label
+    if not complete:
+        raise NotThere(f"{study.name}: no set is complete")
+    return complete
+
+
+# --- active learning
+
+RAMP_ALL, RAMP_GREEDY = "OnlineSVMR, all labels", "OnlineSVMR, greedy"
+HINGE_ALL, HINGE_GREEDY = "IDSVM, all labels", "IDSVM, greedy"
+FIVE = (HINGE_ALL, HINGE_GREEDY, RAMP_ALL, RAMP_GREEDY, ACTIVE)
+# In the order of the figure's panels.
+PANELS = (
+    "Checkerboard", "DNA", "Waveform", "Adult", "Banana", "NCheckerboard", "Gauss", "Cover", "USPS",
+)  # fmt: skip
+
+
+def by_labels(study: StudyEvidence) -> dict[str, list[Curve]]:
+    """Return test accuracy by labels asked for, on every data set on which all five learners have a curve.
+
+    As in the paper, a panel ends at the smallest number of labels that one of the five has asked for by the
+    end of its stream or its time limit.
+    """
+    found = {}
+    for name in PANELS:
+        for label in study.datasets(SETS[name]):
+            curves = mean_curves(
+                study.curves_so_far,
+                dataset=label,
+                noise=CLEAN,
+                algorithms=list(FIVE),
+                column="test_error",
+                against="queried",
+                from_zero=False,
+            )
+            # "checkerboard" is a prefix of "checkerboard-noisy".
+            if len(curves) == len(FIVE) and label.partition("[")[0] == SETS[name]:
+                end = min(curve.t[-1] for curve in curves)
+                found[name] = [_until(replace(curve, mean=100 - curve.mean), end) for curve in curves]
+    if not found:
+        raise NotThere(f"{study.name}: no set has curves of all five")
+    return found
+
+
+def _until(curve: Curve, end: float) -> Curve:
+    t = np.append(curve.t[curve.t < end], end)
+    mean, sd = (np.interp(t, curve.t, values) for values in (curve.mean, curve.sd))
+    return replace(curve, t=t, mean=mean, sd=sd)
