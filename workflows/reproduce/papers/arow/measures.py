@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Sequence
@@ -75,6 +76,7 @@ def multiclass_groups(study: StudyEvidence) -> dict[str, list[str]]:
     return {"text": [name for name in names if name in TEXT], f"all {len(names)}": names}
 
 
+@functools.lru_cache(maxsize=512)
 def mean_ranks(study: StudyEvidence, pa: str, q: float, group: str = "all") -> pd.Series[float]:
     """Return mean ranks of the four algorithms at one noise rate, by the tasks of a group.
 
