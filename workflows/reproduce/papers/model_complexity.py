@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
@@ -19,164 +18,50 @@ from ...report.words.markup import slug
 from ..evidence import Evidence, NotThere, StudyEvidence
 from ..figures import beside, curves_figure, number, table_of
 from ..paper import Exhibit, Paper, PaperStudy
-from ..printed import number as printed
 from ..verdicts import Check, Verdict, case_by_case, holds_if
-
-_NAME, _DATASET = "model-complexity", "mnist[3-vs-rest]"
-# Algorithms are named after their test.
-_PRINTED, _WELCH = "printed", "Welch"
-_TESTS = {_PRINTED: "the test as printed", _WELCH: "Welch's test"}
-# Numbers of examples that the paper mentions; the last is all of them.
-_SIZES, _ALL = (1000, 4000), 60_000
-
-
-def _said(place: int) -> float:
-    """Return a number that the paper prints."""
-    return printed(_NAME, f"mc-n{place}")
-
-
-_FIRST_SWITCH = int(_said(18))
-# The low complexities of Fig. 4 are the best ones at this number of examples; the claim starts there.
-_FEW = int(_said(23))
-
-
-@dataclass(frozen=True, eq=False)
-class Kernel:
-    """A kernel and its algorithms in the study.
-
-    `name` is for texts, and `short` begins the labels of its algorithms. `parameter` is its complexity, `low`
-    and `high` are the labels of the fixed complexities of Fig. 4. `starts` are the ways to start OMS-LASVM,
-    as written in labels. The paper's best complexities, complexities in use and errors of OMS-LASVM and of
-    `high` after all examples are in `best`, `reached` and `errors`; the first two by number of examples.
-    """
-
-    name: str
-    short: str
-    parameter: str
-    low: str
-    high: str
-    starts: tuple[str, ...] = ("",)
-    best: Mapping[int, float] | None = None
-    reached: Mapping[int, float] | None = None
-    errors: tuple[float, float] | None = None
-
-    def oms(self, test: str, start: str = "") -> str:
-        """Return the label of OMS-LASVM with a test."""
-        return f"OMS {self.short}{start}, {test}"
-
-    @property
-    def all_oms(self) -> list[str]:
-        """The labels of OMS-LASVM with every start and test."""
-        return [self.oms(test, start) for start in self.starts for test in _TESTS]
-
-    def printed_error(self, label: str, t: int) -> float | None:
-        """Return the error that the paper prints for an algorithm after `t` examples, in percent."""
-        if self.errors is None or t != _ALL:
-            return None
-        return {self.oms(_PRINTED): self.errors[0], self.high: self.errors[1]}.get(label)
-
-    def fixed(self, study: StudyEvidence) -> dict[str, float]:
-        """Return the labels of all fixed complexities, each with its complexity, in increasing order."""
-        split = {name: name.rpartition(" ") for name in study.design.algorithms}
-        found = {name: float(value) for name, (short, _, value) in split.items() if short == self.short}
-        return dict(sorted(found.items(), key=lambda each: each[1]))
-
-
-RBF = Kernel(
-    "rbf",
-    "rbf",
-    "gamma",
-    "rbf 0.005",
-    "rbf 0.03",
-    ("", ", cross-validated"),
-    best={1000: _said(7), 4000: _said(8), _ALL: _said(9)},
-    reached={_FIRST_SWITCH: _said(17), 4000: _said(19), _ALL: _said(20)},
-    errors=(_said(29), _said(30)),
+from .complexity_runs import (
+    ALL,
+    DATASET,
+    FEW,
+    FIRST_SWITCH,
+    KERNELS,
+    NAME,
+    POLY,
+    POLY_OURS,
+    PRINTED,
+    RBF,
+    SIZES,
+    TESTS,
+    WELCH,
+    Kernel,
+    Run,
+    runs,
+    said,
+    the_study,
 )
-POLY = Kernel(
-    "polynomial",
-    "poly",
-    "degree",
-    "poly 1",
-    "poly 3",
-    best={1000: _said(10), _ALL: _said(11)},
-    reached={1000: _said(21), _ALL: _said(22)},
-    errors=(_said(31), _said(32)),
-)
-# This kernel is ours: x·z of pixels is about 100, so the paper's polynomial is scaled.
-POLY_OURS = Kernel("polynomial of 0.01 x·z", "poly 0.01", "degree", "poly 0.01 1", "poly 0.01 3")
-KERNELS = (RBF, POLY)
-
-
-@dataclass(frozen=True)
-class Run:
-    """OMS-LASVM on the order of the examples that a seed gives.
-
-    Its level rises after the numbers of examples in `switches`. `start` is the gamma of the first level, or
-    None if cross-validation chose it; for a polynomial kernel it is degree 1. With `doubles`, a level doubles
-    the complexity; otherwise it adds 1.
-    """
-
-    order: int
-    switches: tuple[int, ...]
-    start: float | None
-    doubles: bool
-
-    def complexity(self, t: float) -> float:
-        """Return gamma or degree in use after `t` examples; with unknown start, the multiple of it."""
-        risen = sum(switch <= t for switch in self.switches)
-        return (self.start or 1.0) * 2.0**risen if self.doubles else 1.0 + risen
-
-
-def the_study(evidence: Evidence) -> StudyEvidence:
-    """Return the paper's only study, restricted to orders that all algorithms have finished."""
-    study = evidence["mnist"]
-    orders = study.cells.groupby("seed")["algorithm"].nunique()
-    complete = orders.index[orders == study.cells["algorithm"].nunique()]
-    if not len(complete):
-        raise NotThere(f"{study.name}: no order has been run with all algorithms")
-    if len(complete) == len(orders):
-        return study
-    results = study.view.results
-    return StudyEvidence(study.name, replace(results, cells=study.cells[study.cells["seed"].isin(complete)]))
-
-
-def runs(study: StudyEvidence, label: str) -> list[Run]:
-    """Return the runs of OMS-LASVM with a label, one per order; raise `NotThere` if there are none."""
-    cells = study.cells[study.cells["algorithm"] == label].sort_values("seed")
-    if cells.empty:
-        raise NotThere(f"{study.name}: {label} is not there")
-    found = []
-    for seed, switches, text in zip(cells["seed"], cells["switches"], cells["params"], strict=True):
-        params = json.loads(text)
-        doubles = params["kernel"] == "rbf"
-        start = params.get("gamma_init") if doubles else 1.0
-        known = None if isinstance(start, str) else start
-        found.append(Run(int(seed), tuple(int(each) for each in switches), known, doubles))
-    return found
 
 
 def _until(study: StudyEvidence, points: Sequence[int]) -> list[int]:
     """Return the points before the end of the stream, and its end, which comes earlier in a small study."""
-    end = int(study.curve("test_error", RBF.high, _DATASET).t[-1])
+    end = int(study.curve("test_error", RBF.high, DATASET).t[-1])
     return [*(t for t in points if t < end), end]
 
 
 def _error(study: StudyEvidence, label: str, t: float) -> float:
     """Return the mean test error after `t` examples, in percent."""
-    return study.at("test_error", label, _DATASET, t)
+    return study.at("test_error", label, DATASET, t)
 
 
 def _errors(study: StudyEvidence, kernel: Kernel) -> pd.DataFrame:
     """Return mean test errors in percent, shape (complexities, sizes)."""
-    points = _until(study, _SIZES)
+    points = _until(study, SIZES)
     rows = {value: [_error(study, name, t) for t in points] for name, value in kernel.fixed(study).items()}
     return pd.DataFrame.from_dict(rows, orient="index", columns=points)
 
 
 def _order_errors(study: StudyEvidence, label: str) -> list[Curve]:
     """Return test errors along the stream, one curve per order; raise `NotThere` if there are none."""
-    found = study.view.curves.series(_DATASET, study.design.noise[0], label, "test_error", "t")
+    found = study.view.curves.series(DATASET, study.design.noise[0], label, "test_error", "t")
     if not found:
         raise NotThere(f"{study.name}: no curve of {label}")
     return [Curve(f"order {place}", t, y, 0 * y, 1) for place, (t, y) in enumerate(found, start=1)]
@@ -188,7 +73,7 @@ def _order_errors(study: StudyEvidence, label: str) -> list[Curve]:
 # so a factor of 2 means within one level of the best.
 _NEAR, _A_LEVEL = 1.25, 2.0
 # The paper calls 0.49% "almost as well" as 0.42%: the difference and the factor of the two.
-_ALMOST_POINTS, _ALMOST_FACTOR = round(_said(29) - _said(30), 2), _said(29) / _said(30)
+_ALMOST_POINTS, _ALMOST_FACTOR = round(said(29) - said(30), 2), said(29) / said(30)
 # Two learners, "or a little more": a new one also learns the support vectors of the one before.
 _COST = 2.5
 
@@ -245,11 +130,11 @@ def _falls(evidence: Evidence) -> Verdict:
 
 def _gamma_follows(evidence: Evidence) -> Verdict:
     study = the_study(evidence)
-    welch, found = runs(study, RBF.oms(_WELCH)), runs(study, RBF.oms(_PRINTED))
+    welch, found = runs(study, RBF.oms(WELCH)), runs(study, RBF.oms(PRINTED))
     apart, words = [], []
     for size, wanted in _errors(study, RBF).idxmin().items():
         # The paper compares 0.008, in use from 1,293 examples on, with the best for 1,000.
-        t = _FIRST_SWITCH if size == 1000 else int(size)
+        t = FIRST_SWITCH if size == 1000 else int(size)
         apart += [max(run.complexity(t) / wanted, wanted / run.complexity(t)) for run in found]
         words.append(
             f"{_at(t)} gamma {_in_use(found, t)} (best of those tried {wanted:g}; "
@@ -267,12 +152,12 @@ def _gamma_follows(evidence: Evidence) -> Verdict:
 def _degree_found(evidence: Evidence) -> Verdict:
     study = the_study(evidence)
     found, welch, ours = (
-        runs(study, label) for label in (POLY.oms(_PRINTED), POLY.oms(_WELCH), POLY_OURS.oms(_PRINTED))
+        runs(study, label) for label in (POLY.oms(PRINTED), POLY.oms(WELCH), POLY_OURS.oms(PRINTED))
     )
     best = _errors(study, POLY).idxmin()
-    if best.index[-1] != _ALL:
+    if best.index[-1] != ALL:
         raise NotThere(
-            f"{study.name}: has {best.index[-1]:,} examples, and the paper's degrees are of {_ALL:,}"
+            f"{study.name}: has {best.index[-1]:,} examples, and the paper's degrees are of {ALL:,}"
         )
     return case_by_case(
         "degrees in use",
@@ -293,10 +178,10 @@ def _degree_found(evidence: Evidence) -> Verdict:
 def _low_then_high(evidence: Evidence) -> Verdict:
     study, parts = the_study(evidence), []
     for kernel in KERNELS:
-        for t in (_FEW, _until(study, ())[0]):
+        for t in (FEW, _until(study, ())[0]):
             low, high = _error(study, kernel.low, t), _error(study, kernel.high, t)
             text = f"{kernel.low} {low:.2f}% and {kernel.high} {high:.2f}% {_at(t)}"
-            parts.append(({f"{kernel.name} {_at(t)}": low < high if t == _FEW else high < low}, text))
+            parts.append(({f"{kernel.name} {_at(t)}": low < high if t == FEW else high < low}, text))
     return case_by_case("errors of a low and a high complexity", parts)
 
 
@@ -304,26 +189,26 @@ def _about_the_better(evidence: Evidence) -> Verdict:
     study = the_study(evidence)
     words, within = [], []
     for kernel in KERNELS:
-        for test in _TESTS:
+        for test in TESTS:
             names = [kernel.oms(test), kernel.low, kernel.high]
-            oms, low, high = study.curves("test_error", names, _DATASET)
-            later = oms.t >= _FEW
+            oms, low, high = study.curves("test_error", names, DATASET)
+            later = oms.t >= FEW
             factors = (oms.mean / np.minimum(low.mean, high.mean))[later]
             near, worst = factors <= _ALMOST_FACTOR, int(np.argmax(factors))
             words.append(
-                f"{names[0]}: at {near.sum()} of {len(near)} checkpoints from {_FEW} on, at worst "
+                f"{names[0]}: at {near.sum()} of {len(near)} checkpoints from {FEW} on, at worst "
                 f"{factors[worst]:.2f} times {_at(int(oms.t[later][worst]))}"
             )
-            if test == _PRINTED:
+            if test == PRINTED:
                 within += near.tolist()
     figures = f"within {_ALMOST_FACTOR:.2f} times the better one's error: {'; '.join(words)}"
     return holds_if(all(within), figures, in_part=2 * sum(within) > len(within))
 
 
 def _ahead_at_2000(evidence: Evidence) -> Verdict:
-    study, t = the_study(evidence), int(_said(28))
-    names = (RBF.oms(_PRINTED), RBF.low, RBF.high)
-    oms, low, high, welch = (_error(study, name, t) for name in (*names, RBF.oms(_WELCH)))
+    study, t = the_study(evidence), int(said(28))
+    names = (RBF.oms(PRINTED), RBF.low, RBF.high)
+    oms, low, high, welch = (_error(study, name, t) for name in (*names, RBF.oms(WELCH)))
     each = [[c.mean[list(c.t).index(t)] for c in _order_errors(study, name)] for name in names]
     ahead = [a < min(b, c) for a, b, c in zip(*each, strict=True)]
     figures = (
@@ -338,7 +223,7 @@ def _nearly_the_best(kernel: Kernel) -> Check:
         study = the_study(evidence)
         (last,) = _until(study, ())
         oms, welch, high = (
-            _error(study, label, last) for label in (kernel.oms(_PRINTED), kernel.oms(_WELCH), kernel.high)
+            _error(study, label, last) for label in (kernel.oms(PRINTED), kernel.oms(WELCH), kernel.high)
         )
         figures = (
             f"{oms:.2f}% against {high:.2f}% {_at(last)} (Welch's test {welch:.2f}%); almost as good is up "
@@ -355,12 +240,12 @@ def _same_order_of_cost(evidence: Evidence) -> Verdict:
     (t,) = _until(study, ())
     for kernel in KERNELS:
         fixed, single = kernel.fixed(study), []
-        for run in runs(study, kernel.oms(_PRINTED)):
+        for run in runs(study, kernel.oms(PRINTED)):
             # The costlier of its two learners is at the next level.
             richer = 2 * run.complexity(t) if run.doubles else run.complexity(t) + 1
             nearest = min(fixed, key=lambda name: abs(fixed[name] - richer))
-            single.append(study.at("kernel_evaluations", nearest, _DATASET, t))
-        ratios.append(study.at("kernel_evaluations", kernel.oms(_PRINTED), _DATASET, t) / fmean(single))
+            single.append(study.at("kernel_evaluations", nearest, DATASET, t))
+        ratios.append(study.at("kernel_evaluations", kernel.oms(PRINTED), DATASET, t) / fmean(single))
     words = ", ".join(f"{kernel.name} {ratio:.2f}" for kernel, ratio in zip(KERNELS, ratios, strict=True))
     bounded = [ratio <= _COST for ratio in ratios]
     figures = (
@@ -411,8 +296,8 @@ def errors_by_complexity(evidence: Evidence) -> list[Block]:
 
 def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataFrame, int]:
     """Return mean test errors and standard deviations, shape (complexities, sizes), and the order count."""
-    fixed, points = kernel.fixed(study), _until(study, _SIZES)
-    curves = study.curves("test_error", list(fixed), _DATASET)
+    fixed, points = kernel.fixed(study), _until(study, SIZES)
+    curves = study.curves("test_error", list(fixed), DATASET)
     places, rows = [list(curves[0].t).index(size) for size in points], list(fixed.values())
     mean, sd = ([getattr(curve, what)[places] for curve in curves] for what in ("mean", "sd"))
     return pd.DataFrame(mean, rows, points), pd.DataFrame(sd, rows, points), curves[0].seeds
@@ -480,7 +365,7 @@ def complexities(evidence: Evidence) -> list[Block]:
     for kernel in KERNELS:
         panels = [
             (f"{kernel.name} kernel, {what}", _with_switches(study, kernel.oms(test)))
-            for test, what in _TESTS.items()
+            for test, what in TESTS.items()
         ]
         blocks += _drawn(f"fig-3-errors-{slug(kernel.short)}", title, panels, _ERROR)
     blocks.append(Heading("The complexity in use"))
@@ -503,7 +388,7 @@ def _levels(study: StudyEvidence, kernel: Kernel) -> list[Block]:
     # The best fixed complexities are known only at these numbers of examples.
     fixed = Curve("best fixed complexity", at, best.to_numpy(float), 0 * at, len(at))
     panels = []
-    for test, what in _TESTS.items():
+    for test, what in TESTS.items():
         curves = []
         for place, run in enumerate(runs(study, kernel.oms(test)), start=1):
             t = np.array([at[0] / 20, *run.switches, at[-1]], float)
@@ -517,16 +402,16 @@ def _levels(study: StudyEvidence, kernel: Kernel) -> list[Block]:
 
 
 def _switches(study: StudyEvidence, kernel: Kernel) -> TableBlock:
-    points = _until(study, (1000, _FIRST_SWITCH, 4000))
+    points = _until(study, (1000, FIRST_SWITCH, 4000))
     rows, data = [], []
     reached = kernel.reached or {}
     if reached:
         shown = [f"{reached[t]:g}" if t in reached else "–" for t in points]
-        theirs = kernel.printed_error(kernel.oms(_PRINTED), points[-1])
+        theirs = kernel.printed_error(kernel.oms(PRINTED), points[-1])
         # The paper prints no other switch.
-        rises = f"{_FIRST_SWITCH:,}, …" if kernel is RBF else "–"
+        rises = f"{FIRST_SWITCH:,}, …" if kernel is RBF else "–"
         rows.append(["the paper", "1", rises, *shown, "–" if theirs is None else number(theirs, 2)])
-    for start, (test, what) in itertools.product(kernel.starts, _TESTS.items()):
+    for start, (test, what) in itertools.product(kernel.starts, TESTS.items()):
         label = kernel.oms(test, start)
         pairs = zip(runs(study, label), _order_errors(study, label), strict=True)
         for place, (run, curve) in enumerate(pairs, start=1):
@@ -560,7 +445,7 @@ def against_fixed(evidence: Evidence) -> list[Block]:
     study = the_study(evidence)
     names = {kernel: [*kernel.all_oms, kernel.low, kernel.high] for kernel in (*KERNELS, POLY_OURS)}
     panels = [
-        (f"{kernel.name} kernel", study.curves("test_error", names[kernel], _DATASET)) for kernel in KERNELS
+        (f"{kernel.name} kernel", study.curves("test_error", names[kernel], DATASET)) for kernel in KERNELS
     ]
     title = "OMS-LASVM next to a low and a high fixed complexity"
     tables = [_against_table(study, kernel, drawn) for kernel, drawn in names.items()]
@@ -590,7 +475,7 @@ def _against_table(study: StudyEvidence, kernel: Kernel, names: Sequence[str]) -
 
 
 PAPER = Paper(
-    name=_NAME,
+    name=NAME,
     title="Levi, Ullman (2009), Learning model complexity in an online environment",
     studies={"mnist": PaperStudy("model-complexity", "model-complexity-small")},
     exhibits=[
