@@ -1,10 +1,9 @@
 """BPA-S: the Passive-Aggressive algorithm on a budget."""
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..estimator.parameters import check_positive, check_several
-from ..numeric.compiled import compiled
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from ..numeric.vector import SMALLEST_NORMAL
 from .kernel_classifier import KernelClassifier

@@ -3,10 +3,9 @@
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..estimator.parameters import check_option, check_positive, check_several
-from ..numeric.compiled import compiled
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from ..numeric.vector import exponential
 from .kernel_classifier import KernelClassifier

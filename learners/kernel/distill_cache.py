@@ -3,10 +3,9 @@
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..estimator.parameters import check_count, check_nonnegative, check_positive
-from ..numeric.compiled import INLINE, compiled
+from ..numeric.compiled import INLINE, compiled, register_jitable
 from ..numeric.margins import signed
 from ..numeric.vector import SMALLEST_NORMAL
 from .kernel_classifier import MulticlassKernelClassifier

@@ -1,10 +1,9 @@
 """Kernel MIRA, the margin infused relaxed algorithm."""
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..estimator.parameters import check_positive
-from ..numeric.compiled import compiled
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from ..numeric.vector import SMALLEST_NORMAL
 from .kernel_classifier import MulticlassKernelClassifier

@@ -3,10 +3,9 @@
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..estimator.parameters import check_nonnegative, check_positive
-from ..numeric.compiled import compiled
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from ..numeric.rows import borrowed, count_rows, squared_norms_of_rows
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier

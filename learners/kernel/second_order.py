@@ -5,10 +5,10 @@ import math
 import numpy as np
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
 from ..estimator.parameters import check_positive
-from ..numeric.compiled import compiled
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.emitters import fused, spread
 from ..numeric.margins import signed
 from ..numeric.rows import dot

@@ -3,11 +3,10 @@
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_nonnegative, check_scale
-from ..numeric.compiled import compiled
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.emitters import zero_like
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed

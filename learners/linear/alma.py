@@ -3,11 +3,10 @@
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_between
-from ..numeric.compiled import compiled
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, n_rows, row

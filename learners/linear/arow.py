@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..estimator.parameters import check_count_or_all, check_option, check_scale
+from ..numeric.compiled import register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong
 from ..numeric.rows import entry, n_entries, n_rows, row

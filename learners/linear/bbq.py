@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..estimator.parameters import check_between
+from ..numeric.compiled import register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import dot, n_rows, row

@@ -4,10 +4,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from scipy.special import ndtri
 
 from ..estimator.parameters import check_between, check_option
+from ..numeric.compiled import register_jitable
 from ..numeric.vector import EPSILON
 from .gaussian import GaussianClassifier
 

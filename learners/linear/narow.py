@@ -1,11 +1,10 @@
 """NAROW, AROW with an adaptive regularisation."""
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_positive
-from ..numeric.compiled import compiled
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.emitters import constant_like
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_bool
-from ..numeric.compiled import INLINE, compiled
+from ..numeric.compiled import INLINE, compiled, register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, borrowed, by_types, dot, n_rows, row

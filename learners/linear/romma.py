@@ -1,10 +1,10 @@
 """ROMMA, the relaxed online maximum margin algorithm."""
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_bool
+from ..numeric.compiled import register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, dot, linear_scores, n_rows, row, squared_norm

@@ -3,10 +3,10 @@
 import math
 from typing import NamedTuple
 
-from numba.extending import register_jitable
 from scipy.special import ndtri
 
 from ..estimator.parameters import check_between, check_option, check_positive
+from ..numeric.compiled import register_jitable
 from .confidence_weighted import is_step, stdev_alpha, stdev_shrinkage
 from .gaussian import GaussianClassifier
 

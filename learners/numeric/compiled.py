@@ -14,18 +14,24 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import filelock
 import numba
 import platformdirs
+from numba import extending
 from numba.core.caching import FunctionCache
 
 # Options of the primitives that kernels call for each row. Left to itself, LLVM does not inline most of them,
 # and a call with arrays (seven words each, and a reference count) costs up to a fifth of a short row.
-INLINE = {"forceinline": True, "no_cfunc_wrapper": True}
+INLINE = {"forceinline": True}
+
+# Numba gives each function a wrapper for calls from C. Compiling the wrappers takes a tenth of the time, and
+# nothing calls them.
+_NO_WRAPPER = {"no_cfunc_wrapper": True}
 
 # The cache folder of an older version of the sources is removed if it was not used for this long.
 _KEEP_SECONDS = 30 * 24 * 3600
@@ -135,6 +141,17 @@ class _SharedCache(FunctionCache):
                 super().save_overload(sig, data)
 
 
+def overload(function: Callable[..., Any], jit_options: Mapping[str, bool] = MappingProxyType({})) -> Any:
+    """Return a decorator that declares a function's compiled form, like `numba.extending.overload`."""
+    return extending.overload(function, jit_options={**_NO_WRAPPER, **jit_options})
+
+
+def register_jitable(*function: Callable[..., Any], **options: bool) -> Any:
+    """Let compiled functions call a function, like `numba.extending.register_jitable`."""
+    decorate = extending.register_jitable(**_NO_WRAPPER, **options)
+    return decorate(*function) if function else decorate
+
+
 def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
     """Compile a function of plain loops over arrays on its first call, and cache the code on disk.
 
@@ -143,8 +160,7 @@ def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
     their own denominators. Signatures are lazy. A function of a few microseconds should keep the GIL
     (``nogil=False``): getting it back takes ten times as long.
     """
-    # A wrapper for calls from C takes a tenth of the time of compiling, and nothing calls it.
-    options = {"nogil": nogil, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options = {"nogil": nogil, "error_model": "numpy", **_NO_WRAPPER}
     folder = _folder_of(_package_of(function))
     if folder is None:
         return numba.njit(**options)(function)

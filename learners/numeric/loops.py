@@ -8,9 +8,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
-from .compiled import INLINE, compiled, digest_of_other_code
+from .compiled import INLINE, compiled, digest_of_other_code, register_jitable
 from .rows import by_types, first_nonfinite_row, n_rows, part
 
 # The C library's number of a monotonic clock (CLOCK_MONOTONIC, CLOCK_UPTIME_RAW). On other platforms loops
@@ -103,7 +103,7 @@ def learning_loop(function: Callable[..., Any]) -> Any:
     updates)``. For `rows_to_check` it also checks labels and scores, and sets `refused` if a label is no
     class code or a score is not finite.
     """
-    learn = register_jitable(no_cfunc_wrapper=True)(function)
+    learn = register_jitable(function)
 
     def loop(X, codes, scores, stops, updates, seconds, *state):
         began = seconds_now()

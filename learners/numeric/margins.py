@@ -1,8 +1,6 @@
 """Margins for two and for many classes, predictions, and counts of mistakes and ties."""
 
-from numba.extending import register_jitable
-
-from .compiled import INLINE, compiled
+from .compiled import INLINE, compiled, register_jitable
 
 
 @register_jitable(**INLINE)

@@ -4,10 +4,9 @@ from copy import copy
 from typing import TypeAlias
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from .compiled import compiled
+from .compiled import compiled, register_jitable
 from .tallies import FEW
 
 #: Positions in the counts: correct predictions of the majority class and of the previous label, by the given

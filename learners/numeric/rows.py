@@ -25,11 +25,11 @@ import scipy.sparse as sp
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from .arrays import FlatArray, is_sparse_row, prefetch
-from .compiled import INLINE, compiled
+from .compiled import INLINE, compiled, overload, register_jitable
 from .emitters import select
 from .vector import lane_sums
 
@@ -228,7 +228,7 @@ def by_types(**jit_options):
         def compiled_only(*_arguments):
             raise in_kernels_only(choose.__name__)
 
-        overload(compiled_only, jit_options={"no_cfunc_wrapper": True, **jit_options})(choose)
+        overload(compiled_only, jit_options=jit_options)(choose)
         return compiled_only
 
     return decorate

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from .compiled import compiled
+from .compiled import compiled, register_jitable
 from .margins import count_ties, count_wrong, predicted_code, signed_margin
 
 # Below this number of scores, a count takes some tens of microseconds: releasing the GIL costs more than

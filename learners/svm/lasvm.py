@@ -3,13 +3,12 @@
 from typing import Self
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..estimator.parameters import check_bool, check_positive
 from ..kernel.kernel_classifier import RowCachingClassifier
 from ..kernel.support.block_view import score_of
-from ..numeric.compiled import compiled
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from .solvers.lasvm_steps import LasvmSettings, extremes, finish_reprocess, process, reprocess
 

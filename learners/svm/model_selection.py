@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
@@ -28,7 +27,7 @@ from ..estimator.parameters import (
 from ..kernel.kernel_classifier import RowCachingClassifier, check_kernel_offset
 from ..kernel.support.block_view import score_of
 from ..kernel.support.cached_support import CachedSupport, CachedView
-from ..numeric.compiled import compiled
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from ..numeric.rows import as_rows, count_rows, row_range
 from .lasvm import INTERCEPT, LASVM, learn, learn_row, new_solution

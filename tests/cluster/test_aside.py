@@ -152,6 +152,7 @@ def test_a_worker_that_is_killed_is_counted(processes: Processes, tmp_path: Path
     assert run_status(str(tmp_path / "out")).attendance is None
 
 
+@pytest.mark.slow
 def test_the_only_worker_freezes(processes: Processes, tmp_path: Path) -> None:
     """No cell is taken back, and the worker goes on when it wakes up."""
     address = _cluster(processes)

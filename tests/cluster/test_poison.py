@@ -96,6 +96,7 @@ TOOK_ALONG = "crashed its process 3 times"
 NOT_ENDED = f"had not ended after {CELL_LIMIT} s"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "reasons"),
     [
@@ -135,6 +136,7 @@ def test_a_polite_exit(processes: Processes, tmp_path: Path, out: Path, where: s
     _check_second_run(processes, arguments, out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [

@@ -8,9 +8,8 @@ blocks are cut, and so does the order of any sum.
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from ...numeric.compiled import INLINE, compiled
+from ...numeric.compiled import INLINE, compiled, register_jitable
 from ...numeric.rows import dot
 from ..values.functions import apply_to_row
 from ..values.products import products_of_row

@@ -21,8 +21,8 @@ is replaced. A value is a function of its two rows alone, to the last bit, wheth
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
+from ...numeric.compiled import register_jitable
 from ...numeric.rows import as_rows
 from ..values.functions import apply_to_row, function_in_loops
 from ..values.products import keep_row, move_kept_row, products_of_row

@@ -16,9 +16,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
-from ...numeric.compiled import INLINE
+from ...numeric.compiled import INLINE, register_jitable
 from ...numeric.emitters import fused, spread
 from ...numeric.margins import signed
 from ...numeric.rows import dot

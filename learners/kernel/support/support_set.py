@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
-from ...numeric.compiled import INLINE, compiled
+from ...numeric.compiled import INLINE, compiled, register_jitable
 from ...numeric.margins import best_wrong
 from ...numeric.rows import as_rows, dot
 from ..values.functions import apply_kernel, function_in_loops, own_values

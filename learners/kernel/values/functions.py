@@ -4,9 +4,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
-from ...numeric.compiled import INLINE, compiled
+from ...numeric.compiled import INLINE, compiled, register_jitable
 from ...numeric.emitters import spread, zero_like
 from ...numeric.vector import emit_exponential
 from .products import LANES

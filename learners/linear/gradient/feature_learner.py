@@ -9,10 +9,9 @@ row. The learner then reads ``x̃_j = x_j/M_j`` instead of x_j.
 """
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from ...numeric.compiled import INLINE, compiled
+from ...numeric.compiled import INLINE, compiled, register_jitable
 from ...numeric.emitters import constant_like, zero_like
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed

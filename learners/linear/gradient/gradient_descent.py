@@ -11,11 +11,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ...estimator.parameters import check_bool, check_nonnegative, check_option, check_positive
-from ...numeric.compiled import compiled
+from ...numeric.compiled import compiled, register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import add_scaled, add_step, dot, entry, n_entries, n_rows, row

@@ -3,11 +3,10 @@
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ...estimator.parameters import check_option, check_scale
-from ...numeric.compiled import compiled
+from ...numeric.compiled import compiled, register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import add_scaled, dot, entry, n_entries, n_rows, row, squared_norm

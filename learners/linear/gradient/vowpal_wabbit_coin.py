@@ -1,11 +1,10 @@
 """The coin betting of Vowpal Wabbit."""
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ...estimator.parameters import check_option, check_scale
-from ...numeric.compiled import compiled
+from ...numeric.compiled import compiled, register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import signed
 from ...numeric.rows import entry, n_entries, n_rows, new_state, row

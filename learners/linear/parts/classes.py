@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import types
-from numba.extending import register_jitable
 
-from ...numeric.compiled import INLINE, compiled
+from ...numeric.compiled import INLINE, compiled, register_jitable
 from ...numeric.rows import by_types, entry, n_entries, n_rows, new_state, row
 from ...numeric.vector import class_sums
 

@@ -11,11 +11,10 @@ until the next row is read. Both then take one pass over the state.
 """
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ...estimator.parameters import check_option
 from ...numeric.arrays import is_sparse_row
-from ...numeric.compiled import INLINE
+from ...numeric.compiled import INLINE, register_jitable
 from ...numeric.emitters import zero_like
 from ...numeric.rows import (
     by_types,

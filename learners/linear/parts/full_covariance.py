@@ -22,10 +22,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
 from ...numeric.arrays import is_sparse_row
-from ...numeric.compiled import INLINE, compiled
+from ...numeric.compiled import INLINE, compiled, register_jitable
 from ...numeric.emitters import fold, select, spread
 from ...numeric.rows import by_types, dot, entry, n_entries, new_state
 

@@ -13,8 +13,8 @@ is chaotic: it diverges if its 631st arc tangent, which is 0.4997 units from the
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 
+from ...numeric.compiled import register_jitable
 from ...numeric.margins import best_wrong
 from ...numeric.rows import entry, n_entries
 from ...numeric.vector import exponential

@@ -9,9 +9,9 @@ missing row as one with g = 0 that cannot move.
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ...kernel.support.cached_support import add, cache_row, kernel_row, remove
+from ...numeric.compiled import register_jitable
 
 
 class LasvmSettings(NamedTuple):

@@ -14,9 +14,8 @@ it without them, `move` returns that row to the caller, who fetches the values a
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from ...numeric.compiled import compiled
+from ...numeric.compiled import compiled, register_jitable
 from ...numeric.vector import EPSILON, SMALLEST_NORMAL
 
 #: The share of k(x, x) that is added to it if the row depends on others of the margin set.

@@ -8,12 +8,11 @@ of them with one row of kernel values.
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ...estimator.parameters import check_nonnegative, check_positive
 from ...kernel.support.cached_support import CachedSupport, CachedView, add, kernel_row, remove
 from ...kernel.values.row_storage import grown
-from ...numeric.compiled import compiled
+from ...numeric.compiled import compiled, register_jitable
 from ...numeric.rows import dot
 
 # Bounds far above what any useful problem needs. In principle an example could enter and leave V forever,
