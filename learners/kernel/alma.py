@@ -1,6 +1,7 @@
 """ALMA₂ with kernels."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,6 +42,7 @@ def _learn(view, n, codes, scores, margin, C, k, squared_norm):
     return n, mistakes, updates, evaluations, k, squared_norm
 
 
+@dataclass(eq=False, repr=False)
 class KernelALMA(KernelClassifier):
     """ALMA₂ with kernels: an approximation to the largest margin, on normalised rows.
 
@@ -79,21 +81,14 @@ class KernelALMA(KernelClassifier):
     (2, 2)
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.9,
-        B: float | None = None,
-        C: float = 2**0.5,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.alpha = alpha
-        self.B = B
-        self.C = C
+    alpha: float = 0.9
+    B: float | None = None
+    C: float = 2**0.5
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
     def _check_own_parameters(self):
         check_share(self, "alpha")

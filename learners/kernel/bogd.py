@@ -1,5 +1,7 @@
 """BOGD: kernel gradient descent on a budget that random removal keeps."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..estimator.parameters import check_nonnegative, check_option, check_positive, check_seed, check_several
@@ -54,6 +56,7 @@ def _learn(view, n, codes, scores, eta, lam, largest, by_factor, ages, drops):
     return n, mistakes, updates, evaluations, removals
 
 
+@dataclass(eq=False, repr=False)
 class BOGD(KernelClassifier):
     """Bounded online gradient descent: NORMA with a constant step, on a budget that random removal keeps.
 
@@ -102,27 +105,17 @@ class BOGD(KernelClassifier):
     (2, 5)
     """
 
-    def __init__(
-        self,
-        budget: int = 100,
-        eta: float = 0.2,
-        lam: float = 0.01,
-        gamma_max: float = 5.0,
-        projection: str = "clip",
-        random_state: int = 0,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.budget = budget
-        self.eta = eta
-        self.lam = lam
-        self.gamma_max = gamma_max
-        self.projection = projection
-        self.random_state = random_state
+    budget: int = 100
+    eta: float = 0.2
+    lam: float = 0.01
+    gamma_max: float = 5.0
+    projection: str = "clip"
+    random_state: int = 0
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
     def _check_own_parameters(self):
         check_several(self, "budget")

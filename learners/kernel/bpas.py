@@ -1,5 +1,7 @@
 """BPA-S: the Passive-Aggressive algorithm on a budget."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..estimator.parameters import check_positive, check_several
@@ -53,6 +55,7 @@ def _learn(view, own, n, codes, scores, budget, C):
     return n, mistakes, updates, evaluations
 
 
+@dataclass(eq=False, repr=False)
 class BPAS(KernelClassifier):
     """BPA-S: kernel PA-I on a budget; a new row replaces the support vector that costs least to remove.
 
@@ -93,21 +96,15 @@ class BPAS(KernelClassifier):
     [3, 4]
     """
 
-    _keeps_companions = True
+    budget: int = 100
+    C: float = 1.0
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
-    def __init__(
-        self,
-        budget: int = 100,
-        C: float = 1.0,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.budget = budget
-        self.C = C
+    _keeps_companions = True
 
     def _check_own_parameters(self):
         check_several(self, "budget")

@@ -1,6 +1,7 @@
 """BSGD: stochastic gradient descent on a budget that removing or merging keeps."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -198,6 +199,7 @@ def _learn_merging(view, rows, norms, ones, n, codes, scores, budget, lam):
     return n, mistakes, updates, evaluations
 
 
+@dataclass(eq=False, repr=False)
 class BSGD(KernelClassifier):
     """Budgeted stochastic gradient descent: Pegasos with a kernel, and with merging or removal.
 
@@ -259,23 +261,16 @@ class BSGD(KernelClassifier):
     [[0.1], [2.9]]
     """
 
-    _keeps_companions = True
+    budget: int = 100
+    lam: float = 0.01
+    maintenance: str = "merging"
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
-    def __init__(
-        self,
-        budget: int = 100,
-        lam: float = 0.01,
-        maintenance: str = "merging",
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.budget = budget
-        self.lam = lam
-        self.maintenance = maintenance
+    _keeps_companions = True
 
     def _check_own_parameters(self):
         check_several(self, "budget")

@@ -1,5 +1,7 @@
 """Perceptrons on a budget: a full support set drops a random support vector, or the oldest."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..estimator.parameters import check_count, check_seed
@@ -64,6 +66,7 @@ class _BudgetPerceptron(KernelClassifier):
         return outcome
 
 
+@dataclass(eq=False, repr=False)
 class RandomizedBudgetPerceptron(_BudgetPerceptron):
     """The Randomized Budget Perceptron (RBP): on a mistake, a full support set first loses a random row.
 
@@ -92,19 +95,13 @@ class RandomizedBudgetPerceptron(_BudgetPerceptron):
     2
     """
 
-    def __init__(
-        self,
-        budget: int = 100,
-        random_state: int = 0,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.budget = budget
-        self.random_state = random_state
+    budget: int = 100
+    random_state: int = 0
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
     def _check_own_parameters(self):
         super()._check_own_parameters()
@@ -115,6 +112,7 @@ class RandomizedBudgetPerceptron(_BudgetPerceptron):
         self._victims = RandomSlots(int(self.random_state), self._budget)
 
 
+@dataclass(eq=False, repr=False)
 class ShiftingPerceptron(_BudgetPerceptron):
     """A Perceptron with a window: on a mistake, a full support set first loses its oldest row.
 
@@ -144,17 +142,12 @@ class ShiftingPerceptron(_BudgetPerceptron):
     [2, 3]
     """
 
-    def __init__(
-        self,
-        budget: int = 100,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.budget = budget
+    budget: int = 100
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

@@ -1,6 +1,7 @@
 """Perceptron and MIRA with a cache of rows from which redundant rows are removed."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -166,27 +167,22 @@ def _learn_classes(view, rest, n, codes, scores, beta, budget, mira):
     return n, mistakes, updates, evaluations
 
 
+@dataclass(eq=False, repr=False)
 class _DistillCache(MulticlassKernelClassifier):
     """A learner with a cache of rows from which redundant ones are removed."""
+
+    beta: float = 0.1
+    budget: int | None = None
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
     _keeps_square = _keeps_companions = True
 
     # Whether a step is MIRA's; the Perceptron's is 1.
     _is_mira = False
-
-    def __init__(
-        self,
-        beta: float = 0.1,
-        budget: int | None = None,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.beta = beta
-        self.budget = budget
 
     def _check_own_parameters(self):
         if self.budget is not None:

@@ -1,6 +1,7 @@
 """FOGD: gradient descent on random Fourier features."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +73,7 @@ class _Features:
         return out
 
 
+@dataclass(eq=False, repr=False)
 class FOGD(OnlineClassifier):
     """Fourier online gradient descent: if ``l = 1 - m > 0``, ``w += η y z(x)`` with random features z.
 
@@ -130,16 +132,13 @@ class FOGD(OnlineClassifier):
     [0, 1]
     """
 
-    _block_rows = _BLOCK_ROWS
+    D: int = 500
+    eta: float = 1.0
+    gamma: float = 1.0
+    random_state: int = 0
+    epochs: int = 1
 
-    def __init__(
-        self, D: int = 500, eta: float = 1.0, gamma: float = 1.0, random_state: int = 0, epochs: int = 1
-    ) -> None:
-        self.D = D
-        self.eta = eta
-        self.gamma = gamma
-        self.random_state = random_state
-        self.epochs = epochs
+    _block_rows = _BLOCK_ROWS
 
     def _check_parameters(self):
         check_count(self, "D")

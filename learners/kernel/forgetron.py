@@ -1,6 +1,7 @@
 """The self-tuned Forgetron."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -61,6 +62,7 @@ def _learn(view, n, codes, scores, budget, oldest, damage, earlier_mistakes):
     return n, mistakes, updates, evaluations, oldest, damage
 
 
+@dataclass(eq=False, repr=False)
 class Forgetron(KernelClassifier):
     """The self-tuned Forgetron: on a mistake all coefficients shrink, then the oldest support vector is
     dropped.
@@ -98,19 +100,14 @@ class Forgetron(KernelClassifier):
     [3, 4]
     """
 
-    _keeps_square = True
+    budget: int = 100
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
-    def __init__(
-        self,
-        budget: int = 100,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.budget = budget
+    _keeps_square = True
 
     def _check_own_parameters(self):
         check_count(self, "budget")

@@ -65,10 +65,10 @@ class KernelClassifier(OnlineClassifier):
     are computed, at the speed of a matrix product, then the learner's loop runs over the block. The outcome
     is exactly that of the sequential algorithm, wherever blocks and chunks are cut.
 
-    A subclass has parameters in ``__init__`` (the last ones, ``kernel="rbf", gamma=1.0, degree=3, coef0=1.0,
-    epochs=1``, are set here) and defines ``_check_own_parameters()`` and ``_learn_block(view, n, codes,
-    scores)``: run its loop over a block (see `BlockView`), starting from `n` support vectors; return the new
-    number of support vectors, mistakes, updates and kernel evaluations.
+    A subclass is a dataclass whose fields are its parameters (the last are ``kernel="rbf", gamma=1.0,
+    degree=3, coef0=1.0, epochs=1``). It defines ``_check_own_parameters()`` and ``_learn_block(view, n,
+    codes, scores)``: run its loop over a block (see `BlockView`), starting from `n` support vectors; return
+    the new number of support vectors, mistakes, updates and kernel evaluations.
 
     The kernels, with the names of scikit-learn: "rbf" ``exp(-gamma ‖x - z‖²)``, "poly" ``(gamma x·z +
     coef0)^degree``, "linear" ``x·z``.
@@ -257,17 +257,7 @@ class RowCachingClassifier(KernelClassifier):
     ``_is_again`` is True if rows may be known. Rows after the last pass continue the count.
     """
 
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        cache_mb: float = 200.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.cache_mb = cache_mb
+    cache_mb: float
 
     def _check_parameters(self):
         super()._check_parameters()

@@ -1,5 +1,7 @@
 """Kernel MIRA, the margin infused relaxed algorithm."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..estimator.parameters import check_positive
@@ -86,6 +88,7 @@ def _learn_classes(view, n, codes, scores, beta):
     return n, mistakes, updates, evaluations
 
 
+@dataclass(eq=False, repr=False)
 class KernelMIRA(MulticlassKernelClassifier):
     """Kernel MIRA: if ``m <= beta`` the row joins with ``α = y min(1, (beta - m)/k(x, x))``.
 
@@ -117,17 +120,12 @@ class KernelMIRA(MulticlassKernelClassifier):
     [[-0.5, 0.5, -0.005, 0.005]]
     """
 
-    def __init__(
-        self,
-        beta: float = 0.1,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.beta = beta
+    beta: float = 0.1
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
     def _check_own_parameters(self):
         check_positive(self, "beta")

@@ -1,6 +1,7 @@
 """NOGD: gradient descent on Nyström features of the first rows that had a loss."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -169,6 +170,7 @@ def _project(V, alpha):
         add_scaled(alpha, dot(V[j], whole), V[j])
 
 
+@dataclass(eq=False, repr=False)
 class NOGD(KernelClassifier):
     """Nyström online gradient descent: the first `budget` rows with a loss define the features of later rows.
 
@@ -214,21 +216,14 @@ class NOGD(KernelClassifier):
     (2, 5)
     """
 
-    def __init__(
-        self,
-        budget: int = 100,
-        rank: int | None = None,
-        eta: float = 0.2,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.budget = budget
-        self.rank = rank
-        self.eta = eta
+    budget: int = 100
+    rank: int | None = None
+    eta: float = 0.2
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
     def _check_own_parameters(self):
         check_several(self, "budget")

@@ -1,6 +1,7 @@
 """NORMA: stochastic gradient descent in the feature space."""
 
 import math
+from dataclasses import dataclass
 
 from ..estimator.parameters import check_bool, check_nonnegative, check_positive
 from ..numeric.compiled import compiled
@@ -27,6 +28,7 @@ def _learn(view, n, codes, scores, eta0, lam, decay):
     return n, mistakes, updates, evaluations
 
 
+@dataclass(eq=False, repr=False)
 class NORMA(KernelClassifier):
     """NORMA: each row shrinks all coefficients; one with ``m <= 1`` joins with ``α = η y``.
 
@@ -57,21 +59,14 @@ class NORMA(KernelClassifier):
     [[-0.475, 0.5]]
     """
 
-    def __init__(
-        self,
-        eta0: float = 0.1,
-        lam: float = 0.01,
-        decay: bool = False,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.eta0 = eta0
-        self.lam = lam
-        self.decay = decay
+    eta0: float = 0.1
+    lam: float = 0.01
+    decay: bool = False
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
     def _check_own_parameters(self):
         check_positive(self, "eta0")

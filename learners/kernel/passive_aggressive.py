@@ -1,5 +1,7 @@
 """The kernel Passive-Aggressive algorithm PA-I."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..estimator.parameters import check_positive
@@ -48,6 +50,7 @@ def _learn_classes(view, n, codes, scores, C):
     return n, mistakes, updates, evaluations
 
 
+@dataclass(eq=False, repr=False)
 class KernelPassiveAggressive(MulticlassKernelClassifier):
     """Kernel PA-I: if the hinge loss ``l = 1 - m`` is positive, ``α = y min(C, l/k(x, x))``.
 
@@ -78,17 +81,12 @@ class KernelPassiveAggressive(MulticlassKernelClassifier):
     [[-0.25, 1.0]]
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.C = C
+    C: float = 1.0
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
     def _check_own_parameters(self):
         check_positive(self, "C")

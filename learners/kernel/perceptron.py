@@ -1,5 +1,7 @@
 """The kernel Perceptron."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..estimator.parameters import check_nonnegative
@@ -40,6 +42,7 @@ def _learn_classes(view, n, codes, scores, margin):
     return n, mistakes, updates, evaluations
 
 
+@dataclass(eq=False, repr=False)
 class KernelPerceptron(MulticlassKernelClassifier):
     """The kernel Perceptron: on a mistake the row joins the support set with α = y.
 
@@ -77,17 +80,12 @@ class KernelPerceptron(MulticlassKernelClassifier):
     2
     """
 
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-        margin: float = 0.0,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.margin = margin
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
+    margin: float = 0.0
 
     def _check_own_parameters(self):
         check_nonnegative(self, "margin")

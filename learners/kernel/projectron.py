@@ -1,6 +1,7 @@
 """The Projectron and the Projectron++."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -130,14 +131,12 @@ _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 class _Projecting(KernelClassifier):
     """Base of the learners that project rows onto the span of the support set."""
 
+    eta: float
+    U: float | None
+
     _keeps_factor = _seldom_joins = True
 
     algorithm_version = 2
-
-    def __init__(self, eta, U, kernel, gamma, degree, coef0, epochs):
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.eta = eta
-        self.U = U
 
     def _check_own_parameters(self):
         check_nonnegative(self, "eta")
@@ -169,6 +168,7 @@ class _Projecting(KernelClassifier):
         return _learn(view, n, codes, scores, float(self.eta), U, plus, rounding)
 
 
+@dataclass(eq=False, repr=False)
 class Projectron(_Projecting, MulticlassKernelClassifier):
     """The Projectron: a mistake's row is projected onto the span of the support set if that costs little.
 
@@ -223,17 +223,13 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
     (4, 2)
     """
 
-    def __init__(
-        self,
-        eta: float = 0.1,
-        U: float | None = None,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(eta, U, kernel, gamma, degree, coef0, epochs)
+    eta: float = 0.1
+    U: float | None = None
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
     @property
     def _takes_many_classes(self) -> bool:  # type: ignore[override]
@@ -252,6 +248,7 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
         return _learn_classes(view, n, codes, scores, float(self.eta), rounding)
 
 
+@dataclass(eq=False, repr=False)
 class ProjectronPlusPlus(_Projecting):
     """The Projectron++: it also learns from rows inside the margin, if they can be projected.
 
@@ -292,17 +289,13 @@ class ProjectronPlusPlus(_Projecting):
     (2, 2, 4)
     """
 
-    def __init__(
-        self,
-        eta: float = 0.1,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-        U: float | None = None,
-    ) -> None:
-        super().__init__(eta, U, kernel, gamma, degree, coef0, epochs)
+    eta: float = 0.1
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
+    U: float | None = None
 
     def _learn_block(self, view, n, codes, scores):
         return self._project(view, n, codes, scores, True)

@@ -1,6 +1,7 @@
 """The second-order Perceptron and AROW in a kernel's feature space."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numba import types
@@ -146,6 +147,7 @@ def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
     return n, mistakes, updates, evaluations
 
 
+@dataclass(eq=False, repr=False)
 class KernelSecondOrderPerceptron(KernelClassifier):
     """The second-order Perceptron with kernels: ridge regression on the rows that were mistakes.
 
@@ -182,19 +184,14 @@ class KernelSecondOrderPerceptron(KernelClassifier):
     [[-0.25, 0.25]]
     """
 
-    _keeps_square = _keeps_companions = True
+    a: float = 1.0
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
-    def __init__(
-        self,
-        a: float = 1.0,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.a = a
+    _keeps_square = _keeps_companions = True
 
     def _check_own_parameters(self):
         check_positive(self, "a")
@@ -205,6 +202,7 @@ class KernelSecondOrderPerceptron(KernelClassifier):
         )
 
 
+@dataclass(eq=False, repr=False)
 class KernelAROW(KernelClassifier):
     """AROW (full covariance, squared hinge) with kernels, by the representer lemma.
 
@@ -244,19 +242,14 @@ class KernelAROW(KernelClassifier):
     2
     """
 
-    _keeps_square = _keeps_companions = True
+    r: float = 1.0
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
-    def __init__(
-        self,
-        r: float = 1.0,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.r = r
+    _keeps_square = _keeps_companions = True
 
     def _check_own_parameters(self):
         check_positive(self, "r")

@@ -1,6 +1,7 @@
 """AdaGrad with regularised dual averaging."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +100,7 @@ def _class_scores(X, U, rates, threshold, scores):
         copy_scores(sums, scores[t])
 
 
+@dataclass(eq=False, repr=False)
 class AdaGradRDA(MulticlassClassifier):
     """AdaGrad with regularized dual averaging and the hinge loss: a step size per feature.
 
@@ -139,11 +141,10 @@ class AdaGradRDA(MulticlassClassifier):
     [[-0.5, 0.5]]
     """
 
-    def __init__(self, eta: float = 1.0, delta: float = 1.0, l1: float = 0.0, epochs: int = 1) -> None:
-        self.eta = eta
-        self.delta = delta
-        self.l1 = l1
-        self.epochs = epochs
+    eta: float = 1.0
+    delta: float = 1.0
+    l1: float = 0.0
+    epochs: int = 1
 
     def _check_parameters(self):
         check_scale(self, "eta")

@@ -1,6 +1,7 @@
 """ALMA with the Euclidean norm."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,7 @@ def _scores(X, v, scale, scores):
         scores[t], _ = _score(v, scale, row(X, t))
 
 
+@dataclass(eq=False, repr=False)
 class ALMA(LinearClassifier):
     """ALMA₂: an approximation of the maximal margin classifier, on rows scaled to length 1.
 
@@ -98,9 +100,8 @@ class ALMA(LinearClassifier):
     [[-0.707, 0.707]]
     """
 
-    def __init__(self, alpha: float = 0.9, epochs: int = 1) -> None:
-        self.alpha = alpha
-        self.epochs = epochs
+    alpha: float = 0.9
+    epochs: int = 1
 
     def _check_parameters(self):
         check_between(self, "alpha", 0.0, 1.0, include_high=True)

@@ -1,6 +1,7 @@
 """Adaptive Regularization of Weights."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,6 +148,7 @@ def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, rule, precision, we
     return mistakes, updates
 
 
+@dataclass(eq=False, repr=False)
 class AROW(GaussianClassifier, WeightedClassifier):
     """Adaptive Regularization of Weights: a Gaussian over weight vectors, robust to noise.
 
@@ -199,23 +201,13 @@ class AROW(GaussianClassifier, WeightedClassifier):
     [[-0.5, 0.5]]
     """
 
-    def __init__(
-        self,
-        r: float = 1.0,
-        loss: str = "squared_hinge",
-        covariance: str = "diagonal",
-        projection: str = "covariance",
-        constraints: int | str = 1,
-        class_weight: Mapping[Any, float] | None = None,
-        epochs: int = 1,
-    ) -> None:
-        self.r = r
-        self.loss = loss
-        self.covariance = covariance
-        self.projection = projection
-        self.constraints = constraints
-        self.class_weight = class_weight
-        self.epochs = epochs
+    r: float = 1.0
+    loss: str = "squared_hinge"
+    covariance: str = "diagonal"
+    projection: str = "covariance"
+    constraints: int | str = 1
+    class_weight: Mapping[Any, float] | None = None
+    epochs: int = 1
 
     def _check_parameters(self):
         check_scale(self, "r")

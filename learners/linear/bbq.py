@@ -1,6 +1,7 @@
 """BBQ, the bound on bias query: least squares that chooses from the rows alone which labels to query."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,6 +46,7 @@ def _learn(X, codes, scores, w, sigma, s, kappa, rounds):
     return mistakes, updates
 
 
+@dataclass(eq=False, repr=False)
 class BBQ(CovarianceClassifier):
     """BBQ: query the labels of rows in rarely queried directions, and fit least squares to these rows.
 
@@ -90,14 +92,13 @@ class BBQ(CovarianceClassifier):
     ([[0.0, -0.4]], 1)
     """
 
+    kappa: float = 0.5
+    epochs: int = 1
+
     _state = ("_weights", "_sigma", "_buffer", "_rounds")
     covariance = "full"
 
     asks_for_labels = True
-
-    def __init__(self, kappa: float = 0.5, epochs: int = 1) -> None:
-        self.kappa = kappa
-        self.epochs = epochs
 
     def _check_parameters(self):
         check_between(self, "kappa", 0.0, 1.0)

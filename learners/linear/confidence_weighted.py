@@ -1,6 +1,7 @@
 """Confidence-Weighted learning, and its step sizes, which Soft Confidence-Weighted learning uses too."""
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -78,6 +79,7 @@ class CWRule(NamedTuple):
         return is_step(v, alpha, gamma), alpha, beta, gamma
 
 
+@dataclass(eq=False, repr=False)
 class ConfidenceWeighted(GaussianClassifier):
     """Confidence-Weighted learning: a Gaussian over weight vectors, each row right with probability η.
 
@@ -119,19 +121,11 @@ class ConfidenceWeighted(GaussianClassifier):
     [1]
     """
 
-    def __init__(
-        self,
-        eta: float = 0.9,
-        constraint: str = "variance",
-        covariance: str = "diagonal",
-        projection: str = "covariance",
-        epochs: int = 1,
-    ) -> None:
-        self.eta = eta
-        self.constraint = constraint
-        self.covariance = covariance
-        self.projection = projection
-        self.epochs = epochs
+    eta: float = 0.9
+    constraint: str = "variance"
+    covariance: str = "diagonal"
+    projection: str = "covariance"
+    epochs: int = 1
 
     def _check_parameters(self):
         check_between(self, "eta", 0.5, 1.0)

@@ -1,5 +1,7 @@
 """IELLIP: the improved ellipsoid method."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,6 +45,7 @@ def _learn(X, codes, scores, w, sigma, s, b, rates):
     return mistakes, updates
 
 
+@dataclass(eq=False, repr=False)
 class IELLIP(CovarianceClassifier):
     """The improved ellipsoid method: a mistake moves w along Σx, and cuts the ellipsoid Σ across x.
 
@@ -88,14 +91,13 @@ class IELLIP(CovarianceClassifier):
     [[0.5, -1.0]]
     """
 
+    c: float = 0.1
+    b: float = 0.3
+    a: float = 1.0
+    epochs: int = 1
+
     _state = ("_weights", "_sigma", "_buffer", "_rates")
     covariance = "full"
-
-    def __init__(self, c: float = 0.1, b: float = 0.3, a: float = 1.0, epochs: int = 1) -> None:
-        self.c = c
-        self.b = b
-        self.a = a
-        self.epochs = epochs
 
     def _check_parameters(self):
         check_share(self, "c")

@@ -1,6 +1,7 @@
 """Perceptrons with margins, and the votes of their hypotheses."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,6 +178,7 @@ _ROWS_TOGETHER = 256
 _UNLIMITED = 2**62
 
 
+@dataclass(eq=False, repr=False)
 class MarginPerceptron(VotingClassifier):
     """The Perceptron with margins (PAUM if they differ by class): if ``m <= τ_y``, ``w += η y x``.
 
@@ -232,27 +234,16 @@ class MarginPerceptron(VotingClassifier):
     [[0.5, 0.0]]
     """
 
-    _state = ("_weights", "_u", "_best", "_lasted", "_number", "_caused")
+    tau_plus: float = 1.0
+    tau_minus: float = 1.0
+    eta: float = 1.0
+    output: str = "last"
+    alpha_bound: int | None = None
+    lam: float = 0.0
+    class_weight: Mapping[Any, float] | None = None
+    epochs: int = 1
 
-    def __init__(
-        self,
-        tau_plus: float = 1.0,
-        tau_minus: float = 1.0,
-        eta: float = 1.0,
-        output: str = "last",
-        alpha_bound: int | None = None,
-        lam: float = 0.0,
-        class_weight: Mapping[Any, float] | None = None,
-        epochs: int = 1,
-    ) -> None:
-        self.tau_plus = tau_plus
-        self.tau_minus = tau_minus
-        self.eta = eta
-        self.output = output
-        self.alpha_bound = alpha_bound
-        self.lam = lam
-        self.class_weight = class_weight
-        self.epochs = epochs
+    _state = ("_weights", "_u", "_best", "_lasted", "_number", "_caused")
 
     @property
     def average(self) -> bool:  # type: ignore[override]

@@ -1,5 +1,7 @@
 """NAROW, AROW with an adaptive regularisation."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -87,6 +89,7 @@ def _scores(X, u, sigma, s, b, scores):
         scores[t], _ = _score_with_row(u, sigma, row(X, t), s, b)
 
 
+@dataclass(eq=False, repr=False)
 class NAROW(CovarianceClassifier):
     """NAROW: AROW with a regularisation r that depends on the confidence in the row.
 
@@ -123,12 +126,11 @@ class NAROW(CovarianceClassifier):
     ([[-0.5, 0.5]], [0.25, 1.0])
     """
 
-    algorithm_version = 2
+    b: float = 1.0
+    covariance: str = "diagonal"
+    epochs: int = 1
 
-    def __init__(self, b: float = 1.0, covariance: str = "diagonal", epochs: int = 1) -> None:
-        self.b = b
-        self.covariance = covariance
-        self.epochs = epochs
+    algorithm_version = 2
 
     def _check_parameters(self):
         check_positive(self, "b")

@@ -1,5 +1,6 @@
 """Normal Herd (NHERD)."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ class NHERDRule(NamedTuple):
         return gamma < np.inf, alpha, beta, gamma
 
 
+@dataclass(eq=False, repr=False)
 class NHERD(GaussianClassifier):
     """Normal Herd: move every weight vector of a Gaussian towards a margin of 1 on the row.
 
@@ -67,17 +69,10 @@ class NHERD(GaussianClassifier):
     ([[-0.5, 0.5]], [0.25, 0.25])
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        covariance: str = "diagonal",
-        projection: str = "covariance",
-        epochs: int = 1,
-    ) -> None:
-        self.C = C
-        self.covariance = covariance
-        self.projection = projection
-        self.epochs = epochs
+    C: float = 1.0
+    covariance: str = "diagonal"
+    projection: str = "covariance"
+    epochs: int = 1
 
     def _check_parameters(self):
         check_scale(self, "C")

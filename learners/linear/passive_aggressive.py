@@ -1,6 +1,7 @@
 """The Passive-Aggressive algorithms PA, PA-I and PA-II."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,6 +121,7 @@ def _learn(X, codes, scores, w, last, rule, weights):
     return mistakes, updates
 
 
+@dataclass(eq=False, repr=False)
 class PassiveAggressive(FirstOrderClassifier, WeightedClassifier):
     """Passive-Aggressive: the smallest change of w after which the row's hinge loss ``l = 1 - m`` is zero.
 
@@ -159,17 +161,10 @@ class PassiveAggressive(FirstOrderClassifier, WeightedClassifier):
     [[-0.5, 1.0]]
     """
 
-    def __init__(
-        self,
-        variant: str = "PA-I",
-        C: float = 1.0,
-        class_weight: Mapping[Any, float] | None = None,
-        epochs: int = 1,
-    ) -> None:
-        self.variant = variant
-        self.C = C
-        self.class_weight = class_weight
-        self.epochs = epochs
+    variant: str = "PA-I"
+    C: float = 1.0
+    class_weight: Mapping[Any, float] | None = None
+    epochs: int = 1
 
     def _check_parameters(self):
         check_option(self, "variant", ("PA", "PA-I", "PA-II"))

@@ -1,6 +1,7 @@
 """The Perceptron, last hypothesis or averaged."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,6 +176,7 @@ class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
         return as_coef(self._weights - self._u / max(self.n_examples_, 1), len(self.classes_))
 
 
+@dataclass(eq=False, repr=False)
 class Perceptron(VotingClassifier):
     """The Perceptron: on a mistake, ``w += y x``.
 
@@ -206,12 +208,9 @@ class Perceptron(VotingClassifier):
     [1]
     """
 
-    def __init__(
-        self, average: bool = False, class_weight: Mapping[Any, float] | None = None, epochs: int = 1
-    ) -> None:
-        self.average = average
-        self.class_weight = class_weight
-        self.epochs = epochs
+    average: bool = False
+    class_weight: Mapping[Any, float] | None = None
+    epochs: int = 1
 
     def _check_parameters(self):
         check_bool(self, "average")

@@ -1,5 +1,7 @@
 """ROMMA, the relaxed online maximum margin algorithm."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -123,6 +125,7 @@ def _learn_classes(X, codes, scores, V, scalars, aggressive):
     return mistakes, updates
 
 
+@dataclass(eq=False, repr=False)
 class ROMMA(MulticlassClassifier):
     """ROMMA: the shortest w with margin 1 on the row in the half-space beyond the old w.
 
@@ -167,9 +170,8 @@ class ROMMA(MulticlassClassifier):
     [[-0.5, 1.0]]
     """
 
-    def __init__(self, aggressive: bool = False, epochs: int = 1) -> None:
-        self.aggressive = aggressive
-        self.epochs = epochs
+    aggressive: bool = False
+    epochs: int = 1
 
     def _check_parameters(self):
         check_bool(self, "aggressive")

@@ -1,5 +1,7 @@
 """The second-order Perceptron."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -143,6 +145,7 @@ def _class_scores_diagonal(X, U, A, scores):
         copy_scores(sums, scores[t])
 
 
+@dataclass(eq=False, repr=False)
 class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
     """The second-order Perceptron: a Perceptron in coordinates whitened by the rows it misclassified.
 
@@ -184,12 +187,11 @@ class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
     [[-0.5, 0.5]]
     """
 
-    algorithm_version = 2
+    a: float = 1.0
+    covariance: str = "diagonal"
+    epochs: int = 1
 
-    def __init__(self, a: float = 1.0, covariance: str = "diagonal", epochs: int = 1) -> None:
-        self.a = a
-        self.covariance = covariance
-        self.epochs = epochs
+    algorithm_version = 2
 
     def _check_parameters(self):
         check_scale(self, "a")

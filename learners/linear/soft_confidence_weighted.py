@@ -1,6 +1,7 @@
 """Soft Confidence-Weighted learning (SCW-I and SCW-II)."""
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from scipy.special import ndtri
@@ -65,6 +66,7 @@ class SCWRule(NamedTuple):
         return is_step(v, alpha, gamma), alpha, beta, gamma
 
 
+@dataclass(eq=False, repr=False)
 class SoftConfidenceWeighted(GaussianClassifier):
     """Soft Confidence-Weighted learning: CW that leaves a row wrong if correcting it would cost too much.
 
@@ -116,21 +118,12 @@ class SoftConfidenceWeighted(GaussianClassifier):
     [[-0.5, 0.5]]
     """
 
-    def __init__(
-        self,
-        variant: str = "SCW-I",
-        eta: float = 0.9,
-        C: float = 1.0,
-        covariance: str = "diagonal",
-        projection: str = "covariance",
-        epochs: int = 1,
-    ) -> None:
-        self.variant = variant
-        self.eta = eta
-        self.C = C
-        self.covariance = covariance
-        self.projection = projection
-        self.epochs = epochs
+    variant: str = "SCW-I"
+    eta: float = 0.9
+    C: float = 1.0
+    covariance: str = "diagonal"
+    projection: str = "covariance"
+    epochs: int = 1
 
     def _check_parameters(self):
         check_option(self, "variant", ("SCW-I", "SCW-II"))

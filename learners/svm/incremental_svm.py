@@ -1,5 +1,6 @@
 """The exact incremental and decremental support vector machine."""
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -55,6 +56,7 @@ def _learn(M, values, places, t, joining, codes, scores, counts, C, bias):
     return t, -1
 
 
+@dataclass(eq=False, repr=False)
 class IncrementalSVM(KernelClassifier):
     """The support vector machine, solved exactly after every row; a row can also be unlearnt.
 
@@ -116,19 +118,13 @@ class IncrementalSVM(KernelClassifier):
     [-1.0, 1.0]
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, epochs)
-        self.C = C
-        self.fit_intercept = fit_intercept
+    C: float = 1.0
+    fit_intercept: bool = True
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    epochs: int = 1
 
     def _check_own_parameters(self):
         check_positive(self, "C")

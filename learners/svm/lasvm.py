@@ -1,5 +1,6 @@
 """LASVM: an online support vector machine."""
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -95,6 +96,7 @@ def optimize(view, n, settings, solution):
     return finish_reprocess(view, n, 0, settings, True, solution), gap
 
 
+@dataclass(eq=False, repr=False)
 class LASVM(RowCachingClassifier):
     """LASVM: a support vector machine whose optimiser gets one example at a time.
 
@@ -159,24 +161,16 @@ class LASVM(RowCachingClassifier):
     (4, [0, 1])
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        tau: float = 1e-3,
-        fit_intercept: bool = True,
-        finish: bool = False,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        cache_mb: float = 200.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, cache_mb, epochs)
-        self.C = C
-        self.tau = tau
-        self.fit_intercept = fit_intercept
-        self.finish = finish
+    C: float = 1.0
+    tau: float = 1e-3
+    fit_intercept: bool = True
+    finish: bool = False
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    cache_mb: float = 200.0
+    epochs: int = 1
 
     def _check_own_parameters(self):
         check_positive(self, "C")

@@ -8,6 +8,7 @@ rows of the stream.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -259,6 +260,7 @@ class Level:
         return evaluations
 
 
+@dataclass(eq=False, repr=False)
 class OnlineModelSelection(RowCachingClassifier):
     """OMS-LASVM: two `LASVM` of neighbouring complexity; the more complex one takes over when it is better.
 
@@ -335,35 +337,20 @@ class OnlineModelSelection(RowCachingClassifier):
     (2, 1)
     """
 
-    algorithm_version = 3
+    C: float = 1.0
+    p_value: float = 0.1
+    min_examples: int = 30
+    kernel: str = "rbf"
+    gamma_init: str | float = "cv"
+    gamma: float = 1.0
+    coef0: float = 1.0
+    tau: float = 1e-3
+    fit_intercept: bool = True
+    cache_mb: float = 200.0
+    epochs: int = 1
+    test: str = "welch"
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        p_value: float = 0.1,
-        min_examples: int = 30,
-        kernel: str = "rbf",
-        gamma_init: str | float = "cv",
-        gamma: float = 1.0,
-        coef0: float = 1.0,
-        tau: float = 1e-3,
-        fit_intercept: bool = True,
-        cache_mb: float = 200.0,
-        epochs: int = 1,
-        test: str = "welch",
-    ) -> None:
-        self.C = C
-        self.p_value = p_value
-        self.min_examples = min_examples
-        self.kernel = kernel
-        self.gamma_init = gamma_init
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tau = tau
-        self.fit_intercept = fit_intercept
-        self.cache_mb = cache_mb
-        self.epochs = epochs
-        self.test = test
+    algorithm_version = 3
 
     def _check_parameters(self):
         check_positive(self, "C")

@@ -1,6 +1,7 @@
 """The SVM with the ramp loss in one batch, by the concave-convex procedure (CCCP)."""
 
 import math
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ def _optimise(view, n, rules):
     return take_steps(view, n, rules, -1, 0.0, 1, MOST_STEPS)
 
 
+@dataclass(eq=False, repr=False)
 class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     """The SVM with the ramp loss of a whole data set, by the concave-convex procedure (CCCP).
 
@@ -99,29 +101,17 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     ([0, 1, 2], [0, 1])
     """
 
-    algorithm_version = 2
+    C: float = 1.0
+    initial: float = 0.1
+    tol: float = 1e-3
+    min_gain: float = 0.0
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    cache_mb: float = 200.0
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        initial: float = 0.1,
-        tol: float = 1e-3,
-        min_gain: float = 0.0,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        cache_mb: float = 200.0,
-    ) -> None:
-        self.C = C
-        self.initial = initial
-        self.tol = tol
-        self.min_gain = min_gain
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_mb = cache_mb
+    algorithm_version = 2
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""

@@ -1,6 +1,7 @@
 """The online support vector machines with the ramp loss: OnlineSVMR, OnlineASVMR and the naive one."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -114,6 +115,7 @@ class RampSVM(RowCachingClassifier):
         return self._store.objective(self._rules.C) if self._store else 0.0
 
 
+@dataclass(eq=False, repr=False)
 class OnlineRampSVM(RampSVM):
     """OnlineSVMR: the SVM with the ramp loss of all rows so far, optimal again after each row.
 
@@ -180,24 +182,16 @@ class OnlineRampSVM(RampSVM):
     ([0, 1, 2], 4)
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        max_non_support: int | None = None,
-        tol: float = 1e-3,
-        min_gain: float = 1e-5,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        cache_mb: float = 200.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, cache_mb, epochs)
-        self.C = C
-        self.max_non_support = max_non_support
-        self.tol = tol
-        self.min_gain = min_gain
+    C: float = 1.0
+    max_non_support: int | None = None
+    tol: float = 1e-3
+    min_gain: float = 1e-5
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    cache_mb: float = 200.0
+    epochs: int = 1
 
     def _check_own_parameters(self):
         super()._check_own_parameters()
@@ -208,6 +202,7 @@ class OnlineRampSVM(RampSVM):
         return learn(view, n, codes, scores, self._rules, most, False, 0.0, self._is_again)[:4]
 
 
+@dataclass(eq=False, repr=False)
 class ActiveRampSVM(RampSVM):
     """OnlineASVMR: the online SVM with the ramp loss that asks for a label only if ``|f(x)| <= 1``.
 
@@ -249,24 +244,17 @@ class ActiveRampSVM(RampSVM):
     4
     """
 
-    asks_for_labels = True
+    C: float = 1.0
+    tol: float = 1e-3
+    min_gain: float = 1e-5
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    cache_mb: float = 200.0
+    epochs: int = 1
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        tol: float = 1e-3,
-        min_gain: float = 1e-5,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        cache_mb: float = 200.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, cache_mb, epochs)
-        self.C = C
-        self.tol = tol
-        self.min_gain = min_gain
+    asks_for_labels = True
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
@@ -281,6 +269,7 @@ class ActiveRampSVM(RampSVM):
         return super().counters() | {"queried": self.n_queried_}
 
 
+@dataclass(eq=False, repr=False)
 class RetrainedRampSVM(RampSVM):
     """The naive online SVM with the ramp loss: the CCCP from scratch, on all rows so far, after each row.
 
@@ -326,24 +315,16 @@ class RetrainedRampSVM(RampSVM):
     (4, [0, 1])
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        initial: float = 0.1,
-        tol: float = 1e-3,
-        min_gain: float = 1e-5,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        cache_mb: float = 200.0,
-        epochs: int = 1,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, cache_mb, epochs)
-        self.C = C
-        self.initial = initial
-        self.tol = tol
-        self.min_gain = min_gain
+    C: float = 1.0
+    initial: float = 0.1
+    tol: float = 1e-3
+    min_gain: float = 1e-5
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    cache_mb: float = 200.0
+    epochs: int = 1
 
     def _check_own_parameters(self):
         super()._check_own_parameters()

@@ -1,5 +1,6 @@
 """Learners without a step size: each weight is a bettor's bet, and winnings make the next bets larger."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...estimator.parameters import check_nonnegative, check_option, check_scale
@@ -69,6 +70,7 @@ class _ScaledBettor(FeatureLearner):
         return self.scale == "running"
 
 
+@dataclass(eq=False, repr=False)
 class CoordinateKT(_ScaledBettor):
     """Coin betting after Krichevsky and Trofimov, with a bettor for each feature and nothing to tune.
 
@@ -108,13 +110,10 @@ class CoordinateKT(_ScaledBettor):
     [[-0.5, 0.5]]
     """
 
-    def __init__(
-        self, epsilon: float = 1.0, scale: str = "running", loss: str = "hinge", epochs: int = 1
-    ) -> None:
-        self.epsilon = epsilon
-        self.scale = scale
-        self.loss = loss
-        self.epochs = epochs
+    epsilon: float = 1.0
+    scale: str = "running"
+    loss: str = "hinge"
+    epochs: int = 1
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -124,6 +123,7 @@ class CoordinateKT(_ScaledBettor):
         return KTRule(float(self.epsilon))
 
 
+@dataclass(eq=False, repr=False)
 class COCOB(_ScaledBettor):
     """COCOB, continuous coin betting on each feature, with nothing to tune.
 
@@ -161,15 +161,15 @@ class COCOB(_ScaledBettor):
     [[-0.3215, 0.3215]]
     """
 
-    def __init__(self, scale: str = "running", loss: str = "hinge", epochs: int = 1) -> None:
-        self.scale = scale
-        self.loss = loss
-        self.epochs = epochs
+    scale: str = "running"
+    loss: str = "hinge"
+    epochs: int = 1
 
     def _rule(self):
         return COCOBRule(1.0)
 
 
+@dataclass(eq=False, repr=False)
 class COCOBBackprop(FeatureLearner):
     """COCOB for deep networks (COCOB-Backprop): it adapts to the scale of the gradients and starts slowly.
 
@@ -207,10 +207,9 @@ class COCOBBackprop(FeatureLearner):
     [[-0.01, 0.01]]
     """
 
-    def __init__(self, alpha: float = 100.0, loss: str = "hinge", epochs: int = 1) -> None:
-        self.alpha = alpha
-        self.loss = loss
-        self.epochs = epochs
+    alpha: float = 100.0
+    loss: str = "hinge"
+    epochs: int = 1
 
     def _check_parameters(self):
         check_nonnegative(self, "alpha")

@@ -1,5 +1,6 @@
 """Cost-sensitive online gradient descent."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ class CostRule(NamedTuple):
         return m < 1.0, self.eta * weight
 
 
+@dataclass(eq=False, repr=False)
 class CSOGD(FirstOrderClassifier):
     """Cost-sensitive online gradient descent: an error on a row of ``classes_[1]`` costs ρ times as much.
 
@@ -66,11 +68,10 @@ class CSOGD(FirstOrderClassifier):
     [[-0.1, 0.1]]
     """
 
-    def __init__(self, variant: str = "CSOGD-I", rho: float = 2.0, eta: float = 0.1, epochs: int = 1) -> None:
-        self.variant = variant
-        self.rho = rho
-        self.eta = eta
-        self.epochs = epochs
+    variant: str = "CSOGD-I"
+    rho: float = 2.0
+    eta: float = 0.1
+    epochs: int = 1
 
     def _check_parameters(self):
         check_option(self, "variant", ("CSOGD-I", "CSOGD-II"))

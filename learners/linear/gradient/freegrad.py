@@ -1,6 +1,7 @@
 """FreeGrad, which adapts to the size of weights and of gradients."""
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ class FreeGradRule(NamedTuple):
                 w[i] = new
 
 
+@dataclass(eq=False, repr=False)
 class FreeGrad(FeatureLearner):
     """FreeGrad for each feature, which needs no bound on the weights or on the gradients.
 
@@ -82,10 +84,9 @@ class FreeGrad(FeatureLearner):
     [[-0.232, 0.232]]
     """
 
-    def __init__(self, epsilon: float = 1.0, loss: str = "logistic", epochs: int = 1) -> None:
-        self.epsilon = epsilon
-        self.loss = loss
-        self.epochs = epochs
+    epsilon: float = 1.0
+    loss: str = "logistic"
+    epochs: int = 1
 
     def _check_parameters(self):
         check_scale(self, "epsilon")

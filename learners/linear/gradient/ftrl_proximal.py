@@ -1,6 +1,7 @@
 """FTRL-Proximal."""
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ class FTRLRule(NamedTuple):
             w[i] = -math.copysign(beyond, z) / strength if strength > 0.0 else 0.0
 
 
+@dataclass(eq=False, repr=False)
 class FTRLProximal(FeatureLearner):
     """Follow the regularised leader: a step size for each feature, and weights that are exactly 0.
 
@@ -78,21 +80,12 @@ class FTRLProximal(FeatureLearner):
     [[-0.0333, 0.0333]]
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.1,
-        beta: float = 1.0,
-        l1: float = 0.0,
-        l2: float = 0.0,
-        loss: str = "logistic",
-        epochs: int = 1,
-    ) -> None:
-        self.alpha = alpha
-        self.beta = beta
-        self.l1 = l1
-        self.l2 = l2
-        self.loss = loss
-        self.epochs = epochs
+    alpha: float = 0.1
+    beta: float = 1.0
+    l1: float = 0.0
+    l2: float = 0.0
+    loss: str = "logistic"
+    epochs: int = 1
 
     def _check_parameters(self):
         check_scale(self, "alpha")

@@ -1,6 +1,7 @@
 """Coin betting along the whole weight vector."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,6 +136,7 @@ def _class_scores(X, theta, scalars, epsilon, scaling, rounds, scores):
         _score_row_of_classes(theta, share, x, _length(scaling, x, scalars[1]), sums, scores[t])
 
 
+@dataclass(eq=False, repr=False)
 class KT(MulticlassClassifier):
     """Coin betting after Krichevsky and Trofimov, on the whole weight vector, with nothing to tune.
 
@@ -177,13 +179,10 @@ class KT(MulticlassClassifier):
     [[-0.3333, 0.3333]]
     """
 
-    def __init__(
-        self, epsilon: float = 1.0, scale: str = "running", loss: str = "hinge", epochs: int = 1
-    ) -> None:
-        self.epsilon = epsilon
-        self.scale = scale
-        self.loss = loss
-        self.epochs = epochs
+    epsilon: float = 1.0
+    scale: str = "running"
+    loss: str = "hinge"
+    epochs: int = 1
 
     def _check_parameters(self):
         check_scale(self, "epsilon")

@@ -1,6 +1,7 @@
 """Online gradient descent on a loss of the margin, with an L2 norm, a mean and AdaGrad's steps as options."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..parts.losses import FORMS
 from .gradient_descent import GradientDescent
 
 
+@dataclass(eq=False, repr=False)
 class OnlineGradientDescent(GradientDescent, WeightedClassifier):
     """Online gradient descent: ``w -= η_t g`` with ``g = -y c(m) x + λ w``.
 
@@ -95,27 +97,15 @@ class OnlineGradientDescent(GradientDescent, WeightedClassifier):
     [[0.0]]
     """
 
-    def __init__(
-        self,
-        eta: float = 1.0,
-        loss: str = "hinge",
-        rate: str = "sqrt",
-        average: bool = False,
-        l2: float = 0.0,
-        delta: float = 1e-8,
-        form: str = "softmax",
-        class_weight: Mapping[Any, float] | None = None,
-        epochs: int = 1,
-    ) -> None:
-        self.eta = eta
-        self.loss = loss
-        self.rate = rate
-        self.average = average
-        self.l2 = l2
-        self.delta = delta
-        self.form = form
-        self.class_weight = class_weight
-        self.epochs = epochs
+    eta: float = 1.0
+    loss: str = "hinge"
+    rate: str = "sqrt"
+    average: bool = False
+    l2: float = 0.0
+    delta: float = 1e-8
+    form: str = "softmax"
+    class_weight: Mapping[Any, float] | None = None
+    epochs: int = 1
 
     def _check_parameters(self):
         super()._check_parameters()

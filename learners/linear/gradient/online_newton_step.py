@@ -1,5 +1,7 @@
 """The online Newton step."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...estimator.parameters import check_option, check_scale
@@ -61,6 +63,7 @@ def _learn(X, codes, scores, w, sigma, s, loss, gamma):
     return mistakes, updates
 
 
+@dataclass(eq=False, repr=False)
 class OnlineNewtonStep(CovarianceClassifier):
     """The online Newton step, without its projection: ``A += g gᵀ``, then ``w -= A⁻¹ g/γ``.
 
@@ -103,19 +106,11 @@ class OnlineNewtonStep(CovarianceClassifier):
     [[-0.4, 0.4]]
     """
 
-    def __init__(
-        self,
-        gamma: float = 1.0,
-        epsilon: float = 1.0,
-        loss: str = "logistic",
-        covariance: str = "full",
-        epochs: int = 1,
-    ) -> None:
-        self.gamma = gamma
-        self.epsilon = epsilon
-        self.loss = loss
-        self.covariance = covariance
-        self.epochs = epochs
+    gamma: float = 1.0
+    epsilon: float = 1.0
+    loss: str = "logistic"
+    covariance: str = "full"
+    epochs: int = 1
 
     def _check_parameters(self):
         check_scale(self, "gamma")

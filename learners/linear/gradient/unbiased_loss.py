@@ -1,11 +1,14 @@
 """Gradient descent on a loss corrected for known rates of flipped labels."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...estimator.parameters import check_nonnegative
 from .gradient_descent import GradientDescent
 
 
+@dataclass(eq=False, repr=False)
 class UnbiasedLoss(GradientDescent):
     """Online gradient descent on a loss whose mean over random label flips is the loss of the true label.
 
@@ -52,27 +55,15 @@ class UnbiasedLoss(GradientDescent):
     [[2.374]]
     """
 
-    def __init__(
-        self,
-        rho_plus: float = 0.0,
-        rho_minus: float = 0.0,
-        eta: float = 1.0,
-        loss: str = "logistic",
-        rate: str = "sqrt",
-        average: bool = False,
-        l2: float = 0.0,
-        delta: float = 1e-8,
-        epochs: int = 1,
-    ) -> None:
-        self.rho_plus = rho_plus
-        self.rho_minus = rho_minus
-        self.eta = eta
-        self.loss = loss
-        self.rate = rate
-        self.average = average
-        self.l2 = l2
-        self.delta = delta
-        self.epochs = epochs
+    rho_plus: float = 0.0
+    rho_minus: float = 0.0
+    eta: float = 1.0
+    loss: str = "logistic"
+    rate: str = "sqrt"
+    average: bool = False
+    l2: float = 0.0
+    delta: float = 1e-8
+    epochs: int = 1
 
     def _check_parameters(self):
         super()._check_parameters()

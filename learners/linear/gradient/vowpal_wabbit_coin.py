@@ -1,5 +1,7 @@
 """The coin betting of Vowpal Wabbit."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,6 +84,7 @@ def _weights(numbers, alpha, w):
         w[j] = _weight(numbers, j, numbers[j, _SIZE], alpha)
 
 
+@dataclass(eq=False, repr=False)
 class VowpalWabbitCoin(LinearClassifier):
     """The coin betting of Vowpal Wabbit's ``--coin``: COCOB with rows divided by their mean length.
 
@@ -123,13 +126,10 @@ class VowpalWabbitCoin(LinearClassifier):
     [[-1.3333, 1.3333]]
     """
 
-    def __init__(
-        self, alpha: float = 4.0, beta: float = 1.0, loss: str = "logistic", epochs: int = 1
-    ) -> None:
-        self.alpha = alpha
-        self.beta = beta
-        self.loss = loss
-        self.epochs = epochs
+    alpha: float = 4.0
+    beta: float = 1.0
+    loss: str = "logistic"
+    epochs: int = 1
 
     def _check_parameters(self):
         check_scale(self, "alpha")
