@@ -163,8 +163,9 @@ def _layout(comparison: Comparison, peers: Sequence[Comparison], width: float | 
     if width is not None:
         for letters in _LETTERS:
             left, right, unit = _room(shared, k, letters, 0)
+            needed = left + unit * (k - 1) + right
             # 3% margin: on a screen, letter widths are rounded to whole pixels.
-            scale = min(1.0, 0.97 * width / (left + unit * (k - 1) + right))
+            scale = 1.0 if needed <= 1.001 * width else 0.97 * width / needed
             if scale >= _LEAST_SCALE:
                 break
     left, right, unit = _room(shared, k, letters, DIAGRAM_WIDTH if width is None else width / scale)
