@@ -28,48 +28,31 @@ class PaperStudy:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or figure of the paper.
+    """A table or figure of the paper."""
 
-    Attributes
-    ----------
-    id : str
-        Letters, digits and hyphens, such as "table-1".
-    heading : str
-        Such as "Table I: test accuracy and support vectors".
-    show : callable
-        Returns its blocks, in the paper's own layout, with our numbers next to the printed ones.
-    """
-
+    # Letters, digits and hyphens, such as "table-1".
     id: str
+    # Such as "Table I: test accuracy and support vectors".
     heading: str
+    # Returns its blocks, in the paper's own layout, with our numbers next to the printed ones.
     show: Show
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper.
+    """A paper."""
 
-    Attributes
-    ----------
-    name : str
-        The argument of the command, and the folder of its printed numbers.
-    title : str
-        Authors, title, year.
-    studies : mapping of str to PaperStudy
-        By the name that exhibits and checks use: ``evidence["binary"]``.
-    exhibits : sequence of Exhibit
-        Every table and figure of its experiments, in the paper's order.
-    checks : mapping of str to callable
-        By the id of each claim.
-    remarks : sequence of (str, str)
-        What a reader must know about the repetition: opening words and a sentence each.
-    """
-
+    # The argument of the command, and the folder of its printed numbers.
     name: str
+    # Authors, title, year.
     title: str
+    # By the name that exhibits and checks use: ``evidence["binary"]``.
     studies: Mapping[str, PaperStudy]
+    # Every table and figure of its experiments, in the paper's order.
     exhibits: Sequence[Exhibit]
+    # By the id of each claim.
     checks: Mapping[str, Check]
+    # What a reader must know about the repetition: opening words and a sentence each.
     remarks: Sequence[tuple[str, str]] = ()
 
 

@@ -242,28 +242,19 @@ def _rows(frame: pd.DataFrame) -> Iterable[tuple[str, list[float]]]:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A claim as a question to the results; calling it judges the claim.
+    """A claim as a question to the results; calling it judges the claim."""
 
-    Attributes
-    ----------
-    measure : callable
-        Returns the frame that is asked, or raises `NotThere`.
-    said : str
-        What the figures are, for the sentence of evidence. Noise rates are added to it; other columns are
-        named with each figure.
-    digits : int
-        Digits of the figures after the point.
-    also : callable, optional
-        Returns a further frame, which is shown and not asked.
-    weaker : predicate, optional
-        A claim that fails holds in part if some cases of `weaker` do; by default, if some of `predicate` do.
-    """
-
+    # Returns the frame that is asked, or raises `NotThere`.
     measure: Measure
     predicate: Predicate
+    # What the figures are, for the sentence of evidence. Noise rates are added to it; other columns are named
+    # with each figure.
     said: str
+    # Digits of the figures after the point.
     digits: int = 1
+    # Returns a further frame, which is shown and not asked.
     also: Measure | None = None
+    # A claim that fails holds in part if some cases of `weaker` do; by default, if some of `predicate` do.
     weaker: Predicate | None = None
 
     def answer(self, evidence: Evidence) -> tuple[dict[str, bool], dict[str, bool], str]:
