@@ -217,6 +217,11 @@ class CovarianceClassifier(LinearClassifier):
     def _scale(self) -> float:
         return 1.0
 
+    @property
+    def _n_blocks(self) -> int | None:
+        """The number of classes with a block each, None if two classes share one vector."""
+        return len(self.classes_) if self._weights.ndim == 2 else None
+
     def _allocate(self, n_features: int) -> None:
         self._sigma, self._buffer = new_covariance(self.covariance, n_features, self._scale())
         super()._allocate(n_features)
@@ -227,7 +232,7 @@ class CovarianceClassifier(LinearClassifier):
 
     @property
     def sigma_(self) -> NDArray[np.float64]:
-        return covariance_matrix(self._sigma, len(self.classes_))
+        return covariance_matrix(self._sigma, self._n_blocks)
 
 
 def as_coef(weights: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:

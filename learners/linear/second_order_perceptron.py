@@ -241,4 +241,4 @@ class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
     @property
     def sigma_(self) -> NDArray[np.float64]:
         inverse = 1.0 / self._sigma if self._is_diagonal else self._sigma
-        return covariance_matrix(inverse, len(self.classes_))
+        return covariance_matrix(inverse, self._n_blocks)

@@ -47,23 +47,24 @@ def check_covariance(learner):
         check_option(learner, "projection", ("covariance", "precision"))
 
 
-def new_covariance(shape, n_features, scale=1.0, n_classes=2):
+def new_covariance(shape, n_features, scale=1.0, n_classes=None):
     """Return ``scale · I`` of the shape "full" or "diagonal", and the buffer in which kernels store Σx.
 
-    A full matrix of more than 4 GiB raises ValueError.
+    Σ has a block for each of `n_classes`, or none if it is None, as for two classes. A full matrix of more
+    than 4 GiB raises ValueError.
     """
     if shape == "full":
-        sigma, buffer = new_full_covariance(n_features, scale, n_classes if n_classes > 2 else 1)
-        return sigma if n_classes == 2 else sigma[np.newaxis], buffer
-    if n_classes == 2:
+        sigma, buffer = new_full_covariance(n_features, scale, n_classes or 1)
+        return sigma if n_classes is None else sigma[np.newaxis], buffer
+    if n_classes is None:
         return new_state(n_features, scale, place=1), new_state(n_features, place=2)
     sigma = new_class_state(n_features, n_classes, scale, place=1)
     return sigma, np.empty(sigma.shape[-1])
 
 
-def covariance_matrix(sigma, n_classes=2):
+def covariance_matrix(sigma, n_classes=None):
     """Return Σ for users: (d, d) or its diagonal (d,); for K > 2 classes (Kd, Kd) or (K, d)."""
-    if n_classes == 2:
+    if n_classes is None:
         return sigma if sigma.ndim == 1 else full_matrix(sigma)
     return by_class(sigma, n_classes) if sigma.ndim == 2 else full_matrix(sigma[0])
 
