@@ -278,7 +278,7 @@ def test_a_diagram_of_one_data_set_has_no_bars() -> None:
             lambda r: compare(
                 {"mine": pd.DataFrame({"a": ["u", "v"], "label": ["x", "y"]})}, "AROW", progress=False
             ),
-            "data set 'mine', column 'a': holds",
+            "data set 'mine', column 'a': contains",
         ),
     ],
 )
