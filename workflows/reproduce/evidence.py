@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,11 @@ from ..report.page.view import StudyView
 
 class NotThere(Exception):
     """The results lack a figure; the message says which one, and of which study."""
+
+
+def row_of(frame: pd.DataFrame, name: str) -> pd.Series[float]:
+    """Return the row of a frame with that name; the types of pandas allow several rows of one name."""
+    return cast("pd.Series[float]", frame.loc[name])
 
 
 class StudyEvidence:

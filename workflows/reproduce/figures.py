@@ -75,7 +75,7 @@ def soft(text: str) -> Text:
     return Text(text, "soft")
 
 
-def beside(ours: float, printed: float | None, digits: int = 1, *, sd: float = math.nan) -> TableCell:
+def compared(ours: float, printed: float | None, digits: int = 1, *, sd: float = math.nan) -> TableCell:
     """Return our number, followed in brackets by the printed one and our deviation from it.
 
     NaN as `ours` means that there is no result; None as `printed` that the paper's text has no number.
@@ -83,7 +83,7 @@ def beside(ours: float, printed: float | None, digits: int = 1, *, sd: float = m
 
     Examples
     --------
-    >>> beside(81.14, 81.9, sd=0.31).text, beside(1.5, None).text
+    >>> compared(81.14, 81.9, sd=0.31).text, compared(1.5, None).text
     ('81.1 ± 0.3 (81.9, −0.8)', '1.5')
     """
     text = number(ours, digits)

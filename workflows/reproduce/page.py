@@ -57,7 +57,7 @@ def _opening(paper: Paper, judged: Sequence[Judged]) -> list[Block]:
 
 
 def _claims(judged: Sequence[Judged]) -> Section:
-    rows = [
+    rows: list[list[str | TableCell]] = [
         [
             each.claim.id,
             each.claim.text,

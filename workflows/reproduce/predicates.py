@@ -97,7 +97,7 @@ def ahead_on(
 
     def ask(frame: pd.DataFrame) -> dict[str, bool]:
         values = -frame if lower else frame
-        against = _list(others) or [name for name in frame if name not in _list(first)]
+        against = _list(others) or [str(name) for name in frame if name not in _list(first)]
         lead = values[_list(first)].min(axis=1) - values[against].max(axis=1)
         return _by_row(frame, lead > 0 if at_least is None else lead >= at_least)
 
@@ -105,7 +105,7 @@ def ahead_on(
 
 
 def ahead_in(pairs: Iterable[tuple[Names, Names]], *, lower: bool = False) -> Predicate:
-    """Ask `ahead_on` of several pairs; each pair is a case of its own in each row."""
+    """Ask `ahead_on` of several pairs; each pair is a separate case in each row."""
     asked = [(f"{_joined(first)} against {_joined(others)}", first, others) for first, others in pairs]
 
     def ask(frame: pd.DataFrame) -> dict[str, bool]:

@@ -16,7 +16,7 @@ from singlepass.workflows.report.plots.curve_plots import Axis
 from singlepass.workflows.report.words.markup import with_block
 from singlepass.workflows.reproduce import printed
 from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence
-from singlepass.workflows.reproduce.figures import beside, curves_figure
+from singlepass.workflows.reproduce.figures import compared, curves_figure
 from singlepass.workflows.reproduce.page import (
     CLAIMS_FILE,
     claims_table,
@@ -158,7 +158,7 @@ def test_curves_end_at_the_figures_of_the_cells(results: StudyResults) -> None:
     ],
 )
 def test_ours_beside_the_printed(ours: float, theirs: float, text: str) -> None:
-    assert beside(ours, theirs).text == text
+    assert compared(ours, theirs).text == text
 
 
 def test_summary_in_readmes(results: StudyResults, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from ...report.page.blocks import Block, Text
 from ...report.page.table import TableBlock
 from ...report.plots.curve_plots import Axis
 from ..again import learn_again, removals
-from ..evidence import Evidence, NotThere, StudyEvidence
+from ..evidence import Evidence, NotThere, StudyEvidence, row_of
 from ..figures import ABSENT, curves_figure, number, soft, table_of
 from ..paper import Exhibit, Paper, PaperStudy
 from ..predicates import Question, Rows, at_most, measure
@@ -59,7 +59,8 @@ def _sparse_and_good(evidence: Evidence) -> Verdict:
     study, parts = evidence["epoch"], []
     sizes = study.table("support_vectors", algorithms=[*_CACHED, _PLAIN])
     for name, error in _errors(study, [*_CACHED, _PLAIN]).iterrows():
-        share = sizes.loc[name] / sizes.loc[name, _PLAIN]
+        size = row_of(sizes, str(name))
+        share = size / size[_PLAIN]
         held = any(share[who] <= _SPARSE and error[who] <= error[_PLAIN] + _AS_GOOD for who in _CACHED)
         each = ", ".join(f"{100 * share[who]:.0f}% with {_percent(error[who])}" for who in _CACHED)
         parts.append(({str(name): held}, f"{name} {each}, without deletion {_percent(error[_PLAIN])}"))
@@ -114,9 +115,9 @@ def _costs(evidence: Evidence) -> Rows:
     )
     return {
         f"{who} on {name}": {
-            "training": speed.loc[name, plain] / speed.loc[name, who],
-            "prediction": sizes.loc[name, who] / sizes.loc[name, plain],
-            "kernel evaluations": evaluations.loc[name, who] / evaluations.loc[name, plain],
+            "training": speed[plain][name] / speed[who][name],
+            "prediction": sizes[who][name] / sizes[plain][name],
+            "kernel evaluations": evaluations[who][name] / evaluations[plain][name],
         }
         for name in study.datasets()
         for who, plain in _PAIRS.items()
@@ -228,8 +229,8 @@ def _under_noise(evidence: Evidence) -> list[Block]:
     study = evidence["noise"]
     (name,) = study.datasets()
     everyone, shown = study.design.algorithms, f"{100 * _NOISE:.0f}%"
-    errors = {rate: _errors(study, everyone, rate).loc[name] for rate in study.rates}
-    sizes = study.table("support_vectors", _NOISE).loc[name]
+    errors = {rate: row_of(_errors(study, everyone, rate), name) for rate in study.rates}
+    sizes = row_of(study.table("support_vectors", _NOISE), name)
     rows = [
         [
             who,

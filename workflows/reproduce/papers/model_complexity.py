@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from ...report.page.table import TableBlock, TableCell
 from ...report.plots.curve_plots import Axis
 from ...report.words.markup import slug
 from ..evidence import Evidence, NotThere, StudyEvidence
-from ..figures import beside, curves_figure, number, table_of
+from ..figures import compared, curves_figure, number, table_of
 from ..paper import Exhibit, Paper, PaperStudy
 from ..verdicts import Check, Verdict, case_by_case, holds_if
 from .complexity_runs import (
@@ -60,7 +61,7 @@ def _errors(study: StudyEvidence, kernel: Kernel) -> pd.DataFrame:
 
 
 def _order_errors(study: StudyEvidence, label: str) -> list[Curve]:
-    """Return test errors along the stream, one curve per order; raise `NotThere` if there are none."""
+    """Return test errors along the stream, one curve per order, or raise `NotThere` without any."""
     found = study.view.curves.series(DATASET, study.design.noise[0], label, "test_error", "t")
     if not found:
         raise NotThere(f"{study.name}: no curve of {label}")
@@ -86,7 +87,12 @@ def _in_use(found: Sequence[Run], t: int) -> str:
     return ", ".join(f"{run.complexity(t):g}" for run in found)
 
 
-def _bests(kernel: Kernel, found: pd.Series[float]) -> str:
+def _by_count(values: pd.Series[Any]) -> dict[int, float]:
+    """Return values by number of examples, in the order of the series."""
+    return {int(t): float(value) for t, value in zip(values.index, values, strict=True)}
+
+
+def _bests(kernel: Kernel, found: Mapping[int, float]) -> str:
     return f"{kernel.parameter} {', '.join(f'{value:g} {_at(size)}' for size, value in found.items())}"
 
 
@@ -94,27 +100,27 @@ def _inside(evidence: Evidence) -> Verdict:
     study, parts = the_study(evidence), []
     for kernel in KERNELS:
         errors = _errors(study, kernel)
-        low, high, best = errors.index[0], errors.index[-1], errors.idxmin()
+        low, high, best = errors.index[0], errors.index[-1], _by_count(errors.idxmin())
         cases = {f"{kernel.name} {_at(size)}": value not in (low, high) for size, value in best.items()}
         parts.append((cases, f"{_bests(kernel, best)}, of {low:g} to {high:g}"))
     return case_by_case("best complexities", parts)
 
 
-def _steps(kernel: Kernel, found: pd.Series[float], sign: int) -> dict[str, bool]:
+def _steps(kernel: Kernel, found: Mapping[int, float], sign: int) -> dict[str, bool]:
     """Return whether values rise (1) or fall (-1) from each number of examples to the next."""
     return {
         f"{kernel.name} from {one:,} to {other:,}": bool(sign * found[one] < sign * found[other])
-        for one, other in itertools.pairwise(found.index)
+        for one, other in itertools.pairwise(found)
     }
 
 
 def _grows(evidence: Evidence) -> Verdict:
     study, parts = the_study(evidence), []
     for kernel in KERNELS:
-        found = _errors(study, kernel).idxmin()
+        found = _by_count(_errors(study, kernel).idxmin())
         if kernel is POLY:
             # The paper reports two sizes for this kernel.
-            found = found.iloc[sorted({0, len(found) - 1})]
+            found = {size: found[size] for size in (min(found), max(found))}
         parts.append((_steps(kernel, found, 1), _bests(kernel, found)))
     return case_by_case("best complexities", parts)
 
@@ -122,7 +128,7 @@ def _grows(evidence: Evidence) -> Verdict:
 def _falls(evidence: Evidence) -> Verdict:
     study, parts = the_study(evidence), []
     for kernel in KERNELS:
-        found = _errors(study, kernel).min()
+        found = _by_count(_errors(study, kernel).min())
         texts = ", ".join(f"{each:.2f}% {_at(size)}" for size, each in found.items())
         parts.append((_steps(kernel, found, -1), f"{kernel.name} {texts}"))
     return case_by_case("lowest errors", parts)
@@ -132,9 +138,9 @@ def _gamma_follows(evidence: Evidence) -> Verdict:
     study = the_study(evidence)
     welch, found = runs(study, RBF.oms(WELCH)), runs(study, RBF.oms(PRINTED))
     apart, words = [], []
-    for size, wanted in _errors(study, RBF).idxmin().items():
+    for size, wanted in _by_count(_errors(study, RBF).idxmin()).items():
         # The paper compares 0.008, in use from 1,293 examples on, with the best for 1,000.
-        t = FIRST_SWITCH if size == 1000 else int(size)
+        t = FIRST_SWITCH if size == 1000 else size
         apart += [max(run.complexity(t) / wanted, wanted / run.complexity(t)) for run in found]
         words.append(
             f"{_at(t)} gamma {_in_use(found, t)} (best of those tried {wanted:g}; "
@@ -316,8 +322,8 @@ def _best(study: StudyEvidence, kernels: Sequence[Kernel]) -> TableBlock:
     rows, data = [], []
     for kernel in kernels:
         errors = _errors(study, kernel)
-        for size, found in errors.idxmin().items():
-            theirs, lowest = (kernel.best or {}).get(int(size)), float(errors[size].min())
+        for size, found in _by_count(errors.idxmin()).items():
+            theirs, lowest = (kernel.best or {}).get(size), float(errors[size].min())
             shown = "–" if theirs is None else f"{theirs:g}"
             rows.append([kernel.name, f"{size:,}", f"{kernel.parameter} {found:g}", shown, number(lowest, 2)])
             data.append((kernel.name, size, found, theirs, lowest))
@@ -333,13 +339,13 @@ def _best(study: StudyEvidence, kernels: Sequence[Kernel]) -> TableBlock:
 
 def _complexity_table(study: StudyEvidence, kernel: Kernel) -> TableBlock:
     mean, sd, orders = _means(study, kernel)
-    rows = []
+    rows: list[list[str | TableCell]] = []
     for value in mean.index:
         cells = []
-        for size in mean:
-            spread = f" ± {number(sd.loc[value, size], 2)}" if orders > 1 else ""
+        for size in mean.columns:
+            spread = f" ± {number(sd[size][value], 2)}" if orders > 1 else ""
             best = value == mean[size].idxmin()
-            cells.append(TableCell(number(mean.loc[value, size], 2) + spread, best=best))
+            cells.append(TableCell(number(mean[size][value], 2) + spread, best=best))
         rows.append([f"{value:g}", *cells])
     return table_of(
         f"fig-2-{slug(kernel.short)}",
@@ -384,9 +390,9 @@ def _with_switches(study: StudyEvidence, label: str) -> list[Curve]:
 
 def _levels(study: StudyEvidence, kernel: Kernel) -> list[Block]:
     best = _errors(study, kernel).idxmin()
-    at = best.index.to_numpy(float)
+    at = best.index.to_numpy(np.float64)
     # The best fixed complexities are known only at these numbers of examples.
-    fixed = Curve("best fixed complexity", at, best.to_numpy(float), 0 * at, len(at))
+    fixed = Curve("best fixed complexity", at, np.asarray(best, np.float64), 0 * at, len(at))
     panels = []
     for test, what in TESTS.items():
         curves = []
@@ -455,12 +461,15 @@ def against_fixed(evidence: Evidence) -> list[Block]:
 def _against_table(study: StudyEvidence, kernel: Kernel, names: Sequence[str]) -> TableBlock:
     points = _until(study, (200, 600, 1000, 2000, 4000, 10_000, 20_000))
     found = pd.DataFrame({t: {name: _error(study, name, t) for name in names} for t in points})
-    rows = [
+    rows: list[list[str | TableCell]] = [
         [
             name,
             *(
-                replace(beside(error, kernel.printed_error(name, int(t)), 2), best=error == found[t].min())
-                for t, error in found.loc[name].items()
+                replace(
+                    compared(found[t][name], kernel.printed_error(name, t), 2),
+                    best=found[t][name] == found[t].min(),
+                )
+                for t in points
             ),
         ]
         for name in names

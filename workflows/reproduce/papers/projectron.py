@@ -117,7 +117,11 @@ def _smaller_with_the_same_bound(evidence: Evidence) -> Verdict:
     for budget in BUDGETS:
         forgetron, projectron, _ = bound_names(budget)
         for name in mistakes.index:
-            size, ours, theirs = support.loc[name, projectron], *mistakes.loc[name, [projectron, forgetron]]
+            size, ours, theirs = (
+                support[projectron][name],
+                mistakes[projectron][name],
+                mistakes[forgetron][name],
+            )
             held = bool(size < budget and ours < theirs)
             text = f"{name}, B = {budget}: {number(size, 0)}, {_pair(ours, theirs)}"
             parts.append(({f"{name} at B = {budget}": held}, text))
@@ -169,8 +173,8 @@ def _is_the_perceptron_at_zero(evidence: Evidence) -> Verdict:
     sizes = by_set(evidence, "support_vectors", names)
     for name, tasks in tasks_by_set(study).items():
         curves = [study.curves("mistakes", names, task) for task in tasks]
-        apart = max(float(np.abs(plain.mean - zero.mean).max()) for plain, zero in curves)
-        plain, zero = sizes.loc[name]
+        apart = max(float(np.abs(first.mean - second.mean).max()) for first, second in curves)
+        plain, zero = (float(sizes[who][name]) for who in names)
         text = f"{name} {number(apart)}, {_pair(zero, plain)} support vectors"
         parts.append(({name: bool(apart == 0.0 and zero <= plain)}, text))
     said = "largest difference of mistakes at any checkpoint (rounding decides for nearly dependent rows)"

@@ -8,7 +8,7 @@ from itertools import product
 import pandas as pd
 
 from ....report.words.wording import percent
-from ...evidence import Evidence, NotThere, StudyEvidence
+from ...evidence import Evidence, NotThere, StudyEvidence, row_of
 from ...predicates import (
     Question,
     Rows,
@@ -88,11 +88,17 @@ def _rank_curves(evidence: Evidence, pa: str, group: str) -> pd.DataFrame:
     return pd.DataFrame({q: mean_ranks(study, pa, q, group) for q in study.rates})
 
 
+def _lead(ranks: pd.DataFrame) -> pd.Series[float]:
+    """Return the lead of AROW over the next algorithm by noise."""
+    least: pd.Series[float] = ranks.drop(index="AROW").min()
+    return least - row_of(ranks, "AROW")
+
+
 @measure
 def _lead_in_rank(evidence: Evidence) -> Rows:
     """Return AROW's lead over the next algorithm by noise; negative if AROW is not first."""
     curves = {f"{pa} ({group})": _rank_curves(evidence, pa, group) for pa in PAS for group in ("all", MIX)}
-    return {name: ranks.drop(index="AROW").min() - ranks.loc["AROW"] for name, ranks in curves.items()}
+    return {name: _lead(ranks) for name, ranks in curves.items()}
 
 
 @measure
@@ -100,10 +106,14 @@ def _rank_of_arow(evidence: Evidence) -> Rows:
     """Return AROW's mean ranks by noise, and its lead in rank on text alone."""
     cases = [(pa, group) for pa in PAS for group in ("all", MIX)]
     found = {
-        f"rank with {pa} ({group})": _rank_curves(evidence, pa, group).loc["AROW"] for pa, group in cases
+        f"rank with {pa} ({group})": row_of(_rank_curves(evidence, pa, group), "AROW") for pa, group in cases
     }
-    text = _rank_curves(evidence, "PA", "text")
-    return {**found, "lead on text alone with PA": text.drop(index="AROW").min() - text.loc["AROW"]}
+    return {**found, "lead on text alone with PA": _lead(_rank_curves(evidence, "PA", "text"))}
+
+
+def _behind(ranks: pd.DataFrame, other: str) -> pd.Series[float]:
+    """Return by how much the mean rank of CW is behind that of another algorithm, by noise."""
+    return row_of(ranks, "CW") - row_of(ranks, other)
 
 
 @measure
@@ -111,7 +121,7 @@ def _cw_behind(evidence: Evidence) -> Rows:
     """Return by how much CW's mean rank is behind that of PA and AROW, by noise."""
     curves = {pa: _rank_curves(evidence, pa, "all") for pa in PAS}
     pairs = [(pa, other) for pa in PAS for other in (pa, "AROW")]
-    return {f"{other} (with {pa})": curves[pa].loc["CW"] - curves[pa].loc[other] for pa, other in pairs}
+    return {f"{other} (with {pa})": _behind(curves[pa], other) for pa, other in pairs}
 
 
 def _slim_majority(evidence: Evidence) -> Verdict:
@@ -171,7 +181,7 @@ def _mnist(evidence: Evidence, over_arow: bool = False) -> Rows:
     found = pd.DataFrame({q: evidence["mnist"].table("mistakes_clean", q).iloc[0] for q in (0.0, 0.1)})
     if over_arow:
         found = (found - found.loc["AROW"]).loc[["CW", *PAS, "SOP"]]
-    return found.T.to_dict()
+    return {str(name): row_of(found, name) for name in found.index}
 
 
 @measure
@@ -244,7 +254,7 @@ def _clean_means(evidence: Evidence, names: Sequence[str]) -> Rows:
 def _best_throughout(evidence: Evidence) -> Verdict:
     study, parts = evidence["multiclass"], []
     for group, means in _means(study).items():
-        ours, others = means.loc["AROW 1"], means.loc[list(_BASELINES)]
+        ours, others = row_of(means, "AROW 1"), means.loc[list(_BASELINES)]
         best = others.max()
         cases = {
             f"{group} at {percent(q)} (ahead: {others[q].idxmax()})": bool(ours[q] >= best[q])
@@ -257,11 +267,10 @@ def _best_throughout(evidence: Evidence) -> Verdict:
 def _all_fall(evidence: Evidence) -> Verdict:
     study, falls, parts = evidence["multiclass"], rises_with(slack=_RIPPLE, falls=True), []
     for group, means in _means(study).items():
-        trends = means.loc[["AROW 1", *_BASELINES]].rename(
-            index=lambda name, group=group: f"{name} on {group}"
-        )
+        trends = means.loc[["AROW 1", *_BASELINES]]
+        trends.index = pd.Index([f"{name} on {group}" for name in trends.index])
         parts += [
-            ({name: held}, f"{name} {listed(trends.loc[name].iloc[[0, -1]])}")
+            ({name: held}, f"{name} {listed(row_of(trends, name).iloc[[0, -1]])}")
             for name, held in falls(trends).items()
         ]
     return case_by_case(f"mean accuracy without noise and with {percent(study.rates[-1])}", parts)
@@ -289,7 +298,7 @@ def _fall_faster(evidence: Evidence) -> Verdict:
 def _over_cw(evidence: Evidence, names: Sequence[str]) -> Rows:
     """Return the points of mean accuracy over CW by noise, a row per algorithm and group of tasks."""
     return {
-        f"{name} on {group}": means.loc[name] - means.loc["CW"]
+        f"{name} on {group}": row_of(means, name) - row_of(means, "CW")
         for group, means in _means(evidence["multiclass"]).items()
         for name in names
     }

@@ -12,8 +12,8 @@ from ....report.plots.curve_plots import Axis, values_by_noise
 from ....report.plots.head_to_head_plots import box_plot, error_reductions, scatter
 from ....report.words.markup import slug
 from ....report.words.wording import percent
-from ...evidence import Evidence, NotThere, StudyEvidence
-from ...figures import ABSENT, beside, curves_figure, number, numbers_file, soft, table_of
+from ...evidence import Evidence, NotThere, StudyEvidence, row_of
+from ...figures import ABSENT, compared, curves_figure, number, numbers_file, soft, table_of
 from ...paper import Exhibit, Show
 from ...printed import number as printed
 from ...printed import table
@@ -53,18 +53,22 @@ def mean_ranks(evidence: Evidence) -> list[Block]:
 
 def _ranked(study: StudyEvidence, pa: str) -> TableBlock:
     said = {(row["algorithm"], float(row["noise"])): float(row["value"]) for row in table("arow", "table1")}
-    rows, data = [], []
+    rows: list[list[str | TableCell]] = []
+    data = []
     for group, tasks in binary_groups(study).items():
         ranks = pd.DataFrame({q: study.ranks(four(pa), q, datasets=tasks) for q in study.rates})
         # The paper prints ranks over all tasks only.
         theirs = said if group == "all" else {}
-        for name, own in ranks.iterrows():
+        for name in map(str, ranks.index):
             entries = [
-                replace(beside(rank, theirs.get((str(name), q)), 2), best=rank <= ranks[q].min())
-                for q, rank in own.items()
+                replace(compared(rank, theirs.get((name, q)), 2), best=rank <= ranks[q].min())
+                for q, rank in zip(study.rates, row_of(ranks, name), strict=True)
             ]
-            rows.append([f"{group}, {len(tasks)} tasks", str(name), *entries])
-            data += [(group, len(tasks), name, q, rank, theirs.get((name, q))) for q, rank in own.items()]
+            rows.append([f"{group}, {len(tasks)} tasks", name, *entries])
+            data += [
+                (group, len(tasks), name, q, rank, theirs.get((name, q)))
+                for q, rank in zip(study.rates, row_of(ranks, name), strict=True)
+            ]
         for name in four("PA") if theirs else ():
             shown = [number(said[name, q], 2) if (name, q) in said else ABSENT for q in study.rates]
             rows.append(["the paper, 130 tasks", name, *shown])
@@ -124,15 +128,15 @@ def synthetic_curves(evidence: Evidence) -> list[Block]:
     names = study.design.algorithms
     curves = study.curves("mistakes_clean", names, SYNTHETIC, NOISE)
     said = {5000: printed("arow", "arow-n15")}
-    rows = [
-        *(
-            [name, *(beside(study.at("mistakes_clean", name, SYNTHETIC, t, NOISE), None) for t in _POINTS)]
-            for name in names
-        ),
+    rows: list[list[str | TableCell]] = [
+        [name, *(compared(study.at("mistakes_clean", name, SYNTHETIC, t, NOISE), None) for t in _POINTS)]
+        for name in names
+    ]
+    rows += [
         ["each of them in the paper", *[ABSENT] * len(_POINTS)],
         [
             "AROW full against CW diagonal: fewer by, %",
-            *(beside(fewer(study, "CW diagonal", t), said.get(t)) for t in _POINTS),
+            *(compared(fewer(study, "CW diagonal", t), said.get(t)) for t in _POINTS),
         ],
     ]
     note = (
@@ -161,7 +165,7 @@ def synthetic_test_errors(evidence: Evidence) -> list[Block]:
         pictures.append(Picture(f"{title}, in percent", title, svg, f"figures/fig-6-{slug(reading)}.svg"))
         parts.append(errors.melt(var_name="algorithm", value_name="test_error").assign(passes=reading))
         spread = zip(errors.mean(), errors.std(ddof=1), strict=True)
-        columns.append([beside(mean, None, 2, sd=sd) for mean, sd in spread])
+        columns.append([compared(mean, None, 2, sd=sd) for mean, sd in spread])
     rows = [[str(name), *cells, ABSENT] for name, *cells in zip(errors, *columns, strict=True)]
     title = "Test error on 10,000 clean examples, in percent: mean ± standard deviation over runs"
     note = "One pass: tuned by mistakes along it. Passes tuned: up to ten, by a held-out fifth."
@@ -179,13 +183,13 @@ def mnist_curves(evidence: Evidence) -> list[Block]:
     (task,) = study.datasets()
     names, at = study.design.algorithms, [f"{percent(q)} noise" for q in study.rates]
     curves = [study.curves("mistakes_clean", names, task, q) for q in study.rates]
-    means = [study.table("mistakes_clean", q).loc[task] for q in study.rates]
-    spread = [study.table("mistakes_clean", q, spread=True).loc[task] for q in study.rates]
-    rows = [
+    means = [row_of(study.table("mistakes_clean", q), task) for q in study.rates]
+    spread = [row_of(study.table("mistakes_clean", q, spread=True), task) for q in study.rates]
+    rows: list[list[str | TableCell]] = [
         [
             name,
-            *(beside(mean[name], None, sd=sd[name]) for mean, sd in zip(means, spread, strict=True)),
-            *(beside(mean[name] - mean["AROW"], None) for mean in means),
+            *(compared(mean[name], None, sd=sd[name]) for mean, sd in zip(means, spread, strict=True)),
+            *(compared(mean[name] - mean["AROW"], None) for mean in means),
             ABSENT,
         ]
         for name in names
@@ -231,8 +235,8 @@ def tasks(evidence: Evidence) -> list[Block]:
     for name, label, classes, balanced, said in TASKS:
         entries = ["–"] * 4
         if label in cells.index:
-            seen, tested, features = cells.loc[label, ["n_examples", "test_examples", "n_features"]].astype(
-                float
+            seen, tested, features = (
+                float(cells[column][label]) for column in ("n_examples", "test_examples", "n_features")
             )
             # Training and test part of a fold together are the whole data set.
             entries = [f"{seen + tested:,.0f}", f"{features:,.0f}", f"{classes}", "yes" if balanced else "no"]

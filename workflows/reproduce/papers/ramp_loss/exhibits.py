@@ -14,7 +14,7 @@ from ....report.page.table import TableCell
 from ....report.plots.curve_plots import Axis
 from ....report.sections import solutions
 from ...evidence import Evidence, NotThere
-from ...figures import beside, curves_figure, number, soft, table_of
+from ...figures import compared, curves_figure, number, soft, table_of
 from ...paper import Exhibit
 from ...printed import table
 from .measures import (
@@ -49,7 +49,7 @@ def show_table(evidence: Evidence) -> list[Block]:
         (row["task"], row["statistic"]): f"{float(row['value']):,.0f}"
         for row in table(PAPER, "table1_datasets")
     }
-    rows = []
+    rows: list[list[str | TableCell]] = []
     for name, own in ours.items():
         repetitions = {each.repetitions for each in own.values()} or {0}
         runs = "–".join(str(each) for each in sorted({min(repetitions), max(repetitions)}))
@@ -89,14 +89,14 @@ def show_table(evidence: Evidence) -> list[Block]:
 def _accuracy_cell(ours: Entry | None, printed: Entry, highest: float) -> TableCell:
     if ours is None:
         return TableCell(f"– ({number(printed.accuracy)})")
-    text = beside(ours.accuracy, printed.accuracy, sd=ours.accuracy_sd).text + "*" * bool(ours.stopped)
+    text = compared(ours.accuracy, printed.accuracy, sd=ours.accuracy_sd).text + "*" * bool(ours.stopped)
     return TableCell(text, best=round(ours.accuracy, 1) == highest, flag=not ours.is_near(printed))
 
 
 def _size_cell(ours: Entry | None, printed: Entry, smallest: float) -> TableCell:
     if ours is None:
         return TableCell(f"– ({number(printed.size, 0)})")
-    text = beside(ours.size, printed.size, 0, sd=ours.size_sd).text + "*" * bool(ours.stopped)
+    text = compared(ours.size, printed.size, 0, sd=ours.size_sd).text + "*" * bool(ours.stopped)
     return TableCell(text, best=round(ours.size) == smallest)
 
 
@@ -146,8 +146,8 @@ def _point(cells: pd.DataFrame, printed: Entry | None) -> list[str | TableCell]:
     return [
         f"{chosen['C']:g}",
         f"{chosen['gamma']:.3g}",
-        beside(float(right.mean()), None if printed is None else printed.accuracy, sd=spread),
-        beside(float(size.mean()), None if printed is None else printed.size, 0),
+        compared(float(right.mean()), None if printed is None else printed.accuracy, sd=spread),
+        compared(float(size.mean()), None if printed is None else printed.size, 0),
     ]
 
 
@@ -260,7 +260,7 @@ def show_queries(evidence: Evidence) -> list[Block]:
     study = evidence["queries"]
     panels, axis = by_labels(study), Axis("labels asked for", "test accuracy, %", zero=False)
     missing = [name for name in PANELS if name not in panels]
-    rows = []
+    rows: list[list[str | TableCell]] = []
     for name, curves in panels.items():
         for labels in curves[0].t[-1] * np.array([0.25, 0.5, 1.0]):
             values = [float(np.interp(labels, curve.t, curve.mean)) for curve in curves]
@@ -288,7 +288,7 @@ EXHIBITS = (
     Exhibit("differences", "Table I: why other entries differ", show_differences),
     Exhibit("fig-2", "Fig. 2: solutions on Gauss", show_solutions),
     Exhibit("fig-3", "Fig. 3: accuracy and sparsity along Gauss", show_stream),
-    Exhibit("fig-4", "Fig. 4: what training costs along Gauss", show_cost),
+    Exhibit("fig-4", "Fig. 4: cost of training along Gauss", show_cost),
     Exhibit("fig-5", "Fig. 5: rows that are forgotten", show_forgetting),
     Exhibit("fig-6", "Fig. 6: active learning", show_queries),
 )

@@ -171,7 +171,8 @@ def batch_curve(evidence: Evidence) -> Curve:
     seen = cells["n_examples"].astype(float)
     found = cells["kernel_evaluations"].astype(float).groupby(seen)
     mean, sd, count = found.mean(), found.std().fillna(0.0), found.size()
-    return Curve(_BATCH, mean.index.to_numpy(), mean.to_numpy(), sd.to_numpy(), int(count.min()))
+    t, means, sds = (np.asarray(values, np.float64) for values in (mean.index, mean, sd))
+    return Curve(_BATCH, t, means, sds, int(count.min()))
 
 
 def shares_outside(study: StudyEvidence) -> dict[str, float]:
